@@ -1,0 +1,1 @@
+"""What every vendor means, as pure data: messages, requests, deltas and replies."""

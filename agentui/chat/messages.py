@@ -1,0 +1,197 @@
+"""A conversation: messages made of parts.
+
+One ``Message`` stands for one message (or input item) of the wire it came from, so that the same dialect can put
+the caller's own object back (``raw``). Tool results are parts of a ``tool`` message, or of a ``user`` message where the
+dialect mixes them with text (Claude, Gemini).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from agentui.jsonio import Json
+
+Role = Literal["system", "user", "assistant", "tool"]
+MediaKind = Literal["image", "document", "audio", "video"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image, document, sound or film: exactly one of ``data`` (standard base64), ``url`` and ``file_id``."""
+
+    kind: MediaKind
+    media_type: str | None = None
+    data: str | None = None
+    url: str | None = None
+    file_id: str | None = None
+    filename: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool. ``arguments`` is JSON text (``"{}"`` for none).
+
+    ``id`` is None only where the wire had none (Gemini 2.x); ``pair_tool_calls`` gives it one.
+    ``signature`` is the vendor's continuity token (Gemini's thoughtSignature) of dialect ``signed_by``.
+    """
+
+    id: str | None
+    name: str
+    arguments: str = "{}"
+    signature: str | None = None
+    signed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gave back for the call ``call_id``.
+
+    ``content`` holds Text and Media parts; ``value`` is the JSON object where the wire carries one (Gemini).
+    ``name`` is the function's name where the wire carries it, else None (``pair_tool_calls`` fills it in).
+    """
+
+    call_id: str | None
+    content: tuple["Text | Media", ...] = ()
+    name: str | None = None
+    is_error: bool = False
+    value: Json = None
+
+    @property
+    def text(self) -> str:
+        """The text parts joined."""
+        return "".join(part.text for part in self.content if isinstance(part, Text))
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What the model thought. ``signature``/``redacted`` may only go back to the dialect ``signed_by``."""
+
+    text: str = ""
+    signature: str | None = None
+    redacted: str | None = None
+    signed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The model's words for not answering (OpenAI's ``refusal``)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A part that only its own dialect understands (server tools, citations, file references).
+
+    ``label`` names it for ``x-agentui-dropped`` when another dialect cannot carry it.
+    """
+
+    vendor: str
+    label: str
+    raw: Json
+
+
+Part: TypeAlias = Text | Media | ToolCall | ToolResult | Thinking | Refusal | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. ``raw`` is its wire object in the dialect ``raw_vendor``, None for messages made here."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    name: str | None = None
+    raw: Json = None
+    raw_vendor: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text parts joined without separator."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that this message asks for, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+def text_message(role: Role, text: str) -> Message:
+    """A message of one text part, made here rather than by a caller."""
+    return Message(role, (Text(text),))
+
+
+def pair_tool_calls(messages: Iterable[Message]) -> list[Message]:
+    """Give every tool call an id and every tool result its call's id and name.
+
+    Calls without an id get ``call_<n>`` counted through the conversation, so the same history gives the same ids.
+    Results without an id are paired with the open calls of the same name, else of any name, in order.
+    Messages that change lose their ``raw``.
+    """
+    paired: list[Message] = []
+    names: dict[str, str] = {}
+    open_calls: list[tuple[str, str]] = []
+    counter = 0
+    for message in messages:
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                counter += 1
+                call = part if part.id is not None else replace(part, id=f"call_{counter}")
+                assert call.id is not None
+                names[call.id] = call.name
+                open_calls.append((call.id, call.name))
+                parts.append(call)
+            elif isinstance(part, ToolResult):
+                parts.append(_pair_result(part, names, open_calls))
+            else:
+                parts.append(part)
+        same = all(new is old for new, old in zip(parts, message.parts, strict=True))
+        paired.append(message if same else replace(message, parts=tuple(parts), raw=None, raw_vendor=None))
+    return paired
+
+
+def _pair_result(result: ToolResult, names: dict[str, str], open_calls: list[tuple[str, str]]) -> ToolResult:
+    """Find the call that a result answers and close it."""
+    call_id = result.call_id
+    if call_id is None:
+        same_name = [call for call in open_calls if call[1] == result.name]
+        match = (same_name or open_calls or [(f"call_{result.name or 'unknown'}", result.name or "")])[0]
+        call_id = match[0]
+    for call in open_calls:
+        if call[0] == call_id:
+            open_calls.remove(call)
+            break
+    name = result.name or names.get(call_id)
+    if call_id == result.call_id and name == result.name:
+        return result
+    return replace(result, call_id=call_id, name=name)
+
+
+def merge_turns(messages: Sequence[Message]) -> list[Message]:
+    """Join neighbours of one role (``tool`` counts as ``user``) into single turns, results first in a user turn.
+
+    For dialects whose turns alternate: Claude wants all results of one turn in one user message, Gemini in one content.
+    System messages are left as they are. Merged messages have role ``user`` or ``assistant`` and no ``raw``.
+    """
+    turns: list[Message] = []
+    for message in messages:
+        role: Role = "user" if message.role == "tool" else message.role
+        last = turns[-1] if turns else None
+        if last is not None and last.role == role and role != "system":
+            parts = last.parts + message.parts
+            if role == "user":
+                parts = tuple(sorted(parts, key=lambda part: not isinstance(part, ToolResult)))
+            turns[-1] = Message(role, parts, name=last.name)
+        elif role != message.role:
+            turns.append(replace(message, role=role, raw=None, raw_vendor=None))
+        else:
+            turns.append(message)
+    return turns

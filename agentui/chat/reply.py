@@ -1,0 +1,223 @@
+"""A whole answer, and how it is built from deltas and taken apart into deltas."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agentui.chat.deltas import (
+    Delta,
+    End,
+    Finish,
+    FinishReason,
+    LogprobsDelta,
+    MediaDelta,
+    OpaqueDelta,
+    RefusalDelta,
+    Start,
+    TextDelta,
+    ThinkingDelta,
+    TokenLogprob,
+    ToolCallDelta,
+    Usage,
+    UsageDelta,
+)
+from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, ToolCall
+from agentui.jsonio import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One candidate answer: its parts in order and why it ended (None: the upstream did not say)."""
+
+    parts: tuple[Part, ...] = ()
+    finish: FinishReason | None = None
+    stop_sequence: str | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text parts joined without separator; thoughts never count."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls asked for, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer with the dialect taken off. ``raw`` is the wire body in the dialect ``raw_vendor``."""
+
+    choices: tuple[Choice, ...]
+    id: str | None = None
+    model: str | None = None
+    created: int | None = None
+    usage: Usage | None = None
+    raw: Json = None
+    raw_vendor: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The first choice's text."""
+        return self.choices[0].text if self.choices else ""
+
+    def deltas(self) -> Iterator[Delta]:
+        """The answer as a stream would have told it."""
+        yield Start(self.id, self.model, self.created)
+        for number, choice in enumerate(self.choices):
+            yield from _choice_deltas(number, choice)
+        if self.usage is not None:
+            yield UsageDelta(self.usage)
+        yield End()
+
+
+def _choice_deltas(number: int, choice: Choice) -> Iterator[Delta]:
+    """One choice's parts as deltas, its finish last."""
+    calls = 0
+    for position, part in enumerate(choice.parts):
+        match part:
+            case Text(text):
+                yield TextDelta(text, number)
+            case Thinking(text, signature, redacted, signed_by):
+                yield ThinkingDelta(text, signature, redacted, signed_by, position, number)
+            case Refusal(text):
+                yield RefusalDelta(text, number)
+            case ToolCall(id, name, arguments, signature, signed_by):
+                yield ToolCallDelta(calls, id, name, arguments, signature, signed_by, number)
+                calls += 1
+            case Media():
+                yield MediaDelta(part, number)
+            case Opaque(vendor, label, raw):
+                yield OpaqueDelta(vendor, label, raw, number)
+    if choice.logprobs is not None:
+        yield LogprobsDelta(choice.logprobs, number)
+    if choice.finish is not None:
+        yield Finish(choice.finish, choice.stop_sequence, number)
+
+
+@dataclass(slots=True)
+class _OpenPart:
+    """A part while it grows: pieces are joined once, at the end."""
+
+    kind: str
+    key: int = 0
+    pieces: list[str] = field(default_factory=list)
+    id: str | None = None
+    name: str | None = None
+    signature: str | None = None
+    redacted: str | None = None
+    signed_by: str | None = None
+    whole: Part | None = None
+
+    def close(self) -> Part:
+        """The finished part."""
+        text = "".join(self.pieces)
+        if self.whole is not None:
+            return self.whole
+        if self.kind == "thinking":
+            return Thinking(text, self.signature, self.redacted, self.signed_by)
+        if self.kind == "refusal":
+            return Refusal(text)
+        if self.kind == "call":
+            return ToolCall(self.id, self.name or "", text or "{}", self.signature, self.signed_by)
+        return Text(text)
+
+
+@dataclass(slots=True)
+class _OpenChoice:
+    """A choice while it grows."""
+
+    parts: list[_OpenPart] = field(default_factory=list)
+    calls: dict[int, _OpenPart] = field(default_factory=dict)
+    finish: FinishReason | None = None
+    stop_sequence: str | None = None
+    logprobs: list[TokenLogprob] | None = None
+
+    def part(self, kind: str, key: int = 0) -> _OpenPart:
+        """The last part when it is of this kind and key, else a new one."""
+        if not self.parts or self.parts[-1].kind != kind or self.parts[-1].key != key:
+            self.parts.append(_OpenPart(kind, key))
+        return self.parts[-1]
+
+    def close(self) -> Choice:
+        """The finished choice."""
+        return Choice(
+            tuple(part.close() for part in self.parts),
+            self.finish,
+            self.stop_sequence,
+            None if self.logprobs is None else tuple(self.logprobs),
+        )
+
+
+class ReplyBuilder:
+    """Collects deltas into a ``Reply``. Holds state, touches nothing else."""
+
+    def __init__(self) -> None:
+        self._choices: dict[int, _OpenChoice] = {}
+        self._start = Start()
+        self._usage: Usage | None = None
+
+    def feed(self, deltas: Iterable[Delta]) -> None:
+        """Add deltas in the order they came."""
+        for delta in deltas:
+            self._add(delta)
+
+    def _choice(self, number: int) -> _OpenChoice:
+        choice = self._choices.get(number)
+        if choice is None:
+            choice = self._choices[number] = _OpenChoice()
+        return choice
+
+    def _add(self, delta: Delta) -> None:
+        match delta:
+            case TextDelta(text, number):
+                self._choice(number).part("text").pieces.append(text)
+            case ThinkingDelta():
+                self._add_thinking(delta)
+            case ToolCallDelta():
+                self._add_call(delta)
+            case RefusalDelta(text, number):
+                self._choice(number).part("refusal").pieces.append(text)
+            case Finish(reason, stop_sequence, number):
+                choice = self._choice(number)
+                choice.finish, choice.stop_sequence = reason, stop_sequence
+            case UsageDelta(usage):
+                self._usage = usage if self._usage is None else self._usage.updated(usage)
+            case Start():
+                self._start = delta
+            case LogprobsDelta(tokens, number):
+                choice = self._choice(number)
+                choice.logprobs = [*(choice.logprobs or ()), *tokens]
+            case MediaDelta(media, number):
+                self._choice(number).parts.append(_OpenPart("media", whole=media))
+            case OpaqueDelta(vendor, label, raw, number):
+                self._choice(number).parts.append(_OpenPart("opaque", whole=Opaque(vendor, label, raw)))
+
+    def _add_thinking(self, delta: ThinkingDelta) -> None:
+        part = self._choice(delta.choice).part("thinking", delta.block)
+        part.pieces.append(delta.text)
+        part.signature = delta.signature or part.signature
+        part.redacted = delta.redacted or part.redacted
+        part.signed_by = delta.signed_by or part.signed_by
+
+    def _add_call(self, delta: ToolCallDelta) -> None:
+        choice = self._choice(delta.choice)
+        part = choice.calls.get(delta.index)
+        if part is None:
+            part = choice.calls[delta.index] = _OpenPart("call", delta.index)
+            choice.parts.append(part)
+        part.pieces.append(delta.arguments)
+        part.id = delta.id or part.id
+        part.name = delta.name or part.name
+        part.signature = delta.signature or part.signature
+        part.signed_by = delta.signed_by or part.signed_by
+
+    def reply(self) -> Reply:
+        """What was collected so far, as a reply without ``raw``."""
+        return Reply(
+            tuple(self._choices[number].close() for number in sorted(self._choices)),
+            self._start.id,
+            self._start.model,
+            self._start.created,
+            self._usage,
+        )

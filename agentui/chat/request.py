@@ -1,0 +1,133 @@
+"""What a caller asked: as its dialect wrote it (``WireRequest``) and as every dialect means it (``ChatRequest``)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agentui.chat.messages import Message
+from agentui.jsonio import Json
+
+VendorName = Literal["openai", "openai_responses", "claude", "gemini"]
+Operation = Literal["chat", "count_tokens", "embeddings"]
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """A request in one dialect: its JSON body and what the dialect puts into URL and headers.
+
+    ``model`` and ``stream`` stand here because Gemini has them in the path. ``path`` starts with ``/`` and has no query.
+    ``dropped`` names what could not be carried when the request was made from another dialect's.
+    """
+
+    vendor: VendorName
+    operation: Operation
+    model: str
+    stream: bool
+    path: str
+    body: dict[str, Json]
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Sampling and limits; None means that the caller did not say."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] | None = None
+    n: int | None = None
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    user: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that the model may call. ``schema`` is JSON Schema of its arguments, None for no arguments."""
+
+    name: str
+    description: str | None = None
+    schema: Mapping[str, Json] | None = None
+    strict: bool | None = None
+    raw: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool that the vendor runs itself (web search, code execution); other dialects drop it by ``label``."""
+
+    label: str
+    raw: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """``named`` holds ``names`` (one or more); ``parallel`` False forbids several calls in one turn."""
+
+    mode: Literal["auto", "none", "required", "named"] = "auto"
+    names: tuple[str, ...] = ()
+    parallel: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFormat:
+    """``json`` is any JSON, ``schema`` is JSON that follows ``schema``."""
+
+    kind: Literal["text", "json", "schema"]
+    schema: Mapping[str, Json] | None = None
+    name: str | None = None
+    strict: bool | None = None
+
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingConfig:
+    """How much to think. ``budget`` is in tokens; ``include`` says whether thoughts are shown."""
+
+    effort: Effort | None = None
+    budget: int | None = None
+    include: bool | None = None
+    mode: Literal["enabled", "disabled", "adaptive"] = "enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A chat request with the dialect taken off.
+
+    ``wire`` is the request as it came; a renderer of the same dialect starts from its body, so that fields which are not
+    modelled here arrive untouched. ``unmodelled`` names the wire fields that carry meaning and are modelled nowhere:
+    another dialect drops them by these names. ``include_usage`` is whether a streaming caller wants usage
+    (always True but in OpenAI chat, where the caller must ask).
+    """
+
+    vendor: VendorName
+    model: str
+    messages: tuple[Message, ...]
+    params: Params
+    wire: WireRequest
+    stream: bool = False
+    tools: tuple[Tool | ServerTool, ...] = ()
+    tool_choice: ToolChoice | None = None
+    response_format: ResponseFormat | None = None
+    thinking: ThinkingConfig | None = None
+    include_usage: bool = True
+    unmodelled: tuple[str, ...] = ()
+
+    @property
+    def system(self) -> str:
+        """The system texts joined by an empty line, "" where there are none."""
+        return "\n\n".join(text for m in self.messages if m.role == "system" and (text := m.text))
+
+    @property
+    def last_user(self) -> str:
+        """The text of the last user message that has text, "" where there is none."""
+        return next((m.text for m in reversed(self.messages) if m.role == "user" and m.text), "")

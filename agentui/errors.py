@@ -1,0 +1,323 @@
+"""Everything that agentui says went wrong.
+
+    AgentUIError
+    ├── BadRequest                400  the caller's request cannot be served as it is
+    │   ├── UnsupportedFeature    400  the chosen provider has no way to say what was asked
+    │   ├── BodyTooLarge          413
+    │   └── WrongContentType      415
+    ├── Unauthorized              401  the server wants its own token
+    ├── Forbidden                 403  a foreign page or origin
+    ├── NotFound                  404
+    ├── SlowBody                  408  the request's body did not arrive in time
+    ├── Conflict                  409
+    ├── PreconditionFailed        412  somebody saved in between; carries the current document
+    ├── WrongHost                 421  the Host header is none of ours
+    ├── PreconditionRequired      428
+    ├── InvalidPipeline           422  problems in a pipeline, each with node, field, line and column
+    │   └── TemplateProblem       422  one template that does not compile or render
+    ├── NodeFailed                422  a node could not do its work (not the upstream's fault)
+    ├── Busy                      503  at capacity; carries retry_after
+    ├── Unsupported               501
+    └── UpstreamError             502  the model's side
+        ├── UpstreamRefused       as the upstream said: it answered with an error
+        ├── UpstreamUnreachable   502  no connection: refused, DNS, TLS
+        ├── UpstreamTimeout       504
+        ├── UpstreamInvalid       502  it answered, but not in its own language
+        ├── UpstreamTruncated     502  the answer broke off
+        └── UpstreamUnavailable   503  the circuit breaker is open
+
+A message says what happened, to what, and what to do; it never holds a key, a body or a trace.
+``status`` is the HTTP status, ``code`` a stable word for programs (listed in docs/errors.md).
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Literal
+
+from agentui.jsonio import Json
+
+
+class AgentUIError(Exception):
+    """The root. ``details`` are facts as JSON; ``retry_after`` is in seconds."""
+
+    status: int = 500
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(self, message: str, *, retry_after: float | None = None, **details: Json) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retry_after = retry_after
+        self.details: dict[str, Json] = details
+
+    @property
+    def param(self) -> str | None:
+        """The request's field at fault, where one is."""
+        param = self.details.get("param")
+        return param if isinstance(param, str) else None
+
+
+class BadRequest(AgentUIError):
+    """The request cannot be served as it is; ``param`` in details names the field."""
+
+    status = 400
+    code = "bad_request"
+
+
+class UnsupportedFeature(BadRequest):
+    """The chosen provider's dialect cannot express something that changes the meaning."""
+
+    code = "unsupported_feature"
+
+
+class BodyTooLarge(BadRequest):
+    """More bytes than the configured cap."""
+
+    status = 413
+    code = "body_too_large"
+
+
+class WrongContentType(BadRequest):
+    """A body that is not application/json."""
+
+    status = 415
+    code = "wrong_content_type"
+
+
+class Unauthorized(AgentUIError):
+    """The server's own access token is missing or wrong."""
+
+    status = 401
+    code = "unauthorized"
+
+
+class Forbidden(AgentUIError):
+    """A page of another origin asks."""
+
+    status = 403
+    code = "forbidden"
+
+
+class NotFound(AgentUIError):
+    """No such route, pipeline, preset, model or run."""
+
+    status = 404
+    code = "not_found"
+
+
+class MethodNotAllowed(AgentUIError):
+    """The path exists, the method does not."""
+
+    status = 405
+    code = "method_not_allowed"
+
+
+class SlowBody(AgentUIError):
+    """The request's body did not arrive within the limit."""
+
+    status = 408
+    code = "slow_body"
+
+
+class Conflict(AgentUIError):
+    """The thing is in a state that does not allow this."""
+
+    status = 409
+    code = "conflict"
+
+
+class PreconditionFailed(AgentUIError):
+    """The document changed since it was read; details carry ``current`` and ``etag``."""
+
+    status = 412
+    code = "precondition_failed"
+
+
+class WrongHost(AgentUIError):
+    """The Host header names none of this server's names (DNS rebinding)."""
+
+    status = 421
+    code = "wrong_host"
+
+
+class PreconditionRequired(AgentUIError):
+    """A save without If-Match."""
+
+    status = 428
+    code = "precondition_required"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a pipeline, and where. Line and column count from 1, within the field's own text."""
+
+    code: str
+    message: str
+    severity: Literal["error", "warning"] = "error"
+    node: str | None = None
+    field: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def as_json(self) -> dict[str, Json]:
+        """The problem as a JSON object with every field present."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        where = " ".join(
+            part
+            for part in (
+                f"node {self.node}" if self.node else "",
+                f"field {self.field}" if self.field else "",
+                f"line {self.line}" if self.line else "",
+                f"column {self.column}" if self.column else "",
+            )
+            if part
+        )
+        return f"{where}: {self.message}" if where else self.message
+
+
+class InvalidPipeline(AgentUIError):
+    """A pipeline that does not compile; ``problems`` says why."""
+
+    status = 422
+    code = "invalid_pipeline"
+
+    def __init__(self, message: str, problems: tuple[Problem, ...] = (), **details: Json) -> None:
+        super().__init__(message, problems=[problem.as_json() for problem in problems], **details)
+        self.problems = problems
+
+
+class TemplateProblem(InvalidPipeline):
+    """One template that does not compile, or whose rendering broke a rule."""
+
+    code = "template_error"
+
+    def __init__(self, problem: Problem, **details: Json) -> None:
+        super().__init__(str(problem), (problem,), **details)
+        self.problem = problem
+
+
+class NodeFailed(AgentUIError):
+    """A node could not do its work; details name ``node`` and ``type``."""
+
+    status = 422
+    code = "node_failed"
+
+
+class Unsupported(AgentUIError):
+    """Known, but not offered here."""
+
+    status = 501
+    code = "not_supported"
+
+
+class Busy(AgentUIError):
+    """More work than the configured capacity; try again after ``retry_after`` seconds."""
+
+    status = 503
+    code = "busy"
+
+
+class UpstreamError(AgentUIError):
+    """The model's side failed; details name ``host`` and, in a pipeline, ``node``."""
+
+    status = 502
+    code = "upstream_error"
+
+
+ErrorKind = Literal[
+    "invalid_request",
+    "authentication",
+    "billing",
+    "permission",
+    "not_found",
+    "too_large",
+    "rate_limit",
+    "quota",
+    "overloaded",
+    "timeout",
+    "server",
+]
+"""What an upstream's error means, whatever its dialect calls it."""  # fmt: skip
+
+
+class UpstreamRefused(UpstreamError):
+    """The upstream answered with an error of its own: its status, its message, and what it means.
+
+    ``body`` is the upstream's JSON as it came; the same dialect shows it to the caller untouched (after redaction).
+    ``headers`` are the few that travel: retry-after, x-should-retry, request ids, rate limits.
+    """
+
+    code = "upstream_refused"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        kind: ErrorKind,
+        vendor: str,
+        vendor_code: str | None = None,
+        param: str | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
+        retry_after: float | None = None,
+        **details: Json,
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, **details)
+        self.status = status
+        self.kind: ErrorKind = kind
+        self.vendor = vendor
+        self.vendor_code = vendor_code
+        self.upstream_param = param
+        self.body = body
+        self.headers: Mapping[str, str] = headers or {}
+
+
+class UpstreamUnreachable(UpstreamError):
+    """No connection: refused, unknown name, bad certificate, or an address that policy forbids."""
+
+    code = "upstream_unreachable"
+
+
+class UpstreamTimeout(UpstreamError):
+    """Too long without a connection, an answer, or the next byte."""
+
+    status = 504
+    code = "upstream_timeout"
+
+
+class UpstreamInvalid(UpstreamError):
+    """An answer that is not in the upstream's language: HTML, broken JSON, a redirect, too large."""
+
+    code = "upstream_invalid"
+
+
+class UpstreamTruncated(UpstreamError):
+    """The answer broke off before its end marker."""
+
+    code = "upstream_truncated"
+
+
+class UpstreamUnavailable(UpstreamError):
+    """The circuit breaker of this origin is open; try again after ``retry_after`` seconds."""
+
+    status = 503
+    code = "upstream_unavailable"
+
+
+def kind_of_status(status: int) -> ErrorKind:
+    """What an HTTP error status means when nothing else is known."""
+    kinds: dict[int, ErrorKind] = {
+        401: "authentication",
+        402: "billing",
+        403: "permission",
+        404: "not_found",
+        408: "timeout",
+        413: "too_large",
+        429: "rate_limit",
+        503: "overloaded",
+        504: "timeout",
+        529: "overloaded",
+    }
+    return kinds.get(status, "invalid_request" if status < 500 else "server")

@@ -1,0 +1,1 @@
+"""One folder per dialect: pure functions and two small stream machines each."""

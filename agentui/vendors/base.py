@@ -1,0 +1,205 @@
+"""What a dialect can do: the ``Vendor`` protocol, and the registry of the four.
+
+A vendor is pure: JSON and bytes in, JSON and bytes out. It opens no socket, reads no clock and keeps no state but in the
+two stream machines that it hands out, one per stream.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agentui.chat.deltas import Delta
+from agentui.chat.messages import Message
+from agentui.chat.reply import Reply
+from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
+from agentui.errors import AgentUIError, BadRequest, UpstreamRefused
+from agentui.jsonio import Json
+from agentui.vendors.sse import SseEvent
+
+_MODEL = re.compile(r"[A-Za-z0-9._:-]{1,200}(?:/[A-Za-z0-9._:-]{1,200})?")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReply:
+    """An error as a dialect writes it. Headers hold what the dialect adds (``retry-after`` ...), not the content type."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Prompt Blocks in one dialect: ``pm`` for templates, ``members`` for ``[[PROMPT]]`` (seed 003 part 4)."""
+
+    pm: Mapping[str, Json]
+    members: Mapping[str, Json]
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model that a list names. ``created`` is seconds since 1970; ``raw`` the entry in dialect ``raw_vendor``."""
+
+    id: str
+    display_name: str | None = None
+    created: int = 0
+    owner: str = "agentui"
+    raw: Json = None
+    raw_vendor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFormat:
+    """How a dialect streams to this caller: its content type, and what keeps a silent stream alive (None: nothing may)."""
+
+    content_type: str
+    heartbeat: bytes | None
+
+
+class StreamParser(Protocol):
+    """Understands one stream of this dialect."""
+
+    def feed(self, event: SseEvent) -> Sequence[Delta]:
+        """The deltas that this event means; unknown events mean nothing.
+
+        Raises UpstreamInvalid for data that is not the dialect's. An in-stream error comes out as ``Failure``.
+        """
+
+    def close(self) -> Sequence[Delta]:
+        """The bytes ended cleanly. Returns what was held back, and ``End`` if (and only if) the answer is whole and
+        ``End`` was not given yet."""
+
+
+class StreamRenderer(Protocol):
+    """Writes one stream of this dialect to one caller. Every method returns bytes to send, possibly none."""
+
+    def feed(self, delta: Delta) -> bytes:
+        """What the caller reads for this delta. ``End`` writes everything that closes a whole stream, once."""
+
+    def passthrough(self, event: SseEvent) -> bytes:
+        """An event of the same dialect, untouched but for the framing that this caller asked for."""
+
+    def fail(self, error: AgentUIError) -> bytes:
+        """The dialect's own in-stream error; nothing that looks like a clean end follows."""
+
+
+class Vendor(Protocol):
+    """One dialect."""
+
+    name: VendorName
+    title: str
+    default_base_url: str
+
+    def read_request(
+        self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]
+    ) -> WireRequest:
+        """Take in a caller's request with a light check of the fields that the proxy itself needs (model, stream and the
+        container of the messages). ``path`` has no pipeline prefix; header names are lower case.
+
+        Raises BadRequest naming ``param``.
+        """
+
+    def default_endpoint(self, model: str, operation: Operation, *, stream: bool) -> str:
+        """Path and query below the base URL, e.g. ``/v1/chat/completions``; the model is quoted.
+
+        Raises Unsupported when the dialect has no such operation, BadRequest when the model cannot stand in a path.
+        """
+
+    def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
+        """The same request with another model or stream switch; a shallow copy, nothing else changes."""
+
+    def parse_request(self, wire: WireRequest) -> ChatRequest:
+        """Take the dialect off. Raises BadRequest naming ``param`` for what cannot be understood."""
+
+    def render_request(self, chat: ChatRequest) -> WireRequest:
+        """Put this dialect on.
+
+        From the same dialect: ``chat.wire.body`` with the messages replaced (their ``raw`` where they have one) and
+        model and stream set; nothing is dropped. From another: everything modelled that this dialect can say, and the
+        names of the rest in ``dropped``. Raises UnsupportedFeature where dropping would change the meaning.
+        """
+
+    def render_prompt(self, messages: Sequence[Message]) -> Prompt:
+        """Prompt Blocks (system texts and conversation) as ``pm.*`` and ``[[PROMPT]]``."""
+
+    def parse_reply(self, body: Json) -> Reply:
+        """A whole answer with the dialect taken off, its ``raw`` kept. Raises UpstreamInvalid for what is no answer."""
+
+    def render_reply(self, reply: Reply, wire: WireRequest) -> Json:
+        """A whole answer for the caller who sent ``wire``; ``reply.raw`` itself when it is of this dialect."""
+
+    def stream_parser(self) -> StreamParser:
+        """A fresh machine for one stream."""
+
+    def stream_renderer(self, wire: WireRequest) -> StreamRenderer:
+        """A fresh machine for one stream to the caller who sent ``wire``."""
+
+    def stream_format(self, wire: WireRequest) -> StreamFormat:
+        """Content type and heartbeat for this caller."""
+
+    def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
+        """What an upstream's error answer means (status 400 and up); any bytes are understood somehow."""
+
+    def render_error(self, error: AgentUIError) -> ErrorReply:
+        """An error in the caller's shape. An ``UpstreamRefused`` of the same dialect keeps its body."""
+
+    def auth_headers(self, key: str) -> dict[str, str]:
+        """How this dialect's API takes a key."""
+
+    def version_headers(self, chat: WireRequest) -> dict[str, str]:
+        """Headers that the API requires beside the key for this body (``anthropic-version``); {} for most."""
+
+    def parse_models(self, body: Json) -> list[ModelInfo]:
+        """A model list with the dialect taken off. Raises UpstreamInvalid."""
+
+    def render_models(self, models: Sequence[ModelInfo]) -> Json:
+        """A model list for the caller."""
+
+    def render_model(self, model: ModelInfo) -> Json:
+        """One entry of the list, as the caller's GET of it expects."""
+
+    def models_endpoint(self) -> str:
+        """Path and query of the model list below the base URL."""
+
+    def render_count_request(self, chat: ChatRequest) -> WireRequest:
+        """The token count of a chat request, as this dialect asks for it (from the same dialect: the caller's own body).
+
+        Raises Unsupported where the dialect has no such call.
+        """
+
+    def render_embeddings_request(self, wire: WireRequest) -> WireRequest:
+        """An OpenAI embeddings request in this dialect. Raises Unsupported where there is none."""
+
+    def parse_embeddings_reply(self, body: Json, wire: WireRequest) -> Json:
+        """This dialect's embeddings as the OpenAI answer to ``wire`` (base64 little-endian float32 when it asked for that)."""
+
+    def parse_token_count(self, body: Json) -> int:
+        """The number in an answer to ``count_tokens``. Raises UpstreamInvalid or Unsupported."""
+
+    def render_token_count(self, tokens: int) -> Json:
+        """An answer to ``count_tokens``. Raises Unsupported where the dialect has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vendors:
+    """The registry: a vendor by its name."""
+
+    by_name: Mapping[VendorName, Vendor] = field(default_factory=dict)
+
+    def __getitem__(self, name: VendorName) -> Vendor:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[VendorName]:
+        return iter(self.by_name)
+
+
+def model_path_segment(model: str) -> str:
+    """A model name fit for a URL path. Raises BadRequest unless it is ``[A-Za-z0-9._:-]{1,200}`` with at most one ``/``."""
+    if not _MODEL.fullmatch(model):
+        raise BadRequest(
+            "The model's name cannot stand in a URL: use letters, digits, '.', '_', ':', '-' and at most one '/'.",
+            param="model",
+        )
+    return model

@@ -1,0 +1,119 @@
+"""Server-sent events: bytes in, events out, and the only writer of events.
+
+Lines end at LF, CR LF or CR and nowhere else (U+2028, U+2029 and U+0085 are ordinary characters here), and bytes are
+decoded only when an event is whole, so any chunking of a stream gives the same events.
+"""
+
+from dataclasses import dataclass
+
+from agentui.errors import UpstreamInvalid
+
+MAX_EVENT_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SseEvent:
+    """One event: its name ("" where none was given) and its data, still bytes."""
+
+    data: bytes
+    event: str = ""
+
+
+class SseDecoder:
+    """Cuts a byte stream into events. ``feed`` returns the events that became whole."""
+
+    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        self._max = max_event_bytes
+        self._buffer = bytearray()
+        self._scanned = 0
+        self._lines: list[bytes] = []
+        self._event = ""
+        self._size = 0
+        self._first = True
+        self._skip_lf = False
+
+    def feed(self, chunk: bytes) -> list[SseEvent]:
+        """Take the next bytes. Raises UpstreamInvalid when one event grows past the cap."""
+        buffer = self._buffer
+        buffer += chunk
+        if self._skip_lf and buffer:
+            if buffer[0] == 0x0A:
+                del buffer[0]
+            self._skip_lf = False
+        events: list[SseEvent] = []
+        start = 0
+        search = self._scanned
+        has_cr = b"\r" in buffer
+        while True:
+            lf = buffer.find(b"\n", search)
+            cr = buffer.find(b"\r", search, len(buffer) if lf < 0 else lf) if has_cr else -1
+            end = lf if cr < 0 else cr
+            if end < 0:
+                break
+            line = bytes(buffer[start:end])
+            start = end + 1
+            if cr >= 0:
+                if start == len(buffer):
+                    self._skip_lf = True
+                elif buffer[start] == 0x0A:
+                    start += 1
+            search = start
+            event = self._line(line)
+            if event is not None:
+                events.append(event)
+        if start:
+            del buffer[:start]
+        self._scanned = len(buffer)
+        if len(buffer) + self._size > self._max:
+            raise UpstreamInvalid(f"The upstream sent one event of more than {self._max} bytes.", limit=self._max)
+        return events
+
+    @property
+    def is_clean(self) -> bool:
+        """True between events: nothing half-read is waiting."""
+        return not self._buffer and not self._lines and not self._event
+
+    def _line(self, line: bytes) -> SseEvent | None:
+        """Take one line; the empty one ends an event."""
+        if self._first:
+            self._first = False
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line:
+            return self._dispatch()
+        name, colon, value = line.partition(b":")
+        if colon:
+            value = value.removeprefix(b" ")
+        if name == b"data":
+            self._lines.append(value)
+            self._size += len(value)
+        elif name == b"event":
+            self._event = value.decode("utf-8", "replace")
+        return None
+
+    def _dispatch(self) -> SseEvent | None:
+        """End the event; one without data is dropped, as the standard says."""
+        lines, event = self._lines, self._event
+        self._event = ""
+        self._size = 0
+        if not lines:
+            return None
+        self._lines = []
+        return SseEvent(lines[0] if len(lines) == 1 else b"\n".join(lines), event)
+
+
+def encode_event(data: bytes, event: str = "") -> bytes:
+    """Write one event. Line breaks in ``data`` become further data lines; ``event`` is one of our constants or a name
+    that holds no line break."""
+    if b"\n" in data or b"\r" in data:
+        body = b"\n".join(b"data: " + line for line in data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
+    else:
+        body = b"data: " + data
+    if not event:
+        return body + b"\n\n"
+    name = event.replace("\r", " ").replace("\n", " ").encode()
+    return b"event: " + name + b"\n" + body + b"\n\n"
+
+
+def encode_comment(text: str = "") -> bytes:
+    """Write a comment, which keeps a quiet connection alive."""
+    return b": " + text.replace("\r", " ").replace("\n", " ").encode() + b"\n\n"
