@@ -18,6 +18,7 @@
     ├── NodeFailed                422  a node could not do its work (not the upstream's fault)
     ├── Busy                      503  at capacity; carries retry_after
     ├── Unsupported               501
+    ├── NotSaved                  507  a file could not be written
     └── UpstreamError             502  the model's side
         ├── UpstreamRefused       as the upstream said: it answered with an error
         ├── UpstreamUnreachable   502  no connection: refused, DNS, TLS
@@ -209,6 +210,13 @@ class Unsupported(AgentUIError):
 
     status = 501
     code = "not_supported"
+
+
+class NotSaved(AgentUIError):
+    """A file could not be written (disk full, no permission); what was there before is still there."""
+
+    status = 507
+    code = "not_saved"
 
 
 class Busy(AgentUIError):

@@ -4,6 +4,7 @@
 and documents nested deeper than ``MAX_DEPTH`` (checked on the bytes, before anything recurses).
 """
 
+import json
 import re
 from typing import Any, TypeAlias
 
@@ -65,7 +66,5 @@ def dumps_pretty(value: Json) -> bytes:
 
 
 def _dumps_slowly(value: Json) -> bytes:
-    """orjson refuses integers of more than 64 bits; the standard library does not."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    """orjson refuses integers of more than 64 bits and lone surrogates (which arrive in header values, never in JSON)."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")

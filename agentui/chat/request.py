@@ -103,13 +103,14 @@ class ThinkingConfig:
 class ChatRequest:
     """A chat request with the dialect taken off.
 
+    ``vendor`` is the dialect it came in, or ``agentui`` for one made here of a caller's parameters.
     ``wire`` is the request as it came; a renderer of the same dialect starts from its body, so that fields which are not
     modelled here arrive untouched. ``unmodelled`` names the wire fields that carry meaning and are modelled nowhere:
     another dialect drops them by these names. ``include_usage`` is whether a streaming caller wants usage
     (always True but in OpenAI chat, where the caller must ask).
     """
 
-    vendor: VendorName
+    vendor: VendorName | Literal["agentui"]
     model: str
     messages: tuple[Message, ...]
     params: Params

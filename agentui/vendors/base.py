@@ -17,7 +17,9 @@ from agentui.errors import AgentUIError, BadRequest, UpstreamRefused
 from agentui.jsonio import Json
 from agentui.vendors.sse import SseEvent
 
-_MODEL = re.compile(r"[A-Za-z0-9._:-]{1,200}(?:/[A-Za-z0-9._:-]{1,200})?")
+# "." and ".." would climb in the path.
+_SEGMENT = r"(?!\.\.?(?:/|\Z))[A-Za-z0-9._:-]{1,200}"
+_MODEL = re.compile(rf"{_SEGMENT}(?:/{_SEGMENT})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,17 @@ class StreamRenderer(Protocol):
 class Vendor(Protocol):
     """One dialect."""
 
-    name: VendorName
-    title: str
-    default_base_url: str
+    @property
+    def name(self) -> VendorName:
+        """The word for this dialect in files and templates."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def default_base_url(self) -> str:
+        """Where the vendor's own API lives."""
 
     def read_request(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]

@@ -1,0 +1,268 @@
+"""The caller's ear over HTTP: deltas, replies and raw bytes become one response in the caller's dialect."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from aiohttp import web
+
+from agentui.chat.deltas import Delta, End, Finish
+from agentui.chat.messages import Text
+from agentui.chat.reply import Choice, Reply, ReplyBuilder
+from agentui.chat.request import VendorName, WireRequest
+from agentui.errors import AgentUIError, Unsupported
+from agentui.ids import new_id
+from agentui.jsonio import Json, dumps
+from agentui.pipeline.estimate import estimate_tokens
+from agentui.pipeline.run import Run
+from agentui.settings import Settings
+from agentui.vendors.base import Vendor
+from agentui.vendors.sse import SseEvent
+
+STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
+
+
+class ProxyAnswer:
+    """One response on its way. Headers go out with the first content, so that every earlier failure is a proper status.
+
+    What looks like the end (an end marker, Gemini's finish) is held back until ``finish``, which is called when the whole
+    run has succeeded.
+    """
+
+    def __init__(self, request: web.Request, vendor: Vendor, wire: WireRequest, run: Run, settings: Settings) -> None:
+        self._request = request
+        self._vendor = vendor
+        self._wire = wire
+        self._run = run
+        self._settings = settings
+        self._renderer = vendor.stream_renderer(wire)
+        self._response: web.StreamResponse | None = None
+        self._is_raw = False
+        self._held_events: Sequence[SseEvent] = ()
+        self._held_deltas: list[Delta] = []
+        self._passed_through = False
+        self._builder: ReplyBuilder | None = None
+        self._body: bytes | None = None
+        self._headers: dict[str, str] = {}
+        self._dropped: dict[str, None] = {}
+        self._pulse: _Pulse | None = None
+
+    @property
+    def wants_stream(self) -> bool:
+        """True when the caller asked for a stream."""
+        return self._wire.stream
+
+    @property
+    def has_begun(self) -> bool:
+        """True when the status line is out and an error can only follow inside the answer."""
+        return self._response is not None
+
+    def note_dropped(self, names: Sequence[str]) -> None:
+        """Name what could not be carried; shown in ``x-agentui-dropped``."""
+        self._dropped.update(dict.fromkeys(names))
+
+    def note_headers(self, headers: Mapping[str, str]) -> None:
+        """Show these headers of the upstream's answer to the caller."""
+        self._headers.update({name: value for name, value in headers.items() if name != "content-type"})
+
+    async def stream(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+        """Pass on the next piece: the events themselves within one dialect, rendered deltas across."""
+        if not self.wants_stream:
+            if self._builder is None:
+                self._builder = ReplyBuilder()
+            self._builder.feed(deltas)
+            return
+        data = self._release_held()
+        if vendor == self._vendor.name:
+            data += self._pass(events, deltas)
+        else:
+            data += self._render(deltas)
+        if data:
+            await self._write(data)
+
+    async def reply(self, reply: Reply, body: bytes | None = None) -> None:
+        """A whole answer; to a caller who wants a stream it is told as one."""
+        if self.wants_stream:
+            await self._write(self._render(list(reply.deltas())))
+        elif body is not None and reply.raw_vendor == self._vendor.name:
+            self._body = body
+        else:
+            self._body = dumps(self._vendor.render_reply(reply, self._wire))
+
+    async def document(self, body: Json) -> None:
+        """A JSON document in the caller's shape."""
+        self._body = dumps(body)
+
+    async def tokens(self, count: int, *, estimated: bool) -> None:
+        """A token count; ``x-agentui-estimated: true`` says that it was guessed here."""
+        if estimated:
+            self._headers["x-agentui-estimated"] = "true"
+        self._body = dumps(self._vendor.render_token_count(count))
+
+    async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
+        """The next bytes of a forwarded answer."""
+        if self._response is None:
+            self._is_raw = True
+            self._response = web.StreamResponse(status=status, headers={**self._own_headers(), **STREAM_HEADERS, **headers})
+            await self._begin(None)
+        if chunk:
+            await self._write(chunk)
+
+    async def text(self, text: str) -> None:
+        """Plain words of a node that called no model."""
+        if self._wire.operation == "count_tokens":
+            await self.tokens(estimate_tokens(self._run.incoming.chat), estimated=True)
+            return
+        if self._wire.operation == "embeddings":
+            raise Unsupported("This pipeline answers with text and makes no embeddings: choose one that calls a provider.")
+        model = self._run.incoming.model or f"pipeline/{self._run.plan.id}"
+        choice = Choice((Text(text),), "stop")
+        await self.reply(Reply((choice,), new_id("msg"), model, self._run.started_ms // 1000))
+
+    async def finish(self) -> web.StreamResponse:
+        """The run succeeded: send what was held back, and end."""
+        if self._builder is not None:
+            await self.reply(self._builder.reply())
+        if self._response is None and self._body is not None:
+            return web.Response(body=self._body, content_type="application/json", headers=self._own_headers())
+        data = self._release_held()
+        if data:
+            await self._write(data)
+        if self._response is None:
+            raise AgentUIError("The pipeline ended without an answer.")
+        self._stop_pulse()
+        await self._response.write_eof()
+        return self._response
+
+    async def fail(self, error: AgentUIError) -> web.StreamResponse:
+        """The run failed after the answer began: say so inside it. Nothing that was held back is sent.
+
+        A forwarded answer has no words of ours; its connection is broken off instead.
+        """
+        assert self._response is not None
+        self._stop_pulse()
+        if self._is_raw:
+            self.abort()
+        else:
+            await self._response.write(self._renderer.fail(error))
+            await self._response.write_eof()
+        return self._response
+
+    def abort(self) -> None:
+        """Break the connection, so that a cut answer cannot look finished."""
+        self._stop_pulse()
+        if self._request.transport is not None:
+            self._request.transport.abort()
+
+    def _pass(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bytes:
+        """The events as they came; the last one is held back when it ends the answer."""
+        self._passed_through = True
+        if events and any(isinstance(delta, self._ends) for delta in deltas):
+            self._held_events = events[-1:]
+            events = events[:-1]
+        elif not events and deltas:
+            self._held_deltas = list(deltas)
+        passthrough = self._renderer.passthrough
+        if len(events) == 1:
+            return passthrough(events[0])
+        return b"".join([passthrough(event) for event in events])
+
+    def _render(self, deltas: Sequence[Delta]) -> bytes:
+        """Deltas in the caller's dialect, up to the one that ends the answer."""
+        feed = self._renderer.feed
+        pieces: list[bytes] = []
+        for number, delta in enumerate(deltas):
+            if isinstance(delta, self._ends):
+                self._held_deltas = list(deltas[number:])
+                break
+            pieces.append(feed(delta))
+        return b"".join(pieces)
+
+    @property
+    def _ends(self) -> tuple[type, ...]:
+        # Gemini's streams have no end marker: the finish reason is the end.
+        return (End, Finish) if self._vendor.name == "gemini" else (End,)
+
+    def _release_held(self) -> bytes:
+        """What was held back, because more came after it or because the run has succeeded."""
+        if not self._held_events and not self._held_deltas:
+            return b""
+        pieces = [self._renderer.passthrough(event) for event in self._held_events]
+        pieces += [self._renderer.feed(delta) for delta in self._held_deltas]
+        self._held_events, self._held_deltas = (), []
+        return b"".join(pieces)
+
+    async def _write(self, data: bytes) -> None:
+        if self._response is None:
+            shape = self._vendor.stream_format(self._wire)
+            headers = {**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type}
+            self._response = web.StreamResponse(headers=headers)
+            await self._begin(shape.heartbeat)
+        pulse = self._pulse
+        assert pulse is not None
+        pulse.writing = True
+        await self._response.write(data)
+        pulse.rest()
+
+    async def _begin(self, heartbeat: bytes | None) -> None:
+        """Send the headers. From here on the answer's length has no limit, only its silence."""
+        assert self._response is not None
+        self._run.release_deadline()
+        self._response.headers.update(self._dropped_header())
+        await self._response.prepare(self._request)
+        self._pulse = _Pulse(self, self._response, heartbeat, self._settings)
+
+    def _stop_pulse(self) -> None:
+        if self._pulse is not None:
+            self._pulse.stop()
+
+    def _own_headers(self) -> dict[str, str]:
+        run = self._run
+        return {**self._headers, **self._dropped_header(), "x-agentui-run": run.id, "x-agentui-pipeline": run.plan.id}
+
+    def _dropped_header(self) -> dict[str, str]:
+        return {"x-agentui-dropped": ", ".join(self._dropped)} if self._dropped else {}
+
+
+class _Pulse:
+    """Keeps a silent stream alive and drops a caller that does not read.
+
+    One timer per stream, re-armed by looking at the clock rather than at every chunk.
+    """
+
+    def __init__(self, answer: ProxyAnswer, response: web.StreamResponse, beat: bytes | None, settings: Settings) -> None:
+        self._answer = answer
+        self._response = response
+        self._beat = beat
+        self._settings = settings
+        self._loop = asyncio.get_running_loop()
+        self._since = self._loop.time()
+        self._task: asyncio.Task[None] | None = None
+        self._timer = self._loop.call_later(settings.heartbeat, self._look)
+        self.writing = False
+
+    def rest(self) -> None:
+        """A write is done."""
+        self.writing = False
+        self._since = self._loop.time()
+
+    def stop(self) -> None:
+        """The stream is over."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        silent = self._loop.time() - self._since
+        if self.writing and silent >= self._settings.write_timeout:
+            self._answer.abort()
+            return
+        if not self.writing and self._beat is not None and silent >= self._settings.heartbeat:
+            self.writing = True
+            self._task = self._loop.create_task(self._send(self._beat))
+        self._timer = self._loop.call_later(self._settings.heartbeat, self._look)
+
+    async def _send(self, beat: bytes) -> None:
+        try:
+            await self._response.write(beat)
+        except ConnectionError:
+            return
+        finally:
+            self.rest()

@@ -1,0 +1,151 @@
+"""What stands in front of every route: names, origins, the token, and errors in the right shape.
+
+One middleware, so that a request crosses one function. Checks come before routing decides anything, and every answer
+leaves with an ``x-request-id``.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from agentui.api.incoming import TOKEN_HEADERS, same_secret, split_prefix
+from agentui.api.shapes import error_response
+from agentui.api.state import STATE, State
+from agentui.errors import AgentUIError, Forbidden, MethodNotAllowed, NotFound, Unauthorized, WrongHost
+from agentui.ids import new_id
+from agentui.vendors.base import Vendor
+from agentui.vendors.detect import detect_vendor
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+OPEN_PATHS = frozenset({"/health", "/", "/favicon.ico"})
+"""Paths that need no token; so do the editor's own files below /ui/."""
+
+log = logging.getLogger("agentui.http")
+
+
+@web.middleware
+async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Check, route, and turn whatever goes wrong into the answer that this route promises."""
+    state = request.app[STATE]
+    request_id = new_id("req")
+    request["id"] = request_id
+    try:
+        check_host(request, state)
+        check_origin(request, state)
+        if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+            response: web.StreamResponse = _preflight()
+        else:
+            check_token(request, state)
+            response = await handler(request)
+    except web.HTTPException as error:
+        response = error_response(_of_http(error, request), _vendor_of(request, state), state.redactor)
+    except AgentUIError as error:
+        response = error_response(error, _vendor_of(request, state), state.redactor)
+    except ConnectionResetError:
+        # The caller is gone; there is nobody to answer.
+        raise
+    except Exception:
+        log.exception("Request %s failed by a fault of agentui itself", request_id)
+        fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
+        response = error_response(fault, _vendor_of(request, state), state.redactor)
+    if not response.prepared:
+        for name, value in own_headers(request, state).items():
+            response.headers.setdefault(name, value)
+    return response
+
+
+def own_headers(request: web.Request, state: State) -> dict[str, str]:
+    """The headers that every answer carries; streams add them before they begin."""
+    headers = {"x-request-id": request["id"], "x-content-type-options": "nosniff"}
+    origin = request.headers.get("Origin")
+    if origin is not None and origin in state.settings.cors_origins:
+        headers |= {"access-control-allow-origin": origin, "vary": "Origin", "access-control-expose-headers": "*"}
+    return headers
+
+
+def check_host(request: web.Request, state: State) -> None:
+    """Refuse names that are not ours (DNS rebinding). Raises WrongHost."""
+    name = (urlsplit(f"//{request.headers.get('Host', '')}").hostname or "").lower()
+    settings = state.settings
+    if name in {"localhost", settings.host.lower(), *(host.lower() for host in settings.allowed_hosts)}:
+        return
+    if _is_address(name, loopback_only=settings.is_loopback):
+        return
+    raise WrongHost(
+        f"This server is not called {name[:100] or 'nothing'!r}. If it should be, add the name to AGENTUI_ALLOWED_HOSTS."
+    )
+
+
+def _is_address(name: str, *, loopback_only: bool) -> bool:
+    """True for an IP address: rebinding needs a name, so beyond loopback any address may be ours."""
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or not loopback_only
+
+
+def check_origin(request: web.Request, state: State) -> None:
+    """Refuse requests that a page of another origin makes. Raises Forbidden."""
+    origin = request.headers.get("Origin")
+    allowed = state.settings.cors_origins
+    if origin is not None:
+        if origin not in allowed and origin != f"{request.scheme}://{request.headers.get('Host', '')}":
+            raise Forbidden(
+                "A page of another origin may not call this server. Add its origin to AGENTUI_CORS_ORIGINS if it should."
+            )
+        return
+    navigates = request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate"
+    if request.headers.get("Sec-Fetch-Site") == "cross-site" and not navigates:
+        raise Forbidden("A page of another site may not call this server.")
+
+
+def check_token(request: web.Request, state: State) -> None:
+    """Ask for the server's own token where one is set. Raises Unauthorized."""
+    token = state.settings.token
+    path = request.path
+    if token is None or path in OPEN_PATHS or path.startswith("/ui/"):
+        return
+    expected = token.get_secret_value()
+    given = [request.headers.get(name, "").removeprefix("Bearer ").strip() for name in TOKEN_HEADERS]
+    given.append(request.query.get("key", ""))
+    if not any(same_secret(value, expected) for value in given):
+        raise Unauthorized("This server needs its access token: send it as API key, or in the header x-agentui-token.")
+
+
+def _preflight() -> web.Response:
+    """The answer to a browser's question; ``own_headers`` adds the origin where it is allowed."""
+    return web.Response(
+        status=204,
+        headers={
+            "access-control-allow-methods": "GET, POST, PUT, DELETE",
+            "access-control-allow-headers": "*, authorization",
+            "access-control-max-age": "600",
+        },
+    )
+
+
+def _of_http(error: web.HTTPException, request: web.Request) -> AgentUIError:
+    """aiohttp's own refusals as ours."""
+    if error.status == 404:
+        return NotFound(f"There is nothing at {request.method} {request.path[:200]}.")
+    if error.status == 405:
+        allowed = ", ".join(sorted(getattr(error, "allowed_methods", ())))
+        return MethodNotAllowed(f"{request.path[:200]} does not take {request.method}; it takes {allowed}.")
+    refused = AgentUIError(f"The request was refused: {error.reason}.")
+    refused.status = error.status
+    return refused
+
+
+def _vendor_of(request: web.Request, state: State) -> Vendor | None:
+    """The dialect whose error shape this path promises."""
+    path, _ = split_prefix(request.path)
+    if not path.startswith(("/v1/", "/v1beta/", "/v1alpha/")):
+        return None
+    headers: Mapping[str, str] = {name.lower(): value for name, value in request.headers.items()}
+    name = detect_vendor(path, headers, dict(request.query))
+    return state.services.vendors[name] if name is not None else None

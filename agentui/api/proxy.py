@@ -1,0 +1,109 @@
+"""The proxied routes: a caller's request through a pipeline and back in the caller's dialect."""
+
+import asyncio
+import time
+from urllib.parse import unquote
+
+from aiohttp import web
+
+from agentui.api.answer import ProxyAnswer
+from agentui.api.guard import own_headers
+from agentui.api.incoming import read_body, read_incoming
+from agentui.api.shapes import error_response, redacted
+from agentui.api.state import STATE, State
+from agentui.errors import AgentUIError, Busy, NotFound
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.run import Run
+from agentui.redaction import secret_headers
+
+PROXIED = (
+    "/v1/chat/completions",
+    "/v1/responses",
+    "/v1/responses/input_tokens",
+    "/v1/embeddings",
+    "/v1/messages",
+    "/v1/messages/count_tokens",
+    "/{version:v1|v1beta|v1alpha}/models/{call:.+:[A-Za-z]+}",
+)
+"""POST routes that run a pipeline; each also stands below ``/p/{pipeline}``."""
+
+
+def add_proxy_routes(app: web.Application) -> None:
+    """Register the proxied routes."""
+    for path in PROXIED:
+        app.router.add_post(path, proxy)
+        app.router.add_post("/p/{pipeline}" + path, proxy)
+
+
+async def proxy(request: web.Request) -> web.StreamResponse:
+    """Run a pipeline on this request and answer in the caller's dialect."""
+    state = request.app[STATE]
+    if state.in_flight >= state.settings.max_in_flight:
+        raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
+    state.in_flight += 1
+    try:
+        return await _serve(request, state)
+    finally:
+        state.in_flight -= 1
+
+
+async def _serve(request: web.Request, state: State) -> web.StreamResponse:
+    settings = state.settings
+    body = await read_body(request, settings.max_body, settings.body_timeout)
+    incoming, pipeline = read_incoming(
+        state,
+        method=request.method,
+        url=str(request.url),
+        path=unquote(request.rel_url.raw_path),
+        query=request.rel_url.raw_query_string,
+        headers=_headers(request),
+        body=body,
+    )
+    run = make_run(state, incoming, pipeline)
+    run.task = asyncio.current_task()
+    state.history.add(run)
+    return await _answer(request, state, run)
+
+
+def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
+    """A run of the named (else the active) pipeline. Raises NotFound, InvalidPipeline."""
+    plan = state.pipelines.plan(pipeline if pipeline is not None else state.pipelines.active)
+    redactor = state.redactor.child()
+    for secret in secret_headers(incoming.headers):
+        redactor.register(secret)
+    if incoming.api_key:
+        redactor.register(incoming.api_key)
+    return Run(plan, incoming, state.services, redactor, time.monotonic() + state.settings.run_timeout)
+
+
+async def _answer(request: web.Request, state: State, run: Run) -> web.StreamResponse:
+    """Execute and answer; a failure after the answer began is told inside it."""
+    wire = run.incoming.wire
+    if wire is None:
+        raise NotFound("This path is in none of the dialects that agentui speaks.")
+    vendor = state.services.vendors[wire.vendor]
+    answer = ProxyAnswer(request, vendor, wire, run, state.settings)
+    answer.note_headers(own_headers(request, state))
+    try:
+        await state.executor.run(run, answer)
+        return await answer.finish()
+    except AgentUIError as error:
+        run.finish("failed", {"code": error.code, "message": error.message})
+        if answer.has_begun:
+            return await answer.fail(redacted(error, run.redactor))
+        response = error_response(error, vendor, run.redactor)
+        response.headers.update({"x-agentui-run": run.id, "x-agentui-pipeline": run.plan.id})
+        return response
+    except BaseException:
+        if answer.has_begun:
+            answer.abort()
+        raise
+
+
+def _headers(request: web.Request) -> dict[str, str]:
+    """Header names in lower case; repeated ones joined as HTTP allows."""
+    headers: dict[str, str] = {}
+    for name, value in request.headers.items():
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return headers

@@ -1,0 +1,176 @@
+"""Wiring and nothing but wiring: ``create_app`` makes every part once and hands them to each other."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from types import MappingProxyType
+
+from aiohttp import web
+
+from agentui import __version__
+from agentui.api.editor import add_editor_routes
+from agentui.api.guard import guard
+from agentui.api.models import add_model_routes
+from agentui.api.openapi import build_openapi
+from agentui.api.pages import add_page_routes
+from agentui.api.proxy import add_proxy_routes
+from agentui.api.state import STATE, State
+from agentui.jsonio import dumps
+from agentui.pipeline.continuity import Continuity
+from agentui.pipeline.executor import PipelineExecutor
+from agentui.pipeline.history import RunHistory
+from agentui.pipeline.library import PipelineLibrary, PresetLibrary
+from agentui.pipeline.node import load_catalog
+from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.run import Services
+from agentui.redaction import Redactor
+from agentui.secrets.store import SecretStore
+from agentui.settings import Settings
+from agentui.upstream.call import Timeouts
+from agentui.upstream.client import Upstream
+from agentui.vendors.registry import make_vendors
+
+log = logging.getLogger("agentui")
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def create_app(
+    settings: Settings,
+    *,
+    named_origins: Mapping[str, str] = NOTHING,
+    secret_env: Mapping[str, str] = NOTHING,
+    default_active: str = "default",
+) -> web.Application:
+    """The whole server as an application; it loads files and opens connections when it starts.
+
+    ``named_origins`` are addresses that a base_url may call by a word (``demo``), ``secret_env`` the environment's
+    ``AGENTUI_SECRET_*``, ``default_active`` the pipeline that answers until somebody activates another.
+    """
+    app = web.Application(middlewares=[guard], client_max_size=settings.max_body)
+    state = _make_state(settings, named_origins, secret_env, default_active)
+    app[STATE] = state
+    app.cleanup_ctx.append(_live)
+    add_proxy_routes(app)
+    add_model_routes(app)
+    add_editor_routes(app)
+    add_page_routes(app)
+    app.router.add_get("/health", health)
+    app.router.add_get("/openapi.json", openapi)
+    return app
+
+
+def _make_state(
+    settings: Settings, named_origins: Mapping[str, str], secret_env: Mapping[str, str], default_active: str
+) -> State:
+    redactor = Redactor()
+    if settings.token is not None:
+        redactor.register(settings.token.get_secret_value())
+    catalog, complaints = load_catalog(BUILTIN)
+    for complaint in complaints:
+        log.warning("%s", complaint)
+    services = Services(
+        vendors=make_vendors(),
+        upstream=Upstream(named_origins=named_origins, allow_private=settings.may_call_private, max_reply=settings.max_reply),
+        secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
+        continuity=Continuity(),
+        timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
+        max_event=settings.max_event,
+    )
+    return State(
+        settings=settings,
+        catalog=catalog,
+        pipelines=PipelineLibrary(settings.pipelines, settings.data, catalog, default_active=default_active),
+        presets=PresetLibrary(settings.presets, settings.data),
+        services=services,
+        executor=PipelineExecutor(),
+        history=RunHistory(settings.run_history, settings.run_history_bytes),
+        redactor=redactor,
+    )
+
+
+async def _live(app: web.Application) -> AsyncIterator[None]:
+    """Load the files, watch them, and open the client; close all of it at the end."""
+    state = app[STATE]
+    state.pipelines.load()
+    state.presets.load()
+    async with state.services.upstream:
+        watchers = [asyncio.create_task(library.watch()) for library in (state.pipelines, state.presets)]
+        try:
+            yield
+        finally:
+            for watcher in watchers:
+                watcher.cancel()
+                with suppress(asyncio.CancelledError):
+                    await watcher
+
+
+async def health(request: web.Request) -> web.Response:
+    """Say that the server is up, and what it would run."""
+    state = request.app[STATE]
+    body = {
+        "status": "ok",
+        "version": __version__,
+        "active_pipeline": next((entry.id for entry in state.pipelines.entries() if state.pipelines.is_active(entry.id)), None),
+        "in_flight": state.in_flight,
+    }
+    return web.Response(body=dumps(body), content_type="application/json")
+
+
+async def openapi(request: web.Request) -> web.Response:
+    """The OpenAPI document of every route."""
+    return web.Response(body=dumps(build_openapi(request.app[STATE].settings)), content_type="application/json")
+
+
+_SILENT = logging.Logger("agentui.access", logging.CRITICAL)
+"""aiohttp's access log stays off: it costs a line per request on the hot path and shows ``?key=``."""
+
+
+class _Protocol(web.RequestHandler):
+    """aiohttp's connection, with one difference: a malformed request is never repeated in the answer or in the log
+    (aiohttp's own page quotes it, keys included)."""
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        """Answer in a sentence and close."""
+        log.warning("A malformed HTTP request was refused (%s).", type(exc).__name__)
+        if request.writer.output_size > 0:
+            raise ConnectionError("The answer had begun already.")
+        body = {"error": {"code": "malformed_http", "message": "This is not a well-formed HTTP request.", "details": {}}}
+        response = web.Response(status=status, body=dumps(body), content_type="application/json")
+        response.force_close()
+        return response
+
+
+class Listener:
+    """The application on a port."""
+
+    def __init__(self, app: web.Application) -> None:
+        self._app = app
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int, *, reuse_port: bool = False) -> int:
+        """Load everything and listen; returns the port. Raises OSError when the port is busy."""
+        await self._runner.setup()
+        manager = self._runner.server
+        assert manager is not None
+        loop = asyncio.get_running_loop()
+
+        def connection() -> _Protocol:
+            return _Protocol(manager, loop=loop, keepalive_timeout=15.0, access_log=_SILENT, max_line_size=8190)
+
+        try:
+            self._server = await loop.create_server(connection, host, port, backlog=4096, reuse_port=reuse_port or None)
+        except OSError:
+            await self._runner.cleanup()
+            raise
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        """Stop listening, let what runs end within a few seconds, and close everything."""
+        if self._server is not None:
+            self._server.close()
+        await self._runner.cleanup()

@@ -1,0 +1,41 @@
+"""An error in the shape that the called route promises."""
+
+from collections.abc import Mapping
+
+from aiohttp import web
+
+from agentui.errors import AgentUIError, UpstreamRefused
+from agentui.jsonio import dumps, loads
+from agentui.redaction import Redactor
+from agentui.vendors.base import ErrorReply, Vendor
+
+
+def error_response(error: AgentUIError, vendor: Vendor | None, redactor: Redactor) -> web.Response:
+    """The response for an error: the vendor's shape on its routes, ``{"error": {code, message, details}}`` elsewhere.
+
+    Secrets that an upstream repeated in its message are replaced.
+    """
+    clean = redacted(error, redactor)
+    reply = _editor_shape(clean) if vendor is None else vendor.render_error(clean)
+    return web.Response(
+        status=reply.status,
+        body=dumps(reply.body),
+        content_type="application/json",
+        headers={name: value for name, value in reply.headers.items() if name.lower() != "content-type"},
+    )
+
+
+def redacted(error: AgentUIError, redactor: Redactor) -> AgentUIError:
+    """The same error with every registered secret replaced in what a caller can read."""
+    error.message = redactor.redact(error.message)
+    if isinstance(error, UpstreamRefused) and error.body is not None:
+        error.body = loads(redactor.redact(dumps(error.body).decode()))
+    return error
+
+
+def _editor_shape(error: AgentUIError) -> ErrorReply:
+    headers: Mapping[str, str] = {}
+    if error.retry_after is not None:
+        headers = {"retry-after": str(max(1, round(error.retry_after)))}
+    body = {"error": {"code": error.code, "message": error.message, "details": error.details}}
+    return ErrorReply(error.status, headers, body)

@@ -1,0 +1,31 @@
+"""What the handlers share: made once by ``create_app``, reached through one typed key."""
+
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from agentui.pipeline.executor import PipelineExecutor
+from agentui.pipeline.history import RunHistory
+from agentui.pipeline.library import PipelineLibrary, PresetLibrary
+from agentui.pipeline.node import Catalog
+from agentui.pipeline.run import Services
+from agentui.redaction import Redactor
+from agentui.settings import Settings
+
+
+@dataclass
+class State:
+    """The wired-up server."""
+
+    settings: Settings
+    catalog: Catalog
+    pipelines: PipelineLibrary
+    presets: PresetLibrary
+    services: Services
+    executor: PipelineExecutor
+    history: RunHistory
+    redactor: Redactor
+    in_flight: int = 0
+
+
+STATE: web.AppKey[State] = web.AppKey("state", State)

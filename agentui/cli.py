@@ -1,0 +1,290 @@
+"""The command line: serve · demo · check · secret · openapi."""
+
+import argparse
+import asyncio
+import contextlib
+import getpass
+import glob
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agentui import __version__
+from agentui.api.openapi import build_openapi
+from agentui.api.server import Listener, create_app
+from agentui.api.state import STATE
+from agentui.demo import start_demo
+from agentui.errors import AgentUIError, InvalidPipeline, Problem
+from agentui.jsonio import dumps_pretty
+from agentui.logs import set_up_logging
+from agentui.pipeline.folder import parse_document
+from agentui.pipeline.node import load_catalog
+from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plan import compile_plan
+from agentui.secrets.origins import KNOWN_ORIGINS
+from agentui.secrets.store import SecretStore
+from agentui.settings import Settings, secret_environment
+
+
+class Refusal(Exception):
+    """What the user must change, in one sentence."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0, or 1 after one sentence on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        command: Callable[[argparse.Namespace], int] = options.command
+        return command(options)
+    except (Refusal, AgentUIError) as error:
+        print(f"agentui: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="agentui", description="An LLM proxy with a visual pipeline editor.")
+    parser.add_argument("--version", action="version", version=f"agentui {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    serve = commands.add_parser("serve", help="start the server")
+    demo = commands.add_parser("demo", help="start the server with a built-in model that needs no key and no network")
+    for command in (serve, demo):
+        _add_server_options(command)
+    serve.set_defaults(command=_serve)
+    demo.set_defaults(command=_demo)
+    check = commands.add_parser("check", help="compile pipeline files and print what is wrong with them")
+    check.add_argument("files", nargs="+", metavar="FILE")
+    check.set_defaults(command=_check)
+    secret = commands.add_parser("secret", help="provider keys: set, list, delete")
+    _add_secret_commands(secret)
+    openapi = commands.add_parser("openapi", help="print the OpenAPI document")
+    openapi.set_defaults(command=_openapi)
+    return parser
+
+
+def _add_server_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (default 7860; 0 takes a free one)")
+    parser.add_argument("--pipelines", type=Path, metavar="DIR", help="folder of pipeline files (default pipelines)")
+    parser.add_argument("--presets", type=Path, metavar="DIR", help="folder of preset files (default presets)")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder for state (default: a per-user folder)")
+    parser.add_argument("--insecure", action="store_true", default=None, help="listen beyond loopback without a token")
+
+
+def _add_secret_commands(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="ACTION")
+    put = commands.add_parser("set", help="store a key (it is asked for, or read from standard input)")
+    put.add_argument("name")
+    put.add_argument(
+        "--origin", action="append", default=[], metavar="URL", help="where the key may be sent; repeat for several"
+    )
+    put.set_defaults(command=_secret_set)
+    show = commands.add_parser("list", help="names and origins, never the keys")
+    show.set_defaults(command=_secret_list)
+    drop = commands.add_parser("delete", help="forget a key")
+    drop.add_argument("name")
+    drop.set_defaults(command=_secret_delete)
+    for command in (put, show, drop):
+        command.add_argument("--data", type=Path, metavar="DIR", help="folder of the sealed store")
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """Settings from the environment, with the options over them."""
+    given: dict[str, Any] = {
+        name: value
+        for name in ("host", "port", "pipelines", "presets", "data", "insecure")
+        if (value := getattr(options, name, None)) is not None
+    }
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        name = ".".join(str(part) for part in first["loc"]).upper()
+        text = first["msg"].removeprefix("Value error, ")
+        raise Refusal(f"bad setting: {f'AGENTUI_{name}: ' if name else ''}{text}") from error
+
+
+def _serve(options: argparse.Namespace) -> int:
+    settings = _settings(options)
+    _check_folders(settings)
+    return _run(_serve_forever(settings))
+
+
+def _demo(options: argparse.Namespace) -> int:
+    settings = _settings(options)
+    # The demo's choices (which pipeline is active) are its own and do not disturb a real installation.
+    settings = settings.model_copy(update={"data": settings.data / "demo"})
+    _check_folders(settings)
+    return _run(_demo_forever(settings))
+
+
+def _check_folders(settings: Settings) -> None:
+    """Make the folders that may be made; refuse those that cannot be read or written."""
+    for name, folder in (("pipelines", settings.pipelines), ("presets", settings.presets), ("data", settings.data)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            next(folder.iterdir(), None)
+        except (OSError, StopIteration) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise Refusal(f"the folder {folder} cannot be used ({reason}): choose another with --{name}.") from error
+
+
+def _run(main: Any) -> int:
+    """Run a server's coroutine on the fastest loop that this platform has."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return int(runner.run(main))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | None = None, active: str = "default") -> int:
+    app = create_app(settings, named_origins=named_origins or {}, secret_env=secret_environment(), default_active=active)
+    set_up_logging(app[STATE].redactor, settings)
+    listener = Listener(app)
+    try:
+        port = await listener.start(settings.host, settings.port)
+    except OSError as error:
+        raise Refusal(
+            f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): "
+            "choose another with --port, or stop the program that uses it."
+        ) from error
+    _say_hello(settings, port, demo=named_origins is not None)
+    try:
+        await _until_stopped()
+    finally:
+        await listener.stop()
+    return 0
+
+
+async def _demo_forever(settings: Settings) -> int:
+    demo = await start_demo()
+    try:
+        return await _serve_forever(settings, {"demo": demo.origin}, "demo")
+    finally:
+        await demo.close()
+
+
+async def _until_stopped() -> None:
+    """Wait for Ctrl+C or a polite kill."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in ("SIGINT", "SIGTERM"):
+        # Windows' loops take no signal handlers; there Ctrl+C arrives as KeyboardInterrupt.
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(getattr(signal, name), stopped.set)
+    await stopped.wait()
+
+
+def _say_hello(settings: Settings, port: int, *, demo: bool) -> None:
+    """Print where the server is and what to try."""
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    key = "YOUR-TOKEN" if settings.token is not None else ("demo" if demo else "YOUR-KEY")
+    model = "demo-small" if demo else "gpt-4o-mini"
+    quoted = '{\\"model\\": \\"' + model + '\\", \\"messages\\": [{\\"role\\": \\"user\\", \\"content\\": \\"Hello!\\"}]}'
+    print(
+        f"""agentui {__version__} is running at {url}
+{"This is the demo: a built-in model answers; no key is needed and nothing leaves this computer." if demo else ""}
+Open in a browser:    {url}/
+Try it with curl (any shell, cmd.exe and PowerShell 7 included):
+
+  curl {url}/v1/chat/completions -H "Authorization: Bearer {key}" -H "Content-Type: application/json" -d "{quoted}"
+
+or with an SDK:
+
+  from openai import OpenAI
+  client = OpenAI(base_url="{url}/v1", api_key="{key}")
+  reply = client.chat.completions.create(model="{model}", messages=[{{"role": "user", "content": "Hello!"}}])
+  print(reply.choices[0].message.content)
+
+  from anthropic import Anthropic
+  client = Anthropic(base_url="{url}", api_key="{key}")
+  reply = client.messages.create(model="{model}", max_tokens=200, messages=[{{"role": "user", "content": "Hello!"}}])
+  print(reply.content[0].text)
+
+  from google import genai
+  client = genai.Client(api_key="{key}", http_options={{"base_url": "{url}"}})
+  print(client.models.generate_content(model="{model}", contents="Hello!").text)
+
+Stop with Ctrl+C.""",
+        flush=True,
+    )
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Compile files and print every problem as ``file: severity: where: message [code]``."""
+    catalog, complaints = load_catalog(BUILTIN)
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    broken = 0
+    files = [Path(match) for pattern in options.files for match in (sorted(glob.glob(pattern)) or [pattern])]
+    for file in files:
+        problems = _problems(file, catalog)
+        for problem in problems:
+            print(f"{file}: {problem.severity}: {problem} [{problem.code}]")
+        broken += any(problem.severity == "error" for problem in problems)
+    print(f"{len(files)} checked, {broken} with errors.")
+    return 1 if broken else 0
+
+
+def _problems(file: Path, catalog: Any) -> Sequence[Problem]:
+    """What is wrong with one file."""
+    try:
+        document = parse_document(file.read_bytes())
+        return (document,) if isinstance(document, Problem) else compile_plan(file.stem, document, catalog).warnings
+    except InvalidPipeline as error:
+        return error.problems or (Problem(error.code, error.message),)
+    except OSError as error:
+        return (Problem("file.unreadable", f"The file cannot be read ({error.strerror})."),)
+
+
+def _openapi(options: argparse.Namespace) -> int:
+    print(dumps_pretty(build_openapi(_settings(options))).decode(), end="")
+    return 0
+
+
+def _secret_store(options: argparse.Namespace) -> SecretStore:
+    settings = _settings(options)
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"the folder {settings.data} cannot be used ({error.strerror}): choose another with --data.") from error
+    return SecretStore(
+        settings.data, secret_environment(), settings.secret_key.get_secret_value() if settings.secret_key else None
+    )
+
+
+def _secret_set(options: argparse.Namespace) -> int:
+    store = _secret_store(options)
+    origins = options.origin or KNOWN_ORIGINS.get(options.name.lower(), ())
+    if not origins:
+        raise Refusal(f"say where {options.name!r} may be sent, e.g. --origin https://api.example.com.")
+    value = getpass.getpass(f"Key for {options.name}: ") if sys.stdin.isatty() else sys.stdin.readline()
+    if not value.strip():
+        raise Refusal("no key was given; nothing is stored.")
+    store.set(options.name, value.strip(), origins)
+    print(f"Stored {options.name}. It may be sent to {', '.join(sorted(origins))}. Use it as [[SECRET:{options.name}]].")
+    return 0
+
+
+def _secret_list(options: argparse.Namespace) -> int:
+    for known in _secret_store(options).names():
+        print(f"{known.name}\t{known.source}\t{', '.join(sorted(known.origins)) if known.origins else 'any origin'}")
+    return 0
+
+
+def _secret_delete(options: argparse.Namespace) -> int:
+    _secret_store(options).delete(options.name)
+    print(f"Forgot {options.name}.")
+    return 0

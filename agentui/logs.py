@@ -1,0 +1,29 @@
+"""Logs: one line an event, every registered secret replaced."""
+
+import logging
+import sys
+
+import structlog
+
+from agentui.redaction import RedactingFilter, Redactor
+from agentui.settings import Settings
+
+
+def set_up_logging(redactor: Redactor, settings: Settings) -> None:
+    """Send the logs of agentui and its libraries to stderr through one redacting filter."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(RedactingFilter(redactor))
+    renderer: structlog.typing.Processor = structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[
+                structlog.stdlib.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                structlog.processors.format_exc_info,
+            ],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.log_level.upper())

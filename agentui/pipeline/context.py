@@ -1,0 +1,133 @@
+"""The macro context: every name of seed 003 part 1, built from the caller's request.
+
+    model · vendor_format · system · params.{temperature,max_tokens,top_p,stop} · chat.{last_user,messages}
+    incoming.{method,url,path,query,query_params,headers,json,api_key,api_keys.{authorization,key}}
+
+Values are computed when a template first asks for them, so a request that nobody looks into costs nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from agentui.chat.messages import Media, Message, Text, ToolResult
+from agentui.chat.request import ChatRequest
+from agentui.errors import BadRequest
+from agentui.jsonio import Json
+from agentui.pipeline.incoming import Incoming
+from agentui.redaction import mask_url
+
+CONTEXT_NAMES = ("model", "vendor_format", "system", "params", "chat", "incoming")
+"""The names of the context; the editor completes them and docs/templates.md lists them."""
+
+
+class MacroContext(Mapping[str, Json]):
+    """A read-only mapping whose values are made on first use."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Json]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Json] = {}
+
+    def __getitem__(self, name: str) -> Json:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+
+def build_macro_context(incoming: Incoming) -> MacroContext:
+    """The context of one request (seed 003 part 1)."""
+    return MacroContext(
+        {
+            "model": lambda: incoming.model,
+            "vendor_format": lambda: incoming.vendor or "unknown",
+            "system": lambda: _chat_or_none(incoming, lambda chat: chat.system, ""),
+            "params": lambda: _chat_or_none(incoming, _params, _DEFAULT_PARAMS),
+            "chat": lambda: _chat_or_none(incoming, _chat, {"last_user": "", "messages": []}),
+            "incoming": lambda: _incoming(incoming),
+        }
+    )
+
+
+_DEFAULT_PARAMS: dict[str, Json] = {"temperature": 0.7, "max_tokens": None, "top_p": 1.0, "stop": None}
+
+
+def _chat_or_none(incoming: Incoming, read: Callable[[ChatRequest], Json], empty: Json) -> Json:
+    """Something of the conversation, or ``empty`` where the request holds none (embeddings, an unknown dialect)."""
+    if incoming.wire is None or incoming.operation == "embeddings":
+        return empty
+    try:
+        return read(incoming.chat)
+    except BadRequest:
+        # A conversation we cannot read may still be one that the same vendor can: only a template that needs it goes
+        # without, and the answering node reports what is wrong with it.
+        return empty
+
+
+def _params(chat: ChatRequest) -> Json:
+    params = chat.params
+    return {
+        "temperature": 0.7 if params.temperature is None else params.temperature,
+        "max_tokens": params.max_tokens,
+        "top_p": 1.0 if params.top_p is None else params.top_p,
+        "stop": None if params.stop is None else list(params.stop),
+    }
+
+
+def _chat(chat: ChatRequest) -> Json:
+    return {"last_user": chat.last_user, "messages": [unified_message(message) for message in chat.messages]}
+
+
+def unified_message(message: Message) -> Json:
+    """A message in the unified form: role, content, and name, tool_call_id, tool_calls where there are some.
+
+    ``content`` is text; where there are pictures or files it is a list of OpenAI's parts instead.
+    """
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    media = [part for part in message.parts if isinstance(part, Media)]
+    text = message.text + "".join(result.text for result in results)
+    unified: dict[str, Json] = {"role": message.role, "content": text}
+    if media:
+        texts: list[Json] = [{"type": "text", "text": part.text} for part in message.parts if isinstance(part, Text)]
+        unified["content"] = texts + [_media_part(part) for part in media]
+    if message.name:
+        unified["name"] = message.name
+    if results and results[0].call_id:
+        unified["tool_call_id"] = results[0].call_id
+    if message.tool_calls:
+        unified["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    return unified
+
+
+def _media_part(media: Media) -> Json:
+    """A picture or file in OpenAI's spelling."""
+    url = media.url or (f"data:{media.media_type or 'application/octet-stream'};base64,{media.data}" if media.data else "")
+    if media.kind == "image":
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "file", "file": {"filename": media.filename or media.kind, "file_data": url}}
+
+
+def _incoming(incoming: Incoming) -> Json:
+    return {
+        "method": incoming.method,
+        "url": mask_url(incoming.url),
+        "path": incoming.path,
+        "query": incoming.query,
+        "query_params": dict(incoming.query_params),
+        "headers": dict(incoming.headers),
+        "json": incoming.json,
+        "api_key": incoming.api_key,
+        "api_keys": {
+            "authorization": incoming.headers.get("authorization"),
+            "key": incoming.query_params.get("key"),
+        },
+    }

@@ -1,0 +1,83 @@
+"""Thoughts and signatures that a caller's dialect cannot carry, kept for the next request of the same conversation.
+
+Claude wants the signed thinking block back before a tool call, Gemini the thoughtSignature on it; an OpenAI client has no
+place for either. They are kept here by the tool call's id, which every dialect returns (spec: vendors, Thinking).
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentui.chat.messages import Message, Part, Thinking, ToolCall
+from agentui.chat.reply import Reply
+from agentui.chat.request import VendorName
+
+MAX_CALLS = 10_000
+MAX_AGE_SECONDS = 3600.0
+MAX_ENTRY_CHARS = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    vendor: VendorName
+    since: float
+    thoughts: tuple[Thinking, ...]
+    signature: str | None
+
+
+class Continuity:
+    """A bounded memory, oldest out first. Lives in one process; a miss only means that thinking starts anew."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+
+    def remember(self, vendor: VendorName, reply: Reply) -> None:
+        """Keep the signed thoughts of an answer that asks for tools."""
+        for choice in reply.choices:
+            thoughts = tuple(
+                part
+                for part in choice.parts
+                if isinstance(part, Thinking) and (part.signature or part.redacted) and len(part.text) <= MAX_ENTRY_CHARS
+            )
+            for number, call in enumerate(choice.tool_calls):
+                if call.id and (call.signature or (thoughts and number == 0)):
+                    self._keep(call.id, _Kept(vendor, time.monotonic(), thoughts if number == 0 else (), call.signature))
+
+    def restore(self, vendor: VendorName, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
+        if not self._kept:
+            return tuple(messages)
+        return tuple(self._restore(vendor, message) for message in messages)
+
+    def _restore(self, vendor: VendorName, message: Message) -> Message:
+        if message.role != "assistant" or not message.tool_calls:
+            return message
+        thoughts: list[Part] = []
+        parts: list[Part] = []
+        for part in message.parts:
+            kept = self._find(vendor, part)
+            if kept is None or not isinstance(part, ToolCall):
+                parts.append(part)
+                continue
+            thoughts.extend(kept.thoughts)
+            parts.append(replace(part, signature=kept.signature, signed_by=vendor) if kept.signature else part)
+        if not thoughts and all(new is old for new, old in zip(parts, message.parts, strict=True)):
+            return message
+        if thoughts:
+            parts = [part for part in parts if not isinstance(part, Thinking)]
+        return replace(message, parts=(*thoughts, *parts), raw=None, raw_vendor=None)
+
+    def _find(self, vendor: VendorName, part: Part) -> _Kept | None:
+        if not isinstance(part, ToolCall) or part.id is None or part.signature:
+            return None
+        kept = self._kept.get(part.id)
+        if kept is None or kept.vendor != vendor or time.monotonic() - kept.since > MAX_AGE_SECONDS:
+            return None
+        return kept
+
+    def _keep(self, call_id: str, kept: _Kept) -> None:
+        self._kept[call_id] = kept
+        self._kept.move_to_end(call_id)
+        while len(self._kept) > MAX_CALLS:
+            self._kept.popitem(last=False)

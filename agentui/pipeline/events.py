@@ -1,0 +1,51 @@
+"""What the canvas hears of a run, and what the history keeps of it.
+
+    run.started  node.started  node.attempt  node.request  node.chunk  node.finished  node.skipped  node.failed
+    run.warning  run.finished
+
+An event holds references, not copies; it becomes JSON (and loses every secret) only when somebody reads it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agentui.jsonio import Json, dumps, loads
+from agentui.redaction import Redactor
+
+EventType = Literal[
+    "run.started",
+    "run.warning",
+    "run.finished",
+    "node.started",
+    "node.attempt",
+    "node.request",
+    "node.chunk",
+    "node.finished",
+    "node.skipped",
+    "node.failed",
+]
+
+INLINE_LIMIT = 8 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """One thing that happened. ``at`` is seconds since the run began; ``data`` must not change afterwards."""
+
+    type: EventType
+    at: float
+    node: str | None = None
+    data: Json = None
+
+    def as_json(self, run_id: str, sequence: int, redactor: Redactor, *, whole: bool = False) -> dict[str, Json]:
+        """The event for a reader, secrets replaced. Data over 8 KiB is summarised with a link unless ``whole``."""
+        shown: dict[str, Json] = {"run": run_id, "seq": sequence, "type": self.type, "at_ms": round(self.at * 1000, 3)}
+        if self.node is not None:
+            shown["node"] = self.node
+        if self.data is not None:
+            raw = redactor.redact(dumps(self.data).decode())
+            if whole or len(raw) <= INLINE_LIMIT:
+                shown["data"] = loads(raw)
+            else:
+                shown["data"] = {"summary": raw[:500], "bytes": len(raw), "link": f"/api/runs/{run_id}/events/{sequence}"}
+        return shown

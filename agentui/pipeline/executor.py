@@ -1,0 +1,157 @@
+"""Walks a plan: every node starts as soon as what it waits for is done, several at once, under one deadline."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from agentui.errors import AgentUIError, UpstreamTimeout
+from agentui.jsonio import Json
+from agentui.pipeline.answer import Answer
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.plan import PlanNode
+from agentui.pipeline.run import Run
+from agentui.templating.best_text import best_text
+
+
+class PipelineExecutor:
+    """Runs plans. Knows nothing of HTTP, vendors or templates."""
+
+    async def run(self, run: Run, answer: Answer) -> None:
+        """Execute a run to its end. The answering node speaks to ``answer`` while it works.
+
+        Raises the first failing node's AgentUIError, with the node's id and type in its details, after its siblings were
+        cancelled; UpstreamTimeout when the deadline passes. Cancelling the task cancels the run.
+        """
+        run.emit("run.started", data={"pipeline": run.plan.id, "name": run.plan.name, "version": run.plan.version})
+        try:
+            async with asyncio.timeout_at(_loop_time(run.deadline)) as clock:
+                run.clock = clock
+                await _Walk(run, answer).walk()
+        except TimeoutError as error:
+            late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
+            run.finish("failed", describe_error(late))
+            raise late from error
+        except AgentUIError as error:
+            run.finish("failed", describe_error(error))
+            raise
+        except asyncio.CancelledError:
+            run.finish("cancelled")
+            raise
+        except BaseException:
+            run.finish("failed", {"code": "internal_error", "message": "An error of agentui itself; see the log."})
+            raise
+        run.finish("finished")
+
+
+def _loop_time(deadline: float) -> float:
+    """A monotonic deadline on the running loop's clock (uvloop's is not time.monotonic)."""
+    return asyncio.get_running_loop().time() + (deadline - time.monotonic())
+
+
+def describe_error(error: AgentUIError) -> dict[str, Json]:
+    """An error as OUT and events hold it."""
+    return {"code": error.code, "message": error.message, "status": error.status}
+
+
+class _Walk:
+    """One walk over one plan."""
+
+    def __init__(self, run: Run, answer: Answer) -> None:
+        self.run = run
+        self.answer = answer
+        self.nodes = run.plan.nodes
+        self.whole = run.incoming.operation == "chat"
+
+    async def walk(self) -> None:
+        """Run all nodes: a chain as plain awaits, anything else as tasks."""
+        if self.run.plan.is_chain:
+            for position in range(len(self.nodes)):
+                await self._step(position)
+            return
+        await self._walk_tree()
+
+    async def _walk_tree(self) -> None:
+        waits = [node.waits_for for node in self.nodes]
+
+        async def step(position: int) -> None:
+            await self._step(position)
+            for following in self.nodes[position].feeds:
+                waits[following] -= 1
+                if waits[following] == 0:
+                    group.create_task(step(following), name=self.nodes[following].id)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for position, count in enumerate(tuple(waits)):
+                    if count == 0:
+                        group.create_task(step(position), name=self.nodes[position].id)
+        except BaseExceptionGroup as failures:
+            raise _first_cause(failures) from None
+
+    async def _step(self, position: int) -> None:
+        """Run, skip or pin one node and freeze its OUT."""
+        node = self.nodes[position]
+        run = self.run
+        if node.id in run.pins:
+            run.out[node.id] = run.pins[node.id]
+            run.emit("node.skipped", node.id, {"reason": "pinned"})
+        elif not node.enabled:
+            run.emit("node.skipped", node.id, {"reason": "disabled"})
+        elif not self.whole and position != run.plan.answer and node.node.calls_upstream:
+            # A token count or an embedding needs the answer only; other calls would cost money for nothing.
+            run.emit("node.skipped", node.id, {"reason": "not needed for this request"})
+        else:
+            await self._execute(position, node)
+
+    async def _execute(self, position: int, node: PlanNode) -> None:
+        run = self.run
+        answers = position == run.plan.answer
+        ctx = NodeContext(run, node.id, node.type, self.answer if answers else None)
+        run.emit("node.started", node.id)
+        try:
+            out = await node.node.run(ctx)
+        except AgentUIError as error:
+            _place(error, node, run)
+            ctx.flush_chunks()
+            run.emit("node.failed", node.id, describe_error(error))
+            if not node.may_fail or answers:
+                raise
+            out = {"error": describe_error(error)}
+        ctx.flush_chunks()
+        self._freeze(node.id, out)
+        run.emit("node.finished", node.id, run.out[node.id])
+        if answers and not node.node.calls_upstream:
+            await self.answer.text(answer_text(out))
+
+    def _freeze(self, node_id: str, out: Mapping[str, Json]) -> None:
+        """From here on nobody changes this OUT; what it says about variables is seen by later nodes."""
+        self.run.out[node_id] = dict(out)
+        variables = out.get("vars")
+        if isinstance(variables, Mapping):
+            self.run.run_vars = {**self.run.run_vars, **variables}
+
+
+def answer_text(out: Mapping[str, Json]) -> str:
+    """The words of a node that called no model: its ``text``, else the last variable it set, else its best text."""
+    text = out.get("text")
+    if isinstance(text, str):
+        return text
+    variables = out.get("vars")
+    if isinstance(variables, Mapping) and variables:
+        last = list(variables.values())[-1]
+        return last if isinstance(last, str) else best_text(last)
+    return best_text(dict(out))
+
+
+def _place(error: AgentUIError, node: PlanNode, run: Run) -> None:
+    """Say in the error where it happened."""
+    error.details.setdefault("pipeline", run.plan.id)
+    error.details.setdefault("node", node.id)
+    error.details.setdefault("type", node.type)
+
+
+def _first_cause(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first real failure of a task group."""
+    for failure in failures.exceptions:
+        return _first_cause(failure) if isinstance(failure, BaseExceptionGroup) else failure
+    raise AssertionError("an exception group is never empty")

@@ -1,0 +1,463 @@
+"""A folder of JSON documents that people edit while the server runs.
+
+    entry = what the file says now (perhaps broken)  +  what serves (the last good version of it)
+
+Everything here is synchronous and may be called from any thread; looking something up takes no lock and no disk.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import stat
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Generic, TypeAlias, TypeVar
+
+import orjson
+
+from agentui.errors import (
+    BadRequest,
+    BodyTooLarge,
+    Conflict,
+    InvalidPipeline,
+    NotFound,
+    NotSaved,
+    PreconditionFailed,
+    PreconditionRequired,
+    Problem,
+)
+from agentui.jsonio import InvalidJson, Json, dumps, dumps_pretty, loads
+from agentui.pipeline.files import Version, Versions, etag_of, hash_of, remove_file, write_atomically
+from agentui.pipeline.plan import version_of
+from agentui.pipeline.spec import ID_PATTERN, MAX_FILE_BYTES
+
+T = TypeVar("T")
+
+POLL_SECONDS = 0.5
+
+_ID = re.compile(ID_PATTERN)
+_BOM = b"\xef\xbb\xbf"
+_SETTLED_NS = 2_000_000_000
+
+Signature: TypeAlias = tuple[int, int, int, int]
+"""What tells that a file changed, without reading it: modified, changed, size, inode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Good(Generic[T]):
+    """A version that is understood. ``value`` is what it was understood as."""
+
+    value: T
+    etag: str
+    document: Mapping[str, Json]
+    problems: tuple[Problem, ...] = ()
+    """Warnings only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """One file. ``document`` is None where the file is no JSON object, and ``text`` then says what stands in it.
+
+    ``modified`` is milliseconds since 1970. ``good`` is what serves: this version, or the last good one before it.
+    """
+
+    id: str
+    etag: str
+    modified: int
+    document: Mapping[str, Json] | None
+    text: str | None
+    problems: tuple[Problem, ...]
+    good: Good[T] | None
+
+    @property
+    def is_valid(self) -> bool:
+        """True when the file itself is good."""
+        return self.good is not None and self.good.etag == self.etag
+
+    @property
+    def name(self) -> str:
+        """The document's name, else the id."""
+        name = self._said("name")
+        return name or self.id
+
+    @property
+    def description(self) -> str:
+        """The document's description, "" where it has none."""
+        return self._said("description")
+
+    def _said(self, field: str) -> str:
+        document = self.document if self.document is not None else (self.good.document if self.good else {})
+        value = document.get(field)
+        return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was last read of a file. ``signature`` is None while the clock is too coarse to tell a further change."""
+
+    signature: Signature | None
+    digest: str
+
+
+class FolderLibrary(ABC, Generic[T]):
+    """The documents of one folder by id (the file's name), their versions, and the last good state of each.
+
+    ``data`` holds what is ours: ``good/<kind>/<id>.json`` and ``versions/<kind>/<id>/``.
+    """
+
+    kind: ClassVar[str]
+    noun: ClassVar[str]
+
+    def __init__(self, folder: Path, data: Path) -> None:
+        self.folder = folder
+        self._good_folder = data / "good" / self.kind
+        self._versions_folder = data / "versions" / self.kind
+        self._entries: dict[str, Entry[T]] = {}
+        self._seen: dict[str, _Seen] = {}
+        self._ignored: tuple[str, ...] = ()
+        self._unsaved: dict[str, str] = {}
+        self._lock = threading.RLock()
+
+    @abstractmethod
+    def understand(self, id: str, document: Mapping[str, Json]) -> tuple[T, tuple[Problem, ...]]:
+        """What a document means, and warnings about it. Raises InvalidPipeline with what is wrong."""
+
+    # Looking up
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Sentences about files that were left out and copies that could not be written."""
+        return (*self._ignored, *self._unsaved.values())
+
+    def entries(self) -> list[Entry[T]]:
+        """All entries by id."""
+        entries = self._entries
+        return [entries[id] for id in sorted(entries)]
+
+    def entry(self, id: str) -> Entry[T]:
+        """One entry. Raises NotFound."""
+        entry = self._entries.get(id)
+        if entry is None:
+            raise NotFound(f"There is no {self.noun} {id!r}.", **{self.noun: id})
+        return entry
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._entries
+
+    def good(self, id: str) -> T:
+        """What serves under this id. Raises NotFound, or InvalidPipeline when no version was ever good."""
+        entry = self._entries.get(id)
+        if entry is None or entry.good is None:
+            raise self._no_good(id)
+        return entry.good.value
+
+    def _no_good(self, id: str) -> NotFound | InvalidPipeline:
+        try:
+            entry = self.entry(id)
+        except NotFound as error:
+            return error
+        return self._invalid(entry)
+
+    def _invalid(self, entry: Entry[T]) -> InvalidPipeline:
+        errors = [problem for problem in entry.problems if problem.severity == "error"]
+        first = f": {errors[0]}" if errors else "."
+        return InvalidPipeline(f"The {self.noun} {entry.id!r} has problems{first}", entry.problems, **{self.noun: entry.id})
+
+    # Following the folder
+
+    def load(self) -> None:
+        """Read everything for the first time."""
+        self.refresh()
+
+    async def watch(self, seconds: float = POLL_SECONDS) -> None:
+        """Follow the folder until cancelled. Polling works on every file system, network shares and containers included."""
+        while True:
+            await asyncio.to_thread(self.refresh)
+            await asyncio.sleep(seconds)
+
+    def refresh(self) -> frozenset[str]:
+        """Take in what changed in the folder; returns the ids that did."""
+        with self._lock:
+            before = self._entries
+            try:
+                files = dict(self._scan())
+            except OSError as error:
+                # A folder that is away for a moment (a share, a checkout) must not take the pipelines with it.
+                self._ignored = (f"The folder {self.folder.name!r} cannot be read: {error.strerror}.",)
+                return frozenset()
+            for id in before.keys() - files.keys():
+                self._forget(id)
+            for id, (path, status) in files.items():
+                self._look(id, path, status)
+            after = self._entries
+            return frozenset(id for id in before.keys() | after.keys() if before.get(id) is not after.get(id))
+
+    def _scan(self) -> Iterator[tuple[str, tuple[Path, os.stat_result]]]:
+        """The files that are ours: id, where it really is, and its status. Says in ``complaints`` what is left out."""
+        ignored: list[str] = []
+        root = self.folder.resolve()
+        with os.scandir(self.folder) as items:
+            for item in sorted(items, key=lambda item: item.name):
+                id, dot, ending = item.name.rpartition(".")
+                if item.name.startswith(".") or ending.lower() != "json":
+                    continue
+                if not (dot and _ID.fullmatch(id) and ending == "json"):
+                    ignored.append(f"{item.name!r} is left out: name it with letters, digits, '_' and '-', then .json.")
+                    continue
+                try:
+                    path = Path(item.path).resolve() if item.is_symlink() else Path(item.path)
+                    if item.is_symlink() and not path.is_relative_to(root):
+                        ignored.append(f"{item.name!r} is left out: it is a link that leads out of the folder.")
+                        continue
+                    status = path.stat()
+                except (OSError, RuntimeError):
+                    # Gone since the folder was listed, or a link that leads nowhere or in a circle.
+                    continue
+                if not stat.S_ISREG(status.st_mode):
+                    ignored.append(f"{item.name!r} is left out: it is no regular file.")
+                    continue
+                yield id, (path, status)
+        self._ignored = tuple(ignored)
+
+    def _look(self, id: str, path: Path, status: os.stat_result) -> None:
+        """Read a file if it may have changed."""
+        signature: Signature = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+        seen = self._seen.get(id)
+        if seen is not None and seen.signature == signature:
+            return
+        # A second change within the file clock's tick would look the same, so a young file is read again next time.
+        settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
+        try:
+            raw = b"" if status.st_size > MAX_FILE_BYTES else path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._seen[id] = _Seen(signature, "unreadable")
+            self._put_broken(id, status, b"", Problem("file.unreadable", f"The file cannot be read: {error.strerror}."))
+            return
+        digest = hashlib.sha256(raw).hexdigest()[:16] if raw or not status.st_size else f"size-{status.st_size}"
+        self._seen[id] = _Seen(signature if settled else None, digest)
+        if seen is None or seen.digest != digest or id not in self._entries:
+            self._take_in(id, raw, status)
+
+    def _take_in(self, id: str, raw: bytes, status: os.stat_result) -> None:
+        """Understand new content of a file, and keep a version of it."""
+        if status.st_size > MAX_FILE_BYTES:
+            text = f"The file is larger than {MAX_FILE_BYTES} bytes."
+            self._put_broken(id, status, raw, Problem("file.too_large", text))
+            return
+        document = parse_document(raw)
+        if isinstance(document, Problem):
+            self._put_broken(id, status, raw, document)
+            return
+        entry = self._make(id, document, _milliseconds(status), self._last_good(id))
+        self._put(entry)
+        self._keep(entry)
+
+    def _make(self, id: str, document: Mapping[str, Json], modified: int, last: Good[T] | None) -> Entry[T]:
+        """The entry of a document; ``last`` serves when it is not good."""
+        etag = etag_of(version_of(document))
+        good = self._understand(id, document, etag)
+        if isinstance(good, Good):
+            return Entry(id, etag, modified, document, None, good.problems, good)
+        return Entry(id, etag, modified, document, None, good, last)
+
+    def _understand(self, id: str, document: Mapping[str, Json], etag: str) -> Good[T] | tuple[Problem, ...]:
+        try:
+            value, warnings = self.understand(id, document)
+        except InvalidPipeline as error:
+            return error.problems or (Problem("document.invalid", error.message),)
+        except Exception as error:  # noqa: BLE001 - a stranger's node type may raise anything; it costs one file, not the server
+            text = f"A node type failed while it was set up: {type(error).__name__}."
+            return (Problem("node.crashed", text),)
+        return Good(value, etag, document, warnings)
+
+    def _put_broken(self, id: str, status: os.stat_result, raw: bytes, problem: Problem) -> None:
+        """An entry for a file that holds no document; the last good version goes on serving."""
+        etag = etag_of(hashlib.sha256(raw).hexdigest()[:16])
+        text = raw.decode("utf-8", "replace")
+        self._put(Entry(id, etag, _milliseconds(status), None, text, (problem,), self._last_good(id)))
+
+    def _put(self, entry: Entry[T]) -> None:
+        self._entries = {**self._entries, entry.id: entry}
+
+    def _forget(self, id: str) -> None:
+        """The file is gone: so is everything but its versions."""
+        self._entries = {key: entry for key, entry in self._entries.items() if key != id}
+        self._seen.pop(id, None)
+        self._note(f"good {id}", lambda: remove_file(self._good_path(id)))
+
+    # Saving
+
+    def save(self, id: str, document: Json, if_match: str | None = None, if_none_match: str | None = None) -> Entry[T]:
+        """Write a document as it was given, if the caller knows what it replaces (spec: reliability S8).
+
+        ``if_match`` is an ETag or ``*``, ``if_none_match`` ``*`` for a new document only. A document with problems is
+        saved too; what served before goes on serving then. Raises BadRequest, BodyTooLarge, PreconditionRequired,
+        PreconditionFailed (details: ``current``, ``etag``), Conflict, NotSaved.
+        """
+        _check_id(id)
+        if not isinstance(document, dict):
+            raise BadRequest(f"A {self.noun} is a JSON object.")
+        data = dumps_pretty(document)
+        if len(data) > MAX_FILE_BYTES:
+            raise BodyTooLarge(f"A {self.noun} may have {MAX_FILE_BYTES} bytes; this one has {len(data)}.")
+        with self._lock:
+            self.refresh()
+            self._check_condition(self._entries.get(id), if_match, if_none_match)
+            self._check_free(id)
+            write_atomically(self._path(id), data)
+            self.refresh()
+            return self.entry(id)
+
+    def delete(self, id: str, if_match: str | None) -> None:
+        """Remove a document; its versions stay. Raises as ``save`` does, and NotFound."""
+        with self._lock:
+            self.refresh()
+            entry = self.entry(id)
+            self._check_condition(entry, if_match, None)
+            self.check_delete(id)
+            remove_file(self._path(id))
+            self._forget(id)
+
+    def check_delete(self, id: str) -> None:
+        """Raise Conflict when this document must stay."""
+
+    def _check_condition(self, entry: Entry[T] | None, if_match: str | None, if_none_match: str | None) -> None:
+        if if_none_match is not None:
+            if if_none_match.strip() != "*":
+                raise BadRequest("If-None-Match can only be * here: create, but replace nothing.")
+            if entry is not None:
+                raise _precondition_failed(f"The {self.noun} {entry.id!r} exists already.", entry)
+            return
+        if if_match is None:
+            raise PreconditionRequired(
+                "Say what you replace: If-Match with the ETag you read, If-None-Match: * for something new."
+            )
+        if if_match.strip() == "*":
+            return
+        if entry is None:
+            raise _precondition_failed(f"This {self.noun} was removed in the meantime.", None)
+        if entry.etag not in [tag.strip().removeprefix("W/") for tag in if_match.split(",")]:
+            raise _precondition_failed(f"The {self.noun} {entry.id!r} was changed in the meantime.", entry)
+
+    def _check_free(self, id: str) -> None:
+        """A new document must not land on something else: a link, or the same name in other letters (on disks that take
+        them for the same)."""
+        if id in self._entries:
+            return
+        taken = next((other for other in self._entries if other.casefold() == id.casefold()), None)
+        if taken is not None:
+            raise Conflict(f"{id!r} differs from {taken!r} only in capitals; choose another name.")
+        if os.path.lexists(self._path(id)):
+            raise Conflict(f"Something else is called {id}.json in that folder; choose another name.")
+
+    def _path(self, id: str) -> Path:
+        return self.folder / f"{id}.json"
+
+    # Versions
+
+    def versions(self, id: str) -> list[Version]:
+        """The kept versions, newest first. Raises NotFound."""
+        versions = self._known_versions(id).list()
+        if not versions:
+            self.entry(id)
+        return versions
+
+    def version(self, id: str, number: int) -> tuple[Version, Json]:
+        """One kept version and its document. Raises NotFound."""
+        return self._known_versions(id).read(number)
+
+    def name_version(self, id: str, number: int, name: str) -> Version:
+        """Name a version, which keeps it for good. Raises NotFound, NotSaved."""
+        with self._lock:
+            return self._known_versions(id).rename(number, name)
+
+    def _known_versions(self, id: str) -> Versions:
+        """Removed documents keep their versions, so the id need not be in the folder; but it must be an id."""
+        if not _ID.fullmatch(id):
+            raise NotFound(f"There is no {self.noun} {id!r}.")
+        return self._versions(id)
+
+    # Keeping copies
+
+    def _last_good(self, id: str) -> Good[T] | None:
+        """What served until now; after a restart, the copy in the data folder."""
+        entry = self._entries.get(id)
+        if entry is not None:
+            return entry.good
+        try:
+            document = parse_document(self._good_path(id).read_bytes())
+        except OSError:
+            return None
+        if isinstance(document, Problem):
+            return None
+        good = self._understand(id, document, etag_of(version_of(document)))
+        return good if isinstance(good, Good) else None
+
+    def _keep(self, entry: Entry[T]) -> None:
+        """Copy a document to the versions and, if it is good, to the good ones. Failing that is a complaint, no error:
+        the document itself is safe in the folder."""
+        assert entry.document is not None
+        document = entry.document
+        self._note(f"version {entry.id}", lambda: self._versions(entry.id).add(document, hash_of(entry.etag)))
+        if entry.is_valid:
+            self._note(f"good {entry.id}", lambda: _write_if_new(self._good_path(entry.id), dumps(document)))
+
+    def _note(self, what: str, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except NotSaved as error:
+            self._unsaved[what] = error.message
+        else:
+            self._unsaved.pop(what, None)
+
+    def _good_path(self, id: str) -> Path:
+        return self._good_folder / f"{id}.json"
+
+    def _versions(self, id: str) -> Versions:
+        return Versions(self._versions_folder / id)
+
+
+def parse_document(raw: bytes) -> dict[str, Json] | Problem:
+    """A file's document, or what keeps it from being one, with line and column where the parser knows them."""
+    try:
+        document = loads(raw.removeprefix(_BOM))
+    except InvalidJson as error:
+        cause = error.__cause__
+        if isinstance(cause, orjson.JSONDecodeError):
+            return Problem("json.syntax", f"This is not JSON: {cause.msg}.", line=cause.lineno, column=cause.colno)
+        return Problem("json.syntax", f"This is not JSON: {error}.")
+    if not isinstance(document, dict):
+        return Problem("json.not_object", "The file holds JSON, but no object.", line=1, column=1)
+    return document
+
+
+def _check_id(id: str) -> None:
+    if not _ID.fullmatch(id):
+        raise BadRequest("An id has 1 to 64 letters, digits, '_' and '-'.", param="id")
+
+
+def _precondition_failed(message: str, entry: Entry[T] | None) -> PreconditionFailed:
+    if entry is None:
+        return PreconditionFailed(message, current=None, etag=None)
+    return PreconditionFailed(message, current=entry.document, etag=entry.etag)
+
+
+def _milliseconds(status: os.stat_result) -> int:
+    return status.st_mtime_ns // 1_000_000
+
+
+def _write_if_new(path: Path, data: bytes) -> None:
+    """Write a copy unless it is there already. Raises NotSaved."""
+    try:
+        if path.read_bytes() == data:
+            return
+    except OSError:
+        pass  # Not there, or not readable: written anew, and writing says what is wrong.
+    write_atomically(path, data)

@@ -1,0 +1,203 @@
+"""The runs of this process: those under way, and the last ones that ended."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentui.errors import NotFound
+from agentui.jsonio import Json
+from agentui.pipeline.run import Run, RunState
+
+MAX_UNHEARD = 256
+"""How many new runs a slow listener may fall behind before the oldest are left out."""
+
+_VALUE_BYTES = 16
+_EVENT_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs."""
+
+    id: str
+    pipeline: str
+    pipeline_name: str
+    version: str
+    state: RunState
+    started: int
+    duration_ms: float | None
+    method: str
+    path: str
+    vendor: str | None
+    operation: str
+    model: str | None
+    stream: bool
+    events: int
+    error: Json
+
+    @classmethod
+    def of(cls, run: Run) -> "RunSummary":
+        """What can be said of a run now."""
+        last = run.events.items[-1] if run.events.items else None
+        ended = last is not None and last.type == "run.finished"
+        return cls(
+            id=run.id,
+            pipeline=run.plan.id,
+            pipeline_name=run.plan.name,
+            version=run.plan.version,
+            state=run.state,
+            started=run.started_ms,
+            duration_ms=None if run.finished is None else round((run.finished - run.started) * 1000, 3),
+            method=run.incoming.method,
+            path=run.incoming.path,
+            vendor=run.incoming.vendor,
+            operation=run.incoming.operation,
+            model=run.incoming.model,
+            stream=run.incoming.wants_stream,
+            events=len(run.events.items),
+            error=last.data.get("error") if last is not None and ended and isinstance(last.data, Mapping) else None,
+        )
+
+    def mentions(self, words: str) -> bool:
+        """True when every word stands in the id, the pipeline, the model, the path or the error's message."""
+        message = self.error.get("message") if isinstance(self.error, Mapping) else None
+        said = (self.id, self.pipeline, self.pipeline_name, self.model, self.vendor, self.path, self.state, message)
+        text = "\n".join(part for part in said if isinstance(part, str)).casefold()
+        return all(word in text for word in words.casefold().split())
+
+
+class LiveFeed:
+    """The runs that begin from now on, for one listener. ``async with`` it; iterate it."""
+
+    def __init__(self, feeds: "set[LiveFeed]") -> None:
+        self._feeds = feeds
+        self._unheard: deque[Run] = deque(maxlen=MAX_UNHEARD)
+        self._news = asyncio.Event()
+        self._is_closed = False
+
+    async def __aenter__(self) -> "LiveFeed":
+        self._feeds.add(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._feeds.discard(self)
+
+    def put(self, run: Run) -> None:
+        """Tell the listener of a run."""
+        self._unheard.append(run)
+        self._news.set()
+
+    def close(self) -> None:
+        """Let the listener end after what is there."""
+        self._is_closed = True
+        self._news.set()
+
+    async def __aiter__(self) -> AsyncIterator[Run]:
+        while True:
+            while self._unheard:
+                yield self._unheard.popleft()
+            if self._is_closed:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+
+class RunHistory:
+    """Runs by id, in the order in which they began. Running ones are always here; of the others the last ``max_runs``, as far as they take no
+    more than about ``max_bytes``. Runs are referred to, never copied."""
+
+    def __init__(self, max_runs: int, max_bytes: int) -> None:
+        self._max_runs = max_runs
+        self._max_bytes = max_bytes
+        self._runs: dict[str, Run] = {}
+        self._ended: OrderedDict[str, int] = OrderedDict()
+        """Sizes of the runs that ended, in the order in which they did."""
+        self._bytes = 0
+        self._feeds: set[LiveFeed] = set()
+        self._is_closed = False
+
+    def add(self, run: Run) -> None:
+        """Take in a run that begins; it moves to the ended ones by itself."""
+        self._runs[run.id] = run
+        run.on_finish = self._settle
+        for feed in tuple(self._feeds):
+            feed.put(run)
+
+    def get(self, id: str) -> Run:
+        """One run. Raises NotFound."""
+        run = self._runs.get(id)
+        if run is None:
+            raise NotFound(f"There is no run {id!r}; only the last ones are kept.", run=id)
+        return run
+
+    def list(
+        self, limit: int = 50, query: str = "", pipeline: str | None = None, state: RunState | None = None
+    ) -> list[RunSummary]:
+        """The newest runs that fit, newest first. ``query`` is words that must all be found."""
+        found: list[RunSummary] = []
+        for run in reversed(self._runs.values()):
+            if len(found) >= limit:
+                break
+            if (pipeline is not None and run.plan.id != pipeline) or (state is not None and run.state != state):
+                continue
+            summary = RunSummary.of(run)
+            if summary.mentions(query):
+                found.append(summary)
+        return found
+
+    def since(self, id: str) -> Sequence[Run]:
+        """The runs that began after the one with this id, oldest first. Where it was dropped, ids tell: they sort by time."""
+        is_known = id in self._runs
+        later = []
+        for run in reversed(self._runs.values()):
+            if run.id == id or (not is_known and run.id < id):
+                break
+            later.append(run)
+        return later[::-1]
+
+    def subscribe(self) -> LiveFeed:
+        """A feed of the runs that begin while it is entered."""
+        feed = LiveFeed(self._feeds)
+        if self._is_closed:
+            feed.close()
+        return feed
+
+    def close(self) -> None:
+        """The server stops: let every listener end."""
+        self._is_closed = True
+        for feed in tuple(self._feeds):
+            feed.close()
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory the ended runs hold."""
+        return self._bytes
+
+    def _settle(self, run: Run) -> None:
+        """A run ended: weigh it, and drop the oldest where there is too much."""
+        if run.id in self._ended or run.id not in self._runs:
+            return
+        size = _size(run)
+        self._ended[run.id] = size
+        self._bytes += size
+        while self._ended and (len(self._ended) > self._max_runs or self._bytes > self._max_bytes):
+            dropped, its_size = self._ended.popitem(last=False)
+            self._bytes -= its_size
+            del self._runs[dropped]
+
+
+def _size(run: Run) -> int:
+    """Roughly what a run holds: the caller's body, the results of its nodes, and its events."""
+    total = len(run.incoming.body) + _EVENT_BYTES * len(run.events.items)
+    waiting: list[Json] = list(run.out.values())
+    while waiting:
+        value = waiting.pop()
+        total += _VALUE_BYTES
+        if isinstance(value, str):
+            total += len(value)
+        elif isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(value)
+    return total

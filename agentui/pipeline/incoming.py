@@ -1,0 +1,62 @@
+"""The caller's request as a pipeline sees it: what came over HTTP, and the same with the dialect taken off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
+from agentui.errors import BadRequest
+from agentui.jsonio import Json
+from agentui.vendors.base import Vendors
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """One request.
+
+    ``path`` has no ``/p/<pipeline>`` prefix and ``query`` is the raw text without ``?``; header names are lower case.
+    ``body`` holds the bytes as they came, ``json`` the same parsed (None where the body is empty or not JSON).
+    ``wire`` is None when no dialect was recognised. ``model`` is the model that the caller meant, without a
+    ``pipeline/<id>`` choice, and None where only that choice was given.
+    """
+
+    method: str
+    url: str
+    path: str
+    query: str
+    query_params: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+    json: Json
+    wire: WireRequest | None
+    model: str | None
+    vendors: Vendors
+    api_key: str = ""
+    """The caller's key, wherever it stood."""
+
+    @property
+    def vendor(self) -> VendorName | None:
+        """The caller's dialect."""
+        return self.wire.vendor if self.wire is not None else None
+
+    @property
+    def operation(self) -> Operation:
+        """What is asked for."""
+        return self.wire.operation if self.wire is not None else "chat"
+
+    @property
+    def wants_stream(self) -> bool:
+        """True when the caller asked for a stream."""
+        return self.wire is not None and self.wire.stream
+
+    @cached_property
+    def chat(self) -> ChatRequest:
+        """The request with the dialect taken off; parsed when first needed.
+
+        Raises BadRequest when the request is not a conversation or cannot be understood.
+        """
+        if self.wire is None:
+            raise BadRequest("This request is in none of the dialects that agentui speaks.")
+        if self.wire.operation == "embeddings":
+            raise BadRequest("An embeddings request holds no conversation.", param="input")
+        return self.vendors[self.wire.vendor].parse_request(self.wire)

@@ -1,0 +1,124 @@
+"""The pipelines and the presets: two folders of documents."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agentui.errors import Conflict, InvalidPipeline, NotFound, Problem
+from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
+from agentui.pipeline.files import write_atomically
+from agentui.pipeline.folder import FolderLibrary
+from agentui.pipeline.node import Catalog
+from agentui.pipeline.plan import Plan, compile_plan
+from agentui.pipeline.spec import problems_of
+
+
+class PipelineLibrary(FolderLibrary[Plan]):
+    """The pipelines, each compiled once, and which of them serves a caller who names none.
+
+    ``data/state.json`` remembers the choice; without one (or when it is gone) ``default_active`` serves.
+    """
+
+    kind: ClassVar[str] = "pipelines"
+    noun: ClassVar[str] = "pipeline"
+
+    def __init__(self, folder: Path, data: Path, catalog: Catalog, default_active: str = "default") -> None:
+        super().__init__(folder, data)
+        self._catalog = catalog
+        self._default = default_active
+        self._state_file = data / "state.json"
+        self._state: dict[str, Json] = _read_state(self._state_file)
+
+    def understand(self, id: str, document: Mapping[str, Json]) -> tuple[Plan, tuple[Problem, ...]]:
+        """Compile the pipeline."""
+        plan = compile_plan(id, document, self._catalog)
+        return plan, plan.warnings
+
+    def plan(self, id: str) -> Plan:
+        """The plan that serves under this id; a look-up, nothing more.
+
+        Raises NotFound, or InvalidPipeline with its problems when no version was ever good.
+        """
+        return self.good(id)
+
+    @property
+    def active(self) -> str:
+        """The id of the pipeline that serves callers who name none. Raises NotFound when there is none."""
+        chosen = self._state.get("active")
+        if isinstance(chosen, str) and chosen in self:
+            return chosen
+        if self._default in self:
+            return self._default
+        raise NotFound(
+            f"No pipeline is active, and there is none called {self._default!r}: activate one, or name one in the request."
+        )
+
+    def is_active(self, id: str) -> bool:
+        """True when this pipeline serves callers who name none."""
+        try:
+            return self.active == id
+        except NotFound:
+            return False
+
+    def activate(self, id: str) -> None:
+        """Let this pipeline serve, from now on and after a restart. Raises NotFound, InvalidPipeline, NotSaved."""
+        with self._lock:
+            self.refresh()
+            entry = self.entry(id)
+            if not entry.is_valid:
+                raise self._invalid(entry)
+            state = {**self._state, "active": id}
+            write_atomically(self._state_file, dumps_pretty(state))
+            self._state = state
+
+    def check_delete(self, id: str) -> None:
+        """The active pipeline must stay. Raises Conflict."""
+        if self.is_active(id):
+            raise Conflict(f"The pipeline {id!r} is active. Activate another one first.", pipeline=id)
+
+
+def _read_state(path: Path) -> dict[str, Json]:
+    """What was remembered; nothing where the file is new or broken (the default pipeline serves then)."""
+    try:
+        state = loads(path.read_bytes())
+    except (OSError, InvalidJson):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+class Preset(BaseModel):
+    """A named configuration for a ProviderCall node. Unknown fields are kept."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    format: Literal[1]
+    name: str = Field(min_length=1, max_length=200, description="What people choose by.")
+    description: str = ""
+    provider: Literal["caller", "openai", "openai_responses", "claude", "gemini"] = "openai"
+    base_url: str = ""
+    endpoint: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    model: str = ""
+    template: str = ""
+    models: list[str] = Field(default_factory=list, description="Models to offer in the editor.")
+    hosts: list[str] = Field(default_factory=list, description="Hosts that the preset's keys are meant for.")
+
+
+class PresetLibrary(FolderLibrary[Preset]):
+    """The presets."""
+
+    kind: ClassVar[str] = "presets"
+    noun: ClassVar[str] = "preset"
+
+    def understand(self, id: str, document: Mapping[str, Json]) -> tuple[Preset, tuple[Problem, ...]]:
+        """Check the preset's fields."""
+        try:
+            return Preset.model_validate(document), ()
+        except ValidationError as error:
+            raise InvalidPipeline(f"The preset {id!r} has wrong fields.", problems_of(error)) from error
+
+    def preset(self, id: str) -> Preset:
+        """The preset that serves under this id. Raises NotFound, InvalidPipeline."""
+        return self.good(id)

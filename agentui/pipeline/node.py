@@ -1,0 +1,243 @@
+"""What a node is, and the catalog of node types.
+
+A node type is a class with a pydantic model of its configuration (``Params``: the inspector's form) and a docstring (its
+help text). An instance belongs to one compiled plan: it compiles its templates once and keeps no state between runs.
+
+    @node("Upper")
+    class Upper(Node[UpperParams]):
+        '''Puts a text into capitals.'''
+
+        def prepare(self, build: Build) -> None:
+            self.text = build.text("text", self.params.text)
+
+        async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
+            return {"text": ctx.render(self.text).upper()}
+
+Third parties register theirs through the entry point group ``agentui.nodes``: each entry names such a class.
+"""
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agentui.errors import AgentUIError, Problem
+from agentui.jsonio import Json
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.spec import problems_of
+from agentui.templating.expressions import Expression, ExpressionError, compile_expression
+from agentui.templating.json_body import JsonTemplate, compile_json
+from agentui.templating.text import Template, TemplateSyntaxError, TextTemplate, compile_text
+
+P = TypeVar("P", bound=BaseModel)
+N = TypeVar("N", bound="type[Node[Any]]")
+
+
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """A compiled text template and the field it came from."""
+
+    name: str
+    template: TextTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class JsonField:
+    """A compiled JSON template and the field it came from."""
+
+    name: str
+    template: JsonTemplate
+
+
+@dataclass
+class Build:
+    """Compiles one node's fields and collects what is wrong with them and what they read."""
+
+    node: str
+    problems: list[Problem] = field(default_factory=list)
+    reads: set[str] = field(default_factory=set)
+    short_reads: set[str] = field(default_factory=set)
+
+    def text(self, name: str, source: str, *, secrets: bool = False, prompt: bool = False) -> TextField:
+        """Compile a text template; a broken one is a problem of this node and renders as nothing."""
+        try:
+            template = compile_text(source, secrets=secrets, prompt=prompt)
+        except TemplateSyntaxError as error:
+            self._broken(name, error)
+            template = compile_text("")
+        self._note_reads(template)
+        return TextField(name, template)
+
+    def json(self, name: str, source: str, *, secrets: bool = False) -> JsonField:
+        """Compile a JSON body template; a broken one is a problem of this node and renders as an empty object."""
+        try:
+            template = compile_json(source, secrets=secrets)
+        except TemplateSyntaxError as error:
+            self._broken(name, error)
+            template = compile_json("{}")
+        for warning in template.warnings:
+            self._add(warning, name)
+        self._note_reads(template)
+        return JsonField(name, template)
+
+    def expression(self, name: str, source: str) -> Expression | None:
+        """Compile an expression of the closed language; None (and a problem) when it is broken."""
+        try:
+            return compile_expression(source)
+        except ExpressionError as error:
+            self.problem("expression.syntax", str(error), name, error.line, error.column)
+            return None
+
+    def problem(
+        self, code: str, message: str, field: str | None = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        """Report something wrong with the configuration."""
+        self.problems.append(Problem(code, message, node=self.node, field=field, line=line, column=column))
+
+    def warning(self, code: str, message: str, field: str | None = None) -> None:
+        """Report something doubtful that does not stop the pipeline."""
+        self.problems.append(Problem(code, message, "warning", node=self.node, field=field))
+
+    def all_reads(self, ids: Container[str]) -> frozenset[str]:
+        """The nodes whose OUT the templates read; ``[[OUT1]]`` means node ``1`` where there is no ``n1``."""
+        long_way = {f"n{number}" for number in self.short_reads if f"n{number}" not in ids and number in ids}
+        return frozenset(self.reads - long_way | {name[1:] for name in long_way})
+
+    def _note_reads(self, template: Template) -> None:
+        self.reads |= template.reads
+        self.short_reads |= template.short_reads
+
+    def _broken(self, name: str, error: TemplateSyntaxError) -> None:
+        for problem in error.problems:
+            self._add(problem, name)
+
+    def _add(self, problem: Problem, name: str) -> None:
+        self.problems.append(
+            Problem(problem.code, problem.message, problem.severity, self.node, name, problem.line, problem.column)
+        )
+
+
+class NodeParams(BaseModel):
+    """The base of configurations: unknown fields are kept and warned about, because files outlive versions."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
+class Node(Generic[P]):
+    """A node type. Subclass it with ``Node[YourParams]``, set ``Params`` and decorate it with ``@node(name)``."""
+
+    Params: type[P]
+    type_name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    category: ClassVar[str] = "other"
+    icon: ClassVar[str] = "box"
+    ports: ClassVar[tuple[str, ...]] = ("done",)
+    summary: ClassVar[str] = ""
+    """A template over the configuration that the canvas shows on the node, e.g. ``{provider} · {model}``."""
+    calls_upstream: ClassVar[bool] = False
+    """True when a run of this node may cost money; such nodes are left out where only the answer is needed."""
+
+    def __init__(self, params: P, build: Build) -> None:
+        self.params = params
+        self.prepare(build)
+
+    def prepare(self, build: Build) -> None:
+        """Compile what the configuration says. Reports through ``build``, never raises for bad configuration."""
+
+    async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
+        """Do the work and return this node's OUT, a JSON object. Raises AgentUIError."""
+        raise NotImplementedError
+
+    async def preview(self, ctx: NodeContext) -> Json:
+        """What this node would send or set, rendered and with nothing sent: a JSON object for the editor."""
+        return None
+
+
+class Catalog:
+    """The node types by name."""
+
+    def __init__(self, types: Mapping[str, type[Node[Any]]]) -> None:
+        self._types = dict(types)
+
+    def __getitem__(self, name: str) -> type[Node[Any]]:
+        return self._types[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._types
+
+    def names(self) -> list[str]:
+        """All type names, sorted."""
+        return sorted(self._types)
+
+    def describe(self) -> list[dict[str, Json]]:
+        """Every type for the editor: ports, form (JSON Schema), defaults and help."""
+        return [describe(self._types[name]) for name in self.names()]
+
+
+def describe(kind: type[Node[Any]]) -> dict[str, Json]:
+    """One node type as the editor's inspector reads it."""
+    schema = kind.Params.model_json_schema()
+    required = [name for name, info in kind.Params.model_fields.items() if info.is_required()]
+    return {
+        "type": kind.type_name,
+        "title": kind.title or kind.type_name,
+        "category": kind.category,
+        "icon": kind.icon,
+        "help": (kind.__doc__ or "").strip(),
+        "ports": list(kind.ports),
+        "calls_upstream": kind.calls_upstream,
+        "summary": kind.summary,
+        "schema": schema,
+        "defaults": kind.Params.model_construct().model_dump(mode="json", exclude_unset=False) if not required else {},
+    }
+
+
+def node(name: str) -> Callable[[N], N]:
+    """Class decorator: give a node type its name."""
+
+    def named(kind: N) -> N:
+        kind.type_name = name
+        return kind
+
+    return named
+
+
+def load_catalog(builtin: Mapping[str, type[Node[Any]]]) -> tuple[Catalog, list[str]]:
+    """The built-in types and those of installed packages (entry point group ``agentui.nodes``).
+
+    Returns the catalog and one sentence for each entry that was left out: a name that is taken, something that is no
+    node type, or a package that fails to import. A broken plug-in never stops the server.
+    """
+    types: dict[str, type[Node[Any]]] = dict(builtin)
+    complaints: list[str] = []
+    for entry in entry_points(group="agentui.nodes"):
+        try:
+            kind = entry.load()
+        except Exception as error:  # noqa: BLE001 - a stranger's import may raise anything
+            complaints.append(f"The node plug-in {entry.name!r} does not import: {type(error).__name__}: {error}")
+            continue
+        if not (isinstance(kind, type) and issubclass(kind, Node) and kind.type_name):
+            complaints.append(f"The entry point {entry.name!r} is not a node type: decorate a Node subclass with @node.")
+        elif kind.type_name in types:
+            complaints.append(f"The node type {kind.type_name!r} of {entry.value!r} exists already and is left out.")
+        else:
+            types[kind.type_name] = kind
+    return Catalog(types), complaints
+
+
+def make_node(kind: type[Node[Any]], config: Mapping[str, Json], build: Build) -> Node[Any] | None:
+    """Check a configuration and make the node; None (and problems in ``build``) when it does not fit."""
+    try:
+        params = kind.Params.model_validate(config)
+    except ValidationError as error:
+        build.problems.extend(problems_of(error, node=build.node))
+        return None
+    for name in params.model_extra or {}:
+        build.warning("config.unknown_field", f"{kind.type_name} has no field {name!r}; it is kept, and ignored.", name)
+    try:
+        return kind(params, build)
+    except AgentUIError as error:
+        build.problem("node.config", error.message)
+        return None

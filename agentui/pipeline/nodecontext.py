@@ -1,0 +1,113 @@
+"""All that a node may touch while it runs."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from agentui.errors import Problem, TemplateProblem
+from agentui.jsonio import Json
+from agentui.pipeline.answer import Answer
+from agentui.pipeline.incoming import Incoming
+from agentui.secrets.store import Secret
+from agentui.templating.scope import Scope
+from agentui.templating.text import TemplateRenderError
+
+if TYPE_CHECKING:
+    from agentui.pipeline.node import JsonField, TextField
+    from agentui.pipeline.run import Run, Services
+
+CHUNK_EVENT_SECONDS = 0.05
+
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
+
+
+@dataclass
+class NodeContext:
+    """One node in one run. ``answer`` is the caller's ear when this node answers, else None."""
+
+    run: "Run"
+    node_id: str
+    node_type: str
+    answer: Answer | None
+    used_secrets: list[Secret] = field(default_factory=list)
+    _heard: list[str] = field(default_factory=list)
+    _heard_at: float = 0.0
+
+    @property
+    def incoming(self) -> Incoming:
+        """The caller's request."""
+        return self.run.incoming
+
+    @property
+    def services(self) -> "Services":
+        """Vendors, upstream and secrets."""
+        return self.run.services
+
+    @property
+    def deadline(self) -> float:
+        """When the run must be over, on the monotonic clock."""
+        return self.run.deadline
+
+    def scope(self, own: Mapping[str, Json] = _NOTHING, prompt: Mapping[str, Json] | None = None) -> Scope:
+        """What this node's templates see. ``own`` are names that only this node has (``pm``)."""
+        run = self.run
+        return Scope(
+            run_vars=run.run_vars,
+            variables=_NOTHING,
+            tiers=_NOTHING,
+            context=run.context,
+            out=run.out,
+            own=own,
+            prompt=prompt,
+            secret=self._secret,
+            warn=self._warn,
+        )
+
+    def render(self, field: "TextField", scope: Scope | None = None) -> str:
+        """Render a text field. Raises TemplateProblem naming pipeline, node, field, line and column."""
+        try:
+            return field.template.render(scope or self.scope())
+        except TemplateRenderError as error:
+            raise self._template_problem(field.name, error) from error
+
+    def render_json(self, field: "JsonField", scope: Scope | None = None) -> Json:
+        """Render a JSON field. Raises TemplateProblem as ``render`` does."""
+        try:
+            return field.template.render(scope or self.scope())
+        except TemplateRenderError as error:
+            raise self._template_problem(field.name, error) from error
+
+    def emit_chunk(self, text: str) -> None:
+        """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""
+        self._heard.append(text)
+        now = time.monotonic()
+        if now - self._heard_at >= CHUNK_EVENT_SECONDS:
+            self._heard_at = now
+            self.flush_chunks()
+
+    def flush_chunks(self) -> None:
+        """Hand over the pieces that were gathered."""
+        if self._heard:
+            text, self._heard = "".join(self._heard), []
+            self.run.emit("node.chunk", self.node_id, {"text": text})
+
+    def _secret(self, name: str) -> str:
+        """Read a provider key for a template and remember that it was used here.
+
+        Raises NotFound when there is none of that name.
+        """
+        secret = self.services.secrets.get(name)
+        self.run.redactor.register(secret.value)
+        self.used_secrets.append(secret)
+        return secret.value
+
+    def _warn(self, message: str) -> None:
+        self.run.emit("run.warning", self.node_id, {"message": message})
+
+    def _template_problem(self, field: str, error: TemplateRenderError) -> TemplateProblem:
+        problem = Problem(
+            "template.render", error.message, node=self.node_id, field=field, line=error.line, column=error.column
+        )
+        return TemplateProblem(problem, pipeline=self.run.plan.id)

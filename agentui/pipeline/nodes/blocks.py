@@ -1,0 +1,89 @@
+"""Prompt Blocks: texts and stretches of the caller's conversation, in order, as one conversation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentui.chat.messages import Message, text_message
+from agentui.pipeline.node import Build, TextField
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.templating.scope import Scope
+
+
+class Block(BaseModel):
+    """A text of one role, or (kind history) the caller's own conversation with all its parts and tools."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    kind: Literal["text", "history"] = Field("text", description="text, or history: the caller's conversation.")
+    role: Literal["system", "user", "assistant"] = Field("system", description="Who says a text block.")
+    text: str = Field("", description="The template of a text block.", json_schema_extra={"ui": "macro"})
+    name: str = Field("", description="The block's title in the editor.")
+    enabled: bool = Field(True, description="Disabled blocks are left out.")
+    order: float | None = Field(None, description="Ascending; blocks without a number keep their place in the list.")
+    last: int | None = Field(None, ge=1, description="history: only the last n messages.")
+    system: bool = Field(True, description="history: with the caller's system messages.")
+
+
+@dataclass(frozen=True, slots=True)
+class _TextBlock:
+    role: Literal["system", "user", "assistant"]
+    text: TextField
+
+
+@dataclass(frozen=True, slots=True)
+class _HistoryBlock:
+    last: int | None
+    system: bool
+
+
+class BlockList:
+    """A node's blocks, compiled. Without any enabled block the list is the whole conversation."""
+
+    def __init__(self, blocks: Sequence[Block], build: Build) -> None:
+        numbered = [(block.order if block.order is not None else number, number) for number, block in enumerate(blocks)]
+        self._blocks: list[_TextBlock | _HistoryBlock] = []
+        for _, number in sorted(numbered):
+            block = blocks[number]
+            text = build.text(f"blocks.{number}.text", block.text)
+            if not block.enabled:
+                continue
+            if block.kind == "history":
+                self._blocks.append(_HistoryBlock(block.last, block.system))
+            else:
+                self._blocks.append(_TextBlock(block.role, text))
+        if not blocks:
+            self._blocks.append(_HistoryBlock(None, True))
+
+    @property
+    def is_whole_history(self) -> bool:
+        """True when the blocks change nothing about the caller's conversation."""
+        return self._blocks == [_HistoryBlock(None, True)]
+
+    def compose(self, ctx: NodeContext, scope: Scope) -> tuple[Message, ...]:
+        """The conversation that the blocks describe. Text blocks that render to nothing are left out."""
+        messages: list[Message] = []
+        for block in self._blocks:
+            if isinstance(block, _HistoryBlock):
+                messages.extend(_history(ctx.incoming.chat.messages, block))
+                continue
+            text = ctx.render(block.text, scope)
+            if text.strip():
+                messages.append(text_message(block.role, text))
+        return tuple(messages)
+
+
+def _history(messages: Sequence[Message], block: _HistoryBlock) -> list[Message]:
+    """The stretch that a history block stands for. ``last`` counts messages other than system ones, and never begins
+    with a tool's result whose call was cut off."""
+    chosen = [message for message in messages if message.role != "system"]
+    if block.last is not None:
+        chosen = chosen[-block.last :]
+        while chosen and chosen[0].role == "tool":
+            chosen = chosen[1:]
+    if not block.system:
+        return chosen
+    kept = {id(message) for message in chosen}
+    return [message for message in messages if message.role == "system" or id(message) in kept]

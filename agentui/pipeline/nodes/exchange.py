@@ -1,0 +1,243 @@
+"""One request to a model and its answer: sent, heard (streamed or whole), passed on, and kept as OUT."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from agentui.chat.deltas import Delta, End, Failure, TextDelta
+from agentui.chat.reply import Reply, ReplyBuilder
+from agentui.chat.request import WireRequest
+from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamTruncated
+from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodes.target import Target
+from agentui.upstream.call import Attempt, UpstreamCall
+from agentui.upstream.stream import UpstreamStream
+from agentui.upstream.headers import returnable_response_headers
+from agentui.vendors.base import Vendor
+from agentui.vendors.sse import SseDecoder, SseEvent
+
+MAX_ERROR_BYTES = 1024 * 1024
+MAX_REPLY_BYTES = 32 * 1024 * 1024
+DRAIN_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingRequest:
+    """What goes out, in which dialect, where to."""
+
+    vendor: Vendor
+    wire: WireRequest
+    target: Target
+
+
+async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, Json]:
+    """Send a request, let the caller hear the answer if this node answers, and return OUT.
+
+    Raises UpstreamRefused for an error answer, UpstreamTruncated for one that broke off, UpstreamInvalid for one that is
+    not in the upstream's language.
+    """
+    wire = request.wire
+    if wire.dropped:
+        ctx.run.emit("run.warning", ctx.node_id, {"dropped": list(wire.dropped)})
+        if ctx.answer is not None:
+            ctx.answer.note_dropped(wire.dropped)
+    call = make_call(ctx, "POST", request.target.url, request.target.headers, dumps(wire.body))
+    ctx.run.emit(
+        "node.request",
+        ctx.node_id,
+        {"method": "POST", "url": call.url, "headers": dict(call.headers), "body": wire.body},
+    )
+    try:
+        async with ctx.services.upstream.open(call) as stream:
+            if ctx.answer is not None:
+                ctx.answer.note_headers(returnable_response_headers(stream.headers))
+            if stream.status >= 400:
+                raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
+            if wire.operation != "chat":
+                return await _side_operation(ctx, request, _json(await stream.read(MAX_REPLY_BYTES)))
+            if stream.content_type == "text/event-stream":
+                return await _streamed(ctx, request, stream)
+            return await _whole(ctx, request, await stream.read(MAX_REPLY_BYTES))
+    except AgentUIError as error:
+        error.details.setdefault("host", urlsplit(call.url).hostname)
+        raise
+
+
+def make_call(ctx: NodeContext, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> UpstreamCall:
+    """An upstream call under the run's clocks, whose attempts the canvas hears of."""
+    run = ctx.run
+
+    def report(attempt: Attempt) -> None:
+        run.emit("node.attempt", ctx.node_id, _attempt_data(attempt, run.started))
+
+    return UpstreamCall(
+        method=method,
+        url=url,
+        headers=headers,
+        body=body,
+        timeouts=ctx.services.timeouts,
+        deadline=run.deadline,
+        node=ctx.node_id,
+        on_attempt=report,
+    )
+
+
+def _attempt_data(attempt: Attempt, started: float) -> dict[str, Json]:
+    """An attempt for the waterfall: moments in milliseconds since the run began."""
+
+    def since(moment: float | None) -> float | None:
+        return None if moment is None else round((moment - started) * 1000, 3)
+
+    return {
+        "number": attempt.number,
+        "host": attempt.host,
+        "started_ms": since(attempt.started),
+        "connected_ms": since(attempt.connected),
+        "first_byte_ms": since(attempt.first_byte),
+        "status": attempt.status,
+        "error": attempt.error,
+        "wait_s": attempt.wait,
+    }
+
+
+async def _whole(ctx: NodeContext, request: OutgoingRequest, body: bytes) -> Mapping[str, Json]:
+    """An answer in one piece."""
+    reply = request.vendor.parse_reply(_json(body))
+    ctx.emit_chunk(reply.text)
+    _remember(ctx, request.vendor, reply)
+    if ctx.answer is not None:
+        await ctx.answer.reply(reply, body)
+    return reply_out(reply, reply.raw)
+
+
+async def _streamed(ctx: NodeContext, request: OutgoingRequest, stream: UpstreamStream) -> Mapping[str, Json]:
+    """An answer in pieces: each read is understood, kept and passed on before the next."""
+    vendor = request.vendor
+    hearing = _Hearing(ctx, vendor)
+    async for chunk in stream.chunks():
+        if await hearing.take(chunk):
+            break
+    await hearing.end()
+    if hearing.saw_marker:
+        await _drain(stream)
+    reply = hearing.builder.reply()
+    _remember(ctx, vendor, reply)
+    return reply_out(reply, vendor.render_reply(reply, request.wire))
+
+
+class _Hearing:
+    """A stream while it is heard."""
+
+    def __init__(self, ctx: NodeContext, vendor: Vendor) -> None:
+        self.ctx = ctx
+        self.vendor = vendor
+        self.builder = ReplyBuilder()
+        self.saw_marker = False
+        self._decoder = SseDecoder(ctx.services.max_event)
+        self._parser = vendor.stream_parser()
+
+    async def take(self, chunk: bytes) -> bool:
+        """Understand the next bytes; True when the end marker was among them."""
+        events = self._decoder.feed(chunk)
+        deltas: list[Delta] = []
+        for number, event in enumerate(events):
+            meant = self._parser.feed(event)
+            failure = next((delta for delta in meant if isinstance(delta, Failure)), None)
+            if failure is not None:
+                await self._tell(events[:number], deltas)
+                raise failure.error
+            deltas.extend(meant)
+        if events:
+            await self._tell(events, deltas)
+        self.saw_marker = bool(deltas) and isinstance(deltas[-1], End)
+        return self.saw_marker
+
+    async def end(self) -> None:
+        """The bytes are over. Raises UpstreamTruncated unless the answer is whole."""
+        if self.saw_marker:
+            return
+        tail = self._parser.close()
+        if not self._decoder.is_clean or not any(isinstance(delta, End) for delta in tail):
+            raise UpstreamTruncated("The upstream's answer broke off before its end.")
+        await self._tell((), tail)
+
+    async def _tell(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+        self.builder.feed(deltas)
+        for delta in deltas:
+            if isinstance(delta, TextDelta):
+                self.ctx.emit_chunk(delta.text)
+        if self.ctx.answer is not None:
+            await self.ctx.answer.stream(self.vendor.name, events, deltas)
+
+
+async def _drain(stream: UpstreamStream) -> None:
+    """Read the few bytes after the end marker, so that the connection can serve again; a server that keeps it open
+    loses it."""
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in stream.chunks():
+                pass
+    except (TimeoutError, AgentUIError):
+        return
+
+
+async def _side_operation(ctx: NodeContext, request: OutgoingRequest, body: Json) -> Mapping[str, Json]:
+    """A token count or embeddings."""
+    if request.wire.operation == "count_tokens":
+        tokens = request.vendor.parse_token_count(body)
+        if ctx.answer is not None:
+            await ctx.answer.tokens(tokens, estimated=False)
+        return {"result": body, "response_text": str(tokens)}
+    assert ctx.incoming.wire is not None
+    answer = request.vendor.parse_embeddings_reply(body, ctx.incoming.wire)
+    if ctx.answer is not None:
+        await ctx.answer.document(answer)
+    return {"result": body, "response_text": ""}
+
+
+def _json(body: bytes) -> Json:
+    try:
+        return loads(body)
+    except InvalidJson as error:
+        raise UpstreamInvalid("The upstream's answer is not JSON.", begins=body[:200].decode("utf-8", "replace")) from error
+
+
+def _remember(ctx: NodeContext, vendor: Vendor, reply: Reply) -> None:
+    """Keep signed thoughts for callers whose dialect cannot carry them back."""
+    if vendor.name != ctx.incoming.vendor:
+        ctx.services.continuity.remember(vendor.name, reply)
+
+
+def reply_out(reply: Reply, result: Json) -> dict[str, Json]:
+    """A reply as OUT: the provider's JSON, and what pipelines mostly want of it."""
+    choice = reply.choices[0] if reply.choices else None
+    usage = reply.usage
+    return {
+        "result": result,
+        "response_text": reply.text,
+        "usage": None
+        if usage is None
+        else {
+            "input_tokens": usage.input,
+            "output_tokens": usage.output,
+            "total_tokens": usage.total,
+            "cache_read_tokens": usage.cache_read,
+            "cache_write_tokens": usage.cache_write,
+            "reasoning_tokens": usage.reasoning,
+        },
+        "finish_reason": choice.finish if choice else None,
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments)}
+            for call in (choice.tool_calls if choice else ())
+        ],
+    }
+
+
+def _arguments(text: str) -> Json:
+    """Arguments as JSON; a model's broken JSON stays text."""
+    try:
+        return loads(text or "{}")
+    except InvalidJson:
+        return text

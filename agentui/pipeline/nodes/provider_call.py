@@ -1,0 +1,186 @@
+"""ProviderCall: asks a model. What to send is assembled here; ``exchange`` carries it out."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from agentui.chat.messages import Message
+from agentui.chat.request import ChatRequest, VendorName, WireRequest
+from agentui.errors import BadRequest, NodeFailed, Unsupported
+from agentui.jsonio import Json
+from agentui.pipeline.estimate import estimate_tokens
+from agentui.pipeline.node import Build, Node, NodeParams, node
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodes.blocks import Block, BlockList
+from agentui.pipeline.nodes.exchange import OutgoingRequest, exchange
+from agentui.pipeline.nodes.target import Target, TargetFields
+from agentui.templating.scope import Scope
+from agentui.vendors.base import Vendor
+
+
+class ProviderCallParams(NodeParams):
+    """Where to call and what to say there. Empty fields take the provider's own defaults."""
+
+    provider: Literal["caller", "openai", "openai_responses", "claude", "gemini"] = Field(
+        "caller", description="The dialect to speak to the upstream; caller: the one that the caller speaks."
+    )
+    base_url: str = Field(
+        "",
+        description="Where the API lives; empty: the vendor's own. demo: the built-in demo.",
+        json_schema_extra={"ui": "macro"},
+    )
+    endpoint: str = Field("", description="Path and query; empty: the dialect's own.", json_schema_extra={"ui": "macro"})
+    headers: dict[str, str] = Field(
+        default_factory=dict,
+        description="Headers to send. Without one that holds a key the caller's own key is passed on.",
+        json_schema_extra={"ui": "macro"},
+    )
+    model: str = Field("", description="The model; empty: the one the caller named.", json_schema_extra={"ui": "macro"})
+    blocks: list[Block] = Field(
+        default_factory=list, max_length=1000, description="Prompt Blocks; none: the caller's whole conversation."
+    )
+    template: str = Field(
+        "",
+        description="The request body, with [[PROMPT]] and pm.*; empty: made from blocks and the caller's parameters.",
+        json_schema_extra={"ui": "json"},
+    )
+
+
+@node("ProviderCall")
+class ProviderCall(Node[ProviderCallParams]):
+    """Asks a model, in the dialect of ``provider``, and gives its answer in OUT.
+
+    Without a template the request is made of the Prompt Blocks and the caller's parameters; with one it is exactly what
+    the template renders to. When this node answers the pipeline, its words stream to the caller while they arrive.
+    OUT: ``result`` (the provider's JSON), ``response_text``, ``usage``, ``finish_reason``, ``tool_calls``.
+    """
+
+    Params = ProviderCallParams
+    title = "Provider call"
+    category = "model"
+    icon = "message"
+    summary = "{provider} · {model}"
+    calls_upstream = True
+
+    def prepare(self, build: Build) -> None:
+        """Compile endpoint, headers, model, blocks and body."""
+        params = self.params
+        self._target = TargetFields(
+            build.text("base_url", params.base_url),
+            build.text("endpoint", params.endpoint, secrets=True),
+            {name: build.text(f"headers.{name}", value, secrets=True) for name, value in params.headers.items()},
+        )
+        self._model = build.text("model", params.model)
+        self._blocks = BlockList(params.blocks, build)
+        self._template = build.json("template", params.template) if params.template.strip() else None
+
+    async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
+        """Send, hear, and give OUT. Raises UpstreamError and its kin, NodeFailed, BadRequest, TemplateProblem."""
+        try:
+            request = self.assemble(ctx)
+        except Unsupported:
+            if ctx.incoming.operation != "count_tokens":
+                raise
+            return await _estimate(ctx)
+        return await exchange(ctx, request)
+
+    async def preview(self, ctx: NodeContext) -> Json:
+        """The request that would go out: method, url, headers and body."""
+        request = self.assemble(ctx)
+        return {
+            "method": "POST",
+            "url": request.target.url,
+            "headers": dict(request.target.headers),
+            "body": request.wire.body,
+            "dropped": list(request.wire.dropped),
+            "stream": request.wire.stream,
+        }
+
+    def assemble(self, ctx: NodeContext) -> OutgoingRequest:
+        """Everything that is sent, rendered, with nothing sent yet."""
+        vendor = self._vendor(ctx)
+        scope = ctx.scope()
+        model = self._model_name(ctx, scope)
+        wire = self._wire(ctx, scope, vendor, model)
+        target = Target.render(self._target, ctx, scope, vendor, wire)
+        return OutgoingRequest(vendor, wire if wire.stream == target.stream else replace(wire, stream=target.stream), target)
+
+    def _vendor(self, ctx: NodeContext) -> Vendor:
+        name: VendorName | None = ctx.incoming.vendor if self.params.provider == "caller" else self.params.provider
+        if name is None:
+            raise NodeFailed("The caller's dialect is unknown, so provider cannot be 'caller' here: choose one.")
+        if ctx.incoming.operation == "embeddings" and name == "openai_responses":
+            name = "openai"
+        return ctx.services.vendors[name]
+
+    def _model_name(self, ctx: NodeContext, scope: Scope) -> str:
+        model = ctx.render(self._model, scope).strip() or ctx.incoming.model
+        if not model:
+            raise BadRequest(
+                "The request names a pipeline but no model, and the node sets none: ask for pipeline/<id>/<model>, "
+                "or set the node's model.",
+                param="model",
+            )
+        return model
+
+    def _wire(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str) -> WireRequest:
+        """The request in the upstream's dialect, for each of the ways to make one."""
+        incoming = ctx.incoming
+        stream = ctx.answer is not None and ctx.answer.wants_stream
+        if incoming.wire is None:
+            raise NodeFailed("The request is in none of the dialects that agentui speaks.")
+        if incoming.operation == "embeddings":
+            return vendor.render_embeddings_request(
+                replace(incoming.wire, model=model, body={**incoming.wire.body, "model": model})
+            )
+        if self._template is not None and incoming.operation == "chat":
+            return self._from_template(ctx, scope, vendor, model, stream)
+        same = vendor.name == incoming.vendor
+        if same and self._blocks.is_whole_history and ctx.answer is not None:
+            return vendor.patch_request(incoming.wire, model=model, stream=stream)
+        chat = self._chat(ctx, scope, vendor, model, stream)
+        return vendor.render_count_request(chat) if incoming.operation == "count_tokens" else vendor.render_request(chat)
+
+    def _chat(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> ChatRequest:
+        """The caller's request with the blocks' conversation.
+
+        Tools, choices, formats and candidates describe the answer that the caller wants, so a node that does not answer
+        goes without them.
+        """
+        chat = ctx.incoming.chat
+        messages: tuple[Message, ...] = self._blocks.compose(ctx, scope)
+        if not any(message.role != "system" for message in messages):
+            raise NodeFailed("The blocks hold no user text: there is nothing to answer. Add a user or history block.")
+        messages = ctx.services.continuity.restore(vendor.name, messages)
+        chat = replace(chat, messages=messages, model=model, stream=stream)
+        if ctx.answer is not None:
+            return chat
+        params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
+        return replace(chat, vendor="agentui", params=params, tools=(), tool_choice=None, response_format=None, unmodelled=())
+
+    def _from_template(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> WireRequest:
+        """The body that the template renders to (seed 003 part 5)."""
+        assert self._template is not None
+        prompt = vendor.render_prompt(self._blocks.compose(ctx, scope))
+        body = ctx.render_json(self._template, ctx.scope({"pm": prompt.pm}, prompt.members))
+        if not isinstance(body, dict):
+            raise NodeFailed("The template must render to a JSON object.", field="template")
+        named = body.get("model")
+        model = named if isinstance(named, str) and named else model
+        if vendor.name != "gemini":
+            # The caller's wish to hear the answer live holds unless the template says otherwise.
+            if stream and "stream" not in body:
+                body["stream"] = True
+            stream = body.get("stream") is True
+        path = vendor.default_endpoint(model, "chat", stream=stream).partition("?")[0]
+        return WireRequest(vendor.name, "chat", model, stream, path, body, dropped=prompt.dropped)
+
+
+async def _estimate(ctx: NodeContext) -> Mapping[str, Json]:
+    """A token count made here, because the provider has no call for it."""
+    tokens = estimate_tokens(ctx.incoming.chat)
+    if ctx.answer is not None:
+        await ctx.answer.tokens(tokens, estimated=True)
+    return {"result": {"estimated_tokens": tokens}, "response_text": str(tokens)}

@@ -1,0 +1,190 @@
+"""RawForward: the caller's request as it came, to another address."""
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlencode
+
+from pydantic import Field
+
+from agentui.chat.reply import ReplyBuilder
+from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid
+from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.pipeline.node import Build, JsonField, Node, NodeParams, TextField, node
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodes.exchange import make_call
+from agentui.pipeline.nodes.target import join_url
+from agentui.secrets.store import check_origin
+from agentui.templating.scope import Scope
+from agentui.upstream.call import UpstreamCall
+from agentui.upstream.stream import UpstreamStream
+from agentui.upstream.headers import check_header, forwardable_request_headers, returnable_response_headers
+from agentui.vendors.sse import SseDecoder
+
+MAX_KEPT_BYTES = 8 * 1024 * 1024
+
+
+class RawForwardParams(NodeParams):
+    """Where to forward to; everything else is the caller's own request."""
+
+    base_url: str = Field(
+        "", description="Where to; empty: the caller's own vendor. demo: the built-in demo.", json_schema_extra={"ui": "macro"}
+    )
+    override_path: str = Field("", description="Path and query instead of the caller's.", json_schema_extra={"ui": "macro"})
+    extra_headers: dict[str, str] | str = Field(
+        default_factory=dict,
+        description="Headers to add or replace: an object, or a JSON text with macros.",
+        json_schema_extra={"ui": "macro"},
+    )
+
+
+@node("RawForward")
+class RawForward(Node[RawForwardParams]):
+    """Forwards the caller's request unchanged: method, query and body as they came.
+
+    When it answers, the upstream's bytes pass through unparsed while they arrive. OUT: ``result``, the upstream's JSON,
+    or ``{"error", "text"}`` for what is not JSON.
+    """
+
+    Params = RawForwardParams
+    title = "Raw forward"
+    category = "model"
+    icon = "forward"
+    summary = "{base_url}"
+    calls_upstream = True
+
+    def prepare(self, build: Build) -> None:
+        """Compile base URL, path and headers."""
+        params = self.params
+        self._base_url = build.text("base_url", params.base_url)
+        self._path = build.text("override_path", params.override_path, secrets=True)
+        self._headers: Mapping[str, TextField] = {}
+        self._headers_json: JsonField | None = None
+        if isinstance(params.extra_headers, str):
+            if params.extra_headers.strip():
+                self._headers_json = build.json("extra_headers", params.extra_headers, secrets=True)
+        else:
+            self._headers = {
+                name: build.text(f"extra_headers.{name}", value, secrets=True) for name, value in params.extra_headers.items()
+            }
+
+    async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
+        """Forward, pass the answer on, and give OUT. Raises UpstreamError and its kin, NodeFailed, TemplateProblem."""
+        call = self.assemble(ctx)
+        ctx.run.emit(
+            "node.request",
+            ctx.node_id,
+            {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json},
+        )
+        async with ctx.services.upstream.open(call) as stream:
+            if stream.content_type == "text/html":
+                raise UpstreamInvalid(
+                    f"The upstream answered {stream.status} with an HTML page: check base_url and path.",
+                    begins=(await stream.read(MAX_KEPT_BYTES))[:200].decode("utf-8", "replace"),
+                )
+            return {"result": await self._pass_on(ctx, stream)}
+
+    async def preview(self, ctx: NodeContext) -> Json:
+        """The request that would go out: method, url, headers and body."""
+        call = self.assemble(ctx)
+        return {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json}
+
+    def assemble(self, ctx: NodeContext) -> UpstreamCall:
+        """The request that is sent, rendered, with nothing sent yet."""
+        incoming = ctx.incoming
+        scope = ctx.scope()
+        base = ctx.render(self._base_url, scope).strip() or self._default_base(ctx)
+        written = ctx.render(self._path, scope).strip()
+        headers = forwardable_request_headers(incoming.headers)
+        path, _, own_query = written.partition("?")
+        query = own_query if own_query or written else incoming.query
+        query, key = _without_key(query)
+        if key and "x-goog-api-key" not in headers:
+            # Keys in query strings end up in logs and redirects; Gemini takes the same key as a header.
+            headers["x-goog-api-key"] = key
+        headers.update(self._extra_headers(ctx, scope))
+        url = join_url(ctx.services.upstream.resolve(base), path or incoming.path)
+        url = f"{url}?{query}" if query else url
+        for secret in ctx.used_secrets:
+            check_origin(secret, url)
+        return make_call(ctx, incoming.method, url, headers, _body(ctx) or None)
+
+    def _default_base(self, ctx: NodeContext) -> str:
+        vendor = ctx.incoming.vendor
+        if vendor is None:
+            raise NodeFailed("base_url is empty and the caller's vendor is unknown: set base_url.", field="base_url")
+        return ctx.services.vendors[vendor].default_base_url
+
+    def _extra_headers(self, ctx: NodeContext, scope: Scope) -> dict[str, str]:
+        extra: dict[str, str] = {name: ctx.render(field, scope).strip() for name, field in self._headers.items()}
+        if self._headers_json is not None:
+            rendered = ctx.render_json(self._headers_json, scope)
+            if not isinstance(rendered, dict):
+                raise NodeFailed("extra_headers must be a JSON object of texts.", field="extra_headers")
+            extra = {
+                name: value if isinstance(value, str) else dumps(value).decode()
+                for name, value in rendered.items()
+                if value is not None
+            }
+        for name, value in extra.items():
+            try:
+                check_header(name, value)
+            except BadRequest as error:
+                raise NodeFailed(error.message, field=f"extra_headers.{name}") from error
+        return {name.lower(): value for name, value in extra.items() if value}
+
+    async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream) -> Json:
+        """Hand every chunk to the caller (if this node answers) and keep a copy for OUT."""
+        headers = returnable_response_headers(stream.headers)
+        kept = bytearray()
+        whole = True
+        if ctx.answer is not None:
+            await ctx.answer.raw(stream.status, headers, b"")
+        async for chunk in stream.chunks():
+            if ctx.answer is not None:
+                await ctx.answer.raw(stream.status, headers, chunk)
+            whole = whole and len(kept) + len(chunk) <= MAX_KEPT_BYTES
+            if whole:
+                kept += chunk
+        if not whole:
+            return {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}
+        return self._result(ctx, stream.content_type, bytes(kept))
+
+    def _result(self, ctx: NodeContext, content_type: str, body: bytes) -> Json:
+        """The JSON that came; a stream of the caller's own dialect as the answer it adds up to."""
+        try:
+            if content_type == "text/event-stream" and ctx.incoming.wire is not None:
+                return _assembled(ctx, body)
+            return loads(body)
+        except (InvalidJson, UpstreamInvalid):
+            return {"error": "The upstream's answer is not JSON.", "text": body.decode("utf-8", "replace")}
+
+
+def _assembled(ctx: NodeContext, body: bytes) -> Json:
+    assert ctx.incoming.wire is not None
+    vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
+    parser, builder = vendor.stream_parser(), ReplyBuilder()
+    for event in SseDecoder(ctx.services.max_event).feed(body):
+        builder.feed(parser.feed(event))
+    builder.feed(parser.close())
+    reply = builder.reply()
+    ctx.emit_chunk(reply.text)
+    return vendor.render_reply(reply, ctx.incoming.wire)
+
+
+def _without_key(query: str) -> tuple[str, str]:
+    """A query without its ``key``, and that key."""
+    if "key=" not in query:
+        return query, ""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    key = next((value for name, value in pairs if name == "key"), "")
+    return urlencode([(name, value) for name, value in pairs if name != "key"]), key
+
+
+def _body(ctx: NodeContext) -> bytes:
+    """The caller's bytes; only a model that names a pipeline is replaced by the model meant."""
+    incoming = ctx.incoming
+    wire = incoming.wire
+    if wire is None or wire.vendor == "gemini" or incoming.model == wire.model:
+        return incoming.body
+    if incoming.model is None:
+        raise BadRequest("The request names a pipeline but no model: ask for pipeline/<id>/<model>.", param="model")
+    return dumps({**wire.body, "model": incoming.model})

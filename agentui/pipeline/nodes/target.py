@@ -1,0 +1,112 @@
+"""Where a call goes: the URL and the headers, rendered and checked."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from agentui.chat.request import WireRequest
+from agentui.errors import BadRequest, NodeFailed
+from agentui.pipeline.node import TextField
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.secrets.store import check_origin
+from agentui.templating.scope import Scope
+from agentui.upstream.headers import check_header
+from agentui.vendors.base import Vendor
+
+KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})
+
+_VERSION_END = re.compile(r"/(v[0-9]+(?:alpha|beta)?[0-9]*)$")
+_DOUBLED_SCHEME = re.compile(r"^Bearer\s+(?=Bearer\s)", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x20\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFields:
+    """The compiled fields of a node that say where to call."""
+
+    base_url: TextField
+    endpoint: TextField
+    headers: Mapping[str, TextField]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL and the headers to send there. ``stream`` is whether the URL (Gemini) or the body asks for a stream."""
+
+    url: str
+    headers: Mapping[str, str]
+    stream: bool
+
+    @classmethod
+    def render(cls, fields: TargetFields, ctx: NodeContext, scope: Scope, vendor: Vendor, wire: WireRequest) -> "Target":
+        """Render the fields for one request. Raises NodeFailed for what is no URL or header, Forbidden when a secret is
+        not meant for this origin."""
+        base = ctx.render(fields.base_url, scope).strip() or vendor.default_base_url
+        endpoint, stream = _endpoint(ctx.render(fields.endpoint, scope).strip(), vendor, wire)
+        url = join_url(ctx.services.upstream.resolve(base), endpoint)
+        headers = _headers(fields, ctx, scope, vendor, wire, has_key_in_url=_query_key(url))
+        for secret in ctx.used_secrets:
+            check_origin(secret, url)
+        return cls(url, headers, stream)
+
+
+def join_url(base: str, endpoint: str) -> str:
+    """Base and endpoint as one URL. A version that both hold (``.../v1`` and ``/v1/...``) stands once.
+
+    Raises NodeFailed for what cannot be a URL.
+    """
+    base = base.rstrip("/")
+    version = _VERSION_END.search(base)
+    if version and endpoint.lstrip("/").startswith(version.group(1) + "/"):
+        base = base[: version.start()]
+    url = f"{base}/{endpoint.lstrip('/')}" if endpoint else base
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise NodeFailed("base_url must be an http or https address such as https://api.openai.com.", field="base_url")
+    if _CONTROL.search(url):
+        raise NodeFailed("The URL holds a space or control character after rendering.", field="endpoint")
+    return url
+
+
+def _endpoint(written: str, vendor: Vendor, wire: WireRequest) -> tuple[str, bool]:
+    """The path and query to call, and whether they (or the body) ask for a stream."""
+    if not written or wire.operation != "chat":
+        return vendor.default_endpoint(wire.model, wire.operation, stream=wire.stream), wire.stream
+    path, _, query = written.partition("?")
+    pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key" or value]
+    stream = wire.stream
+    if vendor.name == "gemini":
+        if stream:
+            path = path.replace(":generateContent", ":streamGenerateContent")
+        stream = ":streamGenerateContent" in path
+        if stream and not any(name == "alt" for name, _ in pairs):
+            pairs.append(("alt", "sse"))
+    return (f"{path}?{urlencode(pairs)}" if pairs else path), stream
+
+
+def _query_key(url: str) -> bool:
+    return any(name == "key" for name, _ in parse_qsl(urlsplit(url).query))
+
+
+def _headers(
+    fields: TargetFields, ctx: NodeContext, scope: Scope, vendor: Vendor, wire: WireRequest, *, has_key_in_url: bool
+) -> dict[str, str]:
+    headers = {"content-type": "application/json", "accept": "text/event-stream" if wire.stream else "application/json"}
+    headers.update(vendor.version_headers(wire))
+    keyed = has_key_in_url
+    for name, field in fields.headers.items():
+        value = ctx.render(field, scope).strip()
+        # Seed 003 writes "Bearer [[VAR:incoming.headers.authorization]]", and that header begins with Bearer itself.
+        value = _DOUBLED_SCHEME.sub("", value)
+        if not value:
+            continue
+        try:
+            check_header(name, value)
+        except BadRequest as error:
+            raise NodeFailed(error.message, field=f"headers.{name}") from error
+        headers[name.lower()] = value
+        keyed = keyed or name.lower() in KEY_HEADERS
+    if not keyed and ctx.incoming.api_key:
+        headers.update(vendor.auth_headers(ctx.incoming.api_key))
+    return headers

@@ -1,0 +1,219 @@
+"""A pipeline understood once: ``compile_plan`` turns a spec into an immutable ``Plan``. The only import of networkx."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from agentui.errors import InvalidPipeline, Problem
+from agentui.jsonio import Json, dumps
+from agentui.pipeline.node import Build, Catalog, Node, make_node
+from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """One node ready to run. ``feeds`` are the positions in the plan of those that wait for it."""
+
+    id: str
+    type: str
+    title: str
+    node: Node[Any]
+    enabled: bool
+    may_fail: bool
+    waits_for: int
+    feeds: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked pipeline. ``nodes`` stand in an order in which they could run one after the other.
+
+    ``answer`` is the position of the node whose result is the pipeline's answer. ``version`` is a hash of the document.
+    ``reads`` names for each node the nodes whose OUT it reads. ``is_chain`` says that never two nodes are ready at once.
+    ``needed`` are the positions that the answer waits for, itself included.
+    """
+
+    id: str
+    name: str
+    version: str
+    nodes: tuple[PlanNode, ...]
+    answer: int
+    reads: Mapping[str, frozenset[str]]
+    is_chain: bool
+    needed: frozenset[int]
+    warnings: tuple[Problem, ...]
+
+
+def version_of(document: Json) -> str:
+    """A short hash that changes whenever the document does."""
+    return hashlib.sha256(dumps(document)).hexdigest()[:16]
+
+
+def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
+    """Check a pipeline document and make its plan.
+
+    Raises InvalidPipeline with every problem that was found: fields, unknown types, edges that lead nowhere, cycles
+    (with the path), reads of nodes that do not run before, templates and expressions with line and column.
+    """
+    spec = parse_spec(document)
+    problems: list[Problem] = []
+    _check_ids(spec, problems)
+    graph = _graph(spec, catalog, problems)
+    made, reads = _make_nodes(spec, catalog, problems)
+    _check_reads(spec, graph, reads, problems)
+    answer = _answer(spec, graph, problems)
+    if answer is None or any(problem.severity == "error" for problem in problems):
+        raise InvalidPipeline(_headline(pipeline_id, problems), tuple(problems), pipeline=pipeline_id)
+    return _plan(pipeline_id, document, spec, graph, made, reads, answer, problems)
+
+
+def _headline(pipeline_id: str, problems: Iterable[Problem]) -> str:
+    errors = [problem for problem in problems if problem.severity == "error"]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"The pipeline {pipeline_id!r} cannot run: {errors[0]}{more}"
+
+
+def _check_ids(spec: PipelineSpec, problems: list[Problem]) -> None:
+    seen: set[str] = set()
+    for node in spec.nodes:
+        if node.id in seen:
+            problems.append(Problem("node.duplicate_id", f"Two nodes have the id {node.id!r}; rename one.", node=node.id))
+        seen.add(node.id)
+
+
+def _graph(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> "nx.DiGraph[str]":
+    """The order graph. Bad edges and cycles are reported; of a cycle's edges the last one is left out."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    by_id = {node.id: node for node in spec.nodes}
+    graph.add_nodes_from(by_id)
+    for edge in spec.edges:
+        missing = [name for name in (edge.source, edge.target) if name not in by_id]
+        if missing:
+            text = f"The edge {edge.source} -> {edge.target} leads to no node: there is no {missing[0]!r}."
+            problems.append(Problem("edge.unknown_node", text))
+            continue
+        kind = by_id[edge.source].type
+        if kind in catalog and edge.from_port not in catalog[kind].ports:
+            text = f"{kind} has no port {edge.from_port!r}; it has {', '.join(catalog[kind].ports)}."
+            problems.append(Problem("edge.unknown_port", text, node=edge.source))
+        graph.add_edge(edge.source, edge.target)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [source for source, _ in nx.find_cycle(graph)]
+        path = " -> ".join([*cycle, cycle[0]])
+        problems.append(Problem("graph.cycle", f"The nodes wait for each other: {path}. Remove one edge.", node=cycle[0]))
+    return graph
+
+
+def _make_nodes(
+    spec: PipelineSpec, catalog: Catalog, problems: list[Problem]
+) -> tuple[dict[str, Node[Any]], dict[str, frozenset[str]]]:
+    made: dict[str, Node[Any]] = {}
+    reads: dict[str, frozenset[str]] = {}
+    ids = {node.id for node in spec.nodes}
+    for node in spec.nodes:
+        if node.type not in catalog:
+            text = f"There is no node type {node.type!r}; known are {', '.join(catalog.names())}."
+            problems.append(Problem("node.unknown_type", text, node=node.id))
+            continue
+        build = Build(node.id)
+        instance = make_node(catalog[node.type], node.config, build)
+        problems.extend(build.problems)
+        reads[node.id] = build.all_reads(ids)
+        if instance is not None:
+            made[node.id] = instance
+    return made, reads
+
+
+def _check_reads(
+    spec: PipelineSpec, graph: "nx.DiGraph[str]", reads: Mapping[str, frozenset[str]], problems: list[Problem]
+) -> None:
+    """A template may only read the OUT of nodes that run before it."""
+    enabled = {node.id: node.enabled for node in spec.nodes}
+    for reader, read in reads.items():
+        before = nx.ancestors(graph, reader)
+        for other in sorted(read):
+            if other not in enabled:
+                text = f"Node {reader!r} reads OUT.{other}, but there is no node {other!r}."
+                problems.append(Problem("read.unknown_node", text, node=reader))
+            elif other not in before:
+                text = (
+                    f"Node {reader!r} reads OUT.{other}, but {other!r} does not run before it. "
+                    "Connect them, or read another node."
+                )
+                problems.append(Problem("read.not_before", text, node=reader))
+            elif not enabled[other]:
+                text = f"Node {reader!r} reads OUT.{other}, but {other!r} is disabled: it will find nothing."
+                problems.append(Problem("read.disabled", text, "warning", node=reader))
+
+
+def _answer(spec: PipelineSpec, graph: "nx.DiGraph[str]", problems: list[Problem]) -> str | None:
+    """The node that answers: the one named, else the only one that nothing follows."""
+    by_id = {node.id: node for node in spec.nodes}
+    if spec.answer is not None:
+        if spec.answer not in by_id:
+            problems.append(Problem("answer.unknown", f"answer names {spec.answer!r}, but there is no such node."))
+            return None
+        named = by_id[spec.answer]
+        if not named.enabled:
+            text = "This node answers, but it is disabled. Enable it, or let another node answer."
+            problems.append(Problem("answer.disabled", text, node=named.id))
+        return named.id
+    last: list[str] = [name for name in graph if graph.out_degree(name) == 0 and by_id[name].enabled]
+    if len(last) == 1:
+        return last[0]
+    text = f"Which node answers? Nothing follows {', '.join(sorted(last)) or 'any enabled node'}: name one in answer."
+    problems.append(Problem("answer.ambiguous", text))
+    return None
+
+
+def _plan(
+    pipeline_id: str,
+    document: Json,
+    spec: PipelineSpec,
+    graph: "nx.DiGraph[str]",
+    made: Mapping[str, Node[Any]],
+    reads: Mapping[str, frozenset[str]],
+    answer: str,
+    problems: list[Problem],
+) -> Plan:
+    """Put the parts together; everything has been checked."""
+    rank = {node.id: number for number, node in enumerate(spec.nodes)}
+    order: list[str] = list(nx.lexicographical_topological_sort(graph, key=lambda name: rank[name]))
+    position = {name: number for number, name in enumerate(order)}
+    specs = {node.id: node for node in spec.nodes}
+    return Plan(
+        id=pipeline_id,
+        name=spec.name,
+        version=version_of(document),
+        nodes=tuple(_plan_node(specs[name], made[name], graph, position) for name in order),
+        answer=position[answer],
+        reads=dict(reads),
+        is_chain=_is_chain(graph),
+        needed=frozenset(position[name] for name in nx.ancestors(graph, answer) | {answer}),
+        warnings=tuple(problems),
+    )
+
+
+def _plan_node(spec: NodeSpec, node: Node[Any], graph: "nx.DiGraph[str]", position: Mapping[str, int]) -> PlanNode:
+    return PlanNode(
+        id=spec.id,
+        type=spec.type,
+        title=spec.title or spec.type,
+        node=node,
+        enabled=spec.enabled,
+        may_fail=spec.on_error == "continue",
+        waits_for=graph.in_degree(spec.id),
+        feeds=tuple(sorted(position[name] for name in graph.successors(spec.id))),
+    )
+
+
+def _is_chain(graph: "nx.DiGraph[str]") -> bool:
+    """True when at every moment at most one node can be ready: each generation holds one node."""
+    sizes: dict[int, int] = defaultdict(int)
+    for number, generation in enumerate(nx.topological_generations(graph)):
+        sizes[number] = len(generation)
+    return all(size == 1 for size in sizes.values())

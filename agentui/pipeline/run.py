@@ -1,0 +1,86 @@
+"""One run of a plan: its identity, its clock, what its nodes gave out, and what was heard of it."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Literal
+
+from agentui.ids import new_id
+from agentui.jsonio import Json
+from agentui.pipeline.context import MacroContext, build_macro_context
+from agentui.pipeline.events import EventType, RunEvent
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.plan import Plan
+from agentui.redaction import Redactor
+from agentui.secrets.store import SecretStore
+from agentui.tape import Tape
+from agentui.upstream.call import Timeouts
+from agentui.upstream.client import Upstream
+from agentui.vendors.base import Vendors
+from agentui.pipeline.continuity import Continuity
+
+RunState = Literal["running", "finished", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Services:
+    """What nodes may reach, the same for every run."""
+
+    vendors: Vendors
+    upstream: Upstream
+    secrets: SecretStore
+    continuity: Continuity
+    timeouts: Timeouts
+    max_event: int
+
+
+@dataclass(eq=False)
+class Run:
+    """A turn on its way. ``deadline`` is on the monotonic clock; ``redactor`` knows this run's secrets."""
+
+    plan: Plan
+    incoming: Incoming
+    services: Services
+    redactor: Redactor
+    deadline: float
+    id: str = field(default_factory=lambda: new_id("run"))
+    started: float = field(default_factory=time.monotonic)
+    started_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+    finished: float | None = None
+    state: RunState = "running"
+    events: Tape[RunEvent] = field(default_factory=Tape)
+    out: dict[str, Json] = field(default_factory=dict)
+    run_vars: dict[str, Json] = field(default_factory=dict)
+    pins: Mapping[str, Json] = field(default_factory=dict)
+    """OUT of nodes that must not run, by node id."""
+    clock: asyncio.Timeout | None = None
+    task: asyncio.Task[object] | None = None
+    """What to cancel in order to stop the run; None where nobody may."""
+    on_finish: Callable[["Run"], None] | None = None
+    """Hears once that the run is over."""
+
+    def __post_init__(self) -> None:
+        self.context: MacroContext = build_macro_context(self.incoming)
+
+    def release_deadline(self) -> None:
+        """The answer streams: from here on only silence ends it, not its length (spec: reliability part 7)."""
+        if self.clock is not None:
+            self.clock.reschedule(None)
+        self.deadline = inf
+
+    def emit(self, type: EventType, node: str | None = None, data: Json = None) -> None:
+        """Say that something happened now."""
+        self.events.put(RunEvent(type, time.monotonic() - self.started, node, data))
+
+    def finish(self, state: RunState, error: Json = None) -> None:
+        """End the run, once."""
+        if self.finished is not None:
+            return
+        self.state = state
+        self.finished = time.monotonic()
+        self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
+        self.events.close()
+        if self.on_finish is not None:
+            self.on_finish(self)

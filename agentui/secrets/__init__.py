@@ -1,0 +1,1 @@
+"""Provider keys: where they come from and where they may go."""

@@ -1,0 +1,104 @@
+"""Every setting, and the only reader of the environment.
+
+Each field is also ``AGENTUI_<NAME>`` in the environment; command-line options win over it.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+MIB = 1024 * 1024
+
+
+def default_data_folder() -> Path:
+    """The per-user data folder of this system."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "agentui"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "agentui"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "agentui"
+
+
+class Settings(BaseSettings):
+    """What can be set. Times are seconds, sizes are bytes."""
+
+    model_config = SettingsConfigDict(env_prefix="AGENTUI_", extra="ignore", frozen=True)
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(7860, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    pipelines: Path = Field(Path("pipelines"), description="Folder of pipeline files.")
+    presets: Path = Field(Path("presets"), description="Folder of preset files.")
+    data: Path = Field(
+        default_factory=default_data_folder, description="Folder for state: versions, the active pipeline, sealed keys."
+    )
+    token: SecretStr | None = Field(
+        None, min_length=8, description="Access token that every request must carry. Required beyond loopback."
+    )
+    insecure: bool = Field(False, description="Listen beyond loopback without a token.")
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Further names this server may be called by (Host header), comma separated."
+    )
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Web origins whose pages may call this server, comma separated."
+    )
+    allow_private: bool | None = Field(
+        None, description="Whether pipelines may call private addresses; unset: only when listening on loopback."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged.")
+    secret_key: SecretStr | None = Field(
+        None, description="Key of the sealed store, instead of the key file in the data folder."
+    )
+    run_timeout: float = Field(1800.0, gt=0, description="A run's deadline while nothing streams yet.")
+    connect_timeout: float = Field(5.0, gt=0, description="Longest wait for a connection to an upstream.")
+    first_byte_timeout: float = Field(600.0, gt=0, description="Longest wait for an upstream's first byte.")
+    idle_timeout: float = Field(120.0, gt=0, description="Longest silence inside an upstream's answer.")
+    body_timeout: float = Field(30.0, gt=0, description="Longest wait for a caller's request body.")
+    write_timeout: float = Field(120.0, gt=0, description="Longest time a caller may leave a stream unread.")
+    heartbeat: float = Field(15.0, gt=0, description="Silence after which an open stream gets a keep-alive.")
+    max_body: int = Field(32 * MIB, gt=0, description="Largest request body.")
+    max_reply: int = Field(32 * MIB, gt=0, description="Largest answer that is not streamed.")
+    max_event: int = Field(16 * MIB, gt=0, description="Largest single event of a stream.")
+    max_in_flight: int = Field(1000, gt=0, description="Most proxied requests at once; beyond it 503.")
+    run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
+    run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
+
+    @field_validator("allowed_hosts", "cors_origins", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @model_validator(mode="after")
+    def _token_beyond_loopback(self) -> "Settings":
+        if not self.is_loopback and self.token is None and not self.insecure:
+            raise ValueError(
+                f"listening on {self.host} lets other machines in: set AGENTUI_TOKEN, or say --insecure if that is meant"
+            )
+        return self
+
+    @property
+    def is_loopback(self) -> bool:
+        """True when only this computer can connect."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def may_call_private(self) -> bool:
+        """Whether upstreams on private addresses are allowed."""
+        return self.is_loopback if self.allow_private is None else self.allow_private
+
+
+def secret_environment() -> Mapping[str, str]:
+    """The part of the environment that holds provider keys (``AGENTUI_SECRET_*``)."""
+    return {name: value for name, value in os.environ.items() if name.startswith("AGENTUI_SECRET_")}

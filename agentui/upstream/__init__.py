@@ -1,0 +1,1 @@
+"""The one door outside: every connection that agentui opens is opened here."""

@@ -1,0 +1,67 @@
+"""What is asked of an upstream, what each attempt came to, and what a whole answer is.
+
+All moments are seconds of ``time.monotonic()``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """The three clocks of a call, in seconds.
+
+    ``connect`` covers the name's look-up, the connection and TLS; ``first_byte`` runs from there to the answer's headers
+    (long, because reasoning models think before they speak); ``idle`` is the silence allowed between reads after that.
+    """
+
+    connect: float = 5.0
+    first_byte: float = 600.0
+    idle: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try: number from 1, host as errors name it, and how far it came.
+
+    ``connected`` and ``first_byte`` (the answer's headers) are None where it did not come so far. ``error`` is the message
+    of what went wrong; an answer with an error status has a ``status`` instead. ``wait`` is the pause in seconds before the
+    next attempt, None for the last one.
+    """
+
+    number: int
+    host: str
+    started: float
+    connected: float | None = None
+    first_byte: float | None = None
+    status: int | None = None
+    error: str | None = None
+    wait: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamCall:
+    """One request to an upstream.
+
+    ``deadline`` is a moment, not a span; None means that only ``timeouts`` limit the call. ``node`` is the id that errors
+    carry. ``on_attempt`` hears of every attempt as it ends, before the pause that follows; it must not block.
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    timeouts: Timeouts = Timeouts()
+    deadline: float | None = None
+    node: str | None = None
+    retries: bool = True
+    on_attempt: Callable[[Attempt], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamReply:
+    """A whole answer, error statuses included. Header names are lower case; the body is decompressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes

@@ -1,0 +1,200 @@
+"""An answer being read: pieces as they come, under the clock for silence."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+
+from aiohttp import ClientError
+from aiohttp.http_exceptions import HttpProcessingError
+
+from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
+from agentui.upstream.inflate import ENCODINGS, Inflater
+from agentui.upstream.wire import Answer
+
+MIB = 1024 * 1024
+MAX_REPLY = 32 * MIB
+MAX_CHUNK = 64 * 1024
+
+
+class IdleClock:
+    """Calls ``expire`` once when a wait takes longer than ``idle`` seconds or the deadline passes.
+
+    One timer for the whole stream: a wait only notes when it began, and the timer looks at that note when it rings.
+    Time in which nobody waits (a slow caller) does not count as silence.
+    """
+
+    def __init__(self, idle: float, deadline: float | None, expire: Callable[[], None]) -> None:
+        self._idle = idle
+        self._deadline = deadline
+        self._expire = expire
+        self._since: float | None = None
+        self._handle: asyncio.TimerHandle | None = None
+        self.expired = False
+        self._ring()
+
+    def wait(self) -> None:
+        """Somebody begins to wait."""
+        self._since = time.monotonic()
+
+    def rest(self) -> None:
+        """The wait is over."""
+        self._since = None
+
+    def stop(self) -> None:
+        """No more waiting will come."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    @property
+    def out_of_time(self) -> bool:
+        """True when the deadline is what passed."""
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def _ring(self) -> None:
+        """Look whether time is up; if not, come back when it may be."""
+        now = time.monotonic()
+        due = (now if self._since is None else self._since) + self._idle
+        if self._deadline is not None:
+            due = min(due, self._deadline)
+        if due > now:
+            self._handle = asyncio.get_running_loop().call_later(due - now, self._ring)
+            return
+        self._handle = None
+        self.expired = True
+        self._expire()
+
+
+class UpstreamStream:
+    """An answer whose headers are there. ``headers`` have lower-case names; what comes is decompressed.
+
+    It lives as long as the ``async with`` that gave it. ``is_broken`` turns true when the upstream failed midway.
+    """
+
+    def __init__(self, answer: Answer, headers: Mapping[str, str], host: str, idle: float, deadline: float | None) -> None:
+        self.status = answer.status
+        self.headers = headers
+        self.is_broken = False
+        self._host = host
+        self._idle = idle
+        self._content = answer.content
+        self._ended = False
+        self._inflater = self._inflater_for(headers.get("content-encoding", ""))
+        if self._inflater is not None:
+            self.headers = {k: v for k, v in headers.items() if k not in ("content-encoding", "content-length")}
+        self._clock = IdleClock(idle, deadline, answer.abort_transport)
+
+    @property
+    def content_type(self) -> str:
+        """The media type in lower case without its parameters, "" where the upstream gave none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """What is left of the body, in pieces of 1 byte to 64 KB as they arrive.
+
+        Raises UpstreamTimeout after too long a silence, UpstreamTruncated when the answer breaks off, UpstreamInvalid when
+        it stops being HTTP.
+        """
+        return _Chunks(self)
+
+    async def read(self, limit: int = MAX_REPLY) -> bytes:
+        """What is left of the body. Raises as ``chunks`` does, and UpstreamInvalid when it is larger than ``limit``."""
+        pieces: list[bytes] = []
+        left = limit - self._declared()
+        if left >= 0:
+            left = limit
+            while left >= 0 and (piece := await self.next()):
+                pieces.append(piece)
+                left -= len(piece)
+        if left < 0:
+            size = f"{limit // MIB} MB" if limit >= MIB else f"{limit} bytes"
+            raise UpstreamInvalid(f"The answer of {self._host} is larger than {size}.", host=self._host, limit=limit)
+        return b"".join(pieces)
+
+    async def next(self) -> bytes:
+        """The next piece; b"" at the end."""
+        inflater = self._inflater
+        if inflater is None:
+            return await self._receive()
+        while not (piece := inflater.take(MAX_CHUNK)):
+            arrived = await self._receive()
+            if not arrived:
+                inflater.finish()
+                return b""
+            inflater.put(arrived)
+        return piece
+
+    def close(self) -> None:
+        """Stop the clock; the connection is the exchange's."""
+        self._clock.stop()
+
+    async def _receive(self) -> bytes:
+        """The next bytes as they came over the wire; b"" at the end."""
+        if self._ended:
+            return b""
+        clock = self._clock
+        clock.wait()
+        try:
+            piece = await self._content.read(MAX_CHUNK)
+        except (ClientError, HttpProcessingError, OSError) as error:
+            raise self._broken(error) from None  # the cause may quote what came, keys included
+        finally:
+            clock.rest()
+        if not piece:
+            if clock.expired:  # an answer without length or chunks looks finished when its connection is dropped
+                raise self._timeout()
+            self._ended = True
+            clock.stop()
+        return piece
+
+    def _broken(self, error: Exception) -> UpstreamError:
+        """What it means that reading failed."""
+        if self._clock.expired:
+            return self._timeout()
+        self.is_broken = True
+        if isinstance(error, HttpProcessingError):  # an end that came too soon is a ClientPayloadError instead
+            return UpstreamInvalid(f"{self._host} broke the rules of HTTP in the middle of its answer.", host=self._host)
+        return UpstreamTruncated(f"The answer of {self._host} broke off.", host=self._host)
+
+    def _timeout(self) -> UpstreamTimeout:
+        """Silence, or the deadline."""
+        if self._clock.out_of_time:
+            text = f"The time for this call ran out while {self._host} was answering."
+        else:
+            self.is_broken = True
+            text = f"{self._host} sent nothing for {self._idle:g} seconds in the middle of its answer."
+        return UpstreamTimeout(text, host=self._host, phase="idle")
+
+    def _inflater_for(self, encoding: str) -> Inflater | None:
+        """What undoes the answer's compression. Raises UpstreamInvalid for one that we did not ask for and cannot undo."""
+        encoding = encoding.strip().lower()
+        if encoding in ("", "identity"):
+            return None
+        if encoding not in ENCODINGS:
+            raise UpstreamInvalid(
+                f"{self._host} compressed its answer in a way that was not asked for and cannot be read.", host=self._host
+            )
+        return Inflater(encoding, self._host)
+
+    def _declared(self) -> int:
+        """The content length that the headers promise, 0 where they promise none."""
+        length = self.headers.get("content-length", "")
+        return int(length) if length.isascii() and length.isdigit() else 0
+
+
+class _Chunks:
+    """Iterates over a stream; a plain object, so that leaving a loop early leaves no generator behind."""
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, stream: UpstreamStream) -> None:
+        self._stream = stream
+
+    def __aiter__(self) -> "_Chunks":
+        return self
+
+    async def __anext__(self) -> bytes:
+        piece = await self._stream.next()
+        if not piece:
+            raise StopAsyncIteration
+        return piece

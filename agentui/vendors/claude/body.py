@@ -1,0 +1,244 @@
+"""A chat request as a body for ``/v1/messages``: the caller's own body with new messages, or one made from another dialect."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from agentui.chat.messages import Media, Message, ToolResult
+from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, WireRequest
+from agentui.errors import UnsupportedFeature
+from agentui.jsonio import Json
+from agentui.vendors.claude.request import parse_system, patch_request
+from agentui.vendors.claude.schema import fit_schema
+from agentui.vendors.claude.tools import render_tools
+from agentui.vendors.claude.turns import Turns, render_message, render_turns
+
+ENDPOINT = "/v1/messages"
+COUNT_ENDPOINT = "/v1/messages/count_tokens"
+DEFAULT_MAX_TOKENS = 4096
+"""Claude requires ``max_tokens``; this is for callers whose dialect does not."""
+
+MIN_BUDGET = 1024
+_BUDGETS: Mapping[Effort, int] = MappingProxyType(
+    {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh": 32768, "max": 32768}
+)
+_JSON_ONLY = "Answer with one JSON value only."
+_NOT_COUNTED = frozenset(
+    {
+        "max_tokens",
+        "stream",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop_sequences",
+        "metadata",
+        "service_tier",
+        "container",
+        "inference_geo",
+        "diagnostics",
+    }
+)
+"""What a chat's body has and the count's refuses: limits, sampling, and how to run."""
+
+
+def render_request(chat: ChatRequest) -> WireRequest:
+    """Put the dialect on. From Claude nothing but messages, system, model and stream changes; from another dialect the
+    body is built anew and ``dropped`` names what it could not hold. Raises UnsupportedFeature."""
+    return _render_same(chat) if chat.vendor == "claude" else _render_foreign(chat)
+
+
+def render_count_request(chat: ChatRequest) -> WireRequest:
+    """The token count of a chat: the caller's own body when it asked for a count, else the chat's without its limits."""
+    if chat.vendor == "claude" and chat.wire.operation == "count_tokens":
+        return render_request(chat)
+    # Nothing is generated, so whatever only steers generation is not lost but beside the point.
+    wire = render_request(replace(chat, params=Params(), stream=False))
+    body = {key: value for key, value in wire.body.items() if key not in _NOT_COUNTED}
+    return replace(wire, operation="count_tokens", path=COUNT_ENDPOINT, stream=False, body=body)
+
+
+def _render_same(chat: ChatRequest) -> WireRequest:
+    """The caller's body with the messages put back."""
+    dropped: list[str] = []
+    system: list[Message] = []
+    spoken: list[Json] = []
+    for message in chat.messages:
+        is_own = message.raw_vendor == "claude" and isinstance(message.raw, dict)
+        if message.role == "system" and not (is_own and "role" in message.raw):
+            if spoken and not is_own:
+                dropped.append("messages.system_position")
+            system.append(message)
+        elif (said := _own_message(message.raw, dropped) if is_own else render_message(message, dropped)) is not None:
+            spoken.append(said)
+    body = {**chat.wire.body, "messages": spoken}
+    _put_system(body, system)
+    wire = replace(chat.wire, body=body, dropped=tuple(dict.fromkeys(dropped)))
+    return patch_request(wire, model=chat.model, stream=chat.stream)
+
+
+def _own_message(raw: dict[str, Json], dropped: list[str]) -> dict[str, Json] | None:
+    """The caller's own message. Only thoughts with an empty signature go: those came from another vendor through this
+    proxy, and Claude refuses them."""
+    content = raw.get("content")
+    if not isinstance(content, list):
+        return raw
+    kept = [block for block in content if not _is_unsigned(block)]
+    if len(kept) == len(content):
+        return raw
+    dropped.append("thinking")
+    return {**raw, "content": kept} if kept else None
+
+
+def _is_unsigned(block: Json) -> bool:
+    """Whether a block is a thought with the empty signature that we write for other vendors' thoughts."""
+    return isinstance(block, dict) and block.get("type") == "thinking" and block.get("signature") == ""
+
+
+def _put_system(body: dict[str, Json], system: Sequence[Message]) -> None:
+    """Set the body's ``system``: untouched when it is the caller's alone, else with the added texts as further blocks."""
+    own = [message.raw["system"] for message in system if message.raw_vendor == "claude" and message.raw]
+    if len(own) == len(system) == 1:
+        body["system"] = own[0]
+    elif own:
+        body["system"] = [block for message in system for block in _system_blocks(message)]
+    elif any(message.text.strip() for message in system):
+        body["system"] = "\n\n".join(message.text for message in system if message.text.strip())
+    elif parse_system(body.get("system"), []) is not None:
+        del body["system"]
+
+
+def _system_blocks(message: Message) -> list[Json]:
+    """A system message as text blocks, the caller's own as they came."""
+    own = message.raw["system"] if message.raw_vendor == "claude" and message.raw else None
+    if isinstance(own, list):
+        return own
+    text = own if isinstance(own, str) else message.text
+    return [{"type": "text", "text": text}] if text.strip() else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    """What the body says about thinking: its member (None: nothing), the tokens it takes, and an effort for the answer."""
+
+    member: dict[str, Json] | None = None
+    budget: int = 0
+    effort: str | None = None
+
+
+def _render_foreign(chat: ChatRequest) -> WireRequest:
+    """A body made from another dialect's request."""
+    dropped = list(chat.unmodelled)
+    _name_lost(chat, dropped)
+    turns = render_turns(chat.messages, dropped)
+    thought = _render_thinking(chat.thinking, turns, dropped)
+    thinks = thought.member is not None
+    body: dict[str, Json] = {
+        "model": chat.model,
+        "max_tokens": (chat.params.max_tokens or DEFAULT_MAX_TOKENS) + thought.budget,
+        "messages": turns.messages,
+    }
+    system = _system(chat, turns)
+    if system:
+        body["system"] = system
+    body |= _sampling(chat.params, thinks=thinks, dropped=dropped)
+    body |= render_tools(chat, turns.tools, thinks=thinks, dropped=dropped).members
+    if thinks:
+        body["thinking"] = thought.member
+    output = _output_config(chat, thought, dropped)
+    if output:
+        body["output_config"] = output
+    if chat.params.user:
+        body["metadata"] = {"user_id": chat.params.user}
+    if chat.stream:
+        body["stream"] = True
+    return WireRequest(
+        vendor="claude",
+        operation="chat",
+        model=chat.model,
+        stream=chat.stream,
+        path=ENDPOINT,
+        body=body,
+        dropped=tuple(dict.fromkeys(dropped)),
+    )
+
+
+def _name_lost(chat: ChatRequest, dropped: list[str]) -> None:
+    """Name what Claude has no words for. Raises UnsupportedFeature for several answers."""
+    params = chat.params
+    if params.n is not None and params.n > 1:
+        raise UnsupportedFeature("Claude gives one answer; ask with n = 1.", param="n")
+    if params.seed is not None:
+        dropped.append("seed")
+    if params.presence_penalty:
+        dropped.append("presence_penalty")
+    if params.frequency_penalty:
+        dropped.append("frequency_penalty")
+    if params.logprobs or params.top_logprobs:
+        dropped.append("logprobs")
+    if any(_has_detail(message) for message in chat.messages):
+        dropped.append("detail")
+
+
+def _has_detail(message: Message) -> bool:
+    """Whether a picture of the message asks for a resolution."""
+    shown = [inner for part in message.parts for inner in (part.content if isinstance(part, ToolResult) else (part,))]
+    return any(isinstance(part, Media) and part.detail not in (None, "auto") for part in shown)
+
+
+def _system(chat: ChatRequest, turns: Turns) -> str:
+    """The system text. Claude has no JSON mode without a schema, so that is asked for in words."""
+    wanted = chat.response_format
+    wants_json = wanted is not None and (wanted.kind == "json" or (wanted.kind == "schema" and wanted.schema is None))
+    return "\n\n".join(text for text in (turns.system, _JSON_ONLY if wants_json else "") if text)
+
+
+def _sampling(params: Params, *, thinks: bool, dropped: list[str]) -> dict[str, Json]:
+    """Temperature and its kin as Claude takes them: 0 to 1, not beside top_p, and not at all while thinking."""
+    sampling: dict[str, Json] = {}
+    if thinks:
+        given = {"temperature": params.temperature, "top_p": params.top_p, "top_k": params.top_k}
+        dropped.extend(name for name, value in given.items() if value is not None)
+    else:
+        if params.temperature is not None:
+            sampling["temperature"] = min(params.temperature, 1)
+            if params.temperature > 1:
+                dropped.append("temperature>1")
+        if params.top_p is not None:
+            if params.temperature is None:
+                sampling["top_p"] = params.top_p
+            else:
+                dropped.append("top_p")
+        if params.top_k is not None:
+            sampling["top_k"] = params.top_k
+    stop = [text for text in params.stop or () if text.strip()]
+    if len(stop) < len(params.stop or ()):
+        dropped.append("stop")
+    if stop:
+        sampling["stop_sequences"] = stop
+    return sampling
+
+
+def _render_thinking(config: ThinkingConfig | None, turns: Turns, dropped: list[str]) -> _Thought:
+    """How much to think. ``none`` says nothing, for models differ in whether they take ``disabled``."""
+    if config is None or config.mode == "disabled" or config.effort == "none" or config.budget == 0:
+        return _Thought()
+    if not turns.may_think:
+        dropped.append("thinking")
+        return _Thought()
+    if config.mode == "adaptive":
+        return _Thought({"type": "adaptive"}, effort="low" if config.effort == "minimal" else config.effort)
+    budget = max(config.budget or _BUDGETS[config.effort or "medium"], MIN_BUDGET)
+    return _Thought({"type": "enabled", "budget_tokens": budget}, budget)
+
+
+def _output_config(chat: ChatRequest, thought: _Thought, dropped: list[str]) -> dict[str, Json]:
+    """Effort and structured output, {} for neither."""
+    config: dict[str, Json] = {}
+    if thought.effort is not None:
+        config["effort"] = thought.effort
+    wanted = chat.response_format
+    if wanted is not None and wanted.kind == "schema" and wanted.schema is not None:
+        removed: list[str] = []
+        config["format"] = {"type": "json_schema", "schema": fit_schema(wanted.schema, removed)}
+        dropped.extend(f"response_format.{keyword}" for keyword in removed)
+    return config

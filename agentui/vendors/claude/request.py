@@ -1,0 +1,215 @@
+"""Requests in Claude's dialect, taken in: a light check at the door, and the dialect taken off."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import get_args
+
+from agentui.chat.messages import Message, Role
+from agentui.chat.request import ChatRequest, Effort, Params, ResponseFormat, ThinkingConfig, WireRequest
+from agentui.errors import BadRequest
+from agentui.jsonio import Json
+from agentui.vendors.claude.blocks import parse_content
+from agentui.vendors.claude.tools import parse_tool_choice, parse_tools
+
+_KEPT_HEADERS = ("anthropic-version", "anthropic-beta")
+_MODELLED = frozenset(
+    {
+        "model",
+        "messages",
+        "system",
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop_sequences",
+        "stream",
+        "tools",
+        "tool_choice",
+        "thinking",
+        "metadata",
+        "output_config",
+        "output_format",
+    }
+)
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+
+
+def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
+    """Check ``model``, ``messages`` and ``stream``, and keep the headers that choose the API's version."""
+    if not isinstance(body, Mapping):
+        raise BadRequest("The body must be a JSON object.")
+    model, stream = body.get("model"), body.get("stream", False)
+    if not isinstance(model, str) or not model:
+        raise BadRequest("model must be a non-empty string.", param="model")
+    if not isinstance(body.get("messages"), list):
+        raise BadRequest("messages must be a list.", param="messages")
+    if not isinstance(stream, bool):
+        raise BadRequest("stream must be true or false.", param="stream")
+    counts = path.rstrip("/").endswith("/count_tokens")
+    return WireRequest(
+        vendor="claude",
+        operation="count_tokens" if counts else "chat",
+        model=model,
+        stream=stream and not counts,
+        path=path,
+        body=dict(body),
+        query=dict(query),
+        headers={name: headers[name] for name in _KEPT_HEADERS if name in headers},
+    )
+
+
+def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
+    """The same request with another model or stream switch; an absent ``stream`` stays absent when it means the same."""
+    body = {**wire.body, "model": model}
+    if body.get("stream", False) is not stream:
+        body["stream"] = stream
+    return replace(wire, model=model, stream=stream, body=body)
+
+
+def parse_request(wire: WireRequest) -> ChatRequest:
+    """Take the dialect off. Raises BadRequest naming ``param``."""
+    body = wire.body
+    lost = [key for key in body if key not in _MODELLED and body[key] is not None]
+    system = parse_system(body.get("system"), lost)
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        raise BadRequest("messages must be a list.", param="messages")
+    spoken = [_parse_message(message, f"messages.{number}", lost) for number, message in enumerate(messages)]
+    return ChatRequest(
+        vendor="claude",
+        model=wire.model,
+        messages=(*(() if system is None else (system,)), *spoken),
+        params=_parse_params(body, lost),
+        wire=wire,
+        stream=wire.stream,
+        tools=parse_tools(body.get("tools"), lost),
+        tool_choice=parse_tool_choice(body.get("tool_choice")),
+        response_format=_parse_format(body),
+        thinking=_parse_thinking(body, lost),
+        unmodelled=tuple(dict.fromkeys(lost)),
+    )
+
+
+def parse_system(system: Json, lost: list[str]) -> Message | None:
+    """The top-level ``system`` as a message whose ``raw`` is ``{"system": ...}``; None where it says nothing.
+
+    A wire message has a ``role``; that this raw has none tells it from a system message amid the conversation.
+    """
+    if system is None:
+        return None
+    parts = parse_content(system, "system", lost)
+    return Message("system", parts, raw={"system": system}, raw_vendor="claude") if parts else None
+
+
+def _parse_message(message: Json, where: str, lost: list[str]) -> Message:
+    """One entry of ``messages``."""
+    if not isinstance(message, dict):
+        raise BadRequest(f"{where} must be an object.", param=where)
+    role = message.get("role")
+    if not isinstance(role, str) or role not in _ROLES:
+        raise BadRequest(f"{where}.role must be user, assistant or system.", param=f"{where}.role")
+    lost.extend(f"messages.{key}" for key in message.keys() - {"role", "content"} if message[key] is not None)
+    parts = parse_content(message.get("content"), f"{where}.content", lost)
+    return Message(_ROLES[role], parts, raw=message, raw_vendor="claude")
+
+
+def _parse_params(body: Mapping[str, Json], lost: list[str]) -> Params:
+    """Sampling and limits."""
+    metadata = _object(body, "metadata")
+    lost.extend(f"metadata.{key}" for key in metadata if key != "user_id")
+    user = metadata.get("user_id")
+    if user is not None and not isinstance(user, str):
+        raise BadRequest("metadata.user_id must be a string.", param="metadata.user_id")
+    return Params(
+        temperature=_number(body, "temperature"),
+        top_p=_number(body, "top_p"),
+        top_k=_integer(body, "top_k"),
+        max_tokens=_integer(body, "max_tokens"),
+        stop=_strings(body, "stop_sequences"),
+        user=user,
+    )
+
+
+def _parse_format(body: Mapping[str, Json]) -> ResponseFormat | None:
+    """Structured output: ``output_config.format``, or ``output_format`` as the beta spelled it."""
+    config = _object(body, "output_config")
+    where = "output_config.format" if config.get("format") is not None else "output_format"
+    match config.get("format") or body.get("output_format"):
+        case None:
+            return None
+        case {"type": "json_schema", "schema": dict(schema)}:
+            return ResponseFormat("schema", schema)
+    raise BadRequest(f"{where} must be of type json_schema and have a schema object.", param=where)
+
+
+def _parse_thinking(body: Mapping[str, Json], lost: list[str]) -> ThinkingConfig | None:
+    """``thinking`` and ``output_config.effort``; an effort alone leaves it to the model whether to think."""
+    config = _object(body, "output_config")
+    lost.extend(f"output_config.{key}" for key in config if key not in ("effort", "format"))
+    effort = _effort(config.get("effort"))
+    thinking = _object(body, "thinking")
+    if not thinking:
+        return None if effort is None else ThinkingConfig(effort, mode="adaptive")
+    include = thinking.get("display") != "omitted"
+    match thinking:
+        case {"type": "disabled"}:
+            return ThinkingConfig("none", mode="disabled")
+        case {"type": "enabled", **rest}:
+            return ThinkingConfig(effort, _integer(rest, "budget_tokens", "thinking."), include, "enabled")
+        case {"type": "adaptive"}:
+            return ThinkingConfig(effort, None, include, "adaptive")
+        case {"type": "between_tools"}:
+            lost.append("thinking.between_tools")
+            return ThinkingConfig(effort, None, include, "adaptive")
+    raise BadRequest("thinking.type must be enabled, disabled, adaptive or between_tools.", param="thinking.type")
+
+
+def _effort(value: Json) -> Effort | None:
+    """A known word for effort."""
+    if value is None:
+        return None
+    for effort in get_args(Effort):
+        if value == effort:
+            known: Effort = effort
+            return known
+    raise BadRequest("output_config.effort must be low, medium, high, xhigh or max.", param="output_config.effort")
+
+
+def _object(body: Mapping[str, Json], key: str) -> Mapping[str, Json]:
+    """An optional object, {} where it is absent or null."""
+    value = body.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadRequest(f"{key} must be an object.", param=key)
+    return value
+
+
+def _number(body: Mapping[str, Json], key: str) -> float | None:
+    """An optional number."""
+    value = body.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadRequest(f"{key} must be a number.", param=key)
+    return value
+
+
+def _integer(body: Mapping[str, Json], key: str, prefix: str = "") -> int | None:
+    """An optional whole number."""
+    value = body.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadRequest(f"{prefix}{key} must be a whole number.", param=f"{prefix}{key}")
+    return value
+
+
+def _strings(body: Mapping[str, Json], key: str) -> tuple[str, ...] | None:
+    """An optional list of strings."""
+    value = body.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise BadRequest(f"{key} must be a list of strings.", param=key)
+    return tuple(value)

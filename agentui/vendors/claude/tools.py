@@ -1,0 +1,144 @@
+"""Tools and the choice among them, in and out.
+
+Names must match ``^[a-zA-Z0-9_-]{1,128}$`` and ``input_schema`` must be of type object. A name cannot be changed on the
+way, because the caller would be asked for a function that it does not have.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentui.chat.request import ChatRequest, ServerTool, Tool, ToolChoice
+from agentui.errors import BadRequest, UnsupportedFeature
+from agentui.jsonio import Json
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_MODELLED = frozenset({"type", "name", "description", "input_schema", "strict"})
+_ANY_OBJECT: Mapping[str, Json] = {"type": "object", "properties": {}}
+
+
+def parse_tools(tools: Json, lost: list[str]) -> tuple[Tool | ServerTool, ...]:
+    """The body's ``tools``; whatever is not a caller's own function is a ``ServerTool``. Raises BadRequest."""
+    if tools is None:
+        return ()
+    if not isinstance(tools, list):
+        raise BadRequest("tools must be a list.", param="tools")
+    return tuple(_parse_tool(tool, f"tools.{number}", lost) for number, tool in enumerate(tools))
+
+
+def _parse_tool(tool: Json, where: str, lost: list[str]) -> Tool | ServerTool:
+    """One entry of ``tools``."""
+    match tool:
+        case {"type": str(kind)} if kind != "custom":
+            return ServerTool(kind, tool)
+        case {"name": str(name), "input_schema": dict(schema), **rest}:
+            for key in tool.keys() - _MODELLED:
+                if tool[key] is not None:
+                    lost.append(key if key == "cache_control" else f"tools.{key}")
+            description, strict = rest.get("description"), rest.get("strict")
+            return Tool(
+                name,
+                description if isinstance(description, str) else None,
+                schema,
+                strict if isinstance(strict, bool) else None,
+                tool,
+            )
+    raise BadRequest(f"{where} must have a name and an input_schema object.", param=where)
+
+
+def parse_tool_choice(choice: Json) -> ToolChoice | None:
+    """The body's ``tool_choice``. Raises BadRequest."""
+    if choice is None:
+        return None
+    parallel = None
+    if isinstance(choice, dict) and isinstance(disabled := choice.get("disable_parallel_tool_use"), bool):
+        parallel = not disabled
+    match choice:
+        case {"type": "auto"}:
+            return ToolChoice("auto", parallel=parallel)
+        case {"type": "any"}:
+            return ToolChoice("required", parallel=parallel)
+        case {"type": "none"}:
+            return ToolChoice("none", parallel=parallel)
+        case {"type": "tool", "name": str(name)}:
+            return ToolChoice("named", (name,), parallel)
+    raise BadRequest("tool_choice must be of type auto, any, none or tool (with a name).", param="tool_choice")
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedTools:
+    """The body's members about tools, each None where it is left out."""
+
+    tools: list[Json] | None = None
+    choice: dict[str, Json] | None = None
+
+    @property
+    def members(self) -> dict[str, Json]:
+        """``tools`` and ``tool_choice`` as they stand in the body."""
+        named = {"tools": self.tools, "tool_choice": self.choice}
+        return {key: value for key, value in named.items() if value is not None}
+
+
+def render_tools(chat: ChatRequest, used: Sequence[str], *, thinks: bool, dropped: list[str]) -> RenderedTools:
+    """Another dialect's tools in Claude's words.
+
+    ``used`` names the tools of the history. Claude refuses calls and results where ``tools`` is absent, so those are
+    declared again when the caller declares none, and the model is told to call nothing. While thinking, no call may
+    be forced.
+    """
+    dropped.extend(f"tools.{tool.label}" for tool in chat.tools if isinstance(tool, ServerTool))
+    own = [tool for tool in chat.tools if isinstance(tool, Tool)]
+    if not own:
+        return RenderedTools(_dummies(used), {"type": "none"}) if used else RenderedTools()
+    choice = chat.tool_choice
+    if choice is not None and choice.mode == "named" and len(choice.names) > 1:
+        # "One of these" is said by offering only these.
+        own = [tool for tool in own if tool.name in choice.names] or own
+    if any(tool.strict for tool in own):
+        dropped.append("strict")
+    return RenderedTools([_render_tool(tool) for tool in own], _render_choice(choice, thinks=thinks, dropped=dropped))
+
+
+def _dummies(names: Iterable[str]) -> list[Json]:
+    """Declarations for tools that only the history knows."""
+    described = "Was called earlier in this conversation; it cannot be called now."
+    return [{"name": name, "description": described, "input_schema": dict(_ANY_OBJECT)} for name in dict.fromkeys(names)]
+
+
+def _render_tool(tool: Tool) -> dict[str, Json]:
+    """One function. Raises UnsupportedFeature for a name that Claude does not take."""
+    if not _NAME.fullmatch(tool.name):
+        raise UnsupportedFeature(
+            f"Claude takes tool names of 1 to 128 letters, digits, '_' and '-'; rename the tool {tool.name[:150]!r}.",
+            param="tools",
+        )
+    rendered: dict[str, Json] = {"name": tool.name}
+    if tool.description:
+        rendered["description"] = tool.description
+    rendered["input_schema"] = _input_schema(tool.schema)
+    return rendered
+
+
+def _input_schema(schema: Mapping[str, Json] | None) -> dict[str, Json]:
+    """The arguments' schema; its type must be "object", and arguments are never anything else."""
+    if not schema:
+        return dict(_ANY_OBJECT)
+    return dict(schema) if schema.get("type") == "object" else {**schema, "type": "object"}
+
+
+def _render_choice(choice: ToolChoice | None, *, thinks: bool, dropped: list[str]) -> dict[str, Json] | None:
+    """The choice among tools, None for the default."""
+    if choice is None or (choice.mode == "auto" and choice.parallel is not False):
+        return None
+    if choice.mode == "none":
+        return {"type": "none"}
+    rendered: dict[str, Json] = {"type": "auto"}
+    if choice.mode != "auto" and thinks:
+        dropped.append("tool_choice")
+    elif choice.mode == "named" and len(choice.names) == 1:
+        rendered = {"type": "tool", "name": choice.names[0]}
+    elif choice.mode != "auto":
+        rendered = {"type": "any"}
+    if choice.parallel is False:
+        rendered["disable_parallel_tool_use"] = True
+    return rendered

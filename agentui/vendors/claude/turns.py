@@ -1,0 +1,205 @@
+"""A conversation as Claude's turns: user and assistant by turns, every call answered, nothing empty.
+
+What Claude refuses is put right here deliberately, and named: system messages amid the conversation, calls without a
+result, results without a call, ids with foreign characters, thoughts that Claude did not sign.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from agentui.chat.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Refusal,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    merge_turns,
+    pair_tool_calls,
+)
+from agentui.jsonio import Json
+from agentui.vendors.claude.blocks import CITATION
+from agentui.vendors.claude.parts import clean_id, clean_name, render_part
+
+NO_RESULT = "No result was given."
+"""What Claude reads as the result of a call that the history leaves open."""
+
+_OPENING = Message("user", (Text("."),))
+"""A conversation must open with a user's turn, and empty text is refused: this is the least that can be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """A conversation ready for the body. ``tools`` names the tools it uses, in order; ``may_think`` is False where Claude
+    would refuse ``thinking`` because the last assistant turn must open with a signed thought and does not."""
+
+    system: str
+    messages: list[Json]
+    tools: tuple[str, ...]
+    may_think: bool
+
+
+def render_turns(messages: Sequence[Message], dropped: list[str]) -> Turns:
+    """Any conversation as Claude's. Raises UnsupportedFeature for media that Claude cannot read."""
+    system = render_system(messages, dropped)
+    spoken = [said for message in messages if message.role != "system" and (said := sayable(message, dropped)).parts]
+    turns = _answer_calls(merge_turns(pair_tool_calls(spoken)), dropped)
+    if not turns or turns[0].role == "assistant":
+        turns.insert(0, _OPENING)
+    turns[-1] = _trimmed(turns[-1])
+    return Turns(
+        system,
+        [{"role": turn.role, "content": [render_part(part) for part in turn.parts]} for turn in turns],
+        tuple(clean_name(call.name) for turn in turns for call in turn.tool_calls),
+        _may_think(turns),
+    )
+
+
+def render_system(messages: Iterable[Message], dropped: list[str]) -> str:
+    """All system texts joined by an empty line. Claude has one place for them, so those amid the conversation move up
+    (``role: "system"`` there is understood by the newest API version only)."""
+    texts: list[str] = []
+    has_begun = False
+    for message in messages:
+        if message.role != "system":
+            has_begun = True
+            continue
+        if any(not isinstance(part, Text) for part in message.parts):
+            dropped.append("messages.system_parts")
+        if message.text.strip():
+            texts.append(message.text)
+            if has_begun:
+                dropped.append("messages.system_position")
+    return "\n\n".join(texts)
+
+
+def render_message(message: Message, dropped: list[str]) -> dict[str, Json] | None:
+    """One message as it stands, results first; None when nothing of it can be said."""
+    parts = sayable(message, dropped).parts
+    if not parts:
+        return None
+    role = "user" if message.role == "tool" else message.role
+    ordered = sorted(parts, key=lambda part: not isinstance(part, ToolResult)) if role == "user" else parts
+    return {"role": role, "content": [render_part(part) for part in ordered]}
+
+
+def sayable(message: Message, dropped: list[str]) -> Message:
+    """The message without what Claude does not take; whatever carried meaning is named."""
+    if message.name is not None:
+        dropped.append("messages.name")
+    parts: list[Part] = []
+    for part in message.parts:
+        match part:
+            case Text(text) | Refusal(text):
+                # Claude refuses blank text blocks.
+                if text.strip():
+                    parts.append(Text(text))
+            case Thinking():
+                if message.role == "assistant" and part.signed_by == "claude" and (part.signature or part.redacted):
+                    parts.append(part)
+                else:
+                    dropped.append("thinking")
+            case Opaque(vendor, label, _):
+                if vendor == "claude" and label != CITATION:
+                    parts.append(part)
+                else:
+                    dropped.append(label)
+            case Media() if message.role == "assistant":
+                dropped.append("messages.assistant_media")
+            case ToolCall() if part.signature is not None:
+                dropped.append("signature")
+                parts.append(replace(part, signature=None, signed_by=None))
+            case _:
+                parts.append(part)
+    return replace(message, parts=tuple(parts), name=None, raw=None, raw_vendor=None)
+
+
+def _answer_calls(turns: Iterable[Message], dropped: list[str]) -> list[Message]:
+    """Make every call's result stand in the user turn right after it, under ids that Claude takes and that are unique."""
+    answered: list[Message] = []
+    taken: set[str] = set()
+    waiting: dict[str | None, ToolCall] = {}
+    for turn in turns:
+        if turn.role == "assistant":
+            parts, waiting = _rename_calls(turn.parts, taken)
+            answered.append(replace(turn, parts=parts))
+        else:
+            answered.append(replace(turn, parts=_match_results(turn.parts, waiting, dropped)))
+            waiting = {}
+    if waiting:
+        answered.append(Message("user", _match_results((), waiting, dropped)))
+    return answered
+
+
+def _rename_calls(parts: Iterable[Part], taken: set[str]) -> tuple[tuple[Part, ...], dict[str | None, ToolCall]]:
+    """The parts with fit, unused call ids; and the calls by the id that their results will name."""
+    renamed: list[Part] = []
+    waiting: dict[str | None, ToolCall] = {}
+    for part in parts:
+        if not isinstance(part, ToolCall):
+            renamed.append(part)
+            continue
+        call = replace(part, id=_fresh_id(part.id or "", taken))
+        renamed.append(call)
+        # Two calls of one turn under one id cannot be told apart; the later one stays without a result of its own.
+        waiting[call.id if part.id in waiting else part.id] = call
+    return tuple(renamed), waiting
+
+
+def _fresh_id(id: str, taken: set[str]) -> str:
+    """A clean id that no call had before."""
+    clean = fresh = clean_id(id)
+    number = 2
+    while fresh in taken:
+        fresh = f"{clean}_{number}"
+        number += 1
+    taken.add(fresh)
+    return fresh
+
+
+def _match_results(parts: Iterable[Part], waiting: dict[str | None, ToolCall], dropped: list[str]) -> tuple[Part, ...]:
+    """A user turn's parts: results of the waiting calls, errors for calls that have none, then everything else."""
+    open_calls = dict(waiting)
+    results: list[Part] = []
+    others: list[Part] = []
+    for part in parts:
+        if not isinstance(part, ToolResult):
+            others.append(part)
+        elif (call := open_calls.pop(part.call_id, None)) is not None:
+            results.append(replace(part, call_id=call.id))
+        else:
+            dropped.append("messages.orphan_tool_result")
+            others.extend(_orphan(part))
+    for call in open_calls.values():
+        dropped.append("messages.orphan_tool_call")
+        results.append(ToolResult(call.id, (Text(NO_RESULT),), is_error=True))
+    return (*results, *others)
+
+
+def _orphan(result: ToolResult) -> list[Part]:
+    """A result whose call is gone from the history, as words (and its media)."""
+    words = result.text or ("" if result.value is None else str(result.value)) or "nothing"
+    label = result.name or result.call_id or "unknown"
+    return [Text(f"The tool {label} gave: {words}"), *(part for part in result.content if isinstance(part, Media))]
+
+
+def _trimmed(turn: Message) -> Message:
+    """A closing assistant turn (a prefill) without the trailing whitespace that Claude refuses."""
+    last = turn.parts[-1]
+    if turn.role != "assistant" or not isinstance(last, Text):
+        return turn
+    return replace(turn, parts=(*turn.parts[:-1], Text(last.text.rstrip())))
+
+
+def _may_think(turns: Sequence[Message]) -> bool:
+    """Whether ``thinking`` may be on: an assistant turn that is being continued, by a prefill or by results of its calls,
+    must open with a thought that Claude signed."""
+    continued = turns[-1]
+    if continued.role == "user":
+        if not any(isinstance(part, ToolResult) for part in continued.parts):
+            return True
+        continued = turns[-2]
+    return isinstance(continued.parts[0], Thinking)

@@ -1,0 +1,71 @@
+"""Which dialect a request speaks: by its path, else by its headers, else by its body."""
+
+import re
+from collections.abc import Mapping
+
+from agentui.chat.request import VendorName
+from agentui.jsonio import Json
+
+_PATHS: tuple[tuple[re.Pattern[str], VendorName], ...] = (
+    (re.compile(r"(?:/v1)?/(?:chat/completions|completions|embeddings)"), "openai"),
+    (re.compile(r"(?:/v1)?/responses(?:/.*)?"), "openai_responses"),
+    (re.compile(r"(?:/v1)?/messages(?:/.*)?"), "claude"),
+    # A model's name may hold colons (ft:gpt-4o:acme::id), so on /v1 only a known operation makes the path Gemini's.
+    (re.compile(r"/v1/.+:(?:(?:g|streamG)enerateContent|countTokens|(?:batchE|e)mbedContents?)"), "gemini"),
+    (re.compile(r"/v1(?:beta|alpha)\d*/.+"), "gemini"),
+)
+_MODELS = re.compile(r"/v1/models(?:/.*)?")
+
+_CLAUDE_BLOCKS = frozenset(
+    {"tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image", "server_tool_use", "search_result"}
+)
+
+
+def detect_vendor(path: str, headers: Mapping[str, str], query: Mapping[str, str], body: Json = None) -> VendorName | None:
+    """The dialect of a request, None when nothing tells.
+
+    ``path`` has no pipeline prefix and no query; header names are lower case. ``/v1/models`` is shared by three vendors:
+    a Google key says Gemini, ``anthropic-version`` or ``x-api-key`` says Claude, anything else is OpenAI. The kind of key
+    alone says nothing on other paths: Anthropic's own SDK sends ``Authorization: Bearer``.
+    """
+    path = path.rstrip("/")
+    for pattern, vendor in _PATHS:
+        if pattern.fullmatch(path):
+            return vendor
+    if _MODELS.fullmatch(path):
+        return _by_key(headers, query)
+    return _by_body(headers, body)
+
+
+def _by_key(headers: Mapping[str, str], query: Mapping[str, str]) -> VendorName:
+    """The owner of the model list that is asked for."""
+    if "x-goog-api-key" in headers or "key" in query:
+        return "gemini"
+    if "anthropic-version" in headers or "x-api-key" in headers:
+        return "claude"
+    return "openai"
+
+
+def _by_body(headers: Mapping[str, str], body: Json) -> VendorName | None:
+    """The dialect whose container of messages the body has."""
+    match body:
+        case {"contents": _} | {"generateContentRequest": _}:
+            return "gemini"
+        case {"input": _}:
+            return "openai_responses"
+        case {"messages": messages}:
+            is_claude = "system" in body or "anthropic_version" in body or "anthropic-version" in headers
+            return "claude" if is_claude or _has_claude_blocks(messages) else "openai"
+    return None
+
+
+def _has_claude_blocks(messages: Json) -> bool:
+    """Whether any message holds a content block that only Claude's dialect has."""
+    if not isinstance(messages, list):
+        return False
+    return any(
+        isinstance(block, dict) and block.get("type") in _CLAUDE_BLOCKS
+        for message in messages
+        if isinstance(message, dict) and isinstance(message.get("content"), list)
+        for block in message["content"]
+    )

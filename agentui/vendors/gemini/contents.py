@@ -1,0 +1,297 @@
+"""Conversations: ``contents`` and ``systemInstruction``, both ways."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
+
+from agentui.chat.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Refusal,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    merge_turns,
+    pair_tool_calls,
+)
+from agentui.jsonio import Json
+from agentui.vendors.gemini.parts import (
+    CANDIDATE_MEMBERS,
+    GEMINI,
+    call_arguments,
+    call_part,
+    media_part,
+    parse_part,
+    result_part,
+    thinking_part,
+)
+from agentui.vendors.gemini.protojson import Malformed, items, member, spelling, text, within
+
+SENTINEL: Final = "skip_thought_signature_validator"
+"""What Google documents as the signature of a call that another model made (ai.google.dev, thought signatures)."""
+
+NO_RESULT: Final = "No result was given."
+
+_ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "function": "tool", "tool": "tool"}
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+def parse_messages(body: Mapping[str, Json]) -> tuple[Message, ...]:
+    """The system instruction, where there is one, and every content, each with its own object as ``raw``.
+
+    Raises Malformed with the place, such as ``contents.2.parts.0``.
+    """
+    messages = [_parse_content(raw, f"contents.{place}") for place, raw in enumerate(items(body, "contents"))]
+    system = member(body, "systemInstruction")
+    if system is not None:
+        if not isinstance(system, dict):
+            raise Malformed("systemInstruction must be a Content object with parts.", "systemInstruction")
+        parts = tuple(_parse_parts(system, "systemInstruction"))
+        messages.insert(0, Message("system", parts, raw=system, raw_vendor=GEMINI))
+    return tuple(messages)
+
+
+def _parse_content(raw: Json, where: str) -> Message:
+    if not isinstance(raw, dict):
+        raise Malformed("Every content must be an object with role and parts.", where)
+    name = text(raw, "role") or "user"
+    if name not in _ROLES:
+        raise Malformed(f"A content's role must be 'user' or 'model', not {name[:40]!r}.", f"{where}.role")
+    return Message(_ROLES[name], tuple(_parse_parts(raw, where)), raw=raw, raw_vendor=GEMINI)
+
+
+def _parse_parts(content: dict[str, Json], where: str) -> Iterator[Part]:
+    """The neutral parts. A single object stands for a list of one, as in Google's own examples."""
+    for place, raw in enumerate(raw_parts(content)):
+        with within(f"{where}.parts.{place}"):
+            parts = parse_part(raw)
+        yield from parts
+
+
+def raw_parts(content: Mapping[str, Json]) -> list[Json]:
+    """A content's own part objects. Raises Malformed."""
+    parts = member(content, "parts")
+    return [parts] if isinstance(parts, dict) else items(content, "parts")
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A conversation as Gemini writes it. ``system`` is None where there is no system text."""
+
+    contents: list[Json]
+    system: dict[str, Json] | None
+    dropped: list[str]
+
+
+def render_foreign(messages: Sequence[Message], model: str) -> Conversation:
+    """A conversation of another dialect.
+
+    System texts go to the front in their order. Calls and results are paired: each turn of calls is followed by exactly
+    its results, a missing one saying so, and a result that answers no call becomes text. Raises UnsupportedFeature.
+    """
+    dropped: list[str] = []
+    system = _system_of(messages, dropped)
+    paired = pair_tool_calls(message for message in messages if message.role != "system")
+    contents = _render_turns(merge_turns(list(_sayable(paired, dropped))), model, dropped, is_start=True)
+    if not contents and system is not None:
+        # Gemini refuses a request without contents; the only text there is becomes the question.
+        dropped.append("messages.system_role")
+        contents, system = [{"role": "user", "parts": system["parts"]}], None
+    return Conversation(contents, system, dropped)
+
+
+def render_own(messages: Sequence[Message], model: str, *, merge: bool = True) -> Conversation:
+    """A conversation of this dialect: the caller's own objects, and what a pipeline put between them.
+
+    ``merge`` joins neighbours made by the pipeline into one turn; without it only tool results are joined.
+    """
+    dropped: list[str] = []
+    paired = pair_tool_calls(message for message in messages if message.role != "system")
+    originals = [message for message in messages if message.role != "system"]
+    contents: list[Json] = []
+    for is_own, group in groupby(zip(originals, paired, strict=True), key=lambda pair: _is_own(pair[0])):
+        pairs = list(group)
+        if is_own:
+            contents += [original.raw for original, _ in pairs]
+            continue
+        made = list(_sayable([message for _, message in pairs], dropped))
+        has_tools = any(isinstance(part, ToolCall | ToolResult) for message in made for part in message.parts)
+        turns = merge_turns(made) if merge or has_tools else made
+        contents += _render_turns(turns, model, dropped, is_start=not contents)
+    return Conversation(contents, _own_system(messages), dropped)
+
+
+def put_conversation(body: Mapping[str, Json], conversation: Conversation) -> dict[str, Json]:
+    """A shallow copy of ``body`` with this conversation, under the spelling that the caller used."""
+    result = {**body, spelling(body, "contents"): conversation.contents}
+    key = spelling(body, "systemInstruction")
+    if conversation.system is not None:
+        result[key] = conversation.system
+    elif result.get(key) is not None:
+        del result[key]
+    return result
+
+
+def _is_own(message: Message) -> bool:
+    return message.raw_vendor == GEMINI and isinstance(message.raw, dict)
+
+
+def _system_of(messages: Sequence[Message], dropped: list[str]) -> dict[str, Json] | None:
+    """All system texts as one instruction; one that stood behind the first turn loses its place."""
+    texts = [message.text for message in messages if message.role == "system" and message.text]
+    seen_turn = False
+    for message in messages:
+        seen_turn = seen_turn or message.role != "system"
+        if message.role == "system" and seen_turn and message.text:
+            dropped.append("messages.system_position")
+            break
+    return {"parts": [{"text": words} for words in texts]} if texts else None
+
+
+def _own_system(messages: Sequence[Message]) -> dict[str, Json] | None:
+    """The caller's own instruction, with the texts of a pipeline as further parts of it."""
+    systems = [message for message in messages if message.role == "system"]
+    own = next((message for message in systems if _is_own(message)), None)
+    if own is not None and len(systems) == 1:
+        raw: dict[str, Json] = own.raw
+        return raw
+    parts: list[Json] = []
+    for message in systems:
+        if _is_own(message):
+            parts += raw_parts(message.raw)
+        elif message.text:
+            parts.append({"text": message.text})
+    if own is None:
+        return {"parts": parts} if parts else None
+    return {**own.raw, "parts": parts}
+
+
+def _sayable(messages: Sequence[Message], dropped: list[str]) -> Iterator[Message]:
+    """The messages without what Gemini cannot take; those of which nothing is left are left out."""
+    for message in messages:
+        if message.name:
+            dropped.append("messages.name")
+        parts = tuple(part for part in message.parts if _is_sayable(part, dropped))
+        if parts:
+            yield message if len(parts) == len(message.parts) else replace(message, parts=parts, raw=None, raw_vendor=None)
+
+
+def _is_sayable(part: Part, dropped: list[str]) -> bool:
+    match part:
+        case Text(words) | Refusal(words):
+            return bool(words)
+        case Thinking(signed_by=signed_by):
+            if signed_by != GEMINI:
+                dropped.append("messages.thinking")
+            return signed_by == GEMINI
+        case Opaque(vendor, label):
+            if vendor != GEMINI:
+                dropped.append(f"messages.{label}")
+            return vendor == GEMINI and label not in CANDIDATE_MEMBERS
+        case Media(detail=detail) if detail not in (None, "auto"):
+            dropped.append("messages.detail")
+    return True
+
+
+def _answering(turn: Message, calls: Sequence[ToolCall], dropped: list[str]) -> Message:
+    """A user's turn whose results answer the ``calls`` before it: one each, in their order."""
+    if turn.role != "user":
+        return turn
+    given = [part for part in turn.parts if isinstance(part, ToolResult)]
+    others: list[Part] = [part for part in turn.parts if not isinstance(part, ToolResult)]
+    results: list[Part] = []
+    for call in calls:
+        result = next((one for one in given if one.call_id == call.id), None)
+        if result is None:
+            dropped.append("messages.missing_tool_result")
+            result = ToolResult(call.id, (Text(NO_RESULT),), call.name, is_error=True)
+        else:
+            given.remove(result)
+        results.append(replace(result, name=call.name))
+    if given:
+        dropped.append("messages.orphan_tool_result")
+    orphans = [part for result in given for part in result.content if not isinstance(part, Text) or part.text]
+    return replace(turn, parts=(*results, *orphans, *others), raw=None, raw_vendor=None)
+
+
+def _render_turns(turns: Sequence[Message], model: str, dropped: list[str], *, is_start: bool) -> list[Json]:
+    """Contents of turns that alternate. What the first one answers is only known at the start of the conversation."""
+    contents: list[Json] = []
+    for place, turn in enumerate(turns):
+        if place or is_start:
+            calls = turns[place - 1].tool_calls if place else ()
+            turn = _answering(turn, calls, dropped)
+        contents += _render_turn(turn, model)
+    _sign_calls(contents, model)
+    return contents
+
+
+def _render_turn(turn: Message, model: str) -> list[Json]:
+    """One content, none when the turn has nothing to say.
+
+    Media of results stand inside the result for Gemini 3, which is the first to take them there, else after the results.
+    """
+    inside = _is_gemini_3(model)
+    parts: list[Json] = []
+    loose: list[Json] = []
+    for part in turn.parts:
+        match part:
+            case ToolResult(content=content):
+                parts.append(result_part(part, media=inside))
+                loose += [] if inside else [media_part(item) for item in content if isinstance(item, Media)]
+            case _:
+                if loose:
+                    parts, loose = [*parts, *loose], []
+                parts += _render_part(part)
+    parts += loose
+    role = "model" if turn.role == "assistant" else "user"
+    return [{"role": role, "parts": parts}] if parts else []
+
+
+def _render_part(part: Part) -> list[Json]:
+    match part:
+        case Text(words) | Refusal(words):
+            return [{"text": words}] if words else []
+        case Thinking(words, signature):
+            return [thinking_part(words, signature)] if words or signature else []
+        case ToolCall(id, name, arguments, signature, signed_by):
+            value = call_arguments(arguments)
+            # A model's broken arguments stay readable to the next one instead of ending the conversation.
+            args = {"arguments": arguments} if value is None else value
+            return [call_part(id, name, args, signature if signed_by == GEMINI else None)]
+        case Media():
+            return [media_part(part)]
+        case Opaque(raw=raw):
+            return [raw]
+    return []
+
+
+def _is_gemini_3(model: str) -> bool:
+    return model.removeprefix("models/").startswith("gemini-3")
+
+
+def _sign_calls(contents: Sequence[Json], model: str) -> None:
+    """Give the first call of each step of the current turn the documented sentinel where it has no signature.
+
+    Gemini 3 answers 400 without one. The current turn begins after the last content in which the user says something.
+    """
+    if not _is_gemini_3(model):
+        return
+    for content in reversed(contents):
+        if content["role"] == "user":
+            if any("functionResponse" not in part for part in content["parts"]):
+                return
+            continue
+        first = next((part for part in content["parts"] if "functionCall" in part), None)
+        if first is not None and "thoughtSignature" not in first:
+            first["thoughtSignature"] = SENTINEL

@@ -1,0 +1,193 @@
+"""Requests: ``/{version}/models/{model}:{operation}`` and its body, both ways."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+from urllib.parse import quote
+
+from agentui.chat.request import ChatRequest, Operation, WireRequest
+from agentui.errors import BadRequest, NotFound
+from agentui.jsonio import Json
+from agentui.vendors.base import model_path_segment
+from agentui.vendors.gemini.config import parse_format, parse_params, parse_thinking, render_config, unmodelled_config
+from agentui.vendors.gemini.contents import parse_messages, put_conversation, render_foreign, render_own
+from agentui.vendors.gemini.parts import GEMINI
+from agentui.vendors.gemini.protojson import Malformed, camel, member, obj, spelling, within
+from agentui.vendors.gemini.tools import parse_tool_choice, parse_tools, render_tools, unmodelled_tool_config
+
+_PATH: Final = re.compile(r"/(v1|v1beta|v1alpha)/(?:models/|(?=tunedModels/))(.+):([A-Za-z]+)", re.DOTALL)
+_METHODS: Final = {"generateContent": "chat", "streamGenerateContent": "chat", "countTokens": "count_tokens"}
+_CREDENTIALS: Final = {"key", "$key", "access_token", "oauth_token", "api_key"}
+_MODELLED: Final = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"}
+_PRINTABLE: Final = re.compile(r"[A-Za-z0-9_.]{1,80}")
+
+
+def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
+    """Take in a caller's request. Keys never stay in the query; the path keeps the API version that was asked.
+
+    Raises NotFound for a path that is no method of a model, BadRequest for a bad model or a body without contents.
+    """
+    match = _PATH.fullmatch(path)
+    method = match[3] if match else ""
+    if match is None or method not in _METHODS:
+        raise NotFound(
+            "No such method: Gemini requests go to /v1beta/models/{model}:generateContent, "
+            ":streamGenerateContent or :countTokens."
+        )
+    if not isinstance(body, dict):
+        raise BadRequest("The body must be a JSON object.", param="body")
+    operation: Operation = "count_tokens" if method == "countTokens" else "chat"
+    _check_contents(body, operation)
+    return WireRequest(
+        vendor="gemini",
+        operation=operation,
+        model=model_path_segment(match[2]),
+        stream=method == "streamGenerateContent",
+        path=path,
+        body=body,
+        query={name: value for name, value in query.items() if name.lower() not in _CREDENTIALS},
+    )
+
+
+def _check_contents(body: dict[str, Json], operation: Operation) -> None:
+    """Raise BadRequest unless the request has a list of contents; a count may have it inside generateContentRequest."""
+    inner = member(body, "generateContentRequest") if operation == "count_tokens" else None
+    where = "contents" if inner is None else "generateContentRequest.contents"
+    if inner is not None and not isinstance(inner, dict):
+        raise BadRequest("generateContentRequest must be an object.", param="generateContentRequest")
+    if not isinstance(member(body if inner is None else inner, "contents"), list):
+        raise BadRequest("contents must be a list of objects with role and parts.", param=where)
+
+
+def default_endpoint(model: str, operation: Operation, *, stream: bool) -> str:
+    """Path and query below the base URL. ``models/x`` and ``tunedModels/x`` are taken as they are. Raises BadRequest."""
+    path = _path("v1beta", model, _method(operation, stream))
+    return f"{path}?alt=sse" if operation == "chat" and stream else path
+
+
+def _method(operation: Operation, stream: bool) -> str:
+    match operation:
+        case "count_tokens":
+            return "countTokens"
+        case "embeddings":
+            return "batchEmbedContents"
+    return "streamGenerateContent" if stream else "generateContent"
+
+
+def _path(version: str, model: str, method: str) -> str:
+    return f"/{version}/{quote(resource(model), safe='/:')}:{method}"
+
+
+def resource(model: str) -> str:
+    """A model's resource name: ``models/x``, or ``tunedModels/x`` as it is. Raises BadRequest."""
+    name = model_path_segment(model.removeprefix("models/"))
+    return name if name.startswith("tunedModels/") else f"models/{name}"
+
+
+def _with_method(wire: WireRequest, model: str, operation: Operation, stream: bool, body: dict[str, Json]) -> WireRequest:
+    """The request with another model, method and body, on the API version that the caller uses.
+
+    A stream asks for SSE, the only framing that the parser reads; the framing of the answer follows the caller's request.
+    """
+    version = match[1] if (match := _PATH.fullmatch(wire.path)) else "v1beta"
+    query = {name: value for name, value in wire.query.items() if name != "alt"}
+    if operation == "chat" and stream:
+        query["alt"] = "sse"
+    path = _path(version, model, _method(operation, stream))
+    return replace(wire, operation=operation, model=model, stream=stream, path=path, query=query, body=body)
+
+
+def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
+    """The same request with another model or stream switch; a body that names its model as well is kept in step."""
+    return _with_method(wire, model, wire.operation, stream, _with_model(wire.body, model))
+
+
+def _with_model(body: dict[str, Json], model: str) -> dict[str, Json]:
+    """A shallow copy of the body; the model that some clients repeat in it is replaced, in the form that it had."""
+    told = body.get("model")
+    if not isinstance(told, str):
+        return dict(body)
+    return {**body, "model": resource(model) if "/" in told else model.removeprefix("models/")}
+
+
+def parse_request(wire: WireRequest) -> ChatRequest:
+    """Take the dialect off. Raises BadRequest naming ``param``, such as ``contents.2.parts.0``."""
+    try:
+        return _parse(wire, _generate_body(wire))
+    except Malformed as error:
+        raise BadRequest(error.message, param=error.where or "contents") from error
+
+
+def _generate_body(wire: WireRequest) -> dict[str, Json]:
+    """The GenerateContentRequest: the body, or what a token count carries inside."""
+    inner = member(wire.body, "generateContentRequest") if wire.operation == "count_tokens" else None
+    return inner if isinstance(inner, dict) else wire.body
+
+
+def _parse(wire: WireRequest, body: dict[str, Json]) -> ChatRequest:
+    config = obj(body, "generationConfig")
+    with within("generationConfig"):
+        params, response_format, thinking = parse_params(config), parse_format(config), parse_thinking(config)
+    return ChatRequest(
+        vendor="gemini",
+        model=wire.model,
+        messages=parse_messages(body),
+        params=params,
+        wire=wire,
+        stream=wire.stream,
+        tools=parse_tools(body),
+        tool_choice=parse_tool_choice(body),
+        response_format=response_format,
+        thinking=thinking,
+        unmodelled=_unmodelled(body, config),
+    )
+
+
+def _unmodelled(body: dict[str, Json], config: dict[str, Json]) -> tuple[str, ...]:
+    """What the request says and nobody else understands. Names go into a header, so strange ones are not repeated."""
+    names = [camel(key) for key, value in body.items() if value not in (None, [], {}, "") and camel(key) not in _MODELLED]
+    names += unmodelled_tool_config(body) + unmodelled_config(config)
+    return tuple(dict.fromkeys(name if _PRINTABLE.fullmatch(name) else "unknown" for name in names))
+
+
+def render_request(chat: ChatRequest) -> WireRequest:
+    """Put this dialect on. From itself only the conversation, the model and the method change.
+
+    Raises UnsupportedFeature where dropping would change the meaning.
+    """
+    if chat.vendor == GEMINI:
+        own = render_own(chat.messages, chat.model)
+        rendered = put_conversation(_with_model(_generate_body(chat.wire), chat.model), own)
+        wire = _with_method(chat.wire, chat.model, "chat", chat.stream, rendered)
+        return replace(wire, dropped=tuple(dict.fromkeys(own.dropped)))
+    conversation = render_foreign(chat.messages, chat.model)
+    dropped = [*chat.unmodelled, *conversation.dropped]
+    body = put_conversation({}, conversation) | render_tools(chat, dropped)
+    config = render_config(chat, dropped)
+    if config:
+        body["generationConfig"] = config
+    return WireRequest(
+        vendor="gemini",
+        operation="chat",
+        model=chat.model,
+        stream=chat.stream,
+        path=_path("v1beta", chat.model, _method("chat", chat.stream)),
+        body=body,
+        query={"alt": "sse"} if chat.stream else {},
+        dropped=tuple(dict.fromkeys(dropped)),
+    )
+
+
+def render_count_request(chat: ChatRequest) -> WireRequest:
+    """The token count of a request: a caller's own count as it came, any other request wrapped whole."""
+    wire = chat.wire
+    if chat.vendor == GEMINI and wire.operation == "count_tokens":
+        body = dict(wire.body)
+        inner = member(body, "generateContentRequest")
+        if isinstance(inner, dict):
+            body[spelling(body, "generateContentRequest")] = _with_model(inner, chat.model)
+        return _with_method(wire, chat.model, "count_tokens", False, body)
+    rendered = render_request(chat)
+    wrapped: dict[str, Json] = {"generateContentRequest": {**rendered.body, "model": resource(chat.model)}}
+    return _with_method(rendered, chat.model, "count_tokens", False, wrapped)

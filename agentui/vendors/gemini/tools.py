@@ -1,0 +1,117 @@
+"""Functions that the model may call, and whether it must: ``tools`` and ``toolConfig``."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from agentui.chat.request import ChatRequest, ServerTool, Tool, ToolChoice
+from agentui.errors import UnsupportedFeature
+from agentui.jsonio import Json
+from agentui.vendors.gemini.protojson import Malformed, camel, items, member, obj, text
+from agentui.vendors.gemini.schema import takes_nothing, to_json_schema
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+
+
+def parse_tools(body: Mapping[str, Json]) -> tuple[Tool | ServerTool, ...]:
+    """All declarations of all tools, in order; anything else in a tool is run by Gemini. Raises Malformed."""
+    tools: list[Tool | ServerTool] = []
+    for entry in items(body, "tools"):
+        if not isinstance(entry, dict):
+            raise Malformed("Every tool must be an object.", "tools")
+        tools += [_parse_declaration(raw) for raw in items(entry, "functionDeclarations")]
+        own = {camel(key): value for key, value in entry.items() if value is not None}
+        tools += [ServerTool(label, {label: value}) for label, value in own.items() if label != "functionDeclarations"]
+    return tuple(tools)
+
+
+def _parse_declaration(raw: Json) -> Tool:
+    """One declaration: ``parametersJsonSchema`` is JSON Schema, ``parameters`` becomes it."""
+    if not isinstance(raw, dict) or not text(raw, "name"):
+        raise Malformed("Every function declaration must be an object with a name.", "tools.functionDeclarations")
+    schema = member(raw, "parametersJsonSchema")
+    if schema is None:
+        schema = to_json_schema(member(raw, "parameters"))
+    if schema is not None and not isinstance(schema, dict):
+        raise Malformed("A function's parameters must be a schema object.", "tools.functionDeclarations.parameters")
+    return Tool(text(raw, "name") or "", text(raw, "description"), schema, raw=raw)
+
+
+def parse_tool_choice(body: Mapping[str, Json]) -> ToolChoice | None:
+    """``functionCallingConfig``: VALIDATED means AUTO with checked arguments. Raises Malformed."""
+    config = obj(obj(body, "toolConfig"), "functionCallingConfig")
+    names = items(config, "allowedFunctionNames")
+    if not all(isinstance(name, str) for name in names):
+        raise Malformed("allowedFunctionNames must hold strings.", "toolConfig.functionCallingConfig.allowedFunctionNames")
+    match (text(config, "mode") or "MODE_UNSPECIFIED").upper():
+        case "AUTO" | "VALIDATED":
+            return ToolChoice("auto")
+        case "NONE":
+            return ToolChoice("none")
+        case "ANY":
+            return ToolChoice("named", tuple(names)) if names else ToolChoice("required")
+        case "MODE_UNSPECIFIED":
+            return None
+    raise Malformed("mode must be AUTO, ANY, NONE or VALIDATED.", "toolConfig.functionCallingConfig.mode")
+
+
+def unmodelled_tool_config(body: Mapping[str, Json]) -> list[str]:
+    """What ``toolConfig`` says beyond the neutral choice, by name."""
+    config = obj(body, "toolConfig")
+    names = [f"toolConfig.{camel(key)}" for key, value in config.items() if value and camel(key) != "functionCallingConfig"]
+    calling = obj(config, "functionCallingConfig")
+    if member(calling, "allowedFunctionNames") and str(member(calling, "mode")).upper() != "ANY":
+        names.append("toolConfig.functionCallingConfig.allowedFunctionNames")
+    return names
+
+
+def render_tools(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
+    """``tools`` and ``toolConfig`` for a request of another dialect; neither without functions, as Gemini asks.
+
+    Raises UnsupportedFeature for a name that Gemini refuses.
+    """
+    declarations = []
+    for tool in chat.tools:
+        if isinstance(tool, ServerTool):
+            dropped.append(f"tools.{tool.label}")
+        else:
+            declarations.append(_declaration(tool))
+            if tool.strict:
+                dropped.append("tools.strict")
+    choice = chat.tool_choice
+    if choice is not None and choice.parallel is False:
+        dropped.append("parallel_tool_calls")
+    if not declarations:
+        if choice is not None and choice.mode in ("required", "named"):
+            dropped.append("tool_choice")
+        return {}
+    members: dict[str, Json] = {"tools": [{"functionDeclarations": declarations}]}
+    if choice is not None:
+        members["toolConfig"] = {"functionCallingConfig": _calling(choice)}
+    return members
+
+
+def _declaration(tool: Tool) -> dict[str, Json]:
+    if not _NAME.fullmatch(tool.name):
+        raise UnsupportedFeature(
+            f"Gemini does not take {tool.name[:80]!r} as a function's name: it must start with a letter or '_', hold only "
+            "letters, digits, '_', '.', ':' and '-', and have at most 64 characters.",
+            param="tools",
+        )
+    declaration: dict[str, Json] = {"name": tool.name}
+    if tool.description:
+        declaration["description"] = tool.description
+    if not takes_nothing(tool.schema):
+        declaration["parametersJsonSchema"] = tool.schema
+    return declaration
+
+
+def _calling(choice: ToolChoice) -> dict[str, Json]:
+    match choice.mode:
+        case "none":
+            return {"mode": "NONE"}
+        case "required":
+            return {"mode": "ANY"}
+        case "named":
+            return {"mode": "ANY", "allowedFunctionNames": list(choice.names)}
+    return {"mode": "AUTO"}

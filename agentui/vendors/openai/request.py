@@ -1,0 +1,289 @@
+"""A chat completion request: taken in, switched, understood, and written for callers of any dialect."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import get_args
+
+from agentui.chat.request import ChatRequest, Effort, Operation, Params, ThinkingConfig, WireRequest
+from agentui.errors import BadRequest, UnsupportedFeature
+from agentui.jsonio import Json
+from agentui.vendors.openai.messages import VENDOR, parse_messages, render_messages, short_id
+from agentui.vendors.openai.tools import (
+    parse_response_format,
+    parse_tool_choice,
+    parse_tools,
+    render_response_format,
+    render_tools,
+)
+
+CHAT_PATH = "/v1/chat/completions"
+EMBEDDINGS_PATH = "/v1/embeddings"
+
+MAX_STOPS = 4
+
+_HEADERS = ("openai-organization", "openai-project", "openai-beta")
+"""What a caller says to OpenAI in headers beside the key."""  # fmt: skip
+
+_NAMED_MODELS = r"(?:^|[/:])(?:%s)"
+_O_SERIES = re.compile(_NAMED_MODELS % r"o\d")
+_REASONING = re.compile(_NAMED_MODELS % r"o\d|gpt-(?:[5-9]|\d\d)")
+_NOT_REASONING = re.compile(_NAMED_MODELS % r"gpt-3|gpt-4|chatgpt-")
+
+_MODELLED = {
+    *("model", "messages", "stream", "stream_options", "response_format", "reasoning_effort", "user", "safety_identifier"),
+    *("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"),
+    *("max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "stop", "n", "seed"),
+    *("presence_penalty", "frequency_penalty", "logprobs", "top_logprobs"),
+}
+_CACHE_MARKS = ("prompt_cache_breakpoint", "cache_control")
+
+
+def read_request(path: str, headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
+    """Take in a caller's request, looking only at what the proxy itself needs. Raises BadRequest naming ``param``.
+
+    The dialect defines no query, so none is kept; of the headers those that name the caller's organization, project and
+    beta features are.
+    """
+    if not isinstance(body, dict):
+        raise BadRequest("The request body must be a JSON object.")
+    model = body.get("model")
+    if not isinstance(model, str) or not model:
+        raise BadRequest("The request needs a model: a string that is not empty.", param="model")
+    operation: Operation = "embeddings" if path.endswith("/embeddings") else "chat"
+    if operation == "chat" and not isinstance(body.get("messages"), list):
+        raise BadRequest("messages must be a list.", param="messages")
+    stream = body.get("stream")
+    if stream is not None and not isinstance(stream, bool):
+        raise BadRequest("stream must be true or false.", param="stream")
+    kept = {name: headers[name] for name in _HEADERS if name in headers}
+    return WireRequest("openai", operation, model, bool(stream) and operation == "chat", path, body, headers=kept)
+
+
+def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
+    """The same request for another model or with streaming switched.
+
+    ``stream_options`` leaves with ``stream``: the API refuses it alone.
+    """
+    if wire.operation != "chat":
+        return replace(wire, model=model, body={**wire.body, "model": model})
+    return replace(wire, model=model, stream=stream, body=_switched(wire.body, model, stream))
+
+
+def parse_request(wire: WireRequest) -> ChatRequest:
+    """Take the dialect off. Raises BadRequest naming ``param`` for what cannot be understood."""
+    body = wire.body
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        raise BadRequest("messages must be a list.", param="messages")
+    options = body.get("stream_options")
+    return ChatRequest(
+        "openai",
+        wire.model,
+        parse_messages(messages),
+        _parse_params(body),
+        wire,
+        wire.stream,
+        parse_tools(body),
+        parse_tool_choice(body),
+        parse_response_format(body),
+        _parse_thinking(body),
+        isinstance(options, dict) and options.get("include_usage") is True,
+        tuple(_unmodelled(body)),
+    )
+
+
+def render_request(chat: ChatRequest) -> WireRequest:
+    """Put the dialect on; see ``Vendor.render_request``. A caller of this dialect gets its own body back."""
+    messages, dropped = render_messages(chat.messages)
+    if chat.vendor == VENDOR:
+        body = _switched(chat.wire.body, chat.model, chat.stream)
+        body["messages"] = messages
+        headers = chat.wire.headers
+    else:
+        body, dropped = _translated(chat, messages, dropped)
+        headers = {}
+    return WireRequest("openai", "chat", chat.model, chat.stream, CHAT_PATH, body, headers=headers, dropped=dropped)
+
+
+def _switched(body: Mapping[str, Json], model: str, stream: bool) -> dict[str, Json]:
+    """A shallow copy with model and stream set; a body that never spoke of streaming stays silent about it."""
+    switched = {**body, "model": model}
+    if stream:
+        switched["stream"] = True
+    else:
+        if switched.get("stream") is not None:
+            switched["stream"] = False
+        switched.pop("stream_options", None)
+    return switched
+
+
+def _parse_params(body: Mapping[str, Json]) -> Params:
+    """Sampling and limits."""
+    limit = _integer(body, "max_completion_tokens")
+    safety_identifier = _typed(body, "safety_identifier", str, "a string")
+    return Params(
+        temperature=_number(body, "temperature"),
+        top_p=_number(body, "top_p"),
+        top_k=_integer(body, "top_k"),
+        max_tokens=_integer(body, "max_tokens") if limit is None else limit,
+        stop=_parse_stop(body),
+        n=_integer(body, "n"),
+        seed=_integer(body, "seed"),
+        presence_penalty=_number(body, "presence_penalty"),
+        frequency_penalty=_number(body, "frequency_penalty"),
+        logprobs=_typed(body, "logprobs", bool, "true or false"),
+        top_logprobs=_integer(body, "top_logprobs"),
+        user=_typed(body, "user", str, "a string") or safety_identifier,
+    )
+
+
+def _parse_stop(body: Mapping[str, Json]) -> tuple[str, ...] | None:
+    """``stop``: null, a string or a list of strings."""
+    match body.get("stop"):
+        case None:
+            return None
+        case str(stop):
+            return (stop,)
+        case list(stops) if all(isinstance(stop, str) for stop in stops):
+            return tuple(stops)
+    raise BadRequest("stop must be a string or a list of strings.", param="stop")
+
+
+def _typed(body: Mapping[str, Json], field: str, kind: type, wanted: str) -> Json:
+    """A member of one type, None where it is absent or null."""
+    value = body.get(field)
+    if value is not None and not isinstance(value, kind):
+        raise BadRequest(f"{field} must be {wanted}.", param=field)
+    return value
+
+
+def _number(body: Mapping[str, Json], field: str) -> float | None:
+    """A member that is a number; true and false are none."""
+    value = body.get(field)
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    raise BadRequest(f"{field} must be a number.", param=field)
+
+
+def _integer(body: Mapping[str, Json], field: str) -> int | None:
+    """A member that is a whole number; 5.0 is one, as JSON does not tell them apart."""
+    value = _number(body, field)
+    if isinstance(value, float):
+        if not value.is_integer():
+            raise BadRequest(f"{field} must be a whole number.", param=field)
+        return int(value)
+    return value
+
+
+def _parse_thinking(body: Mapping[str, Json]) -> ThinkingConfig | None:
+    """``reasoning_effort``; a word that we do not know stays with this dialect."""
+    effort = body.get("reasoning_effort")
+    if effort not in get_args(Effort):
+        return None
+    return ThinkingConfig(effort, mode="disabled" if effort == "none" else "enabled")
+
+
+def _unmodelled(body: Mapping[str, Json]) -> Iterator[str]:
+    """The names of the members that other dialects cannot be told about; null and empty ones say nothing."""
+    for field, value in body.items():
+        if field not in _MODELLED and value is not None and value not in ({}, []):
+            yield field
+    match body.get("tool_choice"):
+        case {"type": str(kind)} if kind not in ("function", "allowed_tools"):
+            yield "tool_choice"
+    match body.get("response_format"):
+        case {"type": str(kind)} if kind not in ("text", "json_object", "json_schema"):
+            yield "response_format"
+    effort = body.get("reasoning_effort")
+    if effort is not None and effort not in get_args(Effort):
+        yield "reasoning_effort"
+    yield from (mark for mark in _CACHE_MARKS if _has_mark(body["messages"], mark))
+
+
+def _has_mark(messages: list[Json], mark: str) -> bool:
+    """Whether some content part carries this member."""
+    contents = (message["content"] for message in messages if isinstance(message.get("content"), list))
+    return any(mark in part for content in contents for part in content if isinstance(part, dict))
+
+
+def _translated(
+    chat: ChatRequest, messages: list[Json], dropped_parts: tuple[str, ...]
+) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """The body for a caller of another dialect, and what it lost."""
+    tools, dropped_tools = render_tools(chat)
+    params, dropped_params = _render_params(chat)
+    effort, dropped_thinking = _render_effort(chat)
+    body: dict[str, Json] = {"model": chat.model, "messages": messages, **params, **tools}
+    if effort is not None:
+        body["reasoning_effort"] = effort
+    if chat.response_format is not None and chat.response_format.kind != "text":
+        body["response_format"] = render_response_format(chat.response_format)
+        if chat.response_format.kind == "json" and not any("json" in message.text.lower() for message in chat.messages):
+            # JSON mode is refused unless some message holds the word.
+            messages.insert(0, {"role": "system", "content": "Answer with JSON."})
+    if chat.stream:
+        # Other dialects always report usage in a stream; here it must be asked for.
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    dropped = (*dropped_parts, *dropped_params, *dropped_thinking, *dropped_tools, *chat.unmodelled)
+    return body, tuple(dict.fromkeys(dropped))
+
+
+def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
+    """Sampling and limits, and what was dropped.
+
+    Reasoning models refuse ``max_tokens``; compatible servers know only that one. The o series refuses every sampling
+    setting but its default. More than four stop strings are refused rather than cut: the answer would run on.
+    """
+    params = chat.params
+    if params.stop and len(params.stop) > MAX_STOPS:
+        raise UnsupportedFeature(f"OpenAI takes at most {MAX_STOPS} stop strings.", param="stop")
+    limit = "max_completion_tokens" if _REASONING.search(chat.model) else "max_tokens"
+    sampling: dict[str, Json] = {
+        "temperature": params.temperature,
+        "top_p": params.top_p,
+        "presence_penalty": params.presence_penalty,
+        "frequency_penalty": params.frequency_penalty,
+        "logprobs": params.logprobs,
+        "top_logprobs": params.top_logprobs if params.logprobs else None,
+    }
+    rest: dict[str, Json] = {
+        limit: params.max_tokens,
+        "stop": list(params.stop) if params.stop else None,
+        "n": params.n,
+        "seed": params.seed,
+        "user": None if params.user is None else short_id(params.user),
+    }
+    dropped = ["top_k"] if params.top_k is not None else []
+    if _O_SERIES.search(chat.model):
+        defaults = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0, "logprobs": False}
+        dropped += [name for name, value in sampling.items() if value is not None and value != defaults.get(name)]
+        sampling = {}
+    return {name: value for name, value in {**sampling, **rest}.items() if value is not None}, dropped
+
+
+def _render_effort(chat: ChatRequest) -> tuple[Effort | None, list[str]]:
+    """``reasoning_effort``, and whether the wish for thought was dropped.
+
+    Only an effort of "none" that the caller gave is sent: most reasoning models refuse it, and leaving the member out is
+    the nearest to "disabled" that all of them take. Models known not to reason refuse the member altogether.
+    """
+    thinking = chat.thinking
+    if thinking is None:
+        return None, []
+    effort = thinking.effort or _effort_of(thinking)
+    if effort is None:
+        is_off = thinking.mode == "disabled" or thinking.budget == 0
+        return None, ["thinking"] if is_off and _REASONING.search(chat.model) else []
+    if _NOT_REASONING.search(chat.model):
+        return None, [] if effort == "none" else ["thinking"]
+    return effort, []
+
+
+def _effort_of(thinking: ThinkingConfig) -> Effort | None:
+    """A budget of tokens as an effort; None for off, for "as much as you like" and for the model's own choice."""
+    if thinking.mode == "disabled" or thinking.budget is None or thinking.budget <= 0:
+        return None
+    if thinking.budget <= 2048:
+        return "low"
+    return "medium" if thinking.budget <= 8192 else "high"

@@ -1,0 +1,455 @@
+"""A streamed chat completion: chunks understood, and chunks written.
+
+data: {"id", "object": "chat.completion.chunk", "created", "model",
+       "choices": [{"index", "delta": {...}, "logprobs", "finish_reason"}], "usage"}
+data: [DONE]
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agentui.chat.deltas import (
+    Delta,
+    End,
+    Failure,
+    Finish,
+    LogprobsDelta,
+    MediaDelta,
+    OpaqueDelta,
+    RefusalDelta,
+    Start,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    Usage,
+    UsageDelta,
+)
+from agentui.chat.messages import Media, Text
+from agentui.chat.request import WireRequest
+from agentui.errors import AgentUIError, BadRequest, UpstreamInvalid
+from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
+from agentui.vendors.openai.errors import render_stream_error, reported_error
+from agentui.vendors.openai.messages import (
+    VENDOR,
+    invented_call_id,
+    is_own_field,
+    parse_content,
+    parse_images,
+    render_image,
+    short_id,
+)
+from agentui.vendors.openai.reply import (
+    finish_of,
+    finish_word,
+    is_shown,
+    parse_logprobs,
+    parse_usage,
+    render_logprobs,
+    render_usage,
+)
+from agentui.vendors.sse import SseEvent, encode_event
+
+_DONE = b"[DONE]"
+
+
+class OpenAIStreamParser:
+    """Understands one stream. Holds state, touches no socket."""
+
+    def __init__(self) -> None:
+        self._id: str | None = None
+        self._is_started = False
+        self._is_over = False
+        self._choices: dict[int, _Heard] = {}
+
+    def feed(self, event: SseEvent) -> Sequence[Delta]:
+        """The deltas of one chunk. Raises UpstreamInvalid for data that is no JSON object or no chunk.
+
+        After ``[DONE]`` or an error nothing means anything any more.
+        """
+        if self._is_over:
+            return ()
+        data = event.data
+        if data.startswith(_DONE):
+            return self._end()
+        chunk = _load(data)
+        if event.event == "error" or chunk.get("error"):
+            self._is_over = True
+            return (Failure(reported_error(chunk)),)
+        deltas: list[Delta] = []
+        choices = chunk.get("choices")
+        if not self._is_started and (choices or chunk.get("id")):
+            deltas.append(self._start(chunk))
+        if choices:
+            self._read_choices(choices, deltas)
+        usage = chunk.get("usage")
+        if usage:
+            report = parse_usage(usage)
+            if report is not None:
+                deltas.append(UsageDelta(report))
+        return deltas
+
+    def close(self) -> Sequence[Delta]:
+        """``End`` when every choice that began has told its finish_reason: some servers send no ``[DONE]``."""
+        if self._is_over or not self._choices or not all(heard.is_finished for heard in self._choices.values()):
+            return ()
+        return self._end()
+
+    def _start(self, chunk: dict[str, Json]) -> Start:
+        """The first chunk that says who is speaking; Azure sends one before that has neither id nor choices."""
+        self._is_started = True
+        id, model, created = chunk.get("id"), chunk.get("model"), chunk.get("created")
+        self._id = id if isinstance(id, str) and id else None
+        return Start(
+            self._id,
+            model if isinstance(model, str) and model else None,
+            int(created) if isinstance(created, int | float) else None,
+        )
+
+    def _end(self) -> Sequence[Delta]:
+        """The answer is whole; calls that never told a name are handed on without one."""
+        self._is_over = True
+        deltas: list[Delta] = []
+        for number, heard in self._choices.items():
+            heard.close_calls(number, deltas)
+        deltas.append(End())
+        return deltas
+
+    def _read_choices(self, choices: Json, deltas: list[Delta]) -> None:
+        """Every choice of a chunk."""
+        if not isinstance(choices, list):
+            raise _not_a_chunk("choices is no list")
+        for choice in choices:
+            if not isinstance(choice, dict):
+                raise _not_a_chunk("a choice is no object")
+            number = choice.get("index") or 0
+            if not isinstance(number, int):
+                raise _not_a_chunk("a choice's index is no number")
+            heard = self._choices.get(number)
+            if heard is None:
+                heard = self._choices[number] = _Heard(self._id)
+            self._read_choice(choice, number, heard, deltas)
+
+    def _read_choice(self, choice: dict[str, Json], number: int, heard: "_Heard", deltas: list[Delta]) -> None:
+        """One choice of a chunk: its delta, its log probabilities, its end."""
+        delta = choice.get("delta")
+        if delta:
+            if not isinstance(delta, dict):
+                raise _not_a_chunk("a delta is no object")
+            # Nearly every chunk of a long answer has this one field, and is worth nothing more than this test.
+            if len(delta) == 1 and type(text := delta.get("content")) is str:
+                if text:
+                    deltas.append(TextDelta(text, number))
+            else:
+                heard.read(delta, number, deltas)
+        logprobs = choice.get("logprobs")
+        if logprobs:
+            tokens = parse_logprobs(logprobs)
+            if tokens:
+                deltas.append(LogprobsDelta(tokens, number))
+        word = choice.get("finish_reason")
+        if word and not heard.is_finished:
+            heard.is_finished = True
+            heard.close_calls(number, deltas)
+            reason = finish_of(word, has_calls=bool(heard.calls), has_refusal=heard.has_refusal)
+            deltas.append(Finish(reason, None, number))
+
+
+class OpenAIStreamRenderer:
+    """Writes one stream to one caller. Holds state, touches no socket.
+
+    ``id``, ``model`` and ``now`` (seconds since 1970) stand in for what the upstream does not say, so that all chunks carry
+    the same ones. ``wire`` is the caller's request: it says whether usage was asked for.
+    """
+
+    def __init__(self, wire: WireRequest, *, id: str, now: int) -> None:
+        options = wire.body.get("stream_options")
+        self._wants_usage = isinstance(options, dict) and options.get("include_usage") is True
+        self._id, self._model, self._now = id, wire.model, now
+        self._head = b""
+        self._tail = b"]" + (b',"usage":null' if self._wants_usage else b"") + b"}"
+        self._plain_tail = b',"logprobs":null,"finish_reason":null}' + self._tail
+        self._said: dict[int, _Said] = {}
+        self._usage: Usage | None = None
+        self._is_over = False
+        self._has_passed = False
+
+    def feed(self, delta: Delta) -> bytes:
+        """The chunks for one delta, possibly none."""
+        match delta:
+            case TextDelta(text, number):
+                return self._say(number, b'{"content":' + dumps(text) + b"}") if text else b""
+            case ThinkingDelta(text=text, choice=number):
+                return self._say(number, b'{"reasoning_content":' + dumps(text) + b"}") if text else b""
+            case ToolCallDelta():
+                return self._call(delta)
+            case Start():
+                return self._open(delta) if not self._head else b""
+            case RefusalDelta(text, number):
+                lead = self._lead(number)
+                self._said[number].has_refusal = True
+                return lead + self._say(number, dumps({"refusal": text}))
+            case LogprobsDelta(tokens, number):
+                return self._lead(number) + self._chunk(number, b"{}", logprobs=dumps(render_logprobs(tokens)))
+            case MediaDelta(media, number):
+                return self._say(number, dumps({"images": [render_image(media)]})) if is_shown(media) else b""
+            case OpaqueDelta(vendor, _, raw, number):
+                return self._say(number, dumps(raw)) if is_own_field(vendor, raw) else b""
+            case Finish():
+                return self._finish(delta)
+            case UsageDelta(usage):
+                self._usage = usage if self._usage is None else self._usage.updated(usage)
+                return b""
+            case Failure(error):
+                return self.fail(error)
+            case End():
+                return self._end()
+
+    def passthrough(self, event: SseEvent) -> bytes:
+        """An event of the same dialect, as it came."""
+        self._has_passed = True
+        if event.data.startswith(_DONE):
+            self._is_over = True
+        return encode_event(event.data, event.event)
+
+    def fail(self, error: AgentUIError) -> bytes:
+        """``data: {"error": {...}}``; no ``[DONE]`` ever follows. Nothing where the stream is over already."""
+        if self._is_over:
+            return b""
+        self._is_over = True
+        return encode_event(dumps(render_stream_error(error)))
+
+    def _open(self, start: Start) -> bytes:
+        """Fix id, time and model for all chunks, and begin the first choice."""
+        self._id = start.id or self._id
+        envelope = {
+            "id": self._id,
+            "object": "chat.completion.chunk",
+            "created": self._now if start.created is None else start.created,
+            "model": start.model or self._model,
+        }
+        self._head = dumps(envelope)[:-1] + b',"choices":['
+        return self._lead(0)
+
+    def _lead(self, number: int) -> bytes:
+        """The role, once, before anything else of a choice."""
+        if number in self._said:
+            return b""
+        opening = b"" if self._head else self._open(Start())
+        if number in self._said:
+            return opening
+        self._said[number] = _Said()
+        return opening + self._chunk(number, b'{"role":"assistant","content":""}')
+
+    def _say(self, number: int, delta: bytes) -> bytes:
+        """A chunk of content."""
+        lead = b"" if number in self._said else self._lead(number)
+        event = encode_event(b'%b{"index":%d,"delta":%b%b' % (self._head, number, delta, self._plain_tail))
+        return lead + event if lead else event
+
+    def _chunk(self, number: int, delta: bytes, *, logprobs: bytes = b"null", finish: bytes = b"null") -> bytes:
+        """A chunk with everything that a choice may have."""
+        rest = b',"logprobs":%b,"finish_reason":%b}' % (logprobs, finish)
+        return encode_event(b'%b{"index":%d,"delta":%b%b%b' % (self._head, number, delta, rest, self._tail))
+
+    def _call(self, delta: ToolCallDelta) -> bytes:
+        """More of a tool call; its id and name are told once."""
+        lead = self._lead(delta.choice)
+        calls = self._said[delta.choice].calls
+        function: dict[str, Json] = {"arguments": delta.arguments}
+        call: dict[str, Json] = {"index": delta.index, "function": function}
+        if delta.index not in calls:
+            id = short_id(delta.id) if delta.id else invented_call_id(self._id, delta.choice, delta.index)
+            call |= {"id": id, "type": "function"}
+            function["name"] = delta.name or ""
+        elif not delta.arguments:
+            return lead
+        calls[delta.index] = calls.get(delta.index, False) or bool(delta.arguments)
+        return lead + self._say(delta.choice, dumps({"tool_calls": [call]}))
+
+    def _finish(self, finish: Finish) -> bytes:
+        """The end of a choice. Callers parse a call's arguments as JSON, so a call without any gets ``{}`` first."""
+        lead = self._lead(finish.choice)
+        said = self._said[finish.choice]
+        if said.is_finished:
+            return lead
+        said.is_finished = True
+        for index, has_arguments in said.calls.items():
+            if not has_arguments:
+                lead += self._say(finish.choice, dumps({"tool_calls": [{"index": index, "function": {"arguments": "{}"}}]}))
+        word = finish_word(finish.reason, has_refusal=said.has_refusal)
+        return lead + self._chunk(finish.choice, b"{}", finish=dumps(word))
+
+    def _end(self) -> bytes:
+        """Everything that closes a whole stream: missing finishes, usage for who asked, ``[DONE]``. Once."""
+        if self._is_over:
+            return b""
+        if self._has_passed:
+            # The chunks came from an upstream that sends no end marker of its own.
+            self._is_over = True
+            return encode_event(_DONE)
+        closing = self._lead(0)
+        for number in list(self._said):
+            closing += self._finish(Finish("stop", None, number))
+        if self._wants_usage and self._usage is not None:
+            closing += encode_event(self._head + b'],"usage":' + dumps(render_usage(self._usage)) + b"}")
+        self._is_over = True
+        return closing + encode_event(_DONE)
+
+
+@dataclass(slots=True)
+class _HeardCall:
+    """A tool call while it is told; ``held`` are arguments that came before its name."""
+
+    index: int
+    id: str | None = None
+    is_told: bool = False
+    is_custom: bool = False
+    held: str = ""
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What a choice has said so far. ``by_key`` finds a call by what the server calls it."""
+
+    answer_id: str | None
+    is_finished: bool = False
+    has_refusal: bool = False
+    calls: list[_HeardCall] = field(default_factory=list)
+    by_key: dict[int | str, _HeardCall] = field(default_factory=dict)
+
+    def read(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
+        """Anything that a delta may hold."""
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if thought and isinstance(thought, str):
+            deltas.append(ThinkingDelta(thought, choice=number))
+        content = delta.get("content")
+        if content:
+            self._read_content(content, number, deltas)
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
+            self.has_refusal = True
+            deltas.append(RefusalDelta(refusal, number))
+        calls = delta.get("tool_calls")
+        if calls:
+            self._read_calls(calls, number, deltas)
+        function = delta.get("function_call")
+        if function:
+            self._read_call({"index": "function_call", "function": function}, number, deltas)
+        if "images" in delta or "audio" in delta or "annotations" in delta:
+            self._read_extras(delta, number, deltas)
+
+    def close_calls(self, number: int, deltas: list[Delta]) -> None:
+        """Hand on what was held back."""
+        for call in self.calls:
+            if not call.is_told:
+                self._tell(call, "", "", number, deltas)
+            if call.is_custom:
+                call.is_custom = False
+                deltas.append(ToolCallDelta(call.index, arguments='"}', choice=number))
+
+    def _read_content(self, content: Json, number: int, deltas: list[Delta]) -> None:
+        """Words, or a list of parts (Mistral); parts that are no words mean nothing here."""
+        if isinstance(content, str):
+            deltas.append(TextDelta(content, number))
+            return
+        try:
+            parts = parse_content(content, "content")
+        except BadRequest as error:
+            raise _not_a_chunk(error.message) from error
+        deltas += [TextDelta(part.text, number) for part in parts if isinstance(part, Text) and part.text]
+
+    def _read_calls(self, calls: Json, number: int, deltas: list[Delta]) -> None:
+        """Pieces of tool calls."""
+        if not isinstance(calls, list):
+            raise _not_a_chunk("tool_calls is no list")
+        for call in calls:
+            if not isinstance(call, dict):
+                raise _not_a_chunk("a tool call is no object")
+            self._read_call(call, number, deltas)
+
+    def _read_call(self, piece: dict[str, Json], number: int, deltas: list[Delta]) -> None:
+        """A piece of one call. A custom tool's free text is told as ``{"input": text}``, piece by piece."""
+        function = piece.get("function")
+        is_custom = not isinstance(function, dict) and isinstance(piece.get("custom"), dict)
+        function = piece["custom"] if is_custom else function
+        function = function if isinstance(function, dict) else {}
+        id, name = piece.get("id"), function.get("name")
+        id = id if isinstance(id, str) and id else None
+        name = name if isinstance(name, str) and name else None
+        call = self._call_of(piece.get("index"), id, name)
+        text = function.get("input" if is_custom else "arguments")
+        text = text if isinstance(text, str) else "" if text is None else dumps_text(text)
+        if is_custom:
+            text = ("" if call.is_custom else '{"input":"') + dumps_text(text)[1:-1]
+            call.is_custom = True
+        if call.is_told:
+            if text:
+                deltas.append(ToolCallDelta(call.index, arguments=text, choice=number))
+        elif name:
+            self._tell(call, name, text, number, deltas)
+        else:
+            call.held += text
+
+    def _tell(self, call: _HeardCall, name: str, text: str, number: int, deltas: list[Delta]) -> None:
+        """The first delta of a call, with id and name."""
+        call.is_told = True
+        id = call.id or invented_call_id(self.answer_id, number, call.index)
+        deltas.append(ToolCallDelta(call.index, id, name, call.held + text, choice=number))
+        call.held = ""
+
+    def _call_of(self, key: Json, id: str | None, name: str | None) -> _HeardCall:
+        """The call that a piece belongs to.
+
+        Servers differ: some leave ``index`` out, some give every whole call index 0, some repeat the id with each piece.
+        So a piece that names another id and a function begins a call, and one that says nothing continues the last.
+        """
+        if isinstance(key, int | str):
+            call = self.by_key.get(key)
+        elif id is not None:
+            call = next((call for call in self.calls if call.id == id), None)
+        else:
+            call = self.calls[-1] if self.calls and name is None else None
+        begins_another = call is not None and id is not None and name is not None and call.id not in (None, id)
+        if call is None or begins_another:
+            call = _HeardCall(len(self.calls), id)
+            self.calls.append(call)
+            if isinstance(key, int | str):
+                self.by_key[key] = call
+        call.id = call.id or id
+        return call
+
+    def _read_extras(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
+        """Pictures, sound and citations beside the words."""
+        try:
+            images = parse_images(delta.get("images"), "delta")
+        except BadRequest as error:
+            raise _not_a_chunk(error.message) from error
+        deltas += [MediaDelta(image, number) for image in images if isinstance(image, Media)]
+        for name in ("audio", "annotations"):
+            if delta.get(name):
+                deltas.append(OpaqueDelta(VENDOR, name, {name: delta[name]}, number))
+
+
+@dataclass(slots=True)
+class _Said:
+    """What a choice was told so far; ``calls`` says by index whether any arguments were."""
+
+    is_finished: bool = False
+    has_refusal: bool = False
+    calls: dict[int, bool] = field(default_factory=dict)
+
+
+def _load(data: bytes) -> dict[str, Json]:
+    """An event's data as an object."""
+    try:
+        chunk = loads(data)
+    except InvalidJson as error:
+        raise _not_a_chunk("it is not JSON") from error
+    if not isinstance(chunk, dict):
+        raise _not_a_chunk("it is no object")
+    return chunk
+
+
+def _not_a_chunk(why: str) -> UpstreamInvalid:
+    """The upstream speaks another language."""
+    return UpstreamInvalid(f"The upstream's stream is not an OpenAI chat completion: {why}.")

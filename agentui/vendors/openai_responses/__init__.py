@@ -1,0 +1,146 @@
+"""OpenAI's Responses API (``/v1/responses``), the dialect of newer OpenAI clients and of the Vercel AI SDK."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from agentui.chat.messages import Message
+from agentui.chat.reply import Reply
+from agentui.chat.request import ChatRequest, Operation, WireRequest
+from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamRefused
+from agentui.ids import new_id
+from agentui.jsonio import Json
+from agentui.vendors.base import ErrorReply, ModelInfo, Prompt, StreamFormat
+from agentui.vendors.openai.errors import render_error
+from agentui.vendors.openai.models import MODELS_PATH, parse_models, render_model, render_models
+from agentui.vendors.openai_responses.errors import parse_error
+from agentui.vendors.openai_responses.prompt import render_prompt
+from agentui.vendors.openai_responses.render import render_count_request, render_request
+from agentui.vendors.openai_responses.reply import parse_reply, render_reply
+from agentui.vendors.openai_responses.request import (
+    default_endpoint,
+    parse_request,
+    patch_request,
+    read_request,
+    requires_state,
+)
+from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.stream import ResponsesStreamParser, ResponsesStreamRenderer
+from agentui.vendors.sse import encode_comment
+
+__all__ = ["OpenAIResponses", "requires_state"]
+
+
+class OpenAIResponses:
+    """The dialect's table of contents; what the methods promise is written at ``Vendor``.
+
+    ``now`` gives seconds since 1970, for answers of upstreams that tell no time.
+    """
+
+    name: Literal["openai_responses"] = "openai_responses"
+    title = "OpenAI Responses"
+    default_base_url = "https://api.openai.com"
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+
+    def read_request(
+        self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]
+    ) -> WireRequest:
+        """Take in a caller's request; see ``request``."""
+        return read_request(path, headers, body)
+
+    def default_endpoint(self, model: str, operation: Operation, *, stream: bool) -> str:
+        """``/v1/responses`` or ``/v1/responses/input_tokens``; the model stands in the body."""
+        return default_endpoint(operation)
+
+    def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
+        """Another model or stream switch; see ``request``."""
+        return patch_request(wire, model=model, stream=stream)
+
+    def parse_request(self, wire: WireRequest) -> ChatRequest:
+        """Take the dialect off; see ``request``, ``items`` and ``tools``."""
+        return parse_request(wire)
+
+    def render_request(self, chat: ChatRequest) -> WireRequest:
+        """Put the dialect on; see ``render``."""
+        return render_request(chat)
+
+    def render_prompt(self, messages: Sequence[Message]) -> Prompt:
+        """``pm.input``, ``pm.instructions``, ``pm.system_text``, ``pm.messages``; see ``prompt``."""
+        return render_prompt(messages)
+
+    def parse_reply(self, body: Json) -> Reply:
+        """A whole response; see ``reply``."""
+        return parse_reply(body)
+
+    def render_reply(self, reply: Reply, wire: WireRequest) -> Json:
+        """A whole response; see ``reply``."""
+        return render_reply(reply, wire, id=new_id("resp"), now=int(self._now()))
+
+    def stream_parser(self) -> ResponsesStreamParser:
+        """A fresh machine; see ``stream``."""
+        return ResponsesStreamParser()
+
+    def stream_renderer(self, wire: WireRequest) -> ResponsesStreamRenderer:
+        """A fresh machine; see ``stream`` and ``events``."""
+        return ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()))
+
+    def stream_format(self, wire: WireRequest) -> StreamFormat:
+        """Server-sent events; a comment keeps a silent stream alive."""
+        return StreamFormat("text/event-stream; charset=utf-8", encode_comment("keep-alive"))
+
+    def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
+        """OpenAI's error shape; see ``errors``."""
+        return parse_error(status, headers, body, now=self._now())
+
+    def render_error(self, error: AgentUIError) -> ErrorReply:
+        """OpenAI's error shape."""
+        return render_error(error)
+
+    def auth_headers(self, key: str) -> dict[str, str]:
+        """``Authorization: Bearer``."""
+        return {"authorization": f"Bearer {key}"}
+
+    def version_headers(self, chat: WireRequest) -> dict[str, str]:
+        """None: the path holds the version."""
+        return {}
+
+    def parse_models(self, body: Json) -> list[ModelInfo]:
+        """OpenAI's one list of models."""
+        return parse_models(body)
+
+    def render_models(self, models: Sequence[ModelInfo]) -> Json:
+        """OpenAI's one list of models."""
+        return render_models(models)
+
+    def render_model(self, model: ModelInfo) -> Json:
+        """One entry of it."""
+        return render_model(model)
+
+    def models_endpoint(self) -> str:
+        """``/v1/models``."""
+        return MODELS_PATH
+
+    def render_count_request(self, chat: ChatRequest) -> WireRequest:
+        """For ``/v1/responses/input_tokens``; see ``render``."""
+        return render_count_request(chat)
+
+    def render_embeddings_request(self, wire: WireRequest) -> WireRequest:
+        """OpenAI's own request, as it is."""
+        return wire
+
+    def parse_embeddings_reply(self, body: Json, wire: WireRequest) -> Json:
+        """OpenAI's own answer, as it is."""
+        return body
+
+    def parse_token_count(self, body: Json) -> int:
+        """``{"object": "response.input_tokens", "input_tokens": n}``."""
+        match body:
+            case {"input_tokens": int(tokens)}:
+                return tokens
+        raise UpstreamInvalid("The upstream's answer holds no input_tokens.", vendor=VENDOR)
+
+    def render_token_count(self, tokens: int) -> Json:
+        """``{"object": "response.input_tokens", "input_tokens": n}``."""
+        return {"object": "response.input_tokens", "input_tokens": tokens}

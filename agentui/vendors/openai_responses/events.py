@@ -1,0 +1,266 @@
+"""An answer as the API tells it: deltas in, the official sequence of event objects out.
+
+    response.created  response.in_progress
+      output_item.added  content_part.added  output_text.delta ...  output_text.done  content_part.done  output_item.done
+      output_item.added  function_call_arguments.delta ...  function_call_arguments.done  output_item.done
+      output_item.added  reasoning_summary_part.added  reasoning_summary_text.delta ...            output_item.done
+    response.completed | response.incomplete
+
+Every event has its ``sequence_number``; an item keeps its id and its ``output_index`` from first to last.
+"""
+
+import re
+
+from agentui.chat.deltas import (
+    Delta,
+    End,
+    Failure,
+    Finish,
+    FinishReason,
+    LogprobsDelta,
+    MediaDelta,
+    OpaqueDelta,
+    RefusalDelta,
+    Start,
+    TextDelta,
+    ThinkingDelta,
+    TokenLogprob,
+    ToolCallDelta,
+    Usage,
+    UsageDelta,
+)
+from agentui.chat.messages import Media
+from agentui.chat.request import WireRequest
+from agentui.errors import AgentUIError
+from agentui.jsonio import Json
+from agentui.vendors.openai_responses.errors import error_event, response_error
+from agentui.vendors.openai_responses.output import CallItem, Event, Item, MessageItem, Part, ThoughtItem, WholeItem
+from agentui.vendors.openai_responses.response import blank_response
+from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.usage import render_logprobs, render_usage
+
+_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class ResponseEvents:
+    """Tells one answer. The API has one choice; deltas of others are not told.
+
+    ``id`` and ``now`` (seconds since 1970) are for an upstream that tells neither.
+    """
+
+    def __init__(self, wire: WireRequest, *, id: str, now: int) -> None:
+        self._response = {**blank_response(wire), "id": id, "created_at": now}
+        self._items: list[Item] = []
+        self._message: MessageItem | None = None
+        self._thought: ThoughtItem | None = None
+        self._calls: dict[int, CallItem] = {}
+        self._text: Part | None = None
+        self._logprobs: tuple[TokenLogprob, ...] = ()
+        self._usage: Usage | None = None
+        self._reason: FinishReason | None = None
+        self._refused = False
+        self._sequence = 0
+        self._begun = False
+        self._ended = False
+
+    def feed(self, delta: Delta) -> list[Event]:
+        """The events that this delta is; the first one of any kind begins the response, ``End`` ends it, once."""
+        if self._ended or getattr(delta, "choice", 0) != 0:
+            return []
+        match delta:
+            case UsageDelta(usage):
+                self._usage = usage if self._usage is None else self._usage.updated(usage)
+                return []
+            case Failure(error):
+                return self.fail(error)
+        start = delta if isinstance(delta, Start) else Start()
+        return [*([] if self._begun else self._begin(start)), *self._numbered(self._tell(delta))]
+
+    def fail(self, error: AgentUIError) -> list[Event]:
+        """``error`` and, where a response has begun, ``response.failed`` with what was said so far. Nothing follows."""
+        if self._ended:
+            return []
+        self._ended = True
+        events = [error_event(error)]
+        if self._begun:
+            self._response["status"] = "failed"
+            self._response["error"] = response_error(error)
+            self._response["output"] = [item.value("incomplete") for item in self._items] or self._response["output"]
+            events.append({"type": "response.failed", "response": self._response})
+        return self._numbered(events)
+
+    def resume(self, response: dict[str, Json] | None, sequence: int) -> None:
+        """Take over a stream of which ``sequence`` events were passed on and that began with ``response``."""
+        self._sequence = sequence
+        if response is not None:
+            self._response = {"output": [], **response}
+            self._begun = True
+
+    @property
+    def response(self) -> dict[str, Json]:
+        """The response object as far as it is told; final after ``End``."""
+        return self._response
+
+    def _numbered(self, events: list[Event]) -> list[Event]:
+        """Give each event its place in the stream."""
+        for event in events:
+            event["sequence_number"] = self._sequence
+            self._sequence += 1
+        return events
+
+    def _begin(self, start: Start) -> list[Event]:
+        """``response.created`` and ``response.in_progress``."""
+        self._begun = True
+        if start.id:
+            self._response["id"] = response_id(start.id)
+        if start.created is not None:
+            self._response["created_at"] = start.created
+        if start.model:
+            self._response["model"] = start.model
+        now = {**self._response, "status": "in_progress"}
+        return self._numbered(
+            [{"type": "response.created", "response": now}, {"type": "response.in_progress", "response": now}]
+        )
+
+    def _tell(self, delta: Delta) -> list[Event]:
+        """The events of a delta within a response that has begun."""
+        match delta:
+            case TextDelta(text):
+                return self._say("output_text", text)
+            case ToolCallDelta():
+                return self._call(delta)
+            case ThinkingDelta():
+                return self._think(delta)
+            case RefusalDelta(text):
+                self._refused = True
+                return self._say("refusal", text)
+            case LogprobsDelta(tokens):
+                return self._weigh(tokens)
+            case MediaDelta(media):
+                return self._show(media)
+            case OpaqueDelta(vendor, label, raw) if vendor == VENDOR:
+                return self._pass_on(label, raw)
+            case Finish(reason):
+                self._reason = reason
+                return self._close_items()
+            case End():
+                return self._end()
+        return []
+
+    def _item_id(self, prefix: str) -> str:
+        """An id for the next item, unique because the response's own is; at most 64 characters."""
+        return f"{prefix}_{self._response['id'].removeprefix('resp_')[-48:]}_{len(self._items)}"
+
+    def _open(self, item: Item) -> list[Event]:
+        """A new item at the end of the output."""
+        self._items.append(item)
+        return item.opened()
+
+    def _say(self, kind: str, text: str) -> list[Event]:
+        """Words of an answer or of a refusal."""
+        events = self._close_thought()
+        if self._message is None:
+            self._message = MessageItem(len(self._items), self._item_id("msg"))
+            events += self._open(self._message)
+        if kind == "refusal":
+            return events + self._message.say(kind, text, ())
+        logprobs, self._logprobs = self._logprobs, ()
+        events += self._message.say(kind, text, logprobs)
+        self._text = self._message.parts[-1]
+        return events
+
+    def _weigh(self, tokens: tuple[TokenLogprob, ...]) -> list[Event]:
+        """Log probabilities belong to the text last said; before any text they wait for it."""
+        if self._text is None:
+            self._logprobs += tokens
+        elif self._message is not None and self._message.parts[-1] is self._text:
+            return self._message.say("output_text", "", tokens)
+        else:
+            # The text is closed: only the finished response can still hold them.
+            self._text.logprobs += render_logprobs(tokens)
+        return []
+
+    def _think(self, delta: ThinkingDelta) -> list[Event]:
+        """A thought; every block of thinking is a reasoning item."""
+        events: list[Event] = []
+        if self._thought is None or self._thought.block != delta.block:
+            events += self._close_thought() + self._close_message()
+            self._thought = ThoughtItem(len(self._items), self._item_id("rs"), delta.block)
+            events += self._open(self._thought)
+        return events + self._thought.think(delta)
+
+    def _call(self, delta: ToolCallDelta) -> list[Event]:
+        """A tool call. Calls stay open until the answer ends: some upstreams interleave their arguments."""
+        events = self._close_thought() + self._close_message()
+        call = self._calls.get(delta.index)
+        if call is None:
+            call_id = delta.id or f"call_{self._item_id('fc')[3:]}"
+            call = self._calls[delta.index] = CallItem(len(self._items), self._item_id("fc"), call_id, delta.name or "")
+            events += self._open(call)
+        return events + call.argue(delta.arguments)
+
+    def _show(self, media: Media) -> list[Event]:
+        """A picture is what the image tool gives; the API has no other media in an answer."""
+        if media.kind != "image" or media.data is None:
+            return []
+        item: Event = {
+            "type": "image_generation_call",
+            "id": self._item_id("ig"),
+            "status": "completed",
+            "output_format": (media.media_type or "image/png").partition("/")[2],
+            "result": media.data,
+        }
+        return self._whole(item)
+
+    def _pass_on(self, label: str, raw: Json) -> list[Event]:
+        """A part of this very dialect: a citation of the text last said, or an item."""
+        if label == "annotation":
+            return [] if self._message is None else self._message.cite(raw)
+        return self._whole({"id": self._item_id("item"), **raw}) if isinstance(raw, dict) else []
+
+    def _whole(self, item: Event) -> list[Event]:
+        """An item that is added and done at once."""
+        events = self._close_thought() + self._close_message()
+        whole = WholeItem(len(self._items), item)
+        return events + self._open(whole) + whole.close("completed")
+
+    def _close_thought(self) -> list[Event]:
+        """End the thought that is open."""
+        thought, self._thought = self._thought, None
+        return thought.close("completed") if thought is not None else []
+
+    def _close_message(self) -> list[Event]:
+        """End the message that is open, and with it its text."""
+        message, self._message = self._message, None
+        return message.close("completed") if message is not None else []
+
+    def _close_items(self) -> list[Event]:
+        """End whatever is open; what a limit cut off is incomplete."""
+        status = "completed" if self._incomplete() is None else "incomplete"
+        events = [event for item in self._items for event in item.close(status)]
+        self._message = self._thought = None
+        return events
+
+    def _incomplete(self) -> str | None:
+        """Why the answer is not complete, in the API's words. A refusal without words is the API's content filter."""
+        if self._reason == "length":
+            return "max_output_tokens"
+        if self._reason == "content_filter" or (self._reason == "refusal" and not self._refused):
+            return "content_filter"
+        return None
+
+    def _end(self) -> list[Event]:
+        """``response.completed`` or ``response.incomplete``, with the whole response and its usage."""
+        events = self._close_items()
+        self._ended = True
+        reason = self._incomplete()
+        self._response["status"] = "completed" if reason is None else "incomplete"
+        self._response["incomplete_details"] = None if reason is None else {"reason": reason}
+        self._response["output"] = [item.value() for item in self._items]
+        self._response["usage"] = render_usage(self._usage)
+        return [*events, {"type": f"response.{self._response['status']}", "response": self._response}]
+
+
+def response_id(id: str) -> str:
+    """A response's id: the upstream's own under the API's prefix, so that it can be traced."""
+    return "resp_" + _NOT_IN_IDS.sub("_", id.removeprefix("resp_"))[-200:]

@@ -1,0 +1,170 @@
+"""A request as it goes out: the caller's own body with its messages replaced, or another dialect's in this one."""
+
+import re
+from collections.abc import Sequence
+
+from agentui.chat.messages import Message, Text, pair_tool_calls
+from agentui.chat.request import ChatRequest, Params, ResponseFormat, ThinkingConfig, WireRequest
+from agentui.errors import UnsupportedFeature
+from agentui.jsonio import Json
+from agentui.vendors.openai_responses.content import Losses
+from agentui.vendors.openai_responses.items import message_item, render_items
+from agentui.vendors.openai_responses.request import COUNT_ENDPOINT, ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
+from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.tools import render_tool_choice, render_tools
+
+MIN_OUTPUT_TOKENS = 16
+"""The API refuses a smaller limit."""  # fmt: skip
+
+_COUNTED = {
+    "model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "truncation",
+    "previous_response_id", "conversation", "personality",
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def render_request(chat: ChatRequest) -> WireRequest:
+    """Put this dialect on; ``dropped`` names what could not be carried.
+
+    Raises UnsupportedFeature for several answers, sound, film, and files that cannot be reached from here.
+    """
+    return _render_own(chat) if chat.vendor == VENDOR else _render_foreign(chat)
+
+
+def render_count_request(chat: ChatRequest) -> WireRequest:
+    """The same prompt for ``/v1/responses/input_tokens``, which takes fewer fields than the API itself."""
+    wire = render_request(chat)
+    body = wire.body
+    if chat.vendor != VENDOR or chat.wire.operation != "count_tokens":
+        body = {key: value for key, value in body.items() if key in _COUNTED}
+    return WireRequest(
+        VENDOR, "count_tokens", chat.model, False, COUNT_ENDPOINT, body, headers=wire.headers, dropped=wire.dropped
+    )
+
+
+def _render_own(chat: ChatRequest) -> WireRequest:
+    """The caller's body with ``input`` and ``instructions`` from the messages, and nothing else touched."""
+    losses = Losses()
+    body = patched_body(chat.wire.body, chat.model, chat.stream)
+    instructions, rest = _split_system(chat.messages)
+    if instructions:
+        body["instructions"] = instructions
+    elif body.get("instructions"):
+        del body["instructions"]
+    match rest:
+        case [Message(role="user", raw=str(text), raw_vendor=origin)] if origin == VENDOR:
+            body["input"] = text
+        case [_, *_]:
+            body["input"] = render_items(rest, losses)
+        case _ if body.get("input") is not None:
+            body["input"] = []
+    return WireRequest(
+        VENDOR, chat.wire.operation, chat.model, chat.stream, chat.wire.path, body, headers=chat.wire.headers,
+        dropped=tuple(losses.names),
+    )  # fmt: skip
+
+
+def _split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
+    """The leading system texts, which are the instructions, and the messages after them.
+
+    A system item of the caller's own input stays an item, where it was.
+    """
+    count = 0
+    for message in messages:
+        is_item = message.raw_vendor == VENDOR and isinstance(message.raw, dict)
+        if message.role != "system" or is_item or not all(isinstance(part, Text) for part in message.parts):
+            break
+        count += 1
+    return "\n\n".join(message.text for message in messages[:count] if message.text), messages[count:]
+
+
+def _render_foreign(chat: ChatRequest) -> WireRequest:
+    """Everything modelled that this API can say."""
+    losses = Losses(file_ids=chat.vendor == "openai")
+    losses.drop(*chat.unmodelled)
+    body: dict[str, Json] = {"model": chat.model}
+    _put_messages(body, chat, losses)
+    _put_params(body, chat.params, losses)
+    if tools := render_tools(chat.tools, losses):
+        body["tools"] = tools
+        if chat.tool_choice is not None:
+            body["tool_choice"] = render_tool_choice(chat.tool_choice)
+            if chat.tool_choice.parallel is not None:
+                body["parallel_tool_calls"] = chat.tool_choice.parallel
+    include = [LOGPROBS] if chat.params.logprobs else []
+    if chat.response_format is not None:
+        body["text"] = {"format": _render_format(chat.response_format)}
+    if chat.thinking is not None:
+        if reasoning := _render_thinking(chat.thinking, losses):
+            body["reasoning"] = reasoning
+        if chat.thinking.mode != "disabled":
+            include.append(ENCRYPTED)
+    if include:
+        body["include"] = include
+    # Nothing here can be asked for again later: the caller's dialect has no response ids to come back with.
+    body["store"] = False
+    if chat.stream:
+        body["stream"] = True
+    return WireRequest(VENDOR, "chat", chat.model, chat.stream, ENDPOINT, body, dropped=tuple(losses.names))
+
+
+def _put_messages(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> None:
+    """``instructions`` and ``input``. The API wants some input, so system texts alone become an item."""
+    instructions, rest = _split_system(pair_tool_calls(chat.messages))
+    items = render_items(rest, losses)
+    wants_json = chat.response_format is not None and chat.response_format.kind == "json"
+    if wants_json and not any("json" in message.text.lower() for message in chat.messages):
+        # With json_object the API refuses a prompt that does not speak of JSON.
+        instructions = f"{instructions}\n\nAnswer in JSON." if instructions else "Answer in JSON."
+    if instructions and items:
+        body["instructions"] = instructions
+    elif instructions:
+        items = [message_item("system", [{"type": "input_text", "text": instructions}])]
+    body["input"] = items
+
+
+def _put_params(body: dict[str, Json], params: Params, losses: Losses) -> None:
+    """Sampling and limits; what the API does not know is left out by name."""
+    if params.n is not None and params.n > 1:
+        raise UnsupportedFeature("The Responses API gives one answer; n must be 1.", param="n")
+    losses.drop(*(name for name in ("top_k", "stop", "presence_penalty", "frequency_penalty") if getattr(params, name)))
+    if params.seed is not None:
+        losses.drop("seed")
+    said: dict[str, Json] = {
+        "max_output_tokens": None if params.max_tokens is None else max(MIN_OUTPUT_TOKENS, params.max_tokens),
+        "temperature": params.temperature,
+        "top_p": params.top_p,
+        "top_logprobs": params.top_logprobs,
+        "safety_identifier": params.user,
+    }
+    body.update((key, value) for key, value in said.items() if value is not None)
+
+
+def _render_format(wanted: ResponseFormat) -> dict[str, Json]:
+    """``text.format``. A schema needs a name; it is strict only where the caller said so."""
+    if wanted.kind == "text":
+        return {"type": "text"}
+    if wanted.kind == "json":
+        return {"type": "json_object"}
+    name = wanted.name if wanted.name and _NAME.fullmatch(wanted.name) else "answer"
+    return {"type": "json_schema", "name": name, "schema": dict(wanted.schema or {}), "strict": wanted.strict is True}
+
+
+def _render_thinking(config: ThinkingConfig, losses: Losses) -> dict[str, Json]:
+    """``reasoning``. Models that do not reason refuse it even to switch it off, so a bare "disabled" is left out."""
+    if config.mode == "disabled" and config.effort is None:
+        losses.drop("thinking")
+        return {}
+    reasoning: dict[str, Json] = {}
+    if (effort := config.effort or _effort_of(config.budget)) is not None:
+        reasoning["effort"] = effort
+    if config.include is not False and effort != "none":
+        reasoning["summary"] = "auto"
+    return reasoning
+
+
+def _effort_of(budget: int | None) -> str | None:
+    """The effort that a budget in tokens stands for; none for a budget that is the model's own choice (negative)."""
+    if budget is None or budget < 0:
+        return None
+    return "low" if budget <= 2048 else "medium" if budget <= 8192 else "high"

@@ -1,0 +1,132 @@
+"""What many tests share: a running agentui, the demo, the strict mocks, and honest skips."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from agentui.api.server import Listener, create_app
+from agentui.api.state import STATE, State
+from agentui.demo import DemoServer, DemoSettings, start_demo
+from agentui.jsonio import Json, dumps
+from agentui.settings import Settings
+from tests.upstreams.server import Mock, start_mock
+
+ROOT = Path(__file__).parent.parent
+
+
+def must_run() -> bool:
+    """True where a test that lacks a part must fail rather than skip (``.ci/run``)."""
+    return os.environ.get("AGENTUI_TESTS_MUST_RUN") == "1"
+
+
+def skip(reason: str) -> None:
+    """Skip for want of a part of the machine; a failure where every part has to be there."""
+    if must_run():
+        pytest.fail(f"This must not be skipped here: {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of the person who runs the tests stay out of them."""
+    for name in list(os.environ):
+        if name.startswith("AGENTUI_") and name != "AGENTUI_TESTS_MUST_RUN":
+            monkeypatch.delenv(name)
+
+
+@dataclass
+class Server:
+    """A running agentui: its address, its parts, and its folders."""
+
+    origin: str
+    state: State
+    app: web.Application
+    pipelines: Path
+    data: Path
+
+    def put(self, id: str, document: Json) -> None:
+        """Drop a pipeline into the folder, and see that it is in use."""
+        (self.pipelines / f"{id}.json").write_bytes(dumps(document))
+        self.state.pipelines.refresh()
+
+
+StartServer = Callable[..., Awaitable[Server]]
+
+
+@pytest.fixture
+async def start_server(tmp_path: Path) -> AsyncIterator[StartServer]:
+    """Start servers with pipelines by id; all of them stop at the end of the test."""
+    listeners: list[Listener] = []
+
+    async def start(
+        pipelines: Mapping[str, Json] | None = None,
+        *,
+        named_origins: Mapping[str, str] | None = None,
+        secret_env: Mapping[str, str] | None = None,
+        active: str = "default",
+        **settings: object,
+    ) -> Server:
+        folder = tmp_path / f"server{len(listeners)}"
+        (folder / "pipelines").mkdir(parents=True)
+        (folder / "presets").mkdir()
+        for id, document in (pipelines or {}).items():
+            (folder / "pipelines" / f"{id}.json").write_bytes(dumps(document))
+        app = create_app(
+            Settings(
+                port=0,
+                pipelines=folder / "pipelines",
+                presets=folder / "presets",
+                data=folder / "data",
+                **settings,  # type: ignore[arg-type]
+            ),
+            named_origins=named_origins or {},
+            secret_env=secret_env or {},
+            default_active=active,
+        )
+        listener = Listener(app)
+        port = await listener.start("127.0.0.1", 0)
+        listeners.append(listener)
+        return Server(f"http://127.0.0.1:{port}", app[STATE], app, folder / "pipelines", folder / "data")
+
+    yield start
+    for listener in listeners:
+        await listener.stop()
+
+
+@pytest.fixture
+async def demo() -> AsyncIterator[DemoServer]:
+    """The built-in demo upstream, without its pauses."""
+    server = await start_demo(settings=DemoSettings(delay=0))
+    yield server
+    await server.close()
+
+
+@pytest.fixture
+async def mock() -> AsyncIterator[Mock]:
+    """The strict mock of the three vendors."""
+    server = await start_mock()
+    yield server
+    await server.close()
+
+
+@pytest.fixture
+def gallery(tmp_path: Path) -> Iterator[Path]:
+    """A copy of the shipped pipelines and presets."""
+    for name in ("pipelines", "presets"):
+        shutil.copytree(ROOT / name, tmp_path / "gallery" / name)
+    yield tmp_path / "gallery"
+
+
+def call(provider: str, base_url: str, **config: Json) -> Json:
+    """A pipeline of one ProviderCall."""
+    return {
+        "format": 1,
+        "name": f"to {provider}",
+        "nodes": [{"id": "n1", "type": "ProviderCall", "config": {"provider": provider, "base_url": base_url, **config}}],
+        "edges": [],
+    }

@@ -1,0 +1,188 @@
+"""Secrets never show, in whatever form they come."""
+
+import base64
+import json
+import logging
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentui.redaction import RedactingFilter, Redactor, mask_credentials, mask_url, secret_headers
+
+SECRET = "sk-live+0123/4567=89abcdef"
+
+
+def knowing(*values: str) -> Redactor:
+    redactor = Redactor()
+    redactor.register(*values)
+    return redactor
+
+
+FORMS = {
+    "raw": SECRET,
+    "url": quote(SECRET, safe=""),
+    "url, lower case": quote(SECRET, safe="").replace("%2B", "%2b").replace("%2F", "%2f").replace("%3D", "%3d"),
+    "url path": quote(SECRET),
+    "hex": SECRET.encode().hex(),
+    "HEX": SECRET.encode().hex().upper(),
+    "base64": base64.b64encode(SECRET.encode()).decode(),
+    "base64url": base64.urlsafe_b64encode(SECRET.encode()).decode(),
+    "json": json.dumps(SECRET),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_secret_is_replaced_in_every_form(form: str) -> None:
+    redacted = knowing(SECRET).redact(f"before {FORMS[form]} after")
+    assert FORMS[form].strip('"') not in redacted and "***cdef" in redacted
+    assert redacted.startswith("before ") and redacted.endswith(" after")
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20), st.booleans())
+def test_a_secret_inside_a_longer_base64_text_is_replaced(before: bytes, after: bytes, url: bool) -> None:
+    encode = base64.urlsafe_b64encode if url else base64.b64encode
+    redacted = knowing(SECRET).redact(encode(before + SECRET.encode() + after).decode())
+    assert "***cdef" in redacted
+
+
+@given(st.text(min_size=8, max_size=60), st.text(max_size=30), st.text(max_size=30))
+def test_no_registered_value_survives(value: str, before: str, after: str) -> None:
+    redactor = knowing(value)
+    assert value not in redactor.redact(before + value + after) or value in "***" + value[-4:]
+    assert json.dumps(value)[1:-1] not in redactor.redact(json.dumps(before + value + after))
+
+
+@given(st.text())
+def test_nothing_is_changed_when_nothing_is_known(text: str) -> None:
+    assert Redactor().redact(text) == Redactor().child().redact(text) == text
+
+
+def test_short_secrets_show_nothing_and_very_short_ones_are_let_go() -> None:
+    assert knowing("12345678").redact("a 12345678 b") == "a *** b"
+    assert knowing("1234567").redact("a 1234567 b") == "a 1234567 b"
+
+
+def test_escaped_forms_of_a_secret_with_quotes_and_umlauts_are_replaced() -> None:
+    value = 'pass"word\\ü-with-length'
+    redactor = knowing(value)
+    for ascii_only in (True, False):
+        assert "word" not in redactor.redact(json.dumps({"k": value}, ensure_ascii=ascii_only))
+
+
+def test_a_secret_that_contains_another_is_replaced_whole() -> None:
+    assert knowing("abcdefgh", "abcdefgh-and-more-of-it").redact("abcdefgh-and-more-of-it") == "***f-it"
+
+
+def test_a_child_knows_its_parents_secrets_and_keeps_its_own() -> None:
+    parent = knowing("parent-secret")
+    child = parent.child()
+    child.register("child-secret!")
+    parent.register("later-secret!")
+    text = "parent-secret child-secret! later-secret!"
+    assert child.redact(text) == "*** *** ***"
+    assert parent.redact(text) == "*** child-secret! ***"
+
+
+def test_a_redactor_does_not_grow_without_end() -> None:
+    redactor = Redactor()
+    redactor.register(*(f"secret-number-{n}" for n in range(1500)))
+    assert redactor.redact("secret-number-1499") == "***1499"
+    assert redactor.redact("secret-number-1") == "secret-number-1"
+
+
+@pytest.mark.parametrize(
+    "url,masked",
+    [
+        ("https://h/p?key=abc&x=1", "https://h/p?key=***&x=1"),
+        ("https://h/p?x=1&api_key=abc#f", "https://h/p?x=1&api_key=***#f"),
+        ("/p?ACCESS_TOKEN=abc", "/p?ACCESS_TOKEN=***"),
+        ("/p?token=a&signature=b;c", "/p?token=***&signature=***;c"),
+        ("https://user:pass@h/p", "https://***@h/p"),
+        ("https://user@h/p", "https://***@h/p"),
+        ("https://h/p?monkey=abc", "https://h/p?monkey=abc"),
+        ("https://h/mail@example", "https://h/mail@example"),
+    ],
+)
+def test_credentials_in_urls_are_masked(url: str, masked: str) -> None:
+    assert mask_url(url) == masked
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Authorization: Bearer k1k2k3k4k5",
+        "authorization: k1k2k3k4k5",
+        "b'Authorization: Bearer k1k2k3k4k5\\r\\n'",
+        "{'x-api-key': 'k1k2k3k4k5'}",
+        '{"X-Goog-Api-Key": "k1k2k3k4k5"}',
+        "(b'Authorization', b'Bearer k1k2k3k4k5')",
+        "Cookie: session=k1k2k3k4k5",
+        "api-key=k1k2k3k4k5",
+        "sent Bearer k1k2k3k4k5 there",
+        "GET /x?key=k1k2k3k4k5 HTTP/1.1",
+    ],
+)
+def test_what_looks_like_a_credential_is_masked_unregistered(line: str) -> None:
+    assert "k1k2" not in mask_credentials(line) and "***" in mask_credentials(line)
+
+
+def test_secret_headers_are_found_with_and_without_their_scheme() -> None:
+    headers = {
+        "Authorization": "Bearer sk-1",
+        "X-Api-Key": "k2",
+        "x-goog-api-key": "k3",
+        "API-Key": "k4",
+        "Cookie": "a=c1; b=c2",
+        "Proxy-Authorization": "Basic cDpx",
+        "accept": "text/plain",
+        "x-empty": "",
+    }
+    assert secret_headers(headers) == ["Bearer sk-1", "sk-1", "k2", "k3", "k4", "a=c1; b=c2", "c1", "c2", "Basic cDpx", "cDpx"]
+
+
+class Shelf(logging.Handler):
+    """Keeps what would be written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture
+def log() -> tuple[logging.Logger, Shelf]:
+    logger = logging.Logger("test")
+    shelf = Shelf()
+    shelf.addFilter(RedactingFilter(knowing(SECRET)))
+    logger.addHandler(shelf)
+    return logger, shelf
+
+
+def test_a_log_line_hides_the_secret_in_message_and_arguments(log: tuple[logging.Logger, Shelf]) -> None:
+    logger, shelf = log
+    logger.info("with %s and %r", SECRET, {"k": SECRET})
+    logger.info(f"Authorization: Bearer {SECRET[::-1]}")
+    assert shelf.lines == ["with ***cdef and {'k': '***cdef'}", "Authorization: ***"]
+
+
+def test_a_log_line_hides_the_secret_in_exceptions_and_their_causes(log: tuple[logging.Logger, Shelf]) -> None:
+    logger, shelf = log
+    try:
+        try:
+            raise KeyError(SECRET)
+        except KeyError as cause:
+            raise ValueError(f"bad {SECRET}") from cause
+    except ValueError:
+        logger.exception("it failed", stack_info=True)
+    assert SECRET not in shelf.lines[0]
+    assert "ValueError: bad ***cdef" in shelf.lines[0] and "Traceback" in shelf.lines[0]
+
+
+def test_arguments_that_do_not_fit_still_hide_the_secret(log: tuple[logging.Logger, Shelf]) -> None:
+    logger, shelf = log
+    logger.info("one %s " + SECRET, 1, SECRET)
+    assert shelf.lines == ["one %s ***cdef"]

@@ -1,0 +1,1 @@
+"""Strict stand-ins for the vendors: real aiohttp servers on loopback that refuse what the vendors refuse."""
