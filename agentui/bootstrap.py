@@ -8,6 +8,7 @@ import hashlib
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -64,8 +65,10 @@ def _has_everything(requirements: list[str]) -> bool:
     return True
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+def _numbers(version: str) -> tuple[int, int, int]:
+    """The first three numbers of a version; 24 is 24.0.0."""
+    first, second, third = [*(int(part) for part in re.findall(r"\d+", version)[:3]), 0, 0, 0][:3]
+    return first, second, third
 
 
 def _stamp(project_file: Path, extra: str | None) -> tuple[str, str]:
@@ -93,9 +96,13 @@ def _install(folder: Path, python: Path, project_file: Path, extra: str | None) 
     """Make the environment (again, where it does not work) and install the project into it."""
     print(f"Setting up {folder} (once; this takes a minute) ...", flush=True)
     if not _works(python):
+        was_there = folder.exists()
         try:
-            venv.create(folder, with_pip=True, clear=folder.exists())
+            venv.create(folder, with_pip=True, clear=was_there)
         except (subprocess.CalledProcessError, OSError) as error:
+            if not was_there:
+                # Half an environment would look like a whole one next time.
+                shutil.rmtree(folder, ignore_errors=True)
             _stop(
                 f"The virtual environment {folder} could not be made ({error}). "
                 "On Debian and Ubuntu install the package python3-venv first."

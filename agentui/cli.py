@@ -129,8 +129,8 @@ def _check_folders(settings: Settings) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             next(folder.iterdir(), None)
-        except (OSError, StopIteration) as error:
-            reason = getattr(error, "strerror", None) or str(error)
+        except OSError as error:
+            reason = error.strerror or error
             raise Refusal(f"the folder {folder} cannot be used ({reason}): choose another with --{name}.") from error
 
 

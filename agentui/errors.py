@@ -8,6 +8,7 @@
     ├── Unauthorized              401  the server wants its own token
     ├── Forbidden                 403  a foreign page or origin
     ├── NotFound                  404
+    ├── MethodNotAllowed          405
     ├── SlowBody                  408  the request's body did not arrive in time
     ├── Conflict                  409
     ├── PreconditionFailed        412  somebody saved in between; carries the current document

@@ -18,6 +18,8 @@ from agentui.settings import Settings
 from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseEvent
 
+MAX_DROPPED = 2000
+"""Characters of ``x-agentui-dropped``; clients refuse headers that are too long."""
 STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -129,8 +131,7 @@ class ProxyAnswer:
             await self._write(data)
         if self._response is None:
             raise AgentUIError("The pipeline ended without an answer.")
-        self._stop_pulse()
-        await self._response.write_eof()
+        await self._end(b"")
         return self._response
 
     async def fail(self, error: AgentUIError) -> web.StreamResponse:
@@ -139,12 +140,10 @@ class ProxyAnswer:
         A forwarded answer has no words of ours; its connection is broken off instead.
         """
         assert self._response is not None
-        self._stop_pulse()
         if self._is_raw:
             self.abort()
         else:
-            await self._response.write(self._renderer.fail(error))
-            await self._response.write_eof()
+            await self._end(self._renderer.fail(error))
         return self._response
 
     def abort(self) -> None:
@@ -199,9 +198,25 @@ class ProxyAnswer:
             await self._begin(shape.heartbeat)
         pulse = self._pulse
         assert pulse is not None
-        pulse.writing = True
-        await self._response.write(data)
+        pulse.begin()
+        try:
+            await self._response.write(data)
+        except ConnectionError:
+            # The caller is gone. Its task is cancelled too, but a node's task may be woken first.
+            self._run.finish("cancelled")
+            raise
         pulse.rest()
+
+    async def _end(self, last: bytes) -> None:
+        """Write the last words and the end, under the same clock as all others: a caller may have stopped reading."""
+        assert self._response is not None and self._pulse is not None
+        self._pulse.begin()
+        try:
+            if last:
+                await self._response.write(last)
+            await self._response.write_eof()
+        finally:
+            self._stop_pulse()
 
     async def _begin(self, heartbeat: bytes | None) -> None:
         """Send the headers. From here on the answer's length has no limit, only its silence."""
@@ -220,7 +235,9 @@ class ProxyAnswer:
         return {**self._headers, **self._dropped_header(), "x-agentui-run": run.id, "x-agentui-pipeline": run.plan.id}
 
     def _dropped_header(self) -> dict[str, str]:
-        return {"x-agentui-dropped": ", ".join(self._dropped)} if self._dropped else {}
+        # Names may come from the caller's body: whatever no header may hold is escaped.
+        shown = ", ".join(name.encode("unicode_escape").decode() for name in self._dropped)
+        return {"x-agentui-dropped": shown[:MAX_DROPPED]} if shown else {}
 
 
 class _Pulse:
@@ -240,6 +257,11 @@ class _Pulse:
         self._timer = self._loop.call_later(settings.heartbeat, self._look)
         self.writing = False
 
+    def begin(self) -> None:
+        """A write begins."""
+        self.writing = True
+        self._since = self._loop.time()
+
     def rest(self) -> None:
         """A write is done."""
         self.writing = False
@@ -255,7 +277,7 @@ class _Pulse:
             self._answer.abort()
             return
         if not self.writing and self._beat is not None and silent >= self._settings.heartbeat:
-            self.writing = True
+            self.begin()
             self._task = self._loop.create_task(self._send(self._beat))
         self._timer = self._loop.call_later(self._settings.heartbeat, self._look)
 

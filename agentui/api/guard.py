@@ -5,9 +5,10 @@ leaves with an ``x-request-id``.
 """
 
 import logging
+import re
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -16,6 +17,7 @@ from agentui.api.shapes import error_response
 from agentui.api.state import STATE, State
 from agentui.errors import AgentUIError, Forbidden, MethodNotAllowed, NotFound, Unauthorized, WrongHost
 from agentui.ids import new_id
+from agentui.redaction import Redactor, secret_headers
 from agentui.vendors.base import Vendor
 from agentui.vendors.detect import detect_vendor
 
@@ -23,6 +25,12 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 OPEN_PATHS = frozenset({"/health", "/", "/favicon.ico"})
 """Paths that need no token; so do the editor's own files below /ui/."""
+
+REQUEST_ID: web.RequestKey[str] = web.RequestKey("id", str)
+REDACTOR: web.RequestKey[Redactor] = web.RequestKey("redactor", Redactor)
+"""Knows this request's secrets; a run puts its own here, which knows more."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\s,]+)(?::[0-9]*)?")
 
 log = logging.getLogger("agentui.http")
 
@@ -32,7 +40,8 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Check, route, and turn whatever goes wrong into the answer that this route promises."""
     state = request.app[STATE]
     request_id = new_id("req")
-    request["id"] = request_id
+    request[REQUEST_ID] = request_id
+    request[REDACTOR] = _redactor_of(request, state)
     try:
         check_host(request, state)
         check_origin(request, state)
@@ -42,16 +51,18 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
             check_token(request, state)
             response = await handler(request)
     except web.HTTPException as error:
-        response = error_response(_of_http(error, request), _vendor_of(request, state), state.redactor)
+        response = error_response(_of_http(error, request), _vendor_of(request, state), request[REDACTOR])
     except AgentUIError as error:
-        response = error_response(error, _vendor_of(request, state), state.redactor)
+        response = error_response(error, _vendor_of(request, state), request[REDACTOR])
     except ConnectionResetError:
         # The caller is gone; there is nobody to answer.
         raise
     except Exception:
-        log.exception("Request %s failed by a fault of agentui itself", request_id)
+        # The log's own filter knows no secrets of single requests.
+        trace = request[REDACTOR].redact(traceback.format_exc())
+        log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
         fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
-        response = error_response(fault, _vendor_of(request, state), state.redactor)
+        response = error_response(fault, _vendor_of(request, state), request[REDACTOR])
     if not response.prepared:
         for name, value in own_headers(request, state).items():
             response.headers.setdefault(name, value)
@@ -60,7 +71,7 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 def own_headers(request: web.Request, state: State) -> dict[str, str]:
     """The headers that every answer carries; streams add them before they begin."""
-    headers = {"x-request-id": request["id"], "x-content-type-options": "nosniff"}
+    headers = {"x-request-id": request[REQUEST_ID], "x-content-type-options": "nosniff"}
     origin = request.headers.get("Origin")
     if origin is not None and origin in state.settings.cors_origins:
         headers |= {"access-control-allow-origin": origin, "vary": "Origin", "access-control-expose-headers": "*"}
@@ -69,9 +80,10 @@ def own_headers(request: web.Request, state: State) -> dict[str, str]:
 
 def check_host(request: web.Request, state: State) -> None:
     """Refuse names that are not ours (DNS rebinding). Raises WrongHost."""
-    name = (urlsplit(f"//{request.headers.get('Host', '')}").hostname or "").lower()
+    host = _HOST.fullmatch(request.headers.get("Host", ""))
+    name = host[1].strip("[]").lower() if host is not None else ""
     settings = state.settings
-    if name in {"localhost", settings.host.lower(), *(host.lower() for host in settings.allowed_hosts)}:
+    if name and name in {"localhost", settings.host.lower(), *(host.lower() for host in settings.allowed_hosts)}:
         return
     if _is_address(name, loopback_only=settings.is_loopback):
         return
@@ -139,6 +151,13 @@ def _of_http(error: web.HTTPException, request: web.Request) -> AgentUIError:
     refused = AgentUIError(f"The request was refused: {error.reason}.")
     refused.status = error.status
     return refused
+
+
+def _redactor_of(request: web.Request, state: State) -> Redactor:
+    """What knows the secrets that this request carries in its headers and its query."""
+    redactor = state.redactor.child()
+    redactor.register(*secret_headers(request.headers), *request.query.getall("key", ()))
+    return redactor
 
 
 def _vendor_of(request: web.Request, state: State) -> Vendor | None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import hmac
+import re
 from collections.abc import Mapping
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from agentui.api.state import State
 from agentui.errors import BadRequest, BodyTooLarge, SlowBody, WrongContentType
@@ -21,7 +23,7 @@ async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
     """The request's body, whole.
 
     Raises BodyTooLarge as soon as more than ``limit`` bytes are declared or read, SlowBody when it takes longer than
-    ``seconds`` plus what its size takes at 32 KB/s.
+    ``seconds`` plus what its size takes at 32 KB/s, BadRequest when its framing or compression is broken.
     """
     declared = request.content_length
     if declared is not None and declared > limit:
@@ -40,6 +42,9 @@ async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
                 clock.reschedule(started + seconds + size / SLOWEST_BYTES_PER_SECOND)
     except TimeoutError as error:
         raise SlowBody("The request's body took too long to arrive.") from error
+    except (web.RequestPayloadError, HttpProcessingError):
+        # Without the cause: it may quote what came.
+        raise BadRequest("The request's body does not follow the rules of HTTP: check its framing and encoding.") from None
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
@@ -54,8 +59,9 @@ def read_incoming(
     """
     path, pipeline = split_prefix(path)
     pipeline = pipeline or headers.get("x-agentui-pipeline")
-    query_params = dict(parse_qsl(query, keep_blank_values=True))
     headers = without_own_token(state, headers)
+    query = _without_own_key(state, query)
+    query_params = dict(parse_qsl(query, keep_blank_values=True))
     document = _document(method, headers, body)
     vendor_name = detect_vendor(path, headers, query_params, document)
     wire = None
@@ -70,6 +76,8 @@ def read_incoming(
             chosen, _, rest = model.removeprefix(MODEL_PREFIX).partition("/")
             pipeline = pipeline or chosen
             model = rest or None
+            # Gemini names the model in the path; what is forwarded must not ask for a pipeline.
+            path = path.replace(f"/models/{wire.model}:", f"/models/{model or ''}:")
     incoming = Incoming(
         method=method,
         url=url,
@@ -113,10 +121,21 @@ def without_own_token(state: State, headers: Mapping[str, str]) -> Mapping[str, 
     return {
         name: value
         for name, value in headers.items()
-        if not (name in TOKEN_HEADERS and same_secret(value.removeprefix("Bearer ").strip(), secret))
+        if not (name in TOKEN_HEADERS and same_secret(_SCHEME.sub("", value).strip(), secret))
     }
 
 
+def _without_own_key(state: State, query: str) -> str:
+    """The query without ``key=`` where that is this server's own access token."""
+    token = state.settings.token
+    if token is None or "key=" not in query:
+        return query
+    pairs = parse_qsl(query, keep_blank_values=True)
+    kept = [(name, value) for name, value in pairs if name != "key" or not same_secret(value, token.get_secret_value())]
+    return query if len(kept) == len(pairs) else urlencode(kept)
+
+
+_SCHEME = re.compile(r"^Bearer\s+", re.IGNORECASE)
 TOKEN_HEADERS = ("x-agentui-token", "authorization", "x-api-key", "x-goog-api-key")
 
 

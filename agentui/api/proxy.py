@@ -7,10 +7,11 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from agentui.api.answer import ProxyAnswer
-from agentui.api.guard import own_headers
+from agentui.api.guard import REDACTOR, own_headers
 from agentui.api.incoming import read_body, read_incoming
 from agentui.api.shapes import error_response, redacted
 from agentui.api.state import STATE, State
+from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, Busy, NotFound
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.run import Run
@@ -59,10 +60,13 @@ async def _serve(request: web.Request, state: State) -> web.StreamResponse:
         headers=_headers(request),
         body=body,
     )
+    if incoming.wire is None:
+        raise NotFound("This path is in none of the dialects that agentui speaks.")
     run = make_run(state, incoming, pipeline)
     run.task = asyncio.current_task()
+    request[REDACTOR] = run.redactor
     state.history.add(run)
-    return await _answer(request, state, run)
+    return await _answer(request, state, run, incoming.wire)
 
 
 def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
@@ -71,16 +75,12 @@ def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
     redactor = state.redactor.child()
     for secret in secret_headers(incoming.headers):
         redactor.register(secret)
-    if incoming.api_key:
-        redactor.register(incoming.api_key)
+    redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
     return Run(plan, incoming, state.services, redactor, time.monotonic() + state.settings.run_timeout)
 
 
-async def _answer(request: web.Request, state: State, run: Run) -> web.StreamResponse:
+async def _answer(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
     """Execute and answer; a failure after the answer began is told inside it."""
-    wire = run.incoming.wire
-    if wire is None:
-        raise NotFound("This path is in none of the dialects that agentui speaks.")
     vendor = state.services.vendors[wire.vendor]
     answer = ProxyAnswer(request, vendor, wire, run, state.settings)
     answer.note_headers(own_headers(request, state))

@@ -16,6 +16,7 @@ from agentui.api.openapi import build_openapi
 from agentui.api.pages import add_page_routes
 from agentui.api.proxy import add_proxy_routes
 from agentui.api.state import STATE, State
+from agentui.ids import new_id
 from agentui.jsonio import dumps
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.executor import PipelineExecutor
@@ -77,6 +78,7 @@ def _make_state(
         continuity=Continuity(),
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
         max_event=settings.max_event,
+        max_reply=settings.max_reply,
     )
     return State(
         settings=settings,
@@ -135,13 +137,23 @@ class _Protocol(web.RequestHandler):
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
         """Answer in a sentence and close."""
-        log.warning("A malformed HTTP request was refused (%s).", type(exc).__name__)
-        if request.writer.output_size > 0:
-            raise ConnectionError("The answer had begun already.")
-        body = {"error": {"code": "malformed_http", "message": "This is not a well-formed HTTP request.", "details": {}}}
-        response = web.Response(status=status, body=dumps(body), content_type="application/json")
+        if request.writer.output_size > 0 or isinstance(exc, ConnectionError):
+            raise ConnectionError("The answer had begun already, or nobody is there to read it.")
+        if status < 500:
+            log.warning("A malformed HTTP request was refused (%s).", type(exc).__name__)
+            code, message = "malformed_http", "This is not a well-formed HTTP request."
+        else:
+            log.error("A request failed before agentui could see it (%s).", type(exc).__name__)
+            code, message = "internal_error", "agentui failed on this request."
+        body = {"error": {"code": code, "message": message, "details": {}}}
+        headers = {"x-content-type-options": "nosniff", "x-request-id": new_id("req")}
+        response = web.Response(status=status, body=dumps(body), content_type="application/json", headers=headers)
         response.force_close()
         return response
+
+
+STOP_SECONDS = 3.0
+"""How long requests under way may go on when the server stops, before they are cancelled."""
 
 
 class Listener:
@@ -149,7 +161,7 @@ class Listener:
 
     def __init__(self, app: web.Application) -> None:
         self._app = app
-        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=STOP_SECONDS)
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, *, reuse_port: bool = False) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from agentui.errors import AgentUIError, UpstreamRefused
-from agentui.jsonio import dumps, loads
+from agentui.jsonio import Json, dumps
 from agentui.redaction import Redactor
 from agentui.vendors.base import ErrorReply, Vendor
 
@@ -21,16 +21,30 @@ def error_response(error: AgentUIError, vendor: Vendor | None, redactor: Redacto
         status=reply.status,
         body=dumps(reply.body),
         content_type="application/json",
-        headers={name: value for name, value in reply.headers.items() if name.lower() != "content-type"},
+        headers={name: redactor.redact(value) for name, value in reply.headers.items() if name.lower() != "content-type"},
     )
 
 
 def redacted(error: AgentUIError, redactor: Redactor) -> AgentUIError:
     """The same error with every registered secret replaced in what a caller can read."""
     error.message = redactor.redact(error.message)
-    if isinstance(error, UpstreamRefused) and error.body is not None:
-        error.body = loads(redactor.redact(dumps(error.body).decode()))
+    error.details = _redacted_json(error.details, redactor)
+    if isinstance(error, UpstreamRefused):
+        error.body = _redacted_json(error.body, redactor)
+        error.vendor_code, error.upstream_param = _redacted_json([error.vendor_code, error.upstream_param], redactor)
     return error
+
+
+def _redacted_json(value: Json, redactor: Redactor) -> Json:
+    """JSON with every registered secret replaced."""
+    match value:
+        case str():
+            return redactor.redact(value)
+        case dict():
+            return {redactor.redact(name): _redacted_json(inner, redactor) for name, inner in value.items()}
+        case list() | tuple():
+            return [_redacted_json(inner, redactor) for inner in value]
+    return value
 
 
 def _editor_shape(error: AgentUIError) -> ErrorReply:

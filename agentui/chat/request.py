@@ -107,7 +107,8 @@ class ChatRequest:
     ``wire`` is the request as it came; a renderer of the same dialect starts from its body, so that fields which are not
     modelled here arrive untouched. ``unmodelled`` names the wire fields that carry meaning and are modelled nowhere:
     another dialect drops them by these names. ``include_usage`` is whether a streaming caller wants usage
-    (always True but in OpenAI chat, where the caller must ask).
+    (always True but in OpenAI chat, where the caller must ask). ``needs_state`` names the wire field that leans on
+    something kept at the caller's own vendor, so that no other vendor can answer; None where the request is complete.
     """
 
     vendor: VendorName | Literal["agentui"]
@@ -122,6 +123,7 @@ class ChatRequest:
     thinking: ThinkingConfig | None = None
     include_usage: bool = True
     unmodelled: tuple[str, ...] = ()
+    needs_state: str | None = None
 
     @property
     def system(self) -> str:

@@ -27,6 +27,7 @@ _QUOTE = 300
 _SYSTEM_QUOTE = 60
 _DEEP = 8
 _TOO_DEEP = 24
+_MOST_VALUES = 1000
 _EMBEDDING_SIZE = 8
 _EMBEDDING_LIMIT = 4096
 
@@ -146,7 +147,7 @@ def embedding(text: str, dimensions: int | None = None) -> list[float]:
 
 def sample(schema: Json) -> Json:
     """A value that fits a JSON Schema: "demo", 1, true, the first of an enum, the required properties of an object."""
-    return _sample(schema, schema, 0)
+    return _Sampler(schema).value(schema)
 
 
 def _text(ask: Ask, variant: int) -> str:
@@ -209,23 +210,6 @@ def _arguments(schema: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
-def _sample(schema: Json, root: Json, depth: int) -> Json:
-    """A value for a schema within ``root``, which its references point into."""
-    if not isinstance(schema, dict) or depth > _TOO_DEEP:
-        return {}
-    if "$ref" in schema:
-        return _sample(_resolve(str(schema["$ref"]), root), root, depth + 1)
-    if "const" in schema:
-        return schema["const"]
-    if schema.get("enum"):
-        return schema["enum"][0]
-    for key in ("anyOf", "any_of", "oneOf"):
-        if schema.get(key):
-            # Deep within a recursive schema the last way out is usually the one that ends.
-            return _sample(schema[key][-1 if depth > _DEEP else 0], root, depth + 1)
-    return _of_type(_type_of(schema), schema, root, depth)
-
-
 def _type_of(schema: Mapping[str, Json]) -> str:
     """The type of a schema in lower case; the first that is not null where there are several."""
     kind = schema.get("type") or ("object" if "properties" in schema else "string")
@@ -234,26 +218,54 @@ def _type_of(schema: Mapping[str, Json]) -> str:
     return str(kind).lower()
 
 
-def _of_type(kind: str, schema: Mapping[str, Json], root: Json, depth: int) -> Json:
-    """A value of one type."""
-    match kind:
-        case "object":
-            properties = schema.get("properties") or {}
-            return {name: _sample(properties.get(name), root, depth + 1) for name in schema.get("required") or ()}
-        case "array":
-            return [_sample(schema["items"], root, depth + 1)] if schema.get("items") else []
-        case "integer" | "number":
-            return max(1, schema.get("minimum", 1))
-        case "boolean":
-            return True
-        case "null":
-            return None
-    return "demo"
-
-
 def _resolve(reference: str, root: Json) -> Json:
     """What ``#/a/b`` points at; {} for anything else."""
     value = root
     for step in reference.removeprefix("#").strip("/").split("/"):
         value = value.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(value, dict) and step else value
     return value or {}
+
+
+class _Sampler:
+    """Makes values for schemas within ``root``, at most ``_MOST_VALUES``: a recursive schema may want more than there is."""
+
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._left = _MOST_VALUES
+
+    def value(self, schema: Json, depth: int = 0) -> Json:
+        """A value for one schema; {} where it is too deep or there are too many."""
+        self._left -= 1
+        if not isinstance(schema, dict) or depth > _TOO_DEEP or self._left < 0:
+            return {}
+        if "$ref" in schema:
+            return self.value(_resolve(str(schema["$ref"]), self._root), depth + 1)
+        if "const" in schema:
+            return schema["const"]
+        match schema:
+            case {"enum": [first, *_]}:
+                return first
+            case {"anyOf": [first, *rest]} | {"any_of": [first, *rest]} | {"oneOf": [first, *rest]}:
+                # Deep within a recursive schema the last way out is usually the one that ends.
+                return self.value(rest[-1] if rest and depth > _DEEP else first, depth + 1)
+        return self._of_type(_type_of(schema), schema, depth)
+
+    def _of_type(self, kind: str, schema: Mapping[str, Json], depth: int) -> Json:
+        """A value of one type."""
+        match kind:
+            case "object":
+                properties = schema.get("properties")
+                properties = properties if isinstance(properties, dict) else {}
+                required = schema.get("required")
+                names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+                return {name: self.value(properties.get(name), depth + 1) for name in names}
+            case "array":
+                return [self.value(schema["items"], depth + 1)] if schema.get("items") else []
+            case "integer" | "number":
+                least = schema.get("minimum")
+                return max(1, least) if isinstance(least, (int, float)) else 1
+            case "boolean":
+                return True
+            case "null":
+                return None
+        return "demo"

@@ -56,6 +56,7 @@ def create_demo_app(settings: DemoSettings | None = None) -> web.Application:
         "/{version:v1|v1beta|v1alpha}/models/{model:.+}:{operation:[A-Za-z]+}", _speaking(gemini.operate, gemini.error)
     )
     app.router.add_get("/{version:v1|v1beta|v1alpha}/models", _models)
+    app.router.add_route("*", "/{path:.*}", _speaking(_nothing, openai.error))
     return app
 
 
@@ -75,6 +76,11 @@ async def _welcome(request: web.Request) -> web.StreamResponse:
     """GET /: what this is."""
     text = "This is agentui's built-in demo of OpenAI, Claude and Gemini. Its models say what you said; no key is needed.\n"
     return web.Response(text=text)
+
+
+async def _nothing(request: web.Request) -> web.StreamResponse:
+    """Any other route: refuse it in words."""
+    raise DemoError(404, f"The demo does not serve {request.method} {request.path}.")
 
 
 async def _models(request: web.Request) -> web.StreamResponse:

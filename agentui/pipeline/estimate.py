@@ -9,7 +9,7 @@ MEDIA_TOKENS = 1000
 
 
 def estimate_tokens(chat: ChatRequest) -> int:
-    """Roughly the input tokens of a request: a token for four bytes of Latin text or about one CJK character and a half,
+    """Roughly the input tokens of a request: a token for four bytes of text or about one CJK character and a half,
     four for each message, a thousand for each picture or file. Right within some tens of percent."""
     total = 0
     for message in chat.messages:
@@ -29,4 +29,5 @@ def estimate_tokens(chat: ChatRequest) -> int:
 
 def _text_tokens(text: str) -> int:
     wide = sum(1 for char in text if ord(char) > 0x2E7F)
-    return (len(text) - wide + 3) // 4 + (wide * 2 + 2) // 3
+    narrow = len("".join(char for char in text if ord(char) <= 0x2E7F).encode()) if wide else len(text.encode())
+    return (narrow + 3) // 4 + (wide * 2 + 2) // 3

@@ -9,7 +9,7 @@ An event holds references, not copies; it becomes JSON (and loses every secret) 
 from dataclasses import dataclass
 from typing import Literal
 
-from agentui.jsonio import Json, dumps, loads
+from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.redaction import Redactor
 
 EventType = Literal[
@@ -44,8 +44,17 @@ class RunEvent:
             shown["node"] = self.node
         if self.data is not None:
             raw = redactor.redact(dumps(self.data).decode())
-            if whole or len(raw) <= INLINE_LIMIT:
-                shown["data"] = loads(raw)
+            size = len(raw.encode("utf-8", "replace"))
+            if whole or size <= INLINE_LIMIT:
+                shown["data"] = _parsed(raw)
             else:
-                shown["data"] = {"summary": raw[:500], "bytes": len(raw), "link": f"/api/runs/{run_id}/events/{sequence}"}
+                shown["data"] = {"summary": raw[:500], "bytes": size, "link": f"/api/runs/{run_id}/events/{sequence}"}
         return shown
+
+
+def _parsed(raw: str) -> Json:
+    """Redacted JSON as a value; as text where a secret of digits stood in a number and its mask broke the JSON."""
+    try:
+        return loads(raw)
+    except InvalidJson:
+        return {"text": raw}

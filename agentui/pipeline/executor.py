@@ -12,6 +12,9 @@ from agentui.pipeline.plan import PlanNode
 from agentui.pipeline.run import Run
 from agentui.templating.best_text import best_text
 
+INTERNAL: Json = {"code": "internal_error", "message": "An error of agentui or of a node's code; see the log."}
+"""What is told of an error that is nobody's but the program's."""
+
 
 class PipelineExecutor:
     """Runs plans. Knows nothing of HTTP, vendors or templates."""
@@ -28,6 +31,10 @@ class PipelineExecutor:
                 run.clock = clock
                 await _Walk(run, answer).walk()
         except TimeoutError as error:
+            if run.clock is None or not run.clock.expired():
+                # A node's own TimeoutError is a fault like any other.
+                run.finish("failed", INTERNAL)
+                raise
             late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
             run.finish("failed", describe_error(late))
             raise late from error
@@ -38,7 +45,7 @@ class PipelineExecutor:
             run.finish("cancelled")
             raise
         except BaseException:
-            run.finish("failed", {"code": "internal_error", "message": "An error of agentui itself; see the log."})
+            run.finish("failed", INTERNAL)
             raise
         run.finish("finished")
 
@@ -93,8 +100,7 @@ class _Walk:
         node = self.nodes[position]
         run = self.run
         if node.id in run.pins:
-            run.out[node.id] = run.pins[node.id]
-            run.emit("node.skipped", node.id, {"reason": "pinned"})
+            await self._pin(position, node)
         elif not node.enabled:
             run.emit("node.skipped", node.id, {"reason": "disabled"})
         elif not self.whole and position != run.plan.answer and node.node.calls_upstream:
@@ -102,6 +108,15 @@ class _Walk:
             run.emit("node.skipped", node.id, {"reason": "not needed for this request"})
         else:
             await self._execute(position, node)
+
+    async def _pin(self, position: int, node: PlanNode) -> None:
+        """Take the pinned OUT for the node's own; where the node answers, its best text is the answer."""
+        pinned = self.run.pins[node.id]
+        out = pinned if isinstance(pinned, Mapping) else {"result": pinned}
+        self._freeze(node.id, out)
+        self.run.emit("node.skipped", node.id, {"reason": "pinned"})
+        if position == self.run.plan.answer:
+            await self.answer.text(answer_text(out))
 
     async def _execute(self, position: int, node: PlanNode) -> None:
         run = self.run
@@ -117,6 +132,10 @@ class _Walk:
             if not node.may_fail or answers:
                 raise
             out = {"error": describe_error(error)}
+        except Exception:
+            # A fault of the node's code: the canvas hears of it, the log has the rest.
+            run.emit("node.failed", node.id, INTERNAL)
+            raise
         ctx.flush_chunks()
         self._freeze(node.id, out)
         run.emit("node.finished", node.id, run.out[node.id])

@@ -132,11 +132,14 @@ class Versions:
         with os.scandir(self._folder) as items:
             for item in items:
                 match = _VERSION_FILE.fullmatch(item.name)
-                if match:
-                    number = int(match[1])
-                    name = names.get(str(number))
-                    text = name if isinstance(name, str) else ""
-                    yield Version(number, int(match[2]), etag_of(match[3]), text, item.stat().st_size)
+                if match is None:
+                    continue
+                try:
+                    size = item.stat().st_size
+                except FileNotFoundError:
+                    continue  # A newer version pushed it out since the folder was listed.
+                name = names.get(match[1].lstrip("0"))
+                yield Version(int(match[1]), int(match[2]), etag_of(match[3]), name if isinstance(name, str) else "", size)
 
     def _names(self) -> dict[str, Json]:
         """The names by number. A broken file costs the names, never the versions."""

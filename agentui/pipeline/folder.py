@@ -47,6 +47,10 @@ _SETTLED_NS = 2_000_000_000
 Signature: TypeAlias = tuple[int, int, int, int]
 """What tells that a file changed, without reading it: modified, changed, size, inode."""
 
+Found: TypeAlias = tuple[Path, os.stat_result | None]
+"""Where a file really is, and its status; None when it went away after it was listed (perhaps with the whole folder, so
+only the next look tells)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Good(Generic[T]):
@@ -143,7 +147,7 @@ class FolderLibrary(ABC, Generic[T]):
         """One entry. Raises NotFound."""
         entry = self._entries.get(id)
         if entry is None:
-            raise NotFound(f"There is no {self.noun} {id!r}.", **{self.noun: id})
+            raise NotFound(f"There is no {self.noun} {id!r}.", id=id)
         return entry
 
     def __contains__(self, id: object) -> bool:
@@ -166,7 +170,7 @@ class FolderLibrary(ABC, Generic[T]):
     def _invalid(self, entry: Entry[T]) -> InvalidPipeline:
         errors = [problem for problem in entry.problems if problem.severity == "error"]
         first = f": {errors[0]}" if errors else "."
-        return InvalidPipeline(f"The {self.noun} {entry.id!r} has problems{first}", entry.problems, **{self.noun: entry.id})
+        return InvalidPipeline(f"The {self.noun} {entry.id!r} has problems{first}", entry.problems, id=entry.id)
 
     # Following the folder
 
@@ -193,12 +197,13 @@ class FolderLibrary(ABC, Generic[T]):
             for id in before.keys() - files.keys():
                 self._forget(id)
             for id, (path, status) in files.items():
-                self._look(id, path, status)
+                if status is not None:
+                    self._look(id, path, status)
             after = self._entries
             return frozenset(id for id in before.keys() | after.keys() if before.get(id) is not after.get(id))
 
-    def _scan(self) -> Iterator[tuple[str, tuple[Path, os.stat_result]]]:
-        """The files that are ours: id, where it really is, and its status. Says in ``complaints`` what is left out."""
+    def _scan(self) -> Iterator[tuple[str, Found]]:
+        """The files that are ours, by id. Says in ``complaints`` what is left out."""
         ignored: list[str] = []
         root = self.folder.resolve()
         with os.scandir(self.folder) as items:
@@ -209,19 +214,11 @@ class FolderLibrary(ABC, Generic[T]):
                 if not (dot and _ID.fullmatch(id) and ending == "json"):
                     ignored.append(f"{item.name!r} is left out: name it with letters, digits, '_' and '-', then .json.")
                     continue
-                try:
-                    path = Path(item.path).resolve() if item.is_symlink() else Path(item.path)
-                    if item.is_symlink() and not path.is_relative_to(root):
-                        ignored.append(f"{item.name!r} is left out: it is a link that leads out of the folder.")
-                        continue
-                    status = path.stat()
-                except (OSError, RuntimeError):
-                    # Gone since the folder was listed, or a link that leads nowhere or in a circle.
-                    continue
-                if not stat.S_ISREG(status.st_mode):
-                    ignored.append(f"{item.name!r} is left out: it is no regular file.")
-                    continue
-                yield id, (path, status)
+                found = _examine(item, root)
+                if isinstance(found, str):
+                    ignored.append(f"{item.name!r} is left out: {found}")
+                elif found is not None:
+                    yield id, found
         self._ignored = tuple(ignored)
 
     def _look(self, id: str, path: Path, status: os.stat_result) -> None:
@@ -414,6 +411,8 @@ class FolderLibrary(ABC, Generic[T]):
             act()
         except NotSaved as error:
             self._unsaved[what] = error.message
+        except OSError as error:
+            self._unsaved[what] = f"The data folder cannot be read: {error.strerror}."
         else:
             self._unsaved.pop(what, None)
 
@@ -422,6 +421,23 @@ class FolderLibrary(ABC, Generic[T]):
 
     def _versions(self, id: str) -> Versions:
         return Versions(self._versions_folder / id)
+
+
+def _examine(item: "os.DirEntry[str]", root: Path) -> Found | str | None:
+    """A file that is listed: where it is, or why it is left out; None for a link that leads nowhere."""
+    path = Path(item.path)
+    if item.is_symlink():
+        try:
+            path = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            return None
+        if not path.is_relative_to(root):
+            return "it is a link that leads out of the folder."
+    try:
+        status = path.stat()
+    except OSError:
+        return path, None
+    return (path, status) if stat.S_ISREG(status.st_mode) else "it is no regular file."
 
 
 def parse_document(raw: bytes) -> dict[str, Json] | Problem:

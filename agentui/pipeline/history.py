@@ -33,7 +33,7 @@ class RunSummary:
     operation: str
     model: str | None
     stream: bool
-    events: int
+    event_count: int
     error: Json
 
     @classmethod
@@ -55,7 +55,7 @@ class RunSummary:
             operation=run.incoming.operation,
             model=run.incoming.model,
             stream=run.incoming.wants_stream,
-            events=len(run.events.items),
+            event_count=len(run.events.items),
             error=last.data.get("error") if last is not None and ended and isinstance(last.data, Mapping) else None,
         )
 
@@ -104,8 +104,11 @@ class LiveFeed:
 
 
 class RunHistory:
-    """Runs by id, in the order in which they began. Running ones are always here; of the others the last ``max_runs``, as far as they take no
-    more than about ``max_bytes``. Runs are referred to, never copied."""
+    """Runs by id, in the order in which they began.
+
+    Running ones are always here; of the others the last ``max_runs``, as far as they take no more than about ``max_bytes``.
+    Runs are referred to, never copied.
+    """
 
     def __init__(self, max_runs: int, max_bytes: int) -> None:
         self._max_runs = max_runs

@@ -241,3 +241,6 @@ def make_node(kind: type[Node[Any]], config: Mapping[str, Json], build: Build) -
     except AgentUIError as error:
         build.problem("node.config", error.message)
         return None
+    except Exception as error:  # noqa: BLE001 - a plug-in's code may raise anything, and must not stop the server
+        build.problem("node.config", f"{kind.type_name} does not accept this configuration: {type(error).__name__}: {error}")
+        return None

@@ -86,7 +86,7 @@ def _check_ids(spec: PipelineSpec, problems: list[Problem]) -> None:
 
 
 def _graph(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> "nx.DiGraph[str]":
-    """The order graph. Bad edges and cycles are reported; of a cycle's edges the last one is left out."""
+    """The order graph. Bad edges are reported and left out; a cycle is reported with its path."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     by_id = {node.id: node for node in spec.nodes}
     graph.add_nodes_from(by_id)
@@ -134,7 +134,8 @@ def _check_reads(
     """A template may only read the OUT of nodes that run before it."""
     enabled = {node.id: node.enabled for node in spec.nodes}
     for reader, read in reads.items():
-        before = nx.ancestors(graph, reader)
+        # Walking to all ancestors costs a pass over the graph: only where something is read.
+        before = nx.ancestors(graph, reader) if read else set()
         for other in sorted(read):
             if other not in enabled:
                 text = f"Node {reader!r} reads OUT.{other}, but there is no node {other!r}."
@@ -165,8 +166,11 @@ def _answer(spec: PipelineSpec, graph: "nx.DiGraph[str]", problems: list[Problem
     last: list[str] = [name for name in graph if graph.out_degree(name) == 0 and by_id[name].enabled]
     if len(last) == 1:
         return last[0]
-    text = f"Which node answers? Nothing follows {', '.join(sorted(last)) or 'any enabled node'}: name one in answer."
-    problems.append(Problem("answer.ambiguous", text))
+    if last:
+        text = f"Which node answers? Nothing follows {', '.join(sorted(last))}: name one in answer."
+        problems.append(Problem("answer.ambiguous", text))
+    elif nx.is_directed_acyclic_graph(graph):
+        problems.append(Problem("answer.none", "The node that nothing follows is disabled: name an enabled one in answer."))
     return None
 
 

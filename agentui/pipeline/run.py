@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Literal
+from typing import Literal
 
 from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext, build_macro_context
+from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.events import EventType, RunEvent
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan
@@ -19,7 +20,6 @@ from agentui.tape import Tape
 from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
 from agentui.vendors.base import Vendors
-from agentui.pipeline.continuity import Continuity
 
 RunState = Literal["running", "finished", "failed", "cancelled"]
 
@@ -34,6 +34,7 @@ class Services:
     continuity: Continuity
     timeouts: Timeouts
     max_event: int
+    max_reply: int = 32 * 1024 * 1024
 
 
 @dataclass(eq=False)

@@ -105,6 +105,7 @@ class Curly:
             if not self._is_allowed(kind, token, brackets, last, offset):
                 return self._skip(offset)
             if kind != "space":
+                self.source.count_token(offset)
                 pieces.append(self._lower_token(kind, match, last, offset))
                 last = token
             offset = match.end()
@@ -228,6 +229,8 @@ class Curly:
         """A value behind which filters stand."""
         if len(self._filters_at) > MAX_FILTERS:
             return self._refuse(self.start, f"More than {MAX_FILTERS} filters. Use fewer.")
+        if not node.name.startswith("f"):
+            return self._refuse(self.start, f"Behind | stands a filter's name. {LANGUAGE}")
         name, offset = self._filters_at[int(node.name[1:])]
         read = self._read(inner)
         arguments = [self._read(argument) for argument in node.args]

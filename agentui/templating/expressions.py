@@ -39,7 +39,7 @@ _TOKEN = re.compile(
       | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))
       | (?P<string>"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|'(?:[^'\\\x00-\x1f]|\\[^\x00-\x1f])*')
       | (?P<name>[^\W\d]\w*)
-      | (?P<power>\*\*)
+      | (?P<unlisted>\*\*|<<|>>|<>)
       | (?P<operator>//|<=|>=|==|!=|[-+*/%<>])
       | (?P<mark>[()\[\]{},:])""",
     re.VERBOSE,
@@ -206,8 +206,8 @@ class _Tokens:
 
     def _check_token(self, token: _Token, before: _Token | None) -> None:
         """Refuse words, powers and strings that are not in the language."""
-        if token.kind == "power":
-            self.fail(token.offset, "** is not in the language. Multiply instead.")
+        if token.kind == "unlisted":
+            self.fail(token.offset, f"{token.text} is not in the language. Use + - * / // %, comparisons, and, or, not.")
         if token.kind == "name" and token.text not in _WORDS:
             self.fail(
                 token.offset,
@@ -248,7 +248,7 @@ class _Compiler:
         self._tokens = tokens
         self._lines = source.split("\n")
         # Parentheses let a formula run over several lines.
-        self._parsed = f"({source}\n)"
+        self._parsed = f"({source})"
 
     def compile(self) -> Evaluate:
         """The whole formula. Raises ExpressionError."""
@@ -333,6 +333,8 @@ class _Compiler:
         run = self._node(node.operand)
         if isinstance(node.op, ast.Not):
             return lambda random: not run(random)
+        if not isinstance(node.op, (ast.USub, ast.UAdd)):
+            self._refuse(node)
         is_minus = isinstance(node.op, ast.USub)
 
         def sign(random: Random) -> Json:
@@ -348,6 +350,8 @@ class _Compiler:
         row: list[ast.BinOp] = []
         left: ast.expr = node
         while isinstance(left, ast.BinOp):
+            if type(left.op) not in _ARITHMETIC:
+                self._refuse(left)
             row.append(left)
             left = left.left
         first = self._node(left)
@@ -396,6 +400,8 @@ class _Compiler:
         first = self._node(node.left)
         steps: list[tuple[ast.expr, str, Callable[[Json, Json], bool], Evaluate]] = []
         for sign, right in zip(node.ops, node.comparators, strict=True):
+            if type(sign) not in _COMPARISONS:
+                self._refuse(right)
             name, function = _COMPARISONS[type(sign)]
             steps.append((right, name, function, self._node(right)))
 

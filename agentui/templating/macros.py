@@ -15,7 +15,7 @@ from typing import Final, Literal
 from agentui.jsonio import Json
 from agentui.templating.curly import Curly
 from agentui.templating.literals import CONSTANTS
-from agentui.templating.paths import MISSING, Step, read_path
+from agentui.templating.paths import MAX_STEPS, MISSING, Step, read_path
 from agentui.templating.problems import Fault, SourceText, TemplateRenderError
 from agentui.templating.scope import Frame, Read, read_best_text, read_context, read_name, read_nothing, read_out, read_vars
 from agentui.templating.values import json_text, plain_top, text_of
@@ -164,6 +164,8 @@ class MacroReader:
         closing = _END.match(self.source.text, behind)
         if not steps or not all(each.key for each in steps[:1]) or closing is None:
             return self._broken_path(form, start, behind)
+        if len(steps) > MAX_STEPS:
+            self.source.add(start, "template.syntax", f"The path has more than {MAX_STEPS} steps. Shorten it.")
         if form == "OUT":
             return self._insert("out", start, closing.end(), self._path("OUT", steps, start))
         return self._insert("var", start, closing.end(), self._path(steps[0].key, steps[1:], start, is_context_first=True))

@@ -13,6 +13,9 @@ from agentui.errors import Problem
 MAX_SOURCE = 1024 * 1024
 """Characters of a template's source."""
 
+MAX_TOKENS = 100_000
+"""Names, literals and signs in all ``{{ }}`` of one template: reading one costs some microseconds."""
+
 _MOST_PROBLEMS = 50
 
 
@@ -46,6 +49,7 @@ class SourceText:
         self.text = text
         self.problems: list[Problem] = []
         self._place = place
+        self._tokens = 0
         self._last: dict[str, int] = {}
         self._line_starts = [0]
         if len(text) > MAX_SOURCE:
@@ -60,6 +64,13 @@ class SourceText:
         """Line and column of the character at ``offset``."""
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
+
+    def count_token(self, offset: int) -> None:
+        """Count one token. Raises TemplateSyntaxError beyond MAX_TOKENS."""
+        self._tokens += 1
+        if self._tokens > MAX_TOKENS:
+            self.add(offset, "template.too_large", f"There are more than {MAX_TOKENS} words in macros. Use fewer.")
+            self.raise_problems()
 
     def find_closing(self, mark: str, start: int) -> int:
         """Where ``mark`` next stands, or -1; asking often in a text that has none costs one search."""

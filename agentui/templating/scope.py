@@ -135,18 +135,23 @@ def _size(value: Json, enough: int) -> int:
     return total
 
 
+def _nearest(scope: Scope, name: str) -> Json:
+    """What the node, the run or a tier calls ``name``."""
+    value = scope.own.get(name, MISSING)
+    if value is MISSING:
+        value = scope.run_vars.get(name, MISSING)
+        if value is MISSING:
+            value = scope.variables.get(name, MISSING)
+    return value
+
+
 def read_name(name: str, steps: tuple[Step, ...]) -> Read:
     """Read ``name`` as the bare forms do, then follow ``steps``."""
 
     def read(frame: Frame) -> Json:
-        scope = frame.scope
-        value = scope.own.get(name, MISSING)
+        value = _nearest(frame.scope, name)
         if value is MISSING:
-            value = scope.run_vars.get(name, MISSING)
-            if value is MISSING:
-                value = scope.variables.get(name, MISSING)
-                if value is MISSING:
-                    value = scope.context.get(name, MISSING)
+            value = frame.scope.context.get(name, MISSING)
         return walk(value, steps) if steps else value
 
     return read
@@ -154,11 +159,12 @@ def read_name(name: str, steps: tuple[Step, ...]) -> Read:
 
 def read_context(name: str, steps: tuple[Step, ...]) -> Read:
     """Read ``name`` as ``[[VAR:..]]`` does, then follow ``steps``."""
-    bare = read_name(name, steps)
 
     def read(frame: Frame) -> Json:
         value = frame.scope.context.get(name, MISSING)
-        return bare(frame) if value is MISSING else walk(value, steps)
+        if value is MISSING:
+            value = _nearest(frame.scope, name)
+        return walk(value, steps)
 
     return read
 

@@ -101,30 +101,18 @@ class Upstream:
         (too many at once for this origin) and BadRequest (a header that is none).
         """
         try:
-            url = self._check_url(call.url)
-            with self._origins.entered(url) as origin:
-                async with self._answered(call, origin) as stream:
-                    yield stream
+            with self._origins.at(self._check_url(call.url)) as origin:
+                exchange = await self._exchange(call, origin)
+                try:
+                    yield exchange.stream()
+                finally:
+                    exchange.close()
+                    if exchange.is_broken:
+                        origin.breaker.failed(time.monotonic())
         except AgentUIError as error:
             if call.node is not None:
                 error.details.setdefault("node", call.node)
             raise
-
-    @asynccontextmanager
-    async def _answered(self, call: UpstreamCall, origin: Origin) -> AsyncIterator[UpstreamStream]:
-        """The stream of the last attempt, closed on the way out."""
-        exchange = await self._exchange(call, origin)
-        stream: UpstreamStream | None = None
-        try:
-            assert exchange.answer is not None
-            stream = UpstreamStream(exchange.answer, exchange.headers, origin.host, call.timeouts.idle, call.deadline)
-            yield stream
-        finally:
-            exchange.close()
-            if stream is not None:
-                stream.close()
-                if stream.is_broken:
-                    origin.breaker.failed(time.monotonic())
 
     async def _exchange(self, call: UpstreamCall, origin: Origin) -> Exchange:
         """Attempt the call until there is an answer to hand out. Raises the last attempt's error when there is none."""
@@ -195,8 +183,8 @@ def _outgoing(headers: Mapping[str, str]) -> dict[str, str]:
     outgoing: dict[str, str] = {}
     for name, value in headers.items():
         check_header(name, value)
-        lowered = name.lower()
-        if lowered not in FRAMING and lowered != "accept-encoding":
-            outgoing[name] = value
-    outgoing["Accept-Encoding"] = "identity"
+        outgoing[name.lower()] = value  # one of each: two spellings of a name would be two headers
+    for name in FRAMING & outgoing.keys():
+        del outgoing[name]
+    outgoing["accept-encoding"] = "identity"
     return outgoing

@@ -26,6 +26,7 @@ from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.origins import host_of
 from agentui.upstream.policy import ForbiddenAddress
 from agentui.upstream.retry import Setback
+from agentui.upstream.stream import UpstreamStream
 from agentui.upstream.wire import Answer, Disconnected, Watch, watching
 
 _IN_PIECES = 64 * 1024
@@ -46,6 +47,7 @@ class Exchange:
         self._host = host
         self._started = time.monotonic()
         self._watch = Watch(_within(call.timeouts.first_byte, call.deadline, self._started))
+        self._stream: UpstreamStream | None = None
         self.answer: Answer | None = None
         self.headers: Mapping[str, str] = {}
         self.error: UpstreamError | None = None
@@ -79,10 +81,24 @@ class Exchange:
         assert isinstance(answer, Answer)
         self._answered(answer)
 
+    def stream(self) -> UpstreamStream:
+        """The answer, ready to be read. Raises UpstreamInvalid when it is compressed in a way that nobody asked for."""
+        assert self.answer is not None
+        call = self._call
+        self._stream = UpstreamStream(self.answer, self.headers, self._host, call.timeouts.idle, call.deadline)
+        return self._stream
+
     def close(self) -> None:
         """Leave: the connection is dropped unless the answer has come to its end."""
+        if self._stream is not None:
+            self._stream.close()
         if self.answer is not None:
             self.answer.abort()
+
+    @property
+    def is_broken(self) -> bool:
+        """True when the upstream failed in the middle of its answer."""
+        return self._stream is not None and self._stream.is_broken
 
     def report(self, number: int, wait: float | None) -> Attempt:
         """The attempt as ``on_attempt`` hears of it."""

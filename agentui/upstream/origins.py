@@ -1,9 +1,9 @@
 """Origins: the named ones that presets may write for a base URL, and what goes on at each one that is called."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import TracebackType
 
 from yarl import URL
 
@@ -11,17 +11,28 @@ from agentui.errors import Busy, NotFound
 from agentui.upstream.breaker import Breaker
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEPT = 1024
 """Origins remembered at most; idle ones beyond that are forgotten."""
 
 
 @dataclass(slots=True)
 class Origin:
-    """One scheme, host and port: how many calls are under way there, and its circuit. ``host`` is how errors name it."""
+    """One scheme, host and port: how many calls are under way there (a ``with`` block counts as one), and its circuit.
+
+    ``host`` is how errors name it.
+    """
 
     host: str
     in_flight: int = 0
     breaker: Breaker = field(default_factory=Breaker)
+
+    def __enter__(self) -> "Origin":
+        self.in_flight += 1
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.in_flight -= 1
 
 
 class Origins:
@@ -31,9 +42,8 @@ class Origins:
         self._limit = limit
         self._by_origin: dict[URL, Origin] = {}
 
-    @contextmanager
-    def entered(self, url: URL) -> Iterator[Origin]:
-        """Count a call in for as long as the block runs. Raises Busy when the origin has its limit under way."""
+    def at(self, url: URL) -> Origin:
+        """The URL's origin, to be entered at once. Raises Busy when it has its limit under way."""
         origin = self._of(url)
         if origin.in_flight >= self._limit:
             raise Busy(
@@ -41,11 +51,7 @@ class Origins:
                 retry_after=1.0,
                 host=origin.host,
             )
-        origin.in_flight += 1
-        try:
-            yield origin
-        finally:
-            origin.in_flight -= 1
+        return origin
 
     def _of(self, url: URL) -> Origin:
         """The origin of a URL, remembered."""
@@ -75,8 +81,8 @@ def resolve_base_url(base_url: str, named: Mapping[str, str]) -> str:
     origin = named.get(name)
     if origin is None:
         known = ", ".join(sorted(named)) or "none here"
+        shown = f"The base URL {name!r}" if _NAME.fullmatch(name) else "The base URL"
         raise NotFound(
-            f"The base URL {name!r:.80} is neither an http:// or https:// address nor a named origin (known: {known}).",
-            param="base_url",
+            f"{shown} is neither an http:// or https:// address nor a named origin (known: {known}).", param="base_url"
         )
     return origin.rstrip("/") + slash + rest

@@ -30,11 +30,12 @@ class IdleClock:
         self._since: float | None = None
         self._handle: asyncio.TimerHandle | None = None
         self.expired = False
-        self._ring()
 
     def wait(self) -> None:
-        """Somebody begins to wait."""
+        """Somebody begins to wait; the first time, the timer is set."""
         self._since = time.monotonic()
+        if self._handle is None and not self.expired:
+            self._ring()
 
     def rest(self) -> None:
         """The wait is over."""
@@ -132,19 +133,26 @@ class UpstreamStream:
         """The next bytes as they came over the wire; b"" at the end."""
         if self._ended:
             return b""
+        if self._content.is_eof() and not self._clock.expired:
+            # All of it is here (or what broke it): nothing to wait for, so no timer is needed either.
+            return await self._take()
         clock = self._clock
         clock.wait()
+        try:
+            piece = await self._take()
+        finally:
+            clock.rest()
+        if not piece and clock.expired:  # an answer without length looks finished when its connection is dropped
+            raise self._timeout()
+        return piece
+
+    async def _take(self) -> bytes:
+        """Up to 64 KB, waiting for the first byte; b"" once at the end."""
         try:
             piece = await self._content.read(MAX_CHUNK)
         except (ClientError, HttpProcessingError, OSError) as error:
             raise self._broken(error) from None  # the cause may quote what came, keys included
-        finally:
-            clock.rest()
-        if not piece:
-            if clock.expired:  # an answer without length or chunks looks finished when its connection is dropped
-                raise self._timeout()
-            self._ended = True
-            clock.stop()
+        self._ended = not piece
         return piece
 
     def _broken(self, error: Exception) -> UpstreamError:

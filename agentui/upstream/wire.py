@@ -134,8 +134,9 @@ class Answer(ClientResponse):
 
     def abort(self) -> None:
         """Leave, dropping the connection unless the answer has come to its end."""
-        self.abort_transport()
-        self.close()
+        if self.connection is not None:  # otherwise it is back in the pool, or gone
+            self.abort_transport()
+            self.close()
 
     def abort_transport(self) -> None:
         """Drop the connection unless the answer has come to its end; whoever reads is woken by an error."""

@@ -91,7 +91,7 @@ def _vector(request: Json) -> list[float]:
 
 def _extra(step: Step, value: dict[str, Json]) -> dict[str, Json]:
     """The value, with a field nobody knows where the step wants that."""
-    return {**value, "xUnknown": {"new": [1, None, "✓"]}} if step.extras else value
+    return {**value, "xUnknown": {"new": "✓", "none": None}} if step.extras else value
 
 
 def _config(exchange: Exchange) -> dict[str, Json]:

@@ -274,7 +274,7 @@ def _head(exchange: Exchange, kind: str) -> dict[str, Json]:
 
 def _extra(step: Step, value: dict[str, Json]) -> dict[str, Json]:
     """The value, with a field nobody knows where the step wants that."""
-    return {**value, "x_unknown": {"new": [1, None, "✓"]}} if step.extras else value
+    return {**value, "x_unknown": {"new": "✓", "none": None}} if step.extras else value
 
 
 def usage(step: Step) -> Json:
@@ -370,8 +370,9 @@ def _deltas(exchange: Exchange) -> Iterator[tuple[dict[str, Json], int, dict[str
     """Every delta with its choice and what else the choice says; several choices take turns."""
     step, body = exchange.step, exchange.body
     choices = range(body.get("n") or 1)
+    speaks = bool(step.text) or not (step.calls or step.refusal)
     for number in choices:
-        yield {"role": "assistant", "content": "", "refusal": None}, number, {}
+        yield {"role": "assistant", "content": "" if speaks else None, "refusal": None}, number, {}
     for number in choices:
         for piece in halves(step.thinking or ""):
             yield {"reasoning_content": piece}, number, {}
@@ -379,11 +380,11 @@ def _deltas(exchange: Exchange) -> Iterator[tuple[dict[str, Json], int, dict[str
     texts = {number: step.pieces(number) for number in choices}
     while texts:
         for number, pieces in list(texts.items()):
-            piece = next(pieces, None)
-            if piece is None:
+            word = next(pieces, None)
+            if word is None:
                 del texts[number]
             else:
-                yield {"content": piece}, number, {"logprobs": _logprobs(body, [piece])}
+                yield {"content": word}, number, {"logprobs": _logprobs(body, [word])}
     for number in choices:
         for piece in halves(step.refusal or ""):
             yield {"refusal": piece}, number, {}

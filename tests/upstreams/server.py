@@ -6,7 +6,7 @@ import json
 import socket
 import struct
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -20,6 +20,8 @@ from tests.upstreams.openai_mock import CREATED, OpenAIMock
 from tests.upstreams.responses_mock import ResponsesMock
 from tests.upstreams.shapes import Json
 from tests.upstreams.step import Call, Step, scenario
+
+__all__ = ["API_KEY", "Call", "Mock", "Recorded", "Step", "start_mock"]
 
 API_KEY = "sk-test-key-0123456789abcdef"
 MODELS = ("text", "tool", "thinking")
@@ -93,6 +95,10 @@ class Mock:
         """Answer the next requests that pass the checks with these steps, one each; after them the model's name decides."""
         self._steps.extend([steps] if isinstance(steps, Step) else steps)
 
+    def forget_steps(self) -> None:
+        """Drop the scripted steps that were not asked for."""
+        self._steps.clear()
+
     def release(self) -> None:
         """Let every answer that holds go on, now and later."""
         self._released.set()
@@ -116,7 +122,7 @@ class Mock:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def _until(self, holds: "_Claim") -> None:
+    async def _until(self, holds: Callable[[], bool]) -> None:
         async with self._changed:
             await self._changed.wait_for(holds)
 
@@ -137,10 +143,6 @@ class Mock:
         finally:
             self.open_answers -= 1
             await asyncio.shield(asyncio.ensure_future(self._note()))
-
-
-class _Claim(Protocol):
-    def __call__(self) -> bool: ...
 
 
 async def start_mock(host: str = "127.0.0.1") -> Mock:
@@ -243,6 +245,9 @@ class _Handlers:
         )
         dialect.check(exchange)
         exchange = replace(exchange, tool_names=dialect.tool_names(body), step=self._step(exchange, dialect))
+        if exchange.step.fail_after is not None and not exchange.stream:
+            # An answer in one piece has no middle to fail in.
+            raise dialect.refusal(replace(exchange, step=replace(exchange.step, status=503)))
         if exchange.step.status >= 400:
             raise dialect.refusal(exchange)
         if exchange.step.blocked:
@@ -362,7 +367,7 @@ async def _play(request: web.Request, exchange: Exchange, dialect: Dialect, rele
 async def _whole(request: web.Request, exchange: Exchange, dialect: Dialect, released: asyncio.Event) -> web.StreamResponse:
     """One JSON body; a cut one promises more bytes than it sends."""
     step = exchange.step
-    data = dumps(dialect.answer(exchange)).encode()
+    data = b'{"broken": tru' if step.bad_event else dumps(dialect.answer(exchange)).encode()
     if step.cut is None and step.hold is None and not step.forever:
         return web.Response(body=data, content_type="application/json", headers={"x-request-id": "req_mock"})
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(data))})
@@ -430,6 +435,3 @@ def _drop(request: web.Request, *, reset: bool) -> None:
         transport.abort()
     else:
         transport.close()
-
-
-__all__ = ["API_KEY", "Call", "Mock", "Recorded", "Step", "start_mock"]

@@ -4,7 +4,6 @@ A shape finds the first misfit and says where; each dialect puts that into its o
 """
 
 import base64
-import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
@@ -94,7 +93,7 @@ def is_base64(text: str, *, url_safe: bool = False) -> bool:
         standard = standard.rstrip("=") + "=" * (-len(standard.rstrip("=")) % 4)
     try:
         base64.b64decode(standard, validate=True)
-    except binascii.Error:
+    except ValueError:
         return False
     return bool(text)
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.chat.messages import Message, text_message
+from agentui.chat.messages import Message, ToolResult, text_message
 from agentui.pipeline.node import Build, TextField
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.templating.scope import Scope
@@ -54,7 +54,7 @@ class BlockList:
                 self._blocks.append(_HistoryBlock(block.last, block.system))
             else:
                 self._blocks.append(_TextBlock(block.role, text))
-        if not blocks:
+        if not self._blocks:
             self._blocks.append(_HistoryBlock(None, True))
 
     @property
@@ -81,7 +81,7 @@ def _history(messages: Sequence[Message], block: _HistoryBlock) -> list[Message]
     chosen = [message for message in messages if message.role != "system"]
     if block.last is not None:
         chosen = chosen[-block.last :]
-        while chosen and chosen[0].role == "tool":
+        while chosen and any(isinstance(part, ToolResult) for part in chosen[0].parts):
             chosen = chosen[1:]
     if not block.system:
         return chosen

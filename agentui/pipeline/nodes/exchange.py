@@ -12,14 +12,14 @@ from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.target import Target
+from agentui.redaction import mask_url, secret_headers
 from agentui.upstream.call import Attempt, UpstreamCall
-from agentui.upstream.stream import UpstreamStream
 from agentui.upstream.headers import returnable_response_headers
+from agentui.upstream.stream import UpstreamStream
 from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
 
 MAX_ERROR_BYTES = 1024 * 1024
-MAX_REPLY_BYTES = 32 * 1024 * 1024
 DRAIN_SECONDS = 0.25
 
 
@@ -47,7 +47,7 @@ async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, J
     ctx.run.emit(
         "node.request",
         ctx.node_id,
-        {"method": "POST", "url": call.url, "headers": dict(call.headers), "body": wire.body},
+        {"method": "POST", "url": mask_url(call.url), "headers": dict(call.headers), "body": wire.body},
     )
     try:
         async with ctx.services.upstream.open(call) as stream:
@@ -56,18 +56,19 @@ async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, J
             if stream.status >= 400:
                 raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
             if wire.operation != "chat":
-                return await _side_operation(ctx, request, _json(await stream.read(MAX_REPLY_BYTES)))
+                return await _side_operation(ctx, request, _json(await stream.read(ctx.services.max_reply)))
             if stream.content_type == "text/event-stream":
                 return await _streamed(ctx, request, stream)
-            return await _whole(ctx, request, await stream.read(MAX_REPLY_BYTES))
+            return await _whole(ctx, request, await stream.read(ctx.services.max_reply))
     except AgentUIError as error:
         error.details.setdefault("host", urlsplit(call.url).hostname)
         raise
 
 
 def make_call(ctx: NodeContext, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> UpstreamCall:
-    """An upstream call under the run's clocks, whose attempts the canvas hears of."""
+    """An upstream call under the run's clocks, whose attempts the canvas hears of and whose keys it never sees."""
     run = ctx.run
+    run.redactor.register(*secret_headers(headers))
 
     def report(attempt: Attempt) -> None:
         run.emit("node.attempt", ctx.node_id, _attempt_data(attempt, run.started))

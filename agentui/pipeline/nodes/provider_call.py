@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentui.chat.messages import Message
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
-from agentui.errors import BadRequest, NodeFailed, Unsupported
+from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.node import Build, Node, NodeParams, node
@@ -150,6 +150,12 @@ class ProviderCall(Node[ProviderCallParams]):
         goes without them.
         """
         chat = ctx.incoming.chat
+        if chat.needs_state is not None and vendor.name != chat.vendor:
+            raise UnsupportedFeature(
+                f"{chat.needs_state} leans on something that is kept at the vendor of the caller's dialect, and this "
+                f"pipeline asks {vendor.title}: send the whole conversation instead.",
+                param=chat.needs_state,
+            )
         messages: tuple[Message, ...] = self._blocks.compose(ctx, scope)
         if not any(message.role != "system" for message in messages):
             raise NodeFailed("The blocks hold no user text: there is nothing to answer. Add a user or history block.")

@@ -5,18 +5,20 @@ from urllib.parse import parse_qsl, urlencode
 
 from pydantic import Field
 
+from agentui.chat.deltas import End, Failure
 from agentui.chat.reply import ReplyBuilder
-from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid
+from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.node import Build, JsonField, Node, NodeParams, TextField, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.exchange import make_call
-from agentui.pipeline.nodes.target import join_url
+from agentui.pipeline.nodes.target import join_url, tidy_header
+from agentui.redaction import mask_url
 from agentui.secrets.store import check_origin
 from agentui.templating.scope import Scope
 from agentui.upstream.call import UpstreamCall
-from agentui.upstream.stream import UpstreamStream
 from agentui.upstream.headers import check_header, forwardable_request_headers, returnable_response_headers
+from agentui.upstream.stream import UpstreamStream
 from agentui.vendors.sse import SseDecoder
 
 MAX_KEPT_BYTES = 8 * 1024 * 1024
@@ -28,7 +30,11 @@ class RawForwardParams(NodeParams):
     base_url: str = Field(
         "", description="Where to; empty: the caller's own vendor. demo: the built-in demo.", json_schema_extra={"ui": "macro"}
     )
-    override_path: str = Field("", description="Path and query instead of the caller's.", json_schema_extra={"ui": "macro"})
+    override_path: str = Field(
+        "",
+        description="Path instead of the caller's; a query in it replaces the caller's query too.",
+        json_schema_extra={"ui": "macro"},
+    )
     extra_headers: dict[str, str] | str = Field(
         default_factory=dict,
         description="Headers to add or replace: an object, or a JSON text with macros.",
@@ -72,7 +78,7 @@ class RawForward(Node[RawForwardParams]):
         ctx.run.emit(
             "node.request",
             ctx.node_id,
-            {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json},
+            {"method": call.method, "url": mask_url(call.url), "headers": dict(call.headers), "body": ctx.incoming.json},
         )
         async with ctx.services.upstream.open(call) as stream:
             if stream.content_type == "text/html":
@@ -80,6 +86,8 @@ class RawForward(Node[RawForwardParams]):
                     f"The upstream answered {stream.status} with an HTML page: check base_url and path.",
                     begins=(await stream.read(MAX_KEPT_BYTES))[:200].decode("utf-8", "replace"),
                 )
+            if stream.status >= 400:
+                return {"result": await self._pass_error_on(ctx, stream)}
             return {"result": await self._pass_on(ctx, stream)}
 
     async def preview(self, ctx: NodeContext) -> Json:
@@ -95,7 +103,7 @@ class RawForward(Node[RawForwardParams]):
         written = ctx.render(self._path, scope).strip()
         headers = forwardable_request_headers(incoming.headers)
         path, _, own_query = written.partition("?")
-        query = own_query if own_query or written else incoming.query
+        query = own_query if "?" in written else incoming.query
         query, key = _without_key(query)
         if key and "x-goog-api-key" not in headers:
             # Keys in query strings end up in logs and redirects; Gemini takes the same key as a header.
@@ -114,7 +122,7 @@ class RawForward(Node[RawForwardParams]):
         return ctx.services.vendors[vendor].default_base_url
 
     def _extra_headers(self, ctx: NodeContext, scope: Scope) -> dict[str, str]:
-        extra: dict[str, str] = {name: ctx.render(field, scope).strip() for name, field in self._headers.items()}
+        extra: dict[str, str] = {name: ctx.render(field, scope) for name, field in self._headers.items()}
         if self._headers_json is not None:
             rendered = ctx.render_json(self._headers_json, scope)
             if not isinstance(rendered, dict):
@@ -124,6 +132,7 @@ class RawForward(Node[RawForwardParams]):
                 for name, value in rendered.items()
                 if value is not None
             }
+        extra = {name: tidy_header(value) for name, value in extra.items()}
         for name, value in extra.items():
             try:
                 check_header(name, value)
@@ -136,17 +145,29 @@ class RawForward(Node[RawForwardParams]):
         headers = returnable_response_headers(stream.headers)
         kept = bytearray()
         whole = True
+        # The caller's headers wait for the first byte: silence until then is still told by a status.
+        chunk = await stream.next()
         if ctx.answer is not None:
             await ctx.answer.raw(stream.status, headers, b"")
-        async for chunk in stream.chunks():
+        while chunk:
             if ctx.answer is not None:
                 await ctx.answer.raw(stream.status, headers, chunk)
             whole = whole and len(kept) + len(chunk) <= MAX_KEPT_BYTES
             if whole:
                 kept += chunk
+            chunk = await stream.next()
         if not whole:
             return {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}
         return self._result(ctx, stream.content_type, bytes(kept))
+
+    async def _pass_error_on(self, ctx: NodeContext, stream: UpstreamStream) -> Json:
+        """Hand an error answer on as a whole, without the keys that some upstreams repeat in it."""
+        headers = returnable_response_headers(stream.headers)
+        body = (await stream.read(MAX_KEPT_BYTES)).decode("utf-8", "surrogateescape")
+        shown = ctx.run.redactor.redact(body).encode("utf-8", "surrogateescape")
+        if ctx.answer is not None:
+            await ctx.answer.raw(stream.status, headers, shown)
+        return self._result(ctx, stream.content_type, shown)
 
     def _result(self, ctx: NodeContext, content_type: str, body: bytes) -> Json:
         """The JSON that came; a stream of the caller's own dialect as the answer it adds up to."""
@@ -159,12 +180,18 @@ class RawForward(Node[RawForwardParams]):
 
 
 def _assembled(ctx: NodeContext, body: bytes) -> Json:
+    """The answer that a stream adds up to. Raises UpstreamTruncated when it broke off in the caller's dialect; of another
+    dialect's stream nothing is known."""
     assert ctx.incoming.wire is not None
     vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
-    parser, builder = vendor.stream_parser(), ReplyBuilder()
-    for event in SseDecoder(ctx.services.max_event).feed(body):
-        builder.feed(parser.feed(event))
-    builder.feed(parser.close())
+    parser, decoder = vendor.stream_parser(), SseDecoder(ctx.services.max_event)
+    deltas = [delta for event in decoder.feed(body) for delta in parser.feed(event)]
+    deltas += parser.close()
+    is_over = any(isinstance(delta, End | Failure) for delta in deltas)
+    if deltas and not is_over:
+        raise UpstreamTruncated("The upstream's answer broke off before its end.")
+    builder = ReplyBuilder()
+    builder.feed(deltas)
     reply = builder.reply()
     ctx.emit_chunk(reply.text)
     return vendor.render_reply(reply, ctx.incoming.wire)

@@ -17,7 +17,8 @@ from agentui.vendors.base import Vendor
 KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})
 
 _VERSION_END = re.compile(r"/(v[0-9]+(?:alpha|beta)?[0-9]*)$")
-_DOUBLED_SCHEME = re.compile(r"^Bearer\s+(?=Bearer\s)", re.IGNORECASE)
+_DOUBLED_SCHEME = re.compile(r"^Bearer\s+(?=Bearer\b)", re.IGNORECASE)
+_BARE_SCHEME = re.compile(r"(?:Bearer|Basic|Token)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -49,6 +50,16 @@ class Target:
         for secret in ctx.used_secrets:
             check_origin(secret, url)
         return cls(url, headers, stream)
+
+
+def tidy_header(value: str) -> str:
+    """A rendered header's value without a scheme that stands twice or that has no key behind it.
+
+    Seed 003 writes ``Bearer [[VAR:incoming.headers.authorization]]``, and that header begins with Bearer itself; where
+    the caller sent none, nothing is left.
+    """
+    value = _DOUBLED_SCHEME.sub("", value.strip())
+    return "" if _BARE_SCHEME.fullmatch(value) else value
 
 
 def join_url(base: str, endpoint: str) -> str:
@@ -96,9 +107,7 @@ def _headers(
     headers.update(vendor.version_headers(wire))
     keyed = has_key_in_url
     for name, field in fields.headers.items():
-        value = ctx.render(field, scope).strip()
-        # Seed 003 writes "Bearer [[VAR:incoming.headers.authorization]]", and that header begins with Bearer itself.
-        value = _DOUBLED_SCHEME.sub("", value)
+        value = tidy_header(ctx.render(field, scope))
         if not value:
             continue
         try:

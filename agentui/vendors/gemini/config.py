@@ -6,7 +6,7 @@ from typing import Final
 from agentui.chat.request import ChatRequest, Effort, Params, ResponseFormat, ThinkingConfig
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
-from agentui.vendors.gemini.protojson import Malformed, camel, flag, integer, items, member, number, obj, text
+from agentui.vendors.gemini.protojson import Malformed, flag, integer, items, label_of, member, number, obj, text
 from agentui.vendors.gemini.schema import to_json_schema
 
 MAX_STOPS: Final = 5
@@ -96,7 +96,7 @@ def parse_thinking(config: Mapping[str, Json]) -> ThinkingConfig | None:
 
 def unmodelled_config(config: Mapping[str, Json]) -> list[str]:
     """What is said here and modelled nowhere, by name."""
-    names = [camel(key) for key, value in config.items() if value not in (None, [], {}, "")]
+    names = [label_of(key) for key, value in config.items() if value not in (None, [], {}, "")]
     kept = [name for name in names if name not in _MODELLED]
     if str(member(config, "responseMimeType") or "").startswith("text/x."):
         kept.append("responseMimeType")

@@ -6,7 +6,7 @@ from typing import Final
 from agentui.chat.messages import Media, MediaKind, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
-from agentui.vendors.gemini.protojson import Malformed, camel, items, member, obj, standard_base64, text
+from agentui.vendors.gemini.protojson import Malformed, camel, items, label_of, member, obj, standard_base64, text
 
 GEMINI: Final = "gemini"
 
@@ -68,7 +68,10 @@ def parse_part(raw: Json) -> tuple[Part, ...]:
     if member(raw, "thought") is True and words is None:
         return (Opaque(GEMINI, "thought", raw),)
     main = _parse_main(raw, words)
-    return main if signature is None else (*main, Thinking("", signature, None, GEMINI))
+    # A closed part keeps its signature inside.
+    if signature is None or (main and isinstance(main[0], Opaque)):
+        return main
+    return (*main, Thinking("", signature, None, GEMINI))
 
 
 def _parse_main(raw: dict[str, Json], words: str | None) -> tuple[Part, ...]:
@@ -79,7 +82,7 @@ def _parse_main(raw: dict[str, Json], words: str | None) -> tuple[Part, ...]:
         return (_parse_blob(obj(raw, "inlineData")),)
     if member(raw, "fileData") is not None:
         return (_parse_file(obj(raw, "fileData")),)
-    names = [camel(key) for key, value in raw.items() if value is not None and camel(key) != "thoughtSignature"]
+    names = [label_of(key) for key, value in raw.items() if value is not None and camel(key) != "thoughtSignature"]
     label: str | None = next((name for name in _PAYLOADS if name in names), names[0] if names else None)
     return () if label is None else (Opaque(GEMINI, label, raw),)
 

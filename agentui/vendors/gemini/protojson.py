@@ -54,6 +54,11 @@ def camel(name: str) -> str:
     return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
 
 
+def label_of(key: str) -> str:
+    """A member's name fit for ``x-agentui-dropped``: camelCase, and never what a caller made up to break a header."""
+    return camel(key) if re.fullmatch(r"[A-Za-z0-9_.]{1,80}", key) else "unknown"
+
+
 def obj(parent: Mapping[str, Json], name: str) -> dict[str, Json]:
     """The object under ``name``, {} when absent. Raises Malformed for anything else."""
     value = member(parent, name)

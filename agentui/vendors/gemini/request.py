@@ -13,14 +13,13 @@ from agentui.vendors.base import model_path_segment
 from agentui.vendors.gemini.config import parse_format, parse_params, parse_thinking, render_config, unmodelled_config
 from agentui.vendors.gemini.contents import parse_messages, put_conversation, render_foreign, render_own
 from agentui.vendors.gemini.parts import GEMINI
-from agentui.vendors.gemini.protojson import Malformed, camel, member, obj, spelling, within
+from agentui.vendors.gemini.protojson import Malformed, camel, label_of, member, obj, spelling, within
 from agentui.vendors.gemini.tools import parse_tool_choice, parse_tools, render_tools, unmodelled_tool_config
 
 _PATH: Final = re.compile(r"/(v1|v1beta|v1alpha)/(?:models/|(?=tunedModels/))(.+):([A-Za-z]+)", re.DOTALL)
 _METHODS: Final = {"generateContent": "chat", "streamGenerateContent": "chat", "countTokens": "count_tokens"}
 _CREDENTIALS: Final = {"key", "$key", "access_token", "oauth_token", "api_key"}
 _MODELLED: Final = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"}
-_PRINTABLE: Final = re.compile(r"[A-Za-z0-9_.]{1,80}")
 
 
 def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
@@ -145,10 +144,9 @@ def _parse(wire: WireRequest, body: dict[str, Json]) -> ChatRequest:
 
 
 def _unmodelled(body: dict[str, Json], config: dict[str, Json]) -> tuple[str, ...]:
-    """What the request says and nobody else understands. Names go into a header, so strange ones are not repeated."""
-    names = [camel(key) for key, value in body.items() if value not in (None, [], {}, "") and camel(key) not in _MODELLED]
-    names += unmodelled_tool_config(body) + unmodelled_config(config)
-    return tuple(dict.fromkeys(name if _PRINTABLE.fullmatch(name) else "unknown" for name in names))
+    """What the request says and nobody else understands."""
+    names = [label_of(key) for key, value in body.items() if value not in (None, [], {}, "") and camel(key) not in _MODELLED]
+    return tuple(dict.fromkeys([*names, *unmodelled_tool_config(body), *unmodelled_config(config)]))
 
 
 def render_request(chat: ChatRequest) -> WireRequest:

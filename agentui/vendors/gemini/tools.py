@@ -7,7 +7,7 @@ from typing import Final
 from agentui.chat.request import ChatRequest, ServerTool, Tool, ToolChoice
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
-from agentui.vendors.gemini.protojson import Malformed, camel, items, member, obj, text
+from agentui.vendors.gemini.protojson import Malformed, camel, items, label_of, member, obj, text
 from agentui.vendors.gemini.schema import takes_nothing, to_json_schema
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
@@ -20,8 +20,8 @@ def parse_tools(body: Mapping[str, Json]) -> tuple[Tool | ServerTool, ...]:
         if not isinstance(entry, dict):
             raise Malformed("Every tool must be an object.", "tools")
         tools += [_parse_declaration(raw) for raw in items(entry, "functionDeclarations")]
-        own = {camel(key): value for key, value in entry.items() if value is not None}
-        tools += [ServerTool(label, {label: value}) for label, value in own.items() if label != "functionDeclarations"]
+        own = {key: value for key, value in entry.items() if value is not None and camel(key) != "functionDeclarations"}
+        tools += [ServerTool(label_of(key), {key: value}) for key, value in own.items()]
     return tuple(tools)
 
 
@@ -58,7 +58,7 @@ def parse_tool_choice(body: Mapping[str, Json]) -> ToolChoice | None:
 def unmodelled_tool_config(body: Mapping[str, Json]) -> list[str]:
     """What ``toolConfig`` says beyond the neutral choice, by name."""
     config = obj(body, "toolConfig")
-    names = [f"toolConfig.{camel(key)}" for key, value in config.items() if value and camel(key) != "functionCallingConfig"]
+    names = [f"toolConfig.{label_of(key)}" for key, value in config.items() if value and camel(key) != "functionCallingConfig"]
     calling = obj(config, "functionCallingConfig")
     if member(calling, "allowedFunctionNames") and str(member(calling, "mode")).upper() != "ANY":
         names.append("toolConfig.functionCallingConfig.allowedFunctionNames")

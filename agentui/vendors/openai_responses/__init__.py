@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from agentui.chat.messages import Message
@@ -25,6 +26,7 @@ from agentui.vendors.openai_responses.request import (
     requires_state,
 )
 from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.shelf import Shelf
 from agentui.vendors.openai_responses.stream import ResponsesStreamParser, ResponsesStreamRenderer
 from agentui.vendors.sse import encode_comment
 
@@ -35,13 +37,18 @@ class OpenAIResponses:
     """The dialect's table of contents; what the methods promise is written at ``Vendor``.
 
     ``now`` gives seconds since 1970, for answers of upstreams that tell no time.
+
+    One exception to a dialect's purity: ``shelf`` keeps the items of the answers that were made here, because callers
+    point to them by id in their next request (the API stores answers by default). It is handed in and bounded, and
+    without it everything but those references works the same.
     """
 
     name: Literal["openai_responses"] = "openai_responses"
     title = "OpenAI Responses"
     default_base_url = "https://api.openai.com"
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, shelf: Shelf | None = None, now: Callable[[], float] = time.time) -> None:
+        self._shelf = Shelf() if shelf is None else shelf
         self._now = now
 
     def read_request(
@@ -55,12 +62,15 @@ class OpenAIResponses:
         return default_endpoint(operation)
 
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
-        """Another model or stream switch; see ``request``."""
-        return patch_request(wire, model=model, stream=stream)
+        """Another model or stream switch; see ``request``. References to items made here mean nothing to OpenAI, so a
+        request that holds some is put together anew."""
+        if self._shelf.expand(wire) is wire:
+            return patch_request(wire, model=model, stream=stream)
+        return render_request(replace(self.parse_request(wire), model=model, stream=stream))
 
     def parse_request(self, wire: WireRequest) -> ChatRequest:
-        """Take the dialect off; see ``request``, ``items`` and ``tools``."""
-        return parse_request(wire)
+        """Take the dialect off; see ``request``, ``items`` and ``tools``. References that the shelf knows are the items."""
+        return replace(parse_request(self._shelf.expand(wire)), wire=wire)
 
     def render_request(self, chat: ChatRequest) -> WireRequest:
         """Put the dialect on; see ``render``."""
@@ -76,7 +86,7 @@ class OpenAIResponses:
 
     def render_reply(self, reply: Reply, wire: WireRequest) -> Json:
         """A whole response; see ``reply``."""
-        return render_reply(reply, wire, id=new_id("resp"), now=int(self._now()))
+        return render_reply(reply, wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
 
     def stream_parser(self) -> ResponsesStreamParser:
         """A fresh machine; see ``stream``."""
@@ -84,7 +94,7 @@ class OpenAIResponses:
 
     def stream_renderer(self, wire: WireRequest) -> ResponsesStreamRenderer:
         """A fresh machine; see ``stream`` and ``events``."""
-        return ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()))
+        return ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
 
     def stream_format(self, wire: WireRequest) -> StreamFormat:
         """Server-sent events; a comment keeps a silent stream alive."""

@@ -45,11 +45,13 @@ _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_-]")
 class ResponseEvents:
     """Tells one answer. The API has one choice; deltas of others are not told.
 
-    ``id`` and ``now`` (seconds since 1970) are for an upstream that tells neither.
+    ``id`` and ``now`` (seconds since 1970) are for an upstream that tells neither; the items' ids are made of ``id``.
     """
 
     def __init__(self, wire: WireRequest, *, id: str, now: int) -> None:
         self._response = {**blank_response(wire), "id": id, "created_at": now}
+        # Callers point to items by id, and some servers number their answers from one: the response's id will not do.
+        self._unique = id.removeprefix("resp_")[-48:]
         self._items: list[Item] = []
         self._message: MessageItem | None = None
         self._thought: ThoughtItem | None = None
@@ -148,8 +150,8 @@ class ResponseEvents:
         return []
 
     def _item_id(self, prefix: str) -> str:
-        """An id for the next item, unique because the response's own is; at most 64 characters."""
-        return f"{prefix}_{self._response['id'].removeprefix('resp_')[-48:]}_{len(self._items)}"
+        """An id for the next item, which no other answer's item has; at most 64 characters."""
+        return f"{prefix}_{self._unique}_{len(self._items)}"
 
     def _open(self, item: Item) -> list[Event]:
         """A new item at the end of the output."""

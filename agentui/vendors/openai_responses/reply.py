@@ -9,6 +9,7 @@ from agentui.jsonio import Json
 from agentui.vendors.openai_responses.errors import stream_failure
 from agentui.vendors.openai_responses.events import ResponseEvents
 from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.shelf import Shelf
 from agentui.vendors.openai_responses.stream import ResponsesStreamParser
 
 
@@ -27,14 +28,15 @@ def parse_reply(body: Json) -> Reply:
     return replace(reply, raw=body, raw_vendor=VENDOR)
 
 
-def render_reply(reply: Reply, wire: WireRequest, *, id: str, now: int) -> Json:
+def render_reply(reply: Reply, wire: WireRequest, *, id: str, now: int, shelf: Shelf) -> Json:
     """The response object for the caller who sent ``wire``; the upstream's own where it spoke this dialect.
 
-    ``id`` and ``now`` are for an upstream that tells neither.
+    ``id`` and ``now`` are for an upstream that tells neither; ``shelf`` keeps the items that are made here.
     """
     if reply.raw_vendor == VENDOR:
         return reply.raw
     events = ResponseEvents(wire, id=id, now=now)
     for delta in reply.deltas():
         events.feed(delta)
+    shelf.put(events.response["output"])
     return events.response

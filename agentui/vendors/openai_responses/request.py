@@ -10,6 +10,7 @@ from agentui.errors import BadRequest, Unsupported
 from agentui.jsonio import Json
 from agentui.vendors.openai_responses.items import parse_input
 from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.shelf import is_reference
 from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice, parse_tools
 
 ENDPOINT = "/v1/responses"
@@ -82,16 +83,9 @@ def requires_state(wire: WireRequest) -> str | None:
         if wire.body.get(key):
             return key
     items = wire.body.get("input")
-    if isinstance(items, list) and any(_is_reference(item) for item in items):
+    if isinstance(items, list) and any(is_reference(item) for item in items):
         return "input"
     return None
-
-
-def _is_reference(item: Json) -> bool:
-    """An item that only points to one kept elsewhere."""
-    if not isinstance(item, dict):
-        return False
-    return item.get("type") == "item_reference" or (item.get("type") is None and "role" not in item and "id" in item)
 
 
 def parse_request(wire: WireRequest) -> ChatRequest:
@@ -109,6 +103,7 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         response_format=_parse_format(body),
         thinking=_parse_thinking(body),
         unmodelled=_unmodelled(body),
+        needs_state=requires_state(wire),
     )
 
 

@@ -27,6 +27,7 @@ from agentui.vendors.openai_responses.errors import stream_failure
 from agentui.vendors.openai_responses.events import ResponseEvents
 from agentui.vendors.openai_responses.items import parse_reasoning
 from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.shelf import Shelf
 from agentui.vendors.openai_responses.usage import parse_logprobs, parse_usage
 from agentui.vendors.sse import SseEvent, encode_event
 
@@ -254,16 +255,21 @@ def _index(event: dict[str, Json], key: str) -> int:
 
 
 class ResponsesStreamRenderer:
-    """Writes one stream to one caller; ``id`` and ``now`` are for an upstream that tells neither."""
+    """Writes one stream to one caller; ``id`` and ``now`` are for an upstream that tells neither, and ``shelf`` keeps the
+    items of a whole answer."""
 
-    def __init__(self, wire: WireRequest, *, id: str, now: int) -> None:
+    def __init__(self, wire: WireRequest, *, id: str, now: int, shelf: Shelf) -> None:
         self._events = ResponseEvents(wire, id=id, now=now)
+        self._shelf = shelf
         self._first: bytes | None = None
         self._passed = 0
 
     def feed(self, delta: Delta) -> bytes:
         """The events that a delta is, framed."""
-        return b"".join(_frame(event) for event in self._events.feed(delta))
+        data = b"".join(_frame(event) for event in self._events.feed(delta))
+        if data and isinstance(delta, End):
+            self._shelf.put(self._events.response["output"])
+        return data
 
     def passthrough(self, event: SseEvent) -> bytes:
         """An event of this dialect as it came. The first one is remembered: ``fail`` needs the response that it began."""

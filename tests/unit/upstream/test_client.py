@@ -159,6 +159,49 @@ async def test_leaving_a_stream_early_closes_the_upstream(server: Bytes, upstrea
     await asyncio.wait_for(server.aborted.wait(), 2)
 
 
+async def test_an_upstream_is_held_back_while_nobody_reads(server: Bytes, upstream: Upstream) -> None:
+    sent = 0
+
+    async def script(visit: Visit) -> None:
+        nonlocal sent
+        await visit.say(CHUNKED)
+        while True:
+            await visit.say(b"10000\r\n" + b"x" * 65536 + b"\r\n")
+            sent += 65536
+
+    server.script = script
+    async with upstream.open(post(server)) as stream:
+        await anext(stream.chunks())
+        await asyncio.sleep(0.3)
+        before = sent
+        await asyncio.sleep(0.2)
+        assert sent == before
+
+
+async def test_two_spellings_of_a_header_go_out_as_one(server: Bytes, upstream: Upstream) -> None:
+    server.script = Visit.answer
+    await upstream.send(post(server, headers={"X-Api-Key": "old", "x-api-key": "new"}))
+    assert server.visits[0].head.lower().count(b"x-api-key") == 1 and b"new" in server.visits[0].head
+
+
+async def test_an_answer_to_a_request_that_is_still_being_sent_is_heard(server: Bytes, upstream: Upstream) -> None:
+    async def early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig")
+        await writer.drain()
+        left.set()
+        await done.wait()
+        writer.close()
+
+    left, done = asyncio.Event(), asyncio.Event()
+    listener = await asyncio.start_server(early, "127.0.0.1", 0)
+    reply = await upstream.send(post(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}", body=b"x" * 20_000_000))
+    assert (reply.status, reply.body) == (413, b"big")
+    done.set()
+    listener.close()
+    await listener.wait_closed()
+
+
 async def silent(visit: Visit) -> None:
     await visit.gone()
 

@@ -180,7 +180,7 @@ def test_a_call_without_result_is_answered_and_named() -> None:
 
 def test_a_result_without_call_becomes_words_and_is_named() -> None:
     wire = render(user(Text("go")), tool(ToolResult("x", (Text("42"),), name="look")))
-    assert wire.body["messages"] == [{"role": "user", "content": [words("go"), words("The tool look gave: 42")]}]
+    assert wire.body["messages"] == [{"role": "user", "content": [words("The tool look gave: 42"), words("go")]}]
     assert wire.dropped == ("messages.orphan_tool_result",)
     assert "tools" not in wire.body
 

@@ -13,7 +13,7 @@ from agentui.jsonio import Json
 from agentui.vendors.claude import Claude
 
 CLAUDE = Claude()
-HELLO = {"model": "claude-x", "max_tokens": 10, "messages": [{"role": "user", "content": "hello"}]}
+HELLO: Json = {"model": "claude-x", "max_tokens": 10, "messages": [{"role": "user", "content": "hello"}]}
 
 
 def read(body: Json, path: str = "/v1/messages", **headers: str) -> WireRequest:
@@ -28,7 +28,7 @@ def parse_parts(*blocks: Json, role: str = "user") -> tuple[object, ...]:
     return parse({**HELLO, "messages": [{"role": role, "content": list(blocks)}]}).messages[0].parts
 
 
-FULL = {
+FULL: Json = {
     "model": "claude-x",
     "max_tokens": 2048,
     "temperature": 0.5,
@@ -344,3 +344,24 @@ def test_thoughts_that_another_vendor_had_do_not_go_to_claude() -> None:
     wire = CLAUDE.render_request(parse({**HELLO, "messages": [*HELLO["messages"], foreign]}))
     assert wire.body["messages"][1]["content"] == [{"type": "text", "text": "a"}]
     assert wire.dropped == ("thinking",)
+
+
+words = st.sampled_from(
+    ["type", "text", "role", "user", "content", "tool_use", "tool_result", "thinking", "source", "image", "input", "id", "name"]
+)
+near_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=12,
+)
+FIELDS = ["system", "tools", "tool_choice", "thinking", "metadata", "output_config", "output_format", "stop_sequences", "top_k"]
+
+
+@given(st.lists(near_json, max_size=3), st.dictionaries(st.sampled_from(FIELDS), near_json, max_size=3))
+def test_any_json_is_understood_or_a_bad_request(messages: list[Json], fields: dict[str, Json]) -> None:
+    try:
+        chat = parse({"model": "m", "messages": messages, **fields})
+    except BadRequest as error:
+        assert error.param
+    else:
+        assert len(chat.messages) >= len(messages)

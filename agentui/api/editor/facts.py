@@ -1,0 +1,97 @@
+"""Facts about this server for the editor: its settings, its secrets' names, and the names that templates know."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from agentui import __version__
+from agentui.api.editor.route import Route, answer
+from agentui.api.state import STATE
+from agentui.jsonio import Json
+from agentui.pipeline.context import CONTEXT_NAMES, build_macro_context
+from agentui.pipeline.incoming import Incoming
+from agentui.settings import Settings
+from agentui.vendors.base import Vendors
+
+_SECRET_SETTINGS = frozenset({"token", "secret_key"})
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsState:
+    """The settings in effect but for the secret ones, and what the server complains of."""
+
+    version: str
+    has_token: bool
+    settings: dict[str, Json]
+    complaints: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretLine:
+    """A provider key by its name: where it is kept, and where it may be sent (null: anywhere)."""
+
+    name: str
+    source: str
+    origins: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextNames:
+    """What ``[[VAR:...]]`` completes to: first names, and paths below them that every request has."""
+
+    names: list[str]
+    paths: list[str]
+
+
+async def get_settings(request: web.Request) -> web.Response:
+    """Read the settings in effect, the secret ones left out, and the version."""
+    state = request.app[STATE]
+    return answer(
+        SettingsState(
+            version=__version__,
+            has_token=state.settings.token is not None,
+            settings=public_settings(state.settings),
+            complaints=[*state.pipelines.complaints, *state.presets.complaints],
+        )
+    )
+
+
+def public_settings(settings: Settings) -> dict[str, Json]:
+    """The settings that may be shown."""
+    shown: dict[str, Json] = settings.model_dump(mode="json", exclude=set(_SECRET_SETTINGS))
+    return shown
+
+
+async def list_secrets(request: web.Request) -> web.Response:
+    """List the names of the provider keys and where each may be sent; their values never leave the server."""
+    names = await asyncio.to_thread(request.app[STATE].services.secrets.names)
+    return answer(
+        [SecretLine(known.name, known.source, None if known.origins is None else sorted(known.origins)) for known in names]
+    )
+
+
+async def get_context_names(request: web.Request) -> web.Response:
+    """List the names that every template can read."""
+    return answer(ContextNames(list(CONTEXT_NAMES), context_paths()))
+
+
+def context_paths() -> list[str]:
+    """The dotted paths of an empty request's context."""
+    empty = Incoming("POST", "", "", "", {}, {}, b"", None, None, None, Vendors())
+    return sorted(_paths(build_macro_context(empty)))
+
+
+def _paths(value: Mapping[str, Json], prefix: str = "") -> Iterator[str]:
+    for name, item in value.items():
+        yield prefix + name
+        if isinstance(item, Mapping):
+            yield from _paths(item, f"{prefix}{name}.")
+
+
+ROUTES = (
+    Route("GET", "/api/settings", get_settings, answer=SettingsState),
+    Route("GET", "/api/secrets", list_secrets, answer=list[SecretLine]),
+    Route("GET", "/api/context-names", get_context_names, answer=ContextNames),
+)

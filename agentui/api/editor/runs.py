@@ -1,0 +1,158 @@
+"""The runs: the last ones, their events as they happen, and stopping one."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import asdict
+from typing import TypeAlias, get_args
+
+from aiohttp import web
+
+from agentui.api.editor.route import EVENT_STREAM, Route, answer, whole_number
+from agentui.api.editor.streams import send_events, sse_event
+from agentui.api.state import STATE
+from agentui.errors import BadRequest, Conflict, NotFound
+from agentui.jsonio import Json, dumps_text, loads
+from agentui.pipeline.history import RunHistory, RunSummary
+from agentui.pipeline.run import Run, RunState
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 1000
+STOP_SECONDS = 2.0
+_EVENTS_AT_ONCE = 100
+
+EventJson: TypeAlias = dict[str, Json]
+
+
+async def list_runs(request: web.Request) -> web.Response:
+    """List the last runs, newest first."""
+    state = request.app[STATE]
+    query = request.query
+    wanted = query.get("state")
+    if wanted is not None and wanted not in get_args(RunState):
+        raise BadRequest(f"state must be one of {', '.join(get_args(RunState))}.", param="state")
+    limit = whole_number(query.get("limit", str(DEFAULT_LIMIT)), "limit", least=1, most=MAX_LIMIT)
+    summaries = state.history.list(limit, query.get("q", ""), query.get("pipeline"), _as_state(wanted))
+    return answer([_shown(summary, state.history.get(summary.id)) for summary in summaries])
+
+
+async def get_run(request: web.Request) -> web.Response:
+    """Read a run with all its events; large data is summarised with a link."""
+    run = _run(request)
+    events: list[EventJson] = []
+    for sequence, event in enumerate(tuple(run.events.items)):
+        events.append(event.as_json(run.id, sequence, run.redactor))
+        if sequence % _EVENTS_AT_ONCE == 0:
+            # A long run must not hold up the streams that pass through meanwhile.
+            await asyncio.sleep(0)
+    return answer({**_shown(RunSummary.of(run), run), "events": events})
+
+
+async def get_run_event(request: web.Request) -> web.Response:
+    """Read one event of a run with all its data."""
+    run = _run(request)
+    sequence = whole_number(request.match_info["sequence"], "sequence")
+    if sequence >= len(run.events.items):
+        raise NotFound(f"The run {run.id!r} has no event {sequence}.", run=run.id)
+    return answer(run.events.items[sequence].as_json(run.id, sequence, run.redactor, whole=True))
+
+
+async def stream_run_events(request: web.Request) -> web.StreamResponse:
+    """Follow a run's events as they happen, from its first one or from behind the one named; ends with the run."""
+    run = _run(request)
+    start = _start(request)
+    if run.events.is_closed and start >= len(run.events.items):
+        # A browser's EventSource reconnects after every end, but not after a 204.
+        return web.Response(status=204)
+    return await send_events(request, _run_events(run, start))
+
+
+async def stream_live_runs(request: web.Request) -> web.StreamResponse:
+    """Follow which runs begin, from now on or from behind the run named by Last-Event-ID."""
+    return await send_events(request, _live_runs(request.app[STATE].history, request.headers.get("Last-Event-ID")))
+
+
+async def cancel_run(request: web.Request) -> web.Response:
+    """Stop a run; its upstream calls end with it."""
+    run = _run(request)
+    if run.finished is not None:
+        raise Conflict(f"The run {run.id!r} is over already ({run.state}).", run=run.id)
+    if run.task is None:
+        raise Conflict(f"The run {run.id!r} cannot be stopped from here.", run=run.id)
+    run.task.cancel()
+    await asyncio.wait({run.task}, timeout=STOP_SECONDS)
+    return answer(_shown(RunSummary.of(run), run), status=202)
+
+
+def _run(request: web.Request) -> Run:
+    return request.app[STATE].history.get(request.match_info["id"])
+
+
+def _as_state(text: str | None) -> RunState | None:
+    return next((state for state in get_args(RunState) if state == text), None)
+
+
+def _shown(summary: RunSummary, run: Run) -> dict[str, Json]:
+    """A summary without the run's secrets (a model's name or an error's text may hold one)."""
+    shown: dict[str, Json] = loads(run.redactor.redact(dumps_text(asdict(summary))))
+    return shown
+
+
+def _start(request: web.Request) -> int:
+    """Where to begin: behind ``Last-Event-ID`` (a browser that reconnects) or ``?after=``."""
+    last = request.headers.get("Last-Event-ID") or request.query.get("after")
+    return 0 if last is None else whole_number(last, "after") + 1
+
+
+async def _run_events(run: Run, start: int) -> AsyncGenerator[bytes, None]:
+    async for sequence, event in run.events.read(start):
+        yield sse_event(str(sequence), event.type, event.as_json(run.id, sequence, run.redactor))
+
+
+async def _live_runs(history: RunHistory, last: str | None) -> AsyncGenerator[bytes, None]:
+    async with history.subscribe() as feed:
+        for run in history.since(last) if last else ():
+            yield _begun(run)
+        async for run in feed:
+            yield _begun(run)
+
+
+def _begun(run: Run) -> bytes:
+    return sse_event(run.id, "run", {"run": run.id, "pipeline": run.plan.id})
+
+
+_ONE = "/api/runs/{id}"
+
+ROUTES = (
+    Route(
+        "GET",
+        "/api/runs",
+        list_runs,
+        answer=list[RunSummary],
+        query={
+            "limit": f"How many at most, {DEFAULT_LIMIT} unless told.",
+            "q": "Words that must all be found in the id, pipeline, model, path, state or error.",
+            "pipeline": "Only runs of this pipeline.",
+            "state": "Only runs in this state.",
+        },
+        errors=(400,),
+    ),
+    Route(
+        "GET",
+        "/api/runs/live",
+        stream_live_runs,
+        content_type=EVENT_STREAM,
+        headers={"Last-Event-ID": "The run after which to begin."},
+    ),
+    Route("GET", _ONE, get_run, answer=dict[str, Json], errors=(404,)),
+    Route(
+        "GET",
+        f"{_ONE}/events",
+        stream_run_events,
+        content_type=EVENT_STREAM,
+        query={"after": "The sequence number after which to begin."},
+        headers={"Last-Event-ID": "The same, as browsers send it when they reconnect."},
+        errors=(400, 404),
+    ),
+    Route("GET", f"{_ONE}/events/{{sequence}}", get_run_event, answer=dict[str, Json], errors=(400, 404)),
+    Route("POST", f"{_ONE}/cancel", cancel_run, answer=RunSummary, status=202, errors=(404, 409)),
+)

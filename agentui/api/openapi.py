@@ -1,0 +1,237 @@
+"""The OpenAPI 3.1 document, read off the router and the handlers themselves.
+
+Paths, methods and summaries (the first sentence of each handler's docstring) come from what is registered, the editor's
+bodies from its types; only what code cannot tell is written here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+from pydantic import TypeAdapter
+
+from agentui import __version__
+from agentui.api.editor import ROUTES, add_editor_routes
+from agentui.api.editor.route import EVENT_STREAM, Route
+from agentui.api.models import add_model_routes
+from agentui.api.proxy import add_proxy_routes
+from agentui.jsonio import Json
+from agentui.pipeline.spec import ID_PATTERN
+from agentui.settings import Settings
+
+OPENAPI_VERSION = "3.1.0"
+
+_SCHEMAS = "#/components/schemas/"
+_OBJECT: Json = {"type": "object", "additionalProperties": True}
+_PIPELINE_PREFIX = "/p/{pipeline}"
+
+_VENDOR_BODIES: Mapping[str, str] = {
+    "/v1/chat/completions": "A chat completion as OpenAI defines it.",
+    "/v1/responses": "A response request as OpenAI defines it.",
+    "/v1/responses/input_tokens": "A response request whose input tokens are counted, as OpenAI defines it.",
+    "/v1/embeddings": "An embeddings request as OpenAI defines it.",
+    "/v1/messages": "A message request as Anthropic defines it.",
+    "/v1/messages/count_tokens": "A message request whose tokens are counted, as Anthropic defines it.",
+    "/{version}/models/{call}": "A request as Gemini defines it for the operation in the path.",
+}
+"""What the proxied routes take, by path."""
+
+_STREAMING = frozenset({"/v1/chat/completions", "/v1/responses", "/v1/messages", "/{version}/models/{call}"})
+
+_PARAMETERS: Mapping[str, Json] = {
+    "id": {"description": "The document's or run's id.", "schema": {"type": "string"}},
+    "pipeline": {
+        "description": "The pipeline that serves this request.",
+        "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
+    },
+    "number": {"description": "A version's number.", "schema": {"type": "integer", "minimum": 1}},
+    "sequence": {"description": "An event's number within its run.", "schema": {"type": "integer", "minimum": 0}},
+    "model": {"description": "A model's name.", "schema": {"type": "string"}},
+    "version": {"description": "The API's version.", "schema": {"type": "string", "enum": ["v1", "v1beta", "v1alpha"]}},
+    "call": {
+        "description": "Model and operation, e.g. gemini-2.5-flash:generateContent.",
+        "schema": {"type": "string", "pattern": "^.+:[A-Za-z]+$"},
+    },
+}
+
+_ERROR: Json = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "details"],
+            "properties": {
+                "code": {"type": "string", "description": "A stable word for programs."},
+                "message": {"type": "string", "description": "What happened, and what to do."},
+                "details": {"type": "object", "additionalProperties": True},
+            },
+        }
+    },
+}
+
+_HEALTH: Json = {
+    "type": "object",
+    "required": ["status", "version"],
+    "properties": {
+        "status": {"const": "ok"},
+        "version": {"type": "string"},
+        "active_pipeline": {"type": ["string", "null"]},
+        "in_flight": {"type": "integer", "description": "Proxied requests under way."},
+    },
+}
+
+
+def build_openapi(settings: Settings) -> dict[str, Json]:
+    """The document of every route but the editor's pages. Where a token is set, every route asks for it."""
+    shapes, definitions = _shapes(ROUTES)
+    by_path: dict[str, Json] = {}
+    for method, path, handler in _registered():
+        by_path.setdefault(path, {})[method.lower()] = _operation(method, path, handler, shapes)
+    by_path["/health"] = {"get": _own("health", "Say that the server is up, and what it would run.", _ref("Health"))}
+    by_path["/openapi.json"] = {"get": _own("openapi", "Read this document.", _OBJECT)}
+    document: dict[str, Json] = {
+        "openapi": OPENAPI_VERSION,
+        "info": {
+            "title": "agentui",
+            "version": __version__,
+            "description": "An LLM proxy that runs a pipeline on every request, and the API of its editor.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [
+            {"name": "proxy", "description": "The vendors' own routes. Errors have the vendor's shape."},
+            {"name": "editor", "description": "The editor's API."},
+            {"name": "server", "description": "About the server."},
+        ],
+        "paths": {path: by_path[path] for path in sorted(by_path)},
+        "components": {
+            "schemas": {**definitions, "Error": _ERROR, "Health": _HEALTH},
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "token": {"type": "apiKey", "in": "header", "name": "x-agentui-token"},
+            },
+        },
+    }
+    if settings.token is not None:
+        document["security"] = [{"bearer": []}, {"token": []}]
+        by_path["/health"]["get"]["security"] = []
+    return document
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a docstring, on one line."""
+    line = " ".join(text.split())
+    end = re.search(r"\.(?=\s|$)", line)
+    return line[: end.end()] if end else line
+
+
+def _registered() -> Iterator[tuple[str, str, Any]]:
+    """Method, path and handler of every route but those of ``server``; HEAD comes with GET and is left out."""
+    app = web.Application()
+    add_proxy_routes(app)
+    add_model_routes(app)
+    add_editor_routes(app)
+    for route in app.router.routes():
+        if route.method != "HEAD" and route.resource is not None:
+            yield route.method, route.resource.canonical, route.handler
+
+
+def _shapes(routes: Iterable[Route]) -> tuple[Mapping[Any, Json], dict[str, Json]]:
+    """The JSON Schemas of the editor's bodies (by route and "validation") and answers ("serialization"), and what they
+    refer to."""
+    adapters: list[tuple[Any, Any, TypeAdapter[Any]]] = []
+    for route in routes:
+        key = (route.method, route.path)
+        if route.body is not None:
+            adapters.append((key, "validation", TypeAdapter(route.body)))
+        if route.answer is not None:
+            adapters.append((key, "serialization", TypeAdapter(route.answer)))
+    shapes, whole = TypeAdapter.json_schemas(adapters, ref_template=_SCHEMAS + "{model}")
+    return shapes, whole.get("$defs", {})
+
+
+def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json]) -> Json:
+    """One method on one path."""
+    operation: dict[str, Json] = {
+        "operationId": _operation_id(method, path),
+        "summary": first_sentence(handler.__doc__ or ""),
+        "parameters": [
+            {"name": name, "in": "path", "required": True, **_PARAMETERS[name]} for name in re.findall(r"{(\w+)}", path)
+        ],
+    }
+    route = _EDITOR_ROUTES.get((method, path))
+    operation.update(_proxied(method, path) if route is None else _edited(route, shapes))
+    operation["parameters"] += operation.pop("more_parameters", [])
+    return operation
+
+
+_EDITOR_ROUTES = {(route.method, route.path): route for route in ROUTES}
+
+
+def _operation_id(method: str, path: str) -> str:
+    return "_".join([method.lower(), *re.findall(r"\w+", path)])
+
+
+def _proxied(method: str, path: str) -> dict[str, Json]:
+    """A vendor's route: whatever the vendor's own documents say goes in and out."""
+    path = path.removeprefix(_PIPELINE_PREFIX)
+    content: dict[str, Json] = {"application/json": {"schema": _OBJECT}}
+    if path in _STREAMING:
+        content[EVENT_STREAM] = {"schema": {"type": "string"}}
+    described: dict[str, Json] = {
+        "tags": ["proxy"],
+        "responses": {
+            "200": {"description": "The answer in the caller's dialect, streamed if that was asked for.", "content": content},
+            "default": {"description": "An error in the caller's dialect.", "content": _json(_OBJECT)},
+        },
+    }
+    if method == "POST":
+        described["requestBody"] = {"required": True, "description": _VENDOR_BODIES[path], "content": _json(_OBJECT)}
+    return described
+
+
+def _edited(route: Route, shapes: Mapping[Any, Json]) -> dict[str, Json]:
+    """A route of the editor."""
+    key = (route.method, route.path)
+    success: dict[str, Json] = {"description": HTTPStatus(route.status).phrase}
+    if route.content_type != "application/json":
+        success["content"] = {route.content_type: {"schema": {"type": "string"}}}
+    elif route.answer is not None:
+        success["content"] = _json(shapes[(key, "serialization")])
+    responses: dict[str, Json] = {str(route.status): success}
+    for status in route.errors:
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _json(_ref("Error"))}
+    responses["default"] = {"description": "An error.", "content": _json(_ref("Error"))}
+    described: dict[str, Json] = {
+        "tags": ["editor"],
+        "responses": responses,
+        "more_parameters": [
+            {"name": name, "in": place, "required": False, "description": text, "schema": {"type": "string"}}
+            for place, texts in (("query", route.query), ("header", route.headers))
+            for name, text in texts.items()
+        ],
+    }
+    if route.body is not None:
+        described["requestBody"] = {"required": True, "content": _json(shapes[(key, "validation")])}
+    return described
+
+
+def _own(name: str, summary: str, schema: Json) -> Json:
+    """A route about the server itself."""
+    return {
+        "operationId": f"get_{name}",
+        "summary": summary,
+        "tags": ["server"],
+        "responses": {"200": {"description": "OK", "content": _json(schema)}},
+    }
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
+
+
+def _ref(name: str) -> Json:
+    return {"$ref": _SCHEMAS + name}

@@ -1,0 +1,134 @@
+"""Node types, checking, and the facts about the server."""
+
+from itertools import pairwise
+
+import pytest
+
+from agentui import __version__
+from agentui.jsonio import Json
+from tests.api.editor_client import BROKEN, editing, say
+from tests.conftest import StartServer, call
+from tests.upstreams.server import Mock
+
+
+def chain(*nodes: Json) -> Json:
+    """Nodes one after the other."""
+    ids = [node["id"] for node in nodes]
+    edges = [{"from": one, "to": two} for one, two in pairwise(ids)]
+    return {"format": 1, "name": "chain", "nodes": list(nodes), "edges": edges}
+
+
+async def test_node_types_bring_their_forms(start_server: StartServer) -> None:
+    async with editing(await start_server()) as editor:
+        types = {kind["type"]: kind for kind in (await editor.get("/api/node-types")).body}
+    assert {"SetVars", "ProviderCall", "RawForward"} <= types.keys()
+    assert types["ProviderCall"]["calls_upstream"] is True
+    assert types["ProviderCall"]["schema"]["properties"]["template"]["ui"] == "json"
+    assert types["SetVars"]["ports"] == ["done"]
+    assert types["SetVars"]["defaults"] == {"variables": []}
+
+
+async def test_a_good_document_is_explained(start_server: StartServer) -> None:
+    first = call("openai", "http://127.0.0.1:1")["nodes"][0]
+    second = {"id": "n2", "type": "SetVars", "config": {"variables": [{"name": "x", "value": "[[OUT:n1.response_text]]"}]}}
+    async with editing(await start_server()) as editor:
+        verdict = (await editor.post("/api/validate", {"document": chain(first, second)})).body
+    assert verdict["valid"] is True
+    assert verdict["order"] == ["n1", "n2"]
+    assert verdict["reads"] == {"n1": [], "n2": ["n1"]}
+
+
+async def test_a_bad_document_is_an_answer_and_no_error(start_server: StartServer) -> None:
+    async with editing(await start_server()) as editor:
+        answer = await editor.post("/api/validate", {"document": BROKEN})
+        nothing = await editor.post("/api/validate", {"document": {}})
+        assert (await editor.get("/api/pipelines")).body == []
+    assert answer.status == 200
+    assert (answer.body["valid"], answer.body["order"]) == (False, [])
+    assert answer.body["problems"][0]["node"] == "n1"
+    assert {problem["field"] for problem in nothing.body["problems"]} == {"format", "name", "nodes"}
+
+
+@pytest.mark.parametrize(
+    ("config", "host"),
+    [
+        ({"provider": "openai", "base_url": "https://evil.example/v1"}, "evil.example"),
+        ({"provider": "openai", "base_url": "https://api.openai.com@evil.example:8443"}, "evil.example:8443"),
+        ({"provider": "openai", "base_url": "http://[::1]:8080"}, "[::1]:8080"),
+        ({"provider": "openai"}, "api.openai.com"),
+        ({"provider": "claude", "base_url": "  "}, "api.anthropic.com"),
+        ({"provider": "caller"}, "the caller's own provider"),
+        ({"provider": "openai", "base_url": "[[VAR:incoming.headers.x-base]]"}, "[[VAR:incoming.headers.x-base]]"),
+        ({"provider": "openai", "base_url": "https://{{ host }}/v1"}, "https://{{ host }}/v1"),
+        ({"provider": "openai", "base_url": "nonsense"}, "nonsense"),
+        ({"provider": "openai", "base_url": "http://[broken"}, "http://[broken"),
+        ({"provider": "openai", "base_url": 7}, "api.openai.com"),
+    ],
+)
+async def test_every_host_that_keys_would_go_to_is_named(start_server: StartServer, config: Json, host: str) -> None:
+    document = {"nodes": [{"id": "n1", "type": "ProviderCall", "config": config}]}
+    async with editing(await start_server()) as editor:
+        assert (await editor.post("/api/validate", {"document": document})).body["hosts"] == [host]
+
+
+async def test_hosts_are_told_even_of_broken_documents_and_only_of_callers(start_server: StartServer) -> None:
+    nodes = [
+        {"id": "a", "type": "RawForward", "config": {"base_url": "https://one.example"}},
+        {"id": "a", "type": "RawForward", "config": {"base_url": "https://one.example/again"}},
+        {"id": "b", "type": "SetVars", "config": {"base_url": "https://two.example"}},
+        {"id": "c", "type": "Nonsense", "config": {"base_url": "https://three.example"}},
+        "nonsense",
+    ]
+    async with editing(await start_server()) as editor:
+        assert (await editor.post("/api/validate", {"document": {"nodes": nodes}})).body["hosts"] == ["one.example"]
+        assert (await editor.post("/api/validate", {"document": {"nodes": 1}})).body["hosts"] == []
+
+
+async def test_checking_calls_nobody_and_saves_nothing(start_server: StartServer, mock: Mock) -> None:
+    server = await start_server()
+    async with editing(server) as editor:
+        await editor.post("/api/validate", {"document": call("openai", mock.origin)})
+    assert mock.requests == []
+    assert list(server.pipelines.iterdir()) == []
+
+
+@pytest.mark.parametrize("body", [{}, {"document": 1}, {"document": {}, "more": 1}, []])
+async def test_a_request_of_another_shape_is_refused(start_server: StartServer, body: Json) -> None:
+    async with editing(await start_server()) as editor:
+        assert (await editor.post("/api/validate", body)).status == 400
+
+
+async def test_settings_show_no_secret(start_server: StartServer) -> None:
+    server = await start_server({"a b": say()}, token="a-long-access-token", secret_key=None)
+    async with editing(server) as editor:
+        refused = await editor.get("/api/settings")
+        answer = await editor.get("/api/settings", x_agentui_token="a-long-access-token")
+    assert refused.status == 401
+    assert "a-long-access-token" not in answer.text
+    assert answer.body["has_token"] is True
+    assert answer.body["version"] == __version__
+    assert answer.body["settings"]["max_in_flight"] == 1000
+    assert not {"token", "secret_key"} & answer.body["settings"].keys()
+    assert "'a b.json'" in answer.body["complaints"][0]
+
+
+async def test_secrets_are_names_and_never_values(start_server: StartServer) -> None:
+    env = {
+        "AGENTUI_SECRET_OPENAI": "sk-very-secret-value-1234",
+        "AGENTUI_SECRET_LOCAL": "another-secret-value",
+        "AGENTUI_SECRET_LOCAL_ORIGINS": "http://127.0.0.1:1234",
+    }
+    async with editing(await start_server(secret_env=env)) as editor:
+        answer = await editor.get("/api/secrets")
+    assert answer.body == [
+        {"name": "local", "source": "environment", "origins": ["http://127.0.0.1:1234"]},
+        {"name": "openai", "source": "environment", "origins": None},
+    ]
+    assert "secret-value" not in answer.text
+
+
+async def test_context_names_go_as_deep_as_every_request(start_server: StartServer) -> None:
+    async with editing(await start_server()) as editor:
+        names = (await editor.get("/api/context-names")).body
+    assert names["names"] == ["model", "vendor_format", "system", "params", "chat", "incoming"]
+    assert {"chat.last_user", "params.temperature", "incoming.api_keys.authorization"} <= set(names["paths"])

@@ -1,0 +1,92 @@
+"""The OpenAPI document says what the server does: every route, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+from openapi_spec_validator import validate
+
+from agentui.api.openapi import build_openapi, first_sentence
+from agentui.api.server import create_app
+from agentui.jsonio import Json
+from agentui.settings import Settings
+from tests.api.editor_client import editing, say
+from tests.conftest import StartServer
+
+PAGES = ("/", "/ui", "/favicon.ico")
+
+
+def settings_in(folder: Path, **fields: Json) -> Settings:
+    return Settings(pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data", **fields)
+
+
+def test_the_document_is_valid_with_and_without_a_token(tmp_path: Path) -> None:
+    open_one = build_openapi(settings_in(tmp_path))
+    closed = build_openapi(settings_in(tmp_path, token="a-long-access-token"))
+    validate(open_one)
+    validate(closed)
+    assert "security" not in open_one
+    assert closed["security"] == [{"bearer": []}, {"token": []}]
+
+
+async def test_the_documents_routes_are_the_servers_routes(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    app = create_app(settings)
+    served = {
+        (route.method, route.resource.canonical)
+        for route in app.router.routes()
+        if route.resource is not None and route.method != "HEAD" and not _is_page(route.resource.canonical)
+    }
+    described = {(method.upper(), path) for path, methods in build_openapi(settings)["paths"].items() for method in methods}
+    assert described == served
+
+
+def _is_page(path: str) -> bool:
+    return path in PAGES or path.startswith("/ui/")
+
+
+def test_every_operation_has_a_sentence_and_a_name_of_its_own(tmp_path: Path) -> None:
+    operations = [
+        operation for methods in build_openapi(settings_in(tmp_path))["paths"].values() for operation in methods.values()
+    ]
+    names = [operation["operationId"] for operation in operations]
+    assert len(set(names)) == len(names)
+    assert all(operation["summary"].endswith(".") for operation in operations)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("One. Two.", "One."),
+        ("Over\n    two lines.\n\n    More.", "Over two lines."),
+        ("Of v1.2 and e.g.x it says much. More", "Of v1.2 and e.g.x it says much."),
+        ("No end", "No end"),
+        ("", ""),
+    ],
+)
+def test_a_summary_is_the_first_sentence(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence
+
+
+async def test_the_editors_answers_have_the_fields_that_the_document_promises(start_server: StartServer) -> None:
+    server = await start_server({"default": say()})
+    async with editing(server) as editor:
+        document = (await editor.get("/openapi.json")).body
+        schemas = document["components"]["schemas"]
+        await editor.chat()
+        run = await editor.only_run()
+        pairs = [
+            ("DocumentState", (await editor.get("/api/pipelines/default")).body),
+            ("DocumentLine", (await editor.get("/api/pipelines")).body[0]),
+            ("Version", (await editor.get("/api/pipelines/default/versions")).body[0]),
+            ("VersionState", (await editor.get("/api/pipelines/default/versions/1")).body),
+            ("NodeType", (await editor.get("/api/node-types")).body[0]),
+            ("Verdict", (await editor.post("/api/validate", {"document": {}})).body),
+            ("Problem", (await editor.post("/api/validate", {"document": {}})).body["problems"][0]),
+            ("RunSummary", run),
+            ("SettingsState", (await editor.get("/api/settings")).body),
+            ("ContextNames", (await editor.get("/api/context-names")).body),
+            ("Preview", (await editor.post("/api/preview", {"node": "n1", "run_id": run["id"]})).body),
+            ("Health", (await editor.get("/health")).body),
+        ]
+    for name, body in pairs:
+        assert set(body) == set(schemas[name]["properties"]), name

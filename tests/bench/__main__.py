@@ -1,0 +1,226 @@
+"""``python -m tests.bench [--quick]``: the table of speed goals, each figure beside the bare hop's in the same run.
+
+Linux only: processor time and memory are read from /proc. Every server is a process of its own; what is reported is the
+processor time of the proxy's process alone, so the load generator and the upstream do not count.
+"""
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from tests.bench.load import quantile, request_bytes, streams, whole_answers
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+ROOT = Path(__file__).parent.parent.parent
+
+
+@dataclass
+class Server:
+    """A process that serves on a port."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    def cpu(self) -> float:
+        """Processor seconds used so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory(self) -> float:
+        """Resident megabytes."""
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * PAGE / 1e6
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+def start(*arguments: str) -> Server:
+    """Start a Python module that prints its port first."""
+    process = subprocess.Popen([sys.executable, "-m", *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    return Server(process, int(process.stdout.readline()))
+
+
+def start_agentui(folder: Path, upstream: int) -> tuple[Server, float]:
+    """Start agentui with the bench pipelines; also the seconds until its first answer."""
+    (folder / "pipelines").mkdir()
+    for id, provider in (("same", "openai"), ("claude", "claude")):
+        (folder / "pipelines" / f"{id}.json").write_bytes(orjson.dumps(pipeline(provider, upstream)))
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agentui", "serve", "--port", "0"]
+        + [f"--{name}={folder / name}" for name in ("pipelines", "presets", "data")],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    port = int(process.stdout.readline().strip().rpartition(":")[2])
+    server = Server(process, port)
+    asyncio.run(whole_answers(port, request_bytes(port, "/p/same/v1/chat/completions", body(1, "bench-1-1-0")), 1, 1))
+    return server, time.perf_counter() - began
+
+
+def pipeline(provider: str, upstream: int) -> object:
+    """Three nodes: two that set variables, one that calls with a model made of them."""
+    rows = [{"name": "A", "mode": "string", "value": "bench"}, {"name": "B", "mode": "expr", "value": "1 + 1"}]
+    more = [{"name": "MODEL", "mode": "string", "value": "{{ model }}"}]
+    target = {"provider": provider, "base_url": f"http://127.0.0.1:{upstream}", "model": "[[MODEL]]"}
+    return {
+        "format": 1,
+        "name": provider,
+        "nodes": [
+            {"id": "n1", "type": "SetVars", "config": {"variables": rows}},
+            {"id": "n2", "type": "SetVars", "config": {"variables": more}},
+            {"id": "n3", "type": "ProviderCall", "config": target},
+        ],
+        "edges": [{"from": "n1", "to": "n2"}, {"from": "n2", "to": "n3"}],
+    }
+
+
+def body(kilobytes: int, model: str, *, stream: bool = False) -> bytes:
+    """A chat request of about this size, in messages of 1 KB."""
+    words = "The quick brown fox jumps over the lazy dog. " * 22
+    messages = [{"role": ("user", "assistant")[n % 2], "content": words} for n in range(max(1, kilobytes))]
+    if len(messages) % 2 == 0:
+        messages.append({"role": "user", "content": "Go on."})
+    return orjson.dumps({"model": model, "max_tokens": 100, "stream": stream, "messages": messages})
+
+
+class Bench:
+    """Runs the cases and prints rows."""
+
+    def __init__(self, hop: Server, agentui: Server, scale: float) -> None:
+        self.hop, self.agentui, self.scale = hop, agentui, scale
+
+    def targets(self) -> list[tuple[str, Server, str]]:
+        return [
+            ("bare hop", self.hop, "/v1/chat/completions"),
+            ("agentui", self.agentui, "/p/same/v1/chat/completions"),
+            ("agentui, translated", self.agentui, "/p/claude/v1/chat/completions"),
+        ]
+
+    def requests(self, kilobytes: int) -> None:
+        count = int((4000 if kilobytes == 1 else 1000) * self.scale)
+        base = 0.0
+        for name, server, path in self.targets():
+            message = request_bytes(server.port, path, body(kilobytes, f"bench-{kilobytes}-1-0"))
+            asyncio.run(whole_answers(server.port, message, count // 4, 8))
+            best = 1e9
+            for _ in range(3):
+                before = server.cpu()
+                asyncio.run(whole_answers(server.port, message, count, 8))
+                best = min(best, (server.cpu() - before) / count)
+            base = base or best
+            row(f"CPU per request, {kilobytes} KB", name, f"{best * 1e6:.0f} us", best / base)
+
+    def latency(self) -> None:
+        count = int(1500 * self.scale)
+        base = 0.0
+        for name, server, path in self.targets():
+            message = request_bytes(server.port, path, body(1, "bench-1-1-0"))
+            best = min(quantile(asyncio.run(whole_answers(server.port, message, count, 1)).whole, 0.5) for _ in range(3))
+            base = base or best
+            row("p50 at concurrency 1", name, f"{best * 1e6:.0f} us", best / base)
+
+    def first_byte(self) -> None:
+        base = 0.0
+        for name, server, path in self.targets():
+            message = request_bytes(server.port, path, body(1, "bench-1-1-0", stream=True))
+
+            async def one_by_one(server: Server = server, message: bytes = message) -> list[float]:
+                return [(await streams(server.port, message, 1)).first[0] for _ in range(int(400 * self.scale))]
+
+            best = min(quantile(asyncio.run(one_by_one()), 0.5) for _ in range(3))
+            base = base or best
+            row("first byte of a stream", name, f"{best * 1e6:.0f} us", best / base)
+
+    def chunks(self) -> None:
+        base = 0.0
+        count = int(500 * self.scale)
+        for name, server, path in self.targets():
+            message = request_bytes(server.port, path, body(1, f"bench-1-{count}-10", stream=True))
+            before = server.cpu()
+            times = asyncio.run(streams(server.port, message, 50))
+            cost = (server.cpu() - before) / times.chunks
+            lags = [
+                at - began - n * 0.01 for arrivals in times.arrivals for n, at in enumerate(arrivals) for began in arrivals[:1]
+            ]
+            base = base or cost
+            shown = (
+                f"{cost * 1e6:.1f} us, {times.chunks / (50 * count):.1%} of chunks, lag p99 {quantile(lags, 0.99) * 1e3:.1f} ms"
+            )
+            row("CPU per chunk, 50 streams at 100/s", name, shown, cost / base)
+
+    def open_streams(self) -> None:
+        for name, server, path in self.targets():
+            message = request_bytes(server.port, path, body(1, "bench-1-3-2000", stream=True))
+
+            async def peak(server: Server = server, message: bytes = message) -> float:
+                before = server.memory()
+                task = asyncio.create_task(streams(server.port, message, 1000))
+                await asyncio.sleep(4.0)
+                grown = server.memory() - before
+                await task
+                return grown
+
+            asyncio.run(whole_answers(server.port, request_bytes(server.port, path, body(1, "bench-1-1-0")), 10, 1))
+            row("memory of 1,000 open streams", name, f"{asyncio.run(peak()):.1f} MB", None)
+
+    def growth(self) -> None:
+        message = request_bytes(self.agentui.port, "/p/claude/v1/chat/completions", body(1, "bench-1-1-0"))
+        sizes = []
+        for _ in range(11):
+            asyncio.run(whole_answers(self.agentui.port, message, int(2000 * self.scale), 16))
+            sizes.append(self.agentui.memory())
+        row("memory over 10 rounds", "agentui", f"{sizes[0]:.1f} -> {sizes[-1]:.1f} MB", sizes[-1] / sizes[0])
+
+
+def row(what: str, who: str, value: str, ratio: float | None) -> None:
+    """Print one line of the table."""
+    print(f"| {what} | {who} | {value} | {'' if ratio is None else f'{ratio:.2f}x'} |", flush=True)
+
+
+def main() -> None:
+    """Run everything and print a Markdown table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="a tenth of the load")
+    parser.add_argument("--only", help="one case: requests, latency, first_byte, chunks, open_streams, growth")
+    options = parser.parse_args()
+    upstream = start("tests.bench.upstream")
+    hop = start("tests.bench.hop", f"http://127.0.0.1:{upstream.port}")
+    with tempfile.TemporaryDirectory() as folder:
+        agentui, seconds = start_agentui(Path(folder), upstream.port)
+        try:
+            print("| what | who | figure | ratio |\n| --- | --- | ---: | ---: |")
+            row("start to first reply", "agentui", f"{seconds:.2f} s", None)
+            row("idle memory", "agentui", f"{agentui.memory():.1f} MB", None)
+            bench = Bench(hop, agentui, 0.1 if options.quick else 1.0)
+            cases = {
+                "requests": lambda: (bench.requests(1), bench.requests(100)),
+                "latency": bench.latency,
+                "first_byte": bench.first_byte,
+                "chunks": bench.chunks,
+                "open_streams": bench.open_streams,
+                "growth": bench.growth,
+            }
+            for name, case in cases.items():
+                if options.only in (None, name):
+                    case()
+        finally:
+            for server in (agentui, hop, upstream):
+                server.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""One server, one mock and one client per SDK for the whole folder, and the sum of what was checked."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from agentui.api.server import Listener, create_app
+from agentui.jsonio import dumps
+from agentui.settings import Settings
+from tests.conftest import call
+from tests.matrix.callers import Callers
+from tests.matrix.neutral import CALLERS, UPSTREAMS, Answer, Ask, Seen
+from tests.matrix.readers import read
+from tests.upstreams.server import Mock, Step, start_mock
+
+HERE = Path(__file__).parent
+PAIRS = tuple(product(CALLERS, UPSTREAMS))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder drives SDKs or their wire shapes, all on one event loop."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.sdk)
+            item.add_marker(pytest.mark.asyncio(loop_scope="package"))
+            # google-genai itself subclasses aiohttp's session when it makes its first asynchronous client.
+            ignored = "ignore:Inheritance class AiohttpClientSession:DeprecationWarning"
+            item.add_marker(pytest.mark.filterwarnings(ignored))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How much of the matrix holds."""
+    counts = {
+        outcome: sum(report.nodeid.startswith("tests/matrix/") for report in terminalreporter.stats.get(outcome, ()))
+        for outcome in ("passed", "failed", "error", "skipped")
+    }
+    checks = sum(counts.values()) - counts["skipped"]
+    if checks:
+        share = 100 * counts["passed"] / checks
+        terminalreporter.write_line(f"strict matrix: {counts['passed']} of {checks} checks pass ({share:.1f} %)")
+
+
+def pair_id(pair: tuple[str, str]) -> str:
+    """``caller>upstream``."""
+    return ">".join(pair)
+
+
+def pairs(callers: tuple[str, ...] = CALLERS, upstreams: tuple[str, ...] = UPSTREAMS) -> pytest.MarkDecorator:
+    """Parametrise a test with all pairs of these callers and upstreams."""
+    return pytest.mark.parametrize("pair", list(product(callers, upstreams)), ids=pair_id, indirect=True)
+
+
+streamed = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+
+
+@dataclass
+class Pair:
+    """One caller and one upstream, with agentui between them."""
+
+    caller_name: str
+    upstream: str
+    mock: Mock
+    callers: Callers
+    origin: str
+
+    async def ask(self, ask: Ask | None = None, step: Step | None = None, *, stream: bool = False) -> Answer:
+        """Ask through agentui; ``step`` is what the upstream says next (None: what the model's name stands for)."""
+        if step is not None:
+            # Three times: the server may ask again where that is right.
+            self.mock.script([step] * 3)
+        caller = self.callers[self.caller_name]
+        answer = await caller.ask(f"{self.origin}/p/{self.upstream}", ask or Ask(), stream=stream)
+        self.mock.forget_steps()
+        return answer
+
+    @property
+    def seen(self) -> Seen:
+        """What the upstream got last."""
+        return read(self.mock.last)
+
+
+@asynccontextmanager
+async def agentui(folder: Path, mock: Mock) -> AsyncIterator[str]:
+    """A running server with one pipeline per upstream; gives its origin."""
+    (folder / "pipelines").mkdir(parents=True)
+    (folder / "presets").mkdir()
+    for upstream in UPSTREAMS:
+        document = call(upstream, mock.origin)
+        (folder / "pipelines" / f"{upstream}.json").write_bytes(dumps(document))
+    settings = Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data")
+    listener = Listener(create_app(settings, named_origins={}, secret_env={}, default_active="openai"))
+    port = await listener.start("127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        await listener.stop()
+
+
+@pytest.fixture(scope="package")
+def no_outside_settings() -> Iterator[None]:
+    """Settings of the person who runs the tests stay out of the shared server too."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("AGENTUI_") and name != "AGENTUI_TESTS_MUST_RUN":
+                patch.delenv(name)
+        yield
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def shared_mock() -> AsyncIterator[Mock]:
+    """The one mock."""
+    server = await start_mock()
+    yield server
+    await server.close()
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def shared_origin(
+    shared_mock: Mock, no_outside_settings: None, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[str]:
+    """The one server."""
+    async with agentui(tmp_path_factory.mktemp("matrix") / "server", shared_mock) as origin:
+        yield origin
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def callers() -> AsyncIterator[Callers]:
+    """The SDKs."""
+    made = Callers.make()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def mock(shared_mock: Mock) -> Mock:
+    """The mock, with nothing in it from other tests."""
+    shared_mock.forget_steps()
+    shared_mock.requests.clear()
+    return shared_mock
+
+
+@pytest.fixture
+def origin(shared_origin: str) -> str:
+    """Where agentui is."""
+    return shared_origin
+
+
+@pytest.fixture
+def pair(request: pytest.FixtureRequest, mock: Mock, callers: Callers, origin: str) -> Pair:
+    """The caller and the upstream of this check."""
+    caller, upstream = request.param
+    return Pair(caller, upstream, mock, callers, origin)
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def fresh(pair: Pair, tmp_path: Path) -> AsyncIterator[Pair]:
+    """The pair with a server of its own, whose circuit breaker knows of no other test's failures."""
+    async with agentui(tmp_path / "server", pair.mock) as origin:
+        pair.origin = origin
+        yield pair

@@ -1,0 +1,149 @@
+"""What the tests of the pipeline share: requests, plans, runs, and an ear that writes down what it hears."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+from urllib.parse import parse_qsl
+
+from agentui.api.incoming import caller_key
+from agentui.chat.deltas import Delta
+from agentui.chat.reply import Reply
+from agentui.chat.request import VendorName
+from agentui.jsonio import Json, dumps
+from agentui.pipeline.continuity import Continuity
+from agentui.pipeline.executor import PipelineExecutor
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.node import Catalog, Node
+from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plan import Plan, compile_plan
+from agentui.pipeline.run import Run, Services
+from agentui.redaction import Redactor
+from agentui.secrets.store import SecretStore
+from agentui.upstream.call import Timeouts
+from agentui.upstream.client import Upstream
+from agentui.vendors.detect import detect_vendor
+from agentui.vendors.registry import make_vendors
+from agentui.vendors.sse import SseEvent
+
+VENDORS = make_vendors()
+OPENAI: Json = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hi"}]}
+
+
+class Ear:
+    """An Answer that keeps what it hears."""
+
+    def __init__(self, *, wants_stream: bool = False) -> None:
+        self.wants_stream = wants_stream
+        self.texts: list[str] = []
+        self.replies: list[Reply] = []
+        self.counts: list[tuple[int, bool]] = []
+
+    def note_dropped(self, names: Sequence[str]) -> None:
+        """Nothing is dropped in these tests."""
+
+    def note_headers(self, headers: Mapping[str, str]) -> None:
+        """No upstream answers in these tests."""
+
+    async def stream(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+        """A piece of a stream."""
+        raise AssertionError("no node of these tests streams")
+
+    async def reply(self, reply: Reply, body: bytes | None = None) -> None:
+        """A whole reply."""
+        self.replies.append(reply)
+
+    async def document(self, body: Json) -> None:
+        """A document."""
+        raise AssertionError("no node of these tests sends documents")
+
+    async def tokens(self, count: int, *, estimated: bool) -> None:
+        """A token count."""
+        self.counts.append((count, estimated))
+
+    async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
+        """Raw bytes."""
+        raise AssertionError("no node of these tests forwards")
+
+    async def text(self, text: str) -> None:
+        """Words of a node that called no model."""
+        self.texts.append(text)
+
+
+def make_incoming(
+    body: Json = OPENAI, path: str = "/v1/chat/completions", query: str = "", headers: Mapping[str, str] | None = None
+) -> Incoming:
+    """A request as the proxy would hand it in; a body that is no object is one of no known dialect."""
+    headers = dict(headers or {})
+    params = dict(parse_qsl(query, keep_blank_values=True))
+    name = detect_vendor(path, headers, params, body)
+    wire = VENDORS[name].read_request(path, params, headers, body) if name is not None and isinstance(body, dict) else None
+    return Incoming(
+        method="POST",
+        url=f"http://127.0.0.1:7860{path}" + (f"?{query}" if query else ""),
+        path=path,
+        query=query,
+        query_params=params,
+        headers=headers,
+        body=dumps(body),
+        json=body,
+        wire=wire,
+        model=wire.model if wire is not None else None,
+        vendors=VENDORS,
+        api_key=caller_key(headers, params),
+    )
+
+
+def catalog_of(*kinds: type[Node[Any]]) -> Catalog:
+    """The built-in node types and these."""
+    return Catalog({**BUILTIN, **{kind.type_name: kind for kind in kinds}})
+
+
+def document(nodes: Sequence[Json], edges: Sequence[tuple[str, str]] = (), **more: Json) -> Json:
+    """A pipeline document."""
+    return {
+        "format": 1,
+        "name": "test",
+        "nodes": list(nodes),
+        "edges": [{"from": source, "to": target} for source, target in edges],
+        **more,
+    }
+
+
+def make_services(folder: Path | None = None, env: Mapping[str, str] | None = None) -> Services:
+    """Services whose upstream is never opened."""
+    return Services(
+        vendors=VENDORS,
+        upstream=Upstream(),
+        secrets=SecretStore(folder or Path(gettempdir()) / "agentui-tests-have-no-secrets", env or {}),
+        continuity=Continuity(),
+        timeouts=Timeouts(),
+        max_event=1024 * 1024,
+    )
+
+
+def make_run(
+    plan: Plan, incoming: Incoming | None = None, *, seconds: float = 30.0, pins: Mapping[str, Json] | None = None
+) -> Run:
+    """A run that has not begun."""
+    return Run(
+        plan, incoming or make_incoming(), make_services(), Redactor(), deadline=time.monotonic() + seconds, pins=pins or {}
+    )
+
+
+async def execute(plan: Plan, incoming: Incoming | None = None, ear: Ear | None = None, **options: Any) -> Run:
+    """Run a plan to its end."""
+    run = make_run(plan, incoming, **options)
+    await PipelineExecutor().run(run, ear or Ear())
+    return run
+
+
+def compiled(nodes: Sequence[Json], edges: Sequence[tuple[str, str]] = (), *kinds: type[Node[Any]], **more: Json) -> Plan:
+    """A plan of these nodes and edges."""
+    return compile_plan("test", document(nodes, edges, **more), catalog_of(*kinds))
+
+
+def heard(run: Run) -> list[tuple[str, str | None]]:
+    """Type and node of every event."""
+    return [(event.type, event.node) for event in run.events.items]

@@ -1,0 +1,46 @@
+"""Filters: the doctests beside them, and what they do in a macro."""
+
+import doctest
+
+import pytest
+
+from agentui.templating import TemplateRenderError, compile_text, filters, literals
+from agentui.templating.filters import FILTERS
+from tests.unit.templating.scopes import scope
+
+
+def test_every_filter_shows_itself_in_a_doctest():
+    finder = doctest.DocTestFinder()
+    shown = {test.name.rsplit(".", 1)[-1] for test in finder.find(filters) if test.examples}
+    assert {listed.function.__name__ for listed in FILTERS.values()} <= shown
+    assert doctest.testmod(filters).failed == doctest.testmod(literals).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("{{ nothing|upper|default('x') }}{{ null|trim|default('y') }}", "xy"),
+        ("{{ nothing|length }}{{ 'abc'|length }}{{ [1]|length }}{{ {'a': 1}|length }}", "0311"),
+        ("{{ nothing|json }} {{ 'a\"b'|json }} {{ nothing|string }}", 'null "a\\"b" '),
+        ("{{ [1, null, 'a', [2]]|join('-') }} {{ ['a', 'b']|join }}", "1--a-[2] ab"),
+        ("{{ []|first|default('none') }} {{ [1, 2]|last }} {{ 'ab'|first }}", "none 2 a"),
+        ("{{ 'x'|int|default(3) }} {{ ' 7 '|int }} {{ '2.9'|int }} {{ -2.9|int }} {{ [1]|int|default('l') }}", "3 7 2 -2 l"),
+        ("{{ '1e5'|float }} {{ 'nan'|float|default(0) }} {{ true|float }}", "100000.0 0 1.0"),
+        ("{{ 'a.b'|replace('.', '')|upper|lower|trim }} {{ 'ab'|replace('', 'x') }}", "ab ab"),
+        ("{{ 'abcdef'|truncate(3) }} {{ 'abcdef'|truncate(4, '...') }} {{ 'ab'|truncate(0) }}", "abc a... "),
+        ("{{ 5|upper }} {{ true|upper }}", "5 TRUE"),
+    ],
+)
+def test_filters_in_macros(source, text):
+    assert compile_text(source).render(scope()) == text
+
+
+@pytest.mark.parametrize("size", ["'a'", "-1", "1.5", "true", "nothing"])
+def test_truncate_wants_a_size(size):
+    with pytest.raises(TemplateRenderError, match="whole number"):
+        compile_text(f"{{{{ 'abc'|truncate({size}) }}}}").render(scope())
+
+
+def test_numbers_of_many_digits_are_no_numbers():
+    assert compile_text("{{ x|int|default('long') }}").render(scope(run_vars={"x": "9" * 10_000})) == "long"
+    assert compile_text("{{ x|float|default('big') }}").render(scope(run_vars={"x": 10**399})) == "big"

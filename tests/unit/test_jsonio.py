@@ -1,0 +1,82 @@
+"""JSON goes in and out in one spelling, and nothing odd comes in."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentui.jsonio import MAX_DEPTH, InvalidJson, Json, dumps, dumps_pretty, dumps_text, loads
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_what_is_written_is_read_back_by_anybody(value: Json) -> None:
+    assert json.loads(dumps(value)) == value
+
+
+@given(st.recursive(st.integers(-(2**63), 2**64 - 1) | st.text(), lambda inner: st.lists(inner, max_size=3), max_leaves=8))
+def test_what_is_written_is_read_back(value: Json) -> None:
+    assert loads(dumps(value)) == value == loads(dumps_text(value)) == loads(dumps_pretty(value))
+
+
+def test_writing_is_compact_and_keeps_characters_as_they_are() -> None:
+    assert dumps({"a": [1, "é\u2028"], "b": None}) == '{"a":[1,"é\u2028"],"b":null}'.encode()
+
+
+def test_pretty_json_is_for_people() -> None:
+    assert dumps_pretty({"a": [1]}) == b'{\n  "a": [\n    1\n  ]\n}\n'
+
+
+def test_integers_of_any_size_keep_every_digit() -> None:
+    assert dumps({"n": 2**200, "m": [-(2**100)]}) == b'{"n":%d,"m":[%d]}' % (2**200, -(2**100))
+
+
+def test_lone_surrogates_never_stop_an_answer() -> None:
+    assert dumps({"a": "x\ud800y"}) == b'{"a":"x?y"}'
+
+
+def test_not_a_number_is_never_written_as_such() -> None:
+    assert dumps([float("nan"), float("inf")]) == b"[null,null]"
+    with pytest.raises(ValueError):
+        dumps([float("nan"), 2**100])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "NaN", "[Infinity]", "{'a': 1}", '{"a": 1,}', '"\\ud800"', b'"\xff"', b"\xef\xbb\xbf{}", "1 2", "// x"]
+)
+def test_what_vendors_would_read_differently_is_refused(text: str | bytes) -> None:
+    with pytest.raises(InvalidJson):
+        loads(text)
+
+
+def test_a_mistake_is_placed() -> None:
+    with pytest.raises(InvalidJson, match="line 2 column"):
+        loads('{"a": 1,\n  oops}')
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_nesting_has_a_limit(opening: str, closing: str) -> None:
+    inner = "1"
+    assert loads(opening * MAX_DEPTH + inner + closing * MAX_DEPTH) is not None
+    with pytest.raises(InvalidJson, match="nested deeper than 100"):
+        loads(opening * (MAX_DEPTH + 1) + inner + closing * (MAX_DEPTH + 1))
+
+
+def test_a_bomb_of_brackets_is_refused_at_once() -> None:
+    with pytest.raises(InvalidJson):
+        loads("[" * 1_000_000)
+
+
+def test_brackets_in_texts_do_not_count() -> None:
+    text = "[{" * 1000 + '\\"' + "[" * 1000
+    assert loads(json.dumps([text, 'a"[', text])) == [text, 'a"[', text]
+
+
+def test_wide_is_not_deep() -> None:
+    assert len(loads(b"[" + b"[]," * 10_000 + b"[]]")) == 10_001
