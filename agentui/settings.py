@@ -65,6 +65,7 @@ class Settings(BaseSettings):
     max_reply: int = Field(32 * MIB, gt=0, description="Largest answer that is not streamed.")
     max_event: int = Field(16 * MIB, gt=0, description="Largest single event of a stream.")
     max_in_flight: int = Field(1000, gt=0, description="Most proxied requests at once; beyond it 503.")
+    max_per_origin: int = Field(100, gt=0, description="Most calls at once to one upstream; beyond it 503.")
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
 

@@ -63,6 +63,7 @@ def start_agentui(folder: Path, upstream: int) -> tuple[Server, float]:
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
+        env={**os.environ, "AGENTUI_MAX_PER_ORIGIN": "5000", "AGENTUI_MAX_IN_FLIGHT": "5000"},
     )
     assert process.stdout is not None
     port = int(process.stdout.readline().strip().rpartition(":")[2])

@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 from multidict import CIMultiDictProxy
 
+from agentui.vendors.sse import SseDecoder
 from tests.upstreams.server import API_KEY
 
 DIALECTS = ("openai", "openai_responses", "claude", "gemini")
@@ -180,7 +181,7 @@ def said_in(dialect: str, body: bytes, *, stream: bool) -> str:
     """The text of an answer, whole or streamed."""
     if not stream:
         return _WHOLE[dialect](json.loads(body))
-    events = [json.loads(line[6:]) for line in body.split(b"\n") if line.startswith(b"data: ") and line != b"data: [DONE]"]
+    events = [json.loads(event.data) for event in SseDecoder().feed(body) if event.data != b"[DONE]"]
     return "".join(_PIECE[dialect](event) for event in events)
 
 

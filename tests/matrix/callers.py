@@ -440,7 +440,7 @@ class ClaudeCaller:
         client = self.at(origin)
         if not stream:
             raw = await client.messages.with_raw_response.create(**self._body(ask))
-            return _claude_message(raw.parse(), dropped_of(raw.headers))
+            return _claude_message(await raw.parse(), dropped_of(raw.headers))
         pieces = 0
         async with client.messages.stream(**self._body(ask)) as events:
             async for event in events:

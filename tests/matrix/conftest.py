@@ -29,7 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.sdk)
-            item.add_marker(pytest.mark.asyncio(loop_scope="package"))
+            # First, for in auto mode pytest-asyncio has marked the item already.
+            item.add_marker(pytest.mark.asyncio(loop_scope="package"), append=False)
             # google-genai itself subclasses aiohttp's session when it makes its first asynchronous client.
             ignored = "ignore:Inheritance class AiohttpClientSession:DeprecationWarning"
             item.add_marker(pytest.mark.filterwarnings(ignored))

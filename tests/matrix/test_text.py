@@ -1,7 +1,7 @@
 """Words: out, in, and nothing lost on either way."""
 
 from tests.matrix.conftest import Pair, pairs, streamed
-from tests.matrix.neutral import Ask, Said, user
+from tests.matrix.neutral import Ask, Heard, Said, user
 from tests.upstreams.server import Step
 from tests.upstreams.step import HOSTILE_TEXT
 
@@ -54,8 +54,6 @@ async def test_a_conversation_arrives_in_order(pair: Pair):
 @pairs()
 @streamed
 async def test_an_answer_goes_back_as_it_came(pair: Pair, stream):
-    from tests.matrix.neutral import Heard
-
     first = await pair.ask(step=Step(text="Two words"), stream=stream)
     await pair.ask(Ask(turns=(user("one"), Heard(first), user("three"))), stream=stream)
     assert pair.seen.conversation() == [("user", "one"), ("assistant", "Two words"), ("user", "three")]

@@ -189,7 +189,13 @@ def test_a_broken_text_names_its_block() -> None:
 
 @pytest.mark.parametrize(
     ("blocks", "whole"),
-    [([], True), ([history()], True), ([history(last=3)], False), ([history(system=False)], False), ([text("user", "x")], False)],
+    [
+        ([], True),
+        ([history()], True),
+        ([history(last=3)], False),
+        ([history(system=False)], False),
+        ([text("user", "x")], False),
+    ],
 )
 def test_only_the_untouched_history_counts_as_whole(blocks: Sequence[Json], whole: bool) -> None:
     made = BlockList([Block.model_validate(block) for block in blocks], Build("n1"))

@@ -97,7 +97,9 @@ async def test_a_value_of_the_caller_is_never_read_as_a_template() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["MY_KEY", "REGION", "MAX_TOKENS", "_x", "x1", "model", "system", "params", "chat", "vendor_format"])
+@pytest.mark.parametrize(
+    "name", ["MY_KEY", "REGION", "MAX_TOKENS", "_x", "x1", "model", "system", "params", "chat", "vendor_format"]
+)
 async def test_these_names_may_be_used(name: str) -> None:
     assert await values((name, "string", "v")) == {name: "v"}
 

@@ -1,0 +1,35 @@
+"""The ``Store``: where transactions run. A transaction is a plain function whose first argument is a connection."""
+
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from sqlalchemy import Connection
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Transaction: TypeAlias = Callable[Concatenate[Connection, P], T]
+
+
+class Store(Protocol):
+    """SQLite or PostgreSQL; the same functions run on both.
+
+    A function may be run again from its start (a serialization failure), so it must touch nothing but the connection.
+    """
+
+    async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function that only reads, on one consistent snapshot."""
+
+    async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function atomically and return after its commit is durable. Raises Busy when the database stays locked,
+        StoreFull when the disk is full, StoreReadOnly when a damaged file is open for reading only."""
+
+    async def start(self) -> None:
+        """Open, migrate, and take the folder's lock. Raises StoreInUse with the other process's id."""
+
+    async def close(self) -> None:
+        """Finish what was begun and close."""
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """Engine, place, and whether it is read only and why; for /health."""

@@ -1,0 +1,224 @@
+"""The schema: accounts' sessions, branches, floors, pages, messages and variables.
+
+    session 1-n branch · session 1-n floor 1-n page 1-n message
+    variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
+
+Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
+carries its account, and every query filters by it.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+DEFAULT_ACCOUNT = "default-admin"
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("name", String(200), comment="The caller's own name for it (x-agentui-session), unique within the account."),
+    Column("title", String(200)),
+    Column("status", String(16), nullable=False, server_default="active"),
+    Column("bindings_json", Text, nullable=False, server_default="{}", comment="Every other optional field of a session."),
+    Column("metadata_json", Text, nullable=False, server_default="{}"),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    UniqueConstraint("account_id", "name"),
+    Index(None, "account_id", "updated_at"),
+)
+
+branches = Table(
+    "branches",
+    metadata,
+    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("branch_id", String(100), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("source_floor_id", String(64)),
+    Column("source_branch_id", String(100)),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index(None, "account_id", "branch_id"),
+)
+
+floors = Table(
+    "floors",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("branch_id", String(100), nullable=False),
+    Column("floor_no", Integer, nullable=False),
+    Column("parent_floor_id", String(64)),
+    Column("state", String(16), nullable=False),
+    Column("token_in", Integer, nullable=False, server_default="0"),
+    Column("token_out", Integer, nullable=False, server_default="0"),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("superseded_at", BigInteger),
+    Column("superseded_by_floor_id", String(64)),
+    ForeignKeyConstraint(["session_id", "branch_id"], ["branches.session_id", "branches.branch_id"], ondelete="CASCADE"),
+    Index(
+        "uq_floors_live_number",
+        "session_id",
+        "branch_id",
+        "floor_no",
+        unique=True,
+        sqlite_where=text("superseded_at IS NULL"),
+        postgresql_where=text("superseded_at IS NULL"),
+    ),
+    Index(None, "account_id", "updated_at"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("floor_id", ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("run_id", String(64), nullable=False),
+    Column("run_type", String(32), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("error_json", Text),
+    Column("started_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("completed_at", BigInteger),
+    comment="What the model call of a floor is doing, or how it ended; written at its start and at its end.",
+)
+
+generations = Table(
+    "generations",
+    metadata,
+    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("branch_id", String(100), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("floor_id", String(64), nullable=False),
+    Column("run_id", String(64), nullable=False),
+    Column("owner", String(64), nullable=False, comment="The process that generates; a new one after every start."),
+    Column("expires_at", BigInteger, nullable=False, comment="Past this the generation is dead and may be reclaimed."),
+    comment="One row a branch that generates right now: the lock that keeps turns of one branch apart.",
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("floor_id", ForeignKey("floors.id", ondelete="CASCADE"), nullable=False),
+    Column("page_no", Integer, nullable=False),
+    Column("page_kind", String(16), nullable=False),
+    Column("is_active", Boolean, nullable=False),
+    Column("version", Integer, nullable=False, server_default="1"),
+    Column("checksum", String(200)),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    UniqueConstraint("floor_id", "page_no", "version"),
+    Index(
+        "uq_pages_active",
+        "floor_id",
+        "page_no",
+        unique=True,
+        sqlite_where=text("is_active"),
+        postgresql_where=text("is_active"),
+    ),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("page_id", ForeignKey("pages.id", ondelete="CASCADE"), nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("content_format", String(16), nullable=False, server_default="text"),
+    Column("token_count", Integer, nullable=False, server_default="0"),
+    Column("is_hidden", Boolean, nullable=False, server_default=text("false")),
+    Column("source", String(200)),
+    Column("created_at", BigInteger, nullable=False),
+    UniqueConstraint("page_id", "seq"),
+)
+
+variables = Table(
+    "variables",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("scope", String(8), nullable=False),
+    Column("scope_id", String(240), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("value_json", Text, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    UniqueConstraint("account_id", "scope", "scope_id", "key"),
+    Index(None, "account_id", "updated_at"),
+)
+
+staged_writes = Table(
+    "staged_writes",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("page_id", ForeignKey("pages.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("key", Text, nullable=False),
+    Column("op", String(8), nullable=False),
+    Column("value_json", Text, nullable=False),
+    Column("intent", String(40), nullable=False),
+    Column("conflict_policy", String(16), nullable=False),
+    Column("reason", Text),
+    Column("source_json", Text, nullable=False),
+    Column("evidence_json", Text, nullable=False),
+    Column("status", String(24), nullable=False),
+    Column("decision_reason", Text),
+    Column("created_at", BigInteger, nullable=False),
+    Column("resolved_at", BigInteger),
+)
+
+promotions = Table(
+    "promotions",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("page_id", ForeignKey("pages.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("staged_write_id", String(64), nullable=False),
+    Column("key", Text, nullable=False),
+    Column("from_scope", String(8), nullable=False),
+    Column("from_scope_id", String(240), nullable=False),
+    Column("to_scope", String(8), nullable=False),
+    Column("to_scope_id", String(240), nullable=False),
+    Column("conflict_policy", String(16), nullable=False),
+    Column("source_variable_id", String(64), nullable=False),
+    Column("target_variable_id", String(64), nullable=False),
+    Column("value_json", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+branch_snapshots = Table(
+    "branch_snapshots",
+    metadata,
+    Column("floor_id", ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("values_json", Text, nullable=False, comment="The branch's variables as the committed floor saw them: {key: value}."),
+    Column("created_at", BigInteger, nullable=False),
+)
