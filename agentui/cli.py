@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import gc
 import getpass
 import glob
 import signal
@@ -26,6 +27,7 @@ from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import compile_plan
 from agentui.secrets.origins import KNOWN_ORIGINS
+from agentui.secrets.sealing import fernet_of
 from agentui.secrets.store import SecretStore
 from agentui.settings import Settings, secret_environment
 
@@ -101,12 +103,18 @@ def _settings(options: argparse.Namespace) -> Settings:
         if (value := getattr(options, name, None)) is not None
     }
     try:
-        return Settings(**given)
+        settings = Settings(**given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"]).upper()
         text = first["msg"].removeprefix("Value error, ")
         raise Refusal(f"bad setting: {f'AGENTUI_{name}: ' if name else ''}{text}") from error
+    if settings.secret_key is not None:
+        try:
+            fernet_of(settings.secret_key.get_secret_value())
+        except ValueError as error:
+            raise Refusal(f"bad setting: AGENTUI_SECRET_KEY: {error}") from error
+    return settings
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -159,6 +167,9 @@ async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | 
             f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): "
             "choose another with --port, or stop the program that uses it."
         ) from error
+    # What start-up made stays for good; the collector need not look at it with every request.
+    gc.collect()
+    gc.freeze()
     _say_hello(settings, port, demo=named_origins is not None)
     try:
         await _until_stopped()

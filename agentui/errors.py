@@ -20,6 +20,7 @@
     ├── Busy                      503  at capacity; carries retry_after
     ├── Unsupported               501
     ├── NotSaved                  507  a file could not be written
+    ├── ApiError                  as the code says: the memory's API (codes in agentui/sessions/codes.py)
     └── UpstreamError             502  the model's side
         ├── UpstreamRefused       as the upstream said: it answered with an error
         ├── UpstreamUnreachable   502  no connection: refused, DNS, TLS
@@ -32,9 +33,9 @@ A message says what happened, to what, and what to do; it never holds a key, a b
 ``status`` is the HTTP status, ``code`` a stable word for programs (listed in docs/errors.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from agentui.jsonio import Json
 
@@ -43,7 +44,7 @@ class AgentUIError(Exception):
     """The root. ``details`` are facts as JSON; ``retry_after`` is in seconds."""
 
     status: int = 500
-    code: ClassVar[str] = "internal_error"
+    code: str = "internal_error"
 
     def __init__(self, message: str, *, retry_after: float | None = None, **details: Json) -> None:
         super().__init__(message)
@@ -218,6 +219,21 @@ class NotSaved(AgentUIError):
 
     status = 507
     code = "not_saved"
+
+
+class ApiError(AgentUIError):
+    """An error of the memory's API. Its code is its own, one of ``agentui.sessions.codes.CODES``, which also names the status.
+
+    ``problems`` are a form's faults, each ``{"path", "message", "code"}``; where there are any, they are the answer's details.
+    """
+
+    def __init__(
+        self, message: str, *, status: int, code: str, problems: Sequence[Mapping[str, Json]] = (), **details: Json
+    ) -> None:
+        super().__init__(message, **details)
+        self.status = status
+        self.code = code
+        self.problems: list[Mapping[str, Json]] = list(problems)
 
 
 class Busy(AgentUIError):

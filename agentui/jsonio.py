@@ -1,11 +1,10 @@
 """JSON in one spelling: orjson in, orjson out.
 
 ``loads`` refuses what no vendor would read the same way: NaN, Infinity, lone surrogates (orjson's own rules)
-and documents nested deeper than ``MAX_DEPTH`` (checked on the bytes, before anything recurses).
+and documents nested deeper than ``MAX_DEPTH``.
 """
 
 import json
-import re
 from typing import Any, TypeAlias
 
 import orjson
@@ -15,8 +14,6 @@ Json: TypeAlias = Any
 
 MAX_DEPTH = 100
 
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
-
 
 class InvalidJson(ValueError):
     """The bytes are not JSON that we accept; the message says why and where."""
@@ -25,26 +22,29 @@ class InvalidJson(ValueError):
 def loads(data: bytes | str) -> Json:
     """Parse JSON text. Raises ``InvalidJson`` with the parser's own position, or when nesting passes MAX_DEPTH."""
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    # Counting brackets costs a pass; it is only needed where there are enough of them to nest too deep.
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
-        _check_depth(raw)
     try:
-        return orjson.loads(raw)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise InvalidJson(str(error)) from error
+    # Few brackets cannot nest deep; only where there are more is the tree looked at (the parser stops at 1,024 levels).
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _is_too_deep(value):
+        raise InvalidJson(f"nested deeper than {MAX_DEPTH} levels")
+    return value
 
 
-def _check_depth(raw: bytes) -> None:
-    """Raise InvalidJson when the brackets outside strings nest deeper than MAX_DEPTH."""
-    depth = 0
-    for match in _STRUCTURE.finditer(raw):
-        mark = raw[match.start()]
-        if mark in b"[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise InvalidJson(f"nested deeper than {MAX_DEPTH} levels at byte {match.start()}")
-        elif mark in b"]}":
-            depth -= 1
+def _is_too_deep(value: Json) -> bool:
+    """True when lists and objects stand inside each other more than MAX_DEPTH times; level by level, without recursion."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if type(parent) is dict else parent)
+            if type(child) is dict or type(child) is list
+        ]
+        if not level:
+            return False
+    return True
 
 
 def dumps(value: Json) -> bytes:

@@ -19,7 +19,7 @@ def set_up_logging(redactor: Redactor, settings: Settings) -> None:
             foreign_pre_chain=[
                 structlog.stdlib.add_log_level,
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.format_exc_info,
+                _add_exception,
             ],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
@@ -27,3 +27,10 @@ def set_up_logging(redactor: Redactor, settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
+
+
+def _add_exception(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """The traceback as the redacting filter left it: as text, where structlog looks for the exception itself."""
+    event.pop("exc_info", None)
+    text = event["_record"].exc_text
+    return {**event, "exception": text} if text else event

@@ -64,7 +64,7 @@ class ProxyAnswer:
 
     def note_headers(self, headers: Mapping[str, str]) -> None:
         """Show these headers of the upstream's answer to the caller."""
-        self._headers.update({name: value for name, value in headers.items() if name != "content-type"})
+        self._headers.update({name: value for name, value in self._clean(headers).items() if name != "content-type"})
 
     async def stream(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
         """Pass on the next piece: the events themselves within one dialect, rendered deltas across."""
@@ -104,7 +104,7 @@ class ProxyAnswer:
         """The next bytes of a forwarded answer."""
         if self._response is None:
             self._is_raw = True
-            self._response = web.StreamResponse(status=status, headers={**self._own_headers(), **STREAM_HEADERS, **headers})
+            self._response = web.StreamResponse(status=status, headers={**self._own_headers(), **STREAM_HEADERS, **self._clean(headers)})
             await self._begin(None)
         if chunk:
             await self._write(chunk)
@@ -158,8 +158,9 @@ class ProxyAnswer:
         if events and any(isinstance(delta, self._ends) for delta in deltas):
             self._held_events = events[-1:]
             events = events[:-1]
-        elif not events and deltas:
-            self._held_deltas = list(deltas)
+        elif not events:
+            # The events have said it all; only what closes the framing is missing.
+            self._held_deltas = [delta for delta in deltas if isinstance(delta, End)]
         passthrough = self._renderer.passthrough
         if len(events) == 1:
             return passthrough(events[0])
@@ -233,6 +234,12 @@ class ProxyAnswer:
     def _own_headers(self) -> dict[str, str]:
         run = self._run
         return {**self._headers, **self._dropped_header(), "x-agentui-run": run.id, "x-agentui-pipeline": run.plan.id}
+
+    def _clean(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """An upstream's headers without the keys of this run, should it repeat one. One pass serves them all."""
+        values = "\n".join(headers.values())
+        shown = self._run.redactor.redact(values)
+        return headers if shown == values else dict(zip(headers, shown.split("\n"), strict=True))
 
     def _dropped_header(self) -> dict[str, str]:
         # Names may come from the caller's body: whatever no header may hold is escaped.

@@ -17,6 +17,7 @@ from agentui.vendors.detect import detect_vendor
 
 SLOWEST_BYTES_PER_SECOND = 32 * 1024
 MODEL_PREFIX = "pipeline/"
+_MODEL_PATH = re.compile(rf"(/v1(?:beta|alpha)?/models/){MODEL_PREFIX}([^/:]+)/")
 
 
 async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
@@ -29,6 +30,9 @@ async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
     if declared is not None and declared > limit:
         raise BodyTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     content = request.content
+    if content.is_eof() and not content.exception():
+        # Small bodies are all there when the handler starts; they need no clock.
+        return content.read_nowait(-1)
     pieces: list[bytes] = []
     size = 0
     try:
@@ -58,7 +62,8 @@ def read_incoming(
     Raises WrongContentType and BadRequest.
     """
     path, pipeline = split_prefix(path)
-    pipeline = pipeline or headers.get("x-agentui-pipeline")
+    path, named = split_model_path(path)
+    pipeline = pipeline or headers.get("x-agentui-pipeline") or named
     headers = without_own_token(state, headers)
     query = _without_own_key(state, query)
     query_params = dict(parse_qsl(query, keep_blank_values=True))
@@ -76,8 +81,6 @@ def read_incoming(
             chosen, _, rest = model.removeprefix(MODEL_PREFIX).partition("/")
             pipeline = pipeline or chosen
             model = rest or None
-            # Gemini names the model in the path; what is forwarded must not ask for a pipeline.
-            path = path.replace(f"/models/{wire.model}:", f"/models/{model or ''}:")
     incoming = Incoming(
         method=method,
         url=url,
@@ -101,6 +104,13 @@ def split_prefix(path: str) -> tuple[str, str | None]:
         return path, None
     pipeline, slash, rest = path[3:].partition("/")
     return f"{slash}{rest}" or "/", pipeline
+
+
+def split_model_path(path: str) -> tuple[str, str | None]:
+    """Gemini's path without the ``pipeline/<id>/`` before its model, and that pipeline: what is forwarded names the
+    model alone, whose own name may hold a slash."""
+    match = _MODEL_PATH.match(path)
+    return (f"{match[1]}{path[match.end() :]}", match[2]) if match else (path, None)
 
 
 def caller_key(headers: Mapping[str, str], query: Mapping[str, str]) -> str:

@@ -73,7 +73,12 @@ def _make_state(
         log.warning("%s", complaint)
     services = Services(
         vendors=make_vendors(),
-        upstream=Upstream(named_origins=named_origins, allow_private=settings.may_call_private, max_reply=settings.max_reply),
+        upstream=Upstream(
+            named_origins=named_origins,
+            allow_private=settings.may_call_private,
+            max_reply=settings.max_reply,
+            max_in_flight=settings.max_per_origin,
+        ),
         secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
         continuity=Continuity(),
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
@@ -152,16 +157,12 @@ class _Protocol(web.RequestHandler):
         return response
 
 
-STOP_SECONDS = 3.0
-"""How long requests under way may go on when the server stops, before they are cancelled."""
-
-
 class Listener:
-    """The application on a port."""
+    """The application on a port. When it stops, requests under way may go on for ``stop_seconds`` before they are cut."""
 
-    def __init__(self, app: web.Application) -> None:
+    def __init__(self, app: web.Application, *, stop_seconds: float = 3.0) -> None:
         self._app = app
-        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=STOP_SECONDS)
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=stop_seconds)
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, *, reuse_port: bool = False) -> int:

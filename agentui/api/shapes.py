@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from agentui.errors import AgentUIError, UpstreamRefused
+from agentui.errors import AgentUIError, ApiError, UpstreamRefused
 from agentui.jsonio import Json, dumps
 from agentui.redaction import Redactor
 from agentui.vendors.base import ErrorReply, Vendor
@@ -21,7 +21,7 @@ def error_response(error: AgentUIError, vendor: Vendor | None, redactor: Redacto
         status=reply.status,
         body=dumps(reply.body),
         content_type="application/json",
-        headers={name: redactor.redact(value) for name, value in reply.headers.items() if name.lower() != "content-type"},
+        headers={name: value for name, value in reply.headers.items() if name.lower() != "content-type"},
     )
 
 
@@ -29,8 +29,11 @@ def redacted(error: AgentUIError, redactor: Redactor) -> AgentUIError:
     """The same error with every registered secret replaced in what a caller can read."""
     error.message = redactor.redact(error.message)
     error.details = _redacted_json(error.details, redactor)
+    if isinstance(error, ApiError):
+        error.problems = _redacted_json(error.problems, redactor)
     if isinstance(error, UpstreamRefused):
         error.body = _redacted_json(error.body, redactor)
+        error.headers = _redacted_json(dict(error.headers), redactor)
         error.vendor_code, error.upstream_param = _redacted_json([error.vendor_code, error.upstream_param], redactor)
     return error
 
@@ -51,5 +54,8 @@ def _editor_shape(error: AgentUIError) -> ErrorReply:
     headers: Mapping[str, str] = {}
     if error.retry_after is not None:
         headers = {"retry-after": str(max(1, round(error.retry_after)))}
-    body = {"error": {"code": error.code, "message": error.message, "details": error.details}}
+    details: Json = error.details
+    if isinstance(error, ApiError) and error.problems:
+        details = error.problems
+    body = {"error": {"code": error.code, "message": error.message, "details": details}}
     return ErrorReply(error.status, headers, body)

@@ -6,7 +6,7 @@ place for either. They are kept here by the tool call's id, which every dialect 
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from agentui.chat.messages import Message, Part, Thinking, ToolCall
@@ -48,9 +48,11 @@ class Continuity:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
         if not self._kept:
             return tuple(messages)
-        return tuple(self._restore(vendor, message) for message in messages)
+        # A Responses caller gives thoughts back itself, as items beside the call's.
+        held = {_token(part) for message in messages for part in message.parts if isinstance(part, Thinking)}
+        return tuple(self._restore(vendor, message, held) for message in messages)
 
-    def _restore(self, vendor: VendorName, message: Message) -> Message:
+    def _restore(self, vendor: VendorName, message: Message, held: Set[str | None]) -> Message:
         if message.role != "assistant" or not message.tool_calls:
             return message
         thoughts: list[Part] = []
@@ -60,7 +62,7 @@ class Continuity:
             if kept is None or not isinstance(part, ToolCall):
                 parts.append(part)
                 continue
-            thoughts.extend(kept.thoughts)
+            thoughts.extend(thought for thought in kept.thoughts if _token(thought) not in held)
             parts.append(replace(part, signature=kept.signature, signed_by=vendor) if kept.signature else part)
         if not thoughts and all(new is old for new, old in zip(parts, message.parts, strict=True)):
             return message
@@ -81,3 +83,8 @@ class Continuity:
         self._kept.move_to_end(call_id)
         while len(self._kept) > MAX_CALLS:
             self._kept.popitem(last=False)
+
+
+def _token(thought: Thinking) -> str | None:
+    """What tells a signed thought from every other."""
+    return thought.signature or thought.redacted

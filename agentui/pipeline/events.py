@@ -6,6 +6,7 @@
 An event holds references, not copies; it becomes JSON (and loses every secret) only when somebody reads it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,20 +31,22 @@ INLINE_LIMIT = 8 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """One thing that happened. ``at`` is seconds since the run began; ``data`` must not change afterwards."""
+    """One thing that happened. ``at`` is seconds since the run began; ``data`` must not change afterwards;
+    a function without arguments is called when somebody reads the event."""
 
     type: EventType
     at: float
     node: str | None = None
-    data: Json = None
+    data: Json | Callable[[], Json] = None
 
     def as_json(self, run_id: str, sequence: int, redactor: Redactor, *, whole: bool = False) -> dict[str, Json]:
         """The event for a reader, secrets replaced. Data over 8 KiB is summarised with a link unless ``whole``."""
         shown: dict[str, Json] = {"run": run_id, "seq": sequence, "type": self.type, "at_ms": round(self.at * 1000, 3)}
         if self.node is not None:
             shown["node"] = self.node
-        if self.data is not None:
-            raw = redactor.redact(dumps(self.data).decode())
+        data = self.data() if callable(self.data) else self.data
+        if data is not None:
+            raw = redactor.redact(dumps(data).decode())
             size = len(raw.encode("utf-8", "replace"))
             if whole or size <= INLINE_LIMIT:
                 shown["data"] = _parsed(raw)

@@ -32,6 +32,7 @@ class NodeContext:
     node_type: str
     answer: Answer | None
     used_secrets: list[Secret] = field(default_factory=list)
+    _scope: Scope | None = None
     _heard: list[str] = field(default_factory=list)
     _heard_at: float = 0.0
 
@@ -52,8 +53,11 @@ class NodeContext:
 
     def scope(self, own: Mapping[str, Json] = _NOTHING, prompt: Mapping[str, Json] | None = None) -> Scope:
         """What this node's templates see. ``own`` are names that only this node has (``pm``)."""
+        plain = not own and prompt is None
+        if plain and self._scope is not None:
+            return self._scope
         run = self.run
-        return Scope(
+        scope = Scope(
             run_vars=run.run_vars,
             variables=_NOTHING,
             tiers=_NOTHING,
@@ -64,6 +68,9 @@ class NodeContext:
             secret=self._secret,
             warn=self._warn,
         )
+        if plain:
+            self._scope = scope
+        return scope
 
     def render(self, field: "TextField", scope: Scope | None = None) -> str:
         """Render a text field. Raises TemplateProblem naming pipeline, node, field, line and column."""

@@ -59,6 +59,8 @@ class Run:
     clock: asyncio.Timeout | None = None
     task: asyncio.Task[object] | None = None
     """What to cancel in order to stop the run; None where nobody may."""
+    heard_bytes: int = 0
+    """Bytes of upstream answers that OUT holds."""
     on_finish: Callable[["Run"], None] | None = None
     """Hears once that the run is over."""
 
@@ -66,12 +68,15 @@ class Run:
         self.context: MacroContext = build_macro_context(self.incoming)
 
     def release_deadline(self) -> None:
-        """The answer streams: from here on only silence ends it, not its length (spec: reliability part 7)."""
-        if self.clock is not None:
+        """The answer streams: from here on only silence ends it, not its length (spec: reliability part 7).
+
+        An answer may also begin when the nodes are done, and then there is no clock left to stop.
+        """
+        if self.clock is not None and self.finished is None:
             self.clock.reschedule(None)
         self.deadline = inf
 
-    def emit(self, type: EventType, node: str | None = None, data: Json = None) -> None:
+    def emit(self, type: EventType, node: str | None = None, data: Json | Callable[[], Json] = None) -> None:
         """Say that something happened now."""
         self.events.put(RunEvent(type, time.monotonic() - self.started, node, data))
 
@@ -81,6 +86,7 @@ class Run:
             return
         self.state = state
         self.finished = time.monotonic()
+        self.task = self.clock = None
         self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
         self.events.close()
         if self.on_finish is not None:

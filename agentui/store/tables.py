@@ -4,7 +4,7 @@
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
-carries its account, and every query filters by it.
+carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
 """
 
 from sqlalchemy import (
@@ -34,10 +34,14 @@ metadata = MetaData(
 
 DEFAULT_ACCOUNT = "default-admin"
 
+_ID = String(64).with_variant(String(64, collation="C"), "postgresql")
+_BRANCH = String(100).with_variant(String(100, collation="C"), "postgresql")
+_KEY = Text().with_variant(Text(collation="C"), "postgresql")
+
 sessions = Table(
     "sessions",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("account_id", String(120), nullable=False),
     Column("name", String(200), comment="The caller's own name for it (x-agentui-session), unique within the account."),
     Column("title", String(200)),
@@ -53,11 +57,11 @@ sessions = Table(
 branches = Table(
     "branches",
     metadata,
-    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
-    Column("branch_id", String(100), primary_key=True),
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("branch_id", _BRANCH, primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("source_floor_id", String(64)),
-    Column("source_branch_id", String(100)),
+    Column("source_floor_id", _ID),
+    Column("source_branch_id", _BRANCH),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Index(None, "account_id", "branch_id"),
@@ -66,19 +70,19 @@ branches = Table(
 floors = Table(
     "floors",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
-    Column("branch_id", String(100), nullable=False),
+    Column("session_id", _ID, nullable=False),
+    Column("branch_id", _BRANCH, nullable=False),
     Column("floor_no", Integer, nullable=False),
-    Column("parent_floor_id", String(64)),
+    Column("parent_floor_id", _ID),
     Column("state", String(16), nullable=False),
     Column("token_in", Integer, nullable=False, server_default="0"),
     Column("token_out", Integer, nullable=False, server_default="0"),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("superseded_at", BigInteger),
-    Column("superseded_by_floor_id", String(64)),
+    Column("superseded_by_floor_id", _ID),
     ForeignKeyConstraint(["session_id", "branch_id"], ["branches.session_id", "branches.branch_id"], ondelete="CASCADE"),
     Index(
         "uq_floors_live_number",
@@ -89,13 +93,14 @@ floors = Table(
         sqlite_where=text("superseded_at IS NULL"),
         postgresql_where=text("superseded_at IS NULL"),
     ),
+    Index(None, "session_id", "branch_id", "floor_no"),
     Index(None, "account_id", "updated_at"),
 )
 
 runs = Table(
     "runs",
     metadata,
-    Column("floor_id", ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
+    Column("floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
     Column("account_id", String(120), nullable=False),
     Column("run_id", String(64), nullable=False),
     Column("run_type", String(32), nullable=False),
@@ -110,22 +115,23 @@ runs = Table(
 generations = Table(
     "generations",
     metadata,
-    Column("session_id", ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
-    Column("branch_id", String(100), primary_key=True),
+    Column("session_id", _ID, primary_key=True),
+    Column("branch_id", _BRANCH, primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("floor_id", String(64), nullable=False),
+    Column("floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), nullable=False, unique=True),
     Column("run_id", String(64), nullable=False),
     Column("owner", String(64), nullable=False, comment="The process that generates; a new one after every start."),
     Column("expires_at", BigInteger, nullable=False, comment="Past this the generation is dead and may be reclaimed."),
+    ForeignKeyConstraint(["session_id", "branch_id"], ["branches.session_id", "branches.branch_id"], ondelete="CASCADE"),
     comment="One row a branch that generates right now: the lock that keeps turns of one branch apart.",
 )
 
 pages = Table(
     "pages",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("floor_id", ForeignKey("floors.id", ondelete="CASCADE"), nullable=False),
+    Column("floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), nullable=False),
     Column("page_no", Integer, nullable=False),
     Column("page_kind", String(16), nullable=False),
     Column("is_active", Boolean, nullable=False),
@@ -147,9 +153,9 @@ pages = Table(
 messages = Table(
     "messages",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("page_id", ForeignKey("pages.id", ondelete="CASCADE"), nullable=False),
+    Column("page_id", _ID, ForeignKey("pages.id", ondelete="CASCADE"), nullable=False),
     Column("seq", Integer, nullable=False),
     Column("role", String(16), nullable=False),
     Column("content", Text, nullable=False),
@@ -164,12 +170,13 @@ messages = Table(
 variables = Table(
     "variables",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("account_id", String(120), nullable=False),
     Column("scope", String(8), nullable=False),
     Column("scope_id", String(240), nullable=False),
-    Column("key", Text, nullable=False),
+    Column("key", _KEY, nullable=False),
     Column("value_json", Text, nullable=False),
+    Column("version", Integer, nullable=False, server_default="1", comment="Counts the writes since the row was made."),
     Column("updated_at", BigInteger, nullable=False),
     UniqueConstraint("account_id", "scope", "scope_id", "key"),
     Index(None, "account_id", "updated_at"),
@@ -178,10 +185,10 @@ variables = Table(
 staged_writes = Table(
     "staged_writes",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("page_id", ForeignKey("pages.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("key", Text, nullable=False),
+    Column("page_id", _ID, ForeignKey("pages.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("key", _KEY, nullable=False),
     Column("op", String(8), nullable=False),
     Column("value_json", Text, nullable=False),
     Column("intent", String(40), nullable=False),
@@ -198,11 +205,11 @@ staged_writes = Table(
 promotions = Table(
     "promotions",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", _ID, primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("page_id", ForeignKey("pages.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("page_id", _ID, ForeignKey("pages.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("staged_write_id", String(64), nullable=False),
-    Column("key", Text, nullable=False),
+    Column("key", _KEY, nullable=False),
     Column("from_scope", String(8), nullable=False),
     Column("from_scope_id", String(240), nullable=False),
     Column("to_scope", String(8), nullable=False),
@@ -217,8 +224,8 @@ promotions = Table(
 branch_snapshots = Table(
     "branch_snapshots",
     metadata,
-    Column("floor_id", ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
+    Column("floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
     Column("account_id", String(120), nullable=False),
-    Column("values_json", Text, nullable=False, comment="The branch's variables as the committed floor saw them: {key: value}."),
+    Column("values_json", Text, nullable=False, comment="The branch's variables as this floor saw them: {key: value}."),
     Column("created_at", BigInteger, nullable=False),
 )

@@ -15,7 +15,7 @@ DIALECTS = ("openai", "openai_responses", "claude", "gemini")
 
 @dataclass
 class Got:
-    """An answer as it came."""
+    """An answer as it came, header names in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -102,7 +102,8 @@ class Caller:
             headers.setdefault("content-type", "application/json")
         url = f"{self.origin}{self.prefix}{path}" + (f"?{query}" if query else "")
         async with aiohttp.ClientSession() as session, session.request(method, url, data=data, headers=headers) as answer:
-            return Got(answer.status, dict(answer.headers), await answer.read())
+            headers = {name.lower(): value for name, value in answer.headers.items()}
+            return Got(answer.status, headers, await answer.read())
 
 
 def text_of(dialect: str, body: Json) -> str:

@@ -1,6 +1,7 @@
 """The user's guide to variables and macros, sentence by sentence, through a running server to a strict upstream."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -61,7 +62,7 @@ def variables(id: str, *rows: tuple[str, str, str]) -> Json:
 def chain(*nodes: Json) -> Json:
     """Nodes one after the other; the last one answers."""
     ids = [one["id"] for one in nodes]
-    edges = [{"from": before, "to": after} for before, after in zip(ids, ids[1:], strict=False)]
+    edges = [{"from": before, "to": after} for before, after in pairwise(ids)]
     return {"format": 1, "name": "seed 003", "nodes": list(nodes), "edges": edges}
 
 
@@ -262,7 +263,7 @@ async def test_part_2_a_thought_is_never_the_text(start_server: StartServer, moc
 
 async def test_part_2_a_node_reads_only_nodes_before_it(start_server: StartServer) -> None:
     server = await start_server({"default": chain(variables("n1", ("A", "string", "[[OUT2]]")), variables("n2"))})
-    with pytest.raises(InvalidPipeline, match="'n1' reads OUT.n2"):
+    with pytest.raises(InvalidPipeline, match=r"'n1' reads OUT\.n2"):
         server.state.pipelines.plan("default")
     got = await Caller("openai", server.origin).ask()
     assert (got.status, "'n1' reads OUT.n2" in error_of("openai", got.json)) == (422, True)
@@ -606,7 +607,8 @@ async def test_setvars_a_scheme_without_a_key_is_no_key(start_server: StartServe
 
 
 async def test_setvars_numbers_and_objects_in_json(start_server: StartServer, mock: Mock) -> None:
-    template = """{"model": "text", [[PROMPT]], "generationConfig": {{ GEN_CFG }}, "max_tokens": {{ MAX_TOKENS }}, "region": "[[REGION]]"}"""
+    template = """{"model": "text", [[PROMPT]],
+        "generationConfig": {{ GEN_CFG }}, "max_tokens": {{ MAX_TOKENS }}, "region": "[[REGION]]"}"""
     pipeline = chain(
         variables(
             "n1",
@@ -624,7 +626,8 @@ async def test_setvars_numbers_and_objects_in_json(start_server: StartServer, mo
 
 
 async def test_setvars_chance(start_server: StartServer, mock: Mock) -> None:
-    template = """{"model": "[[PICK_MODEL]]", [[PROMPT]], "temperature": {{ RAND_F }}, "dice_roll": {{ DICE }}, "numbers": {{ MY_LIST }}}"""
+    template = """{"model": "[[PICK_MODEL]]", [[PROMPT]],
+        "temperature": {{ RAND_F }}, "dice_roll": {{ DICE }}, "numbers": {{ MY_LIST }}}"""
     pipeline = chain(
         variables(
             "n1",

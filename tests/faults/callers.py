@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 from multidict import CIMultiDictProxy
+from yarl import URL
 
 from agentui.vendors.sse import SseDecoder
 from tests.upstreams.server import API_KEY
@@ -76,7 +77,8 @@ async def send(session: aiohttp.ClientSession, origin: str, asked: Asked, **more
     """Send a request and hear the whole answer, as far as it comes."""
     headers = {**asked.headers, **more.pop("headers", {})}
     sent = more or {"json": asked.body}
-    async with session.post(origin + asked.path, headers=headers, allow_redirects=False, **sent) as reply:
+    url = URL(origin + asked.path, encoded=True)
+    async with session.post(url, headers=headers, allow_redirects=False, **sent) as reply:
         heard = Heard(reply.status, reply.headers)
         try:
             async for piece in reply.content.iter_any():

@@ -193,7 +193,9 @@ async def test_an_answer_that_comes_before_the_request_was_sent_whole_is_heard(w
     async def refuse_early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         body = b'{"error":{"message":"Too much.","type":"invalid_request_error","param":null,"code":null}}'
-        head = b"HTTP/1.1 413 X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+        head = b"HTTP/1.1 413 X\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(
+            body
+        )
         writer.write(head + body)
         await writer.drain()
         writer.write_eof()

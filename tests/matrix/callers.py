@@ -49,13 +49,13 @@ class Callers:
     genai: genai.Client
 
     @classmethod
-    def make(cls) -> "Callers":
+    def make(cls, key: str = API_KEY) -> "Callers":
         """Clients that try nothing twice."""
         address = "http://127.0.0.1:9"
         return cls(
-            openai.AsyncOpenAI(base_url=f"{address}/v1", api_key=API_KEY, max_retries=0),
-            anthropic.AsyncAnthropic(base_url=address, api_key=API_KEY, max_retries=0),
-            genai.Client(api_key=API_KEY, http_options=types.HttpOptions(base_url=address)),
+            openai.AsyncOpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0),
+            anthropic.AsyncAnthropic(base_url=address, api_key=key, max_retries=0),
+            genai.Client(api_key=key, http_options=types.HttpOptions(base_url=address)),
         )
 
     def __getitem__(self, name: str) -> Caller:
@@ -222,7 +222,7 @@ def _chat_logprobs(choice: Any) -> list[tuple[str, float, int]]:
 
 
 def _calls(found: Sequence[tuple[str | None, str, str]]) -> list[Call]:
-    return [Call(id, name, json.loads(arguments)) for id, name, arguments in found]
+    return [Call(id, name, json.loads(arguments or "{}")) for id, name, arguments in found]
 
 
 def _whole_chat(reply: Any, dropped: tuple[str, ...]) -> Answer:
@@ -272,7 +272,7 @@ async def _streamed_chat(stream: Any, dropped: tuple[str, ...]) -> Answer:
     assert len(ids) == 1
     assert list(calls) == list(range(len(calls)))
     answer.texts = [texts[number] for number in sorted(texts)]
-    found = [(id, name, arguments or "{}") for id, name, arguments in calls.values()]
+    found = [(id, name, arguments) for id, name, arguments in calls.values()]
     answer.calls = _calls(found)
     answer.native = _chat_message(answer.text, found)
     return answer
@@ -402,7 +402,7 @@ def _response(response: Any, dropped: tuple[str, ...]) -> Answer:
     for item in response.output:
         match item.type:
             case "function_call":
-                answer.calls.append(Call(item.call_id, item.name, json.loads(item.arguments)))
+                answer.calls.append(Call(item.call_id, item.name, json.loads(item.arguments or "{}")))
             case "reasoning":
                 answer.thoughts += "".join(part.text for part in item.summary)
             case "message":
@@ -466,7 +466,8 @@ class ClaudeCaller:
         body["messages"] = [self._message(turn) for turn in ask.turns]
         if ask.tools:
             body["tools"] = [
-                {"name": t.name, "description": t.description, "input_schema": t.schema or {"type": "object"}} for t in ask.tools
+                {"name": t.name, "description": t.description, "input_schema": t.schema or {"type": "object"}}
+                for t in ask.tools
             ]
         choice: dict[str, Any] = {"type": "auto"}
         if ask.choice in ("none", "required"):
@@ -580,7 +581,11 @@ class GeminiCaller:
 
     async def ask(self, origin: str, ask: Ask, *, stream: bool = False) -> Answer:
         models = self._client.aio.models
-        body: Any = {"model": ask.model, "contents": [self._content(turn) for turn in ask.turns], "config": self._config(origin, ask)}
+        body: Any = {
+            "model": ask.model,
+            "contents": [self._content(turn) for turn in ask.turns],
+            "config": self._config(origin, ask),
+        }
         if not stream:
             reply = await models.generate_content(**body)
             chunks = [reply]
@@ -638,9 +643,7 @@ class GeminiCaller:
 
     def _result(self, result: Result) -> types.Part:
         response = {"error" if result.is_error else "result": result.text}
-        return types.Part(
-            function_response=types.FunctionResponse(id=result.call.id, name=result.call.name, response=response)
-        )
+        return types.Part(function_response=types.FunctionResponse(id=result.call.id, name=result.call.name, response=response))
 
     def _part(self, part: str | Image | Pdf) -> types.Part:
         match part:
@@ -714,5 +717,3 @@ def _gemini_logprobs(result: types.LogprobsResult | None) -> list[tuple[str, flo
     chosen = result.chosen_candidates or []
     rivals += [0] * (len(chosen) - len(rivals))
     return [(one.token or "", one.log_probability or 0.0, many) for one, many in zip(chosen, rivals, strict=True)]
-
-

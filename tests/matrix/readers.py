@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from tests.matrix.neutral import Part, Seen
+from tests.upstreams.gemini_shapes import GENERATE
 from tests.upstreams.server import Recorded
 
 Side = Literal["user", "assistant"]
@@ -103,7 +104,7 @@ def _openai_said(message: Mapping[str, Any]) -> list[Part]:
     text = _joined(message.get("content"))
     parts: list[Part] = [("text", text)] if text else []
     for call in message.get("tool_calls") or ():
-        parts.append(("call", call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])))
+        parts.append(("call", call["id"], call["function"]["name"], json.loads(call["function"]["arguments"] or "{}")))
     return parts
 
 
@@ -122,7 +123,7 @@ def _responses(recorded: Recorded) -> Seen:
             case "message":
                 turns.add("assistant" if item["role"] == "assistant" else "user", _responses_parts(item["content"]))
             case "function_call":
-                turns.add("assistant", [("call", item["call_id"], item["name"], json.loads(item["arguments"]))])
+                turns.add("assistant", [("call", item["call_id"], item["name"], json.loads(item["arguments"] or "{}"))])
             case "function_call_output":
                 turns.add("user", [("result", item["call_id"], None, _joined(item["output"]), False)])
             case "reasoning":
@@ -220,7 +221,8 @@ def _claude_part(block: Mapping[str, Any]) -> Part:
 
 
 def _gemini(recorded: Recorded) -> Seen:
-    body = recorded.body
+    # Proto JSON may be spelt in either case; the mock reads both.
+    body = GENERATE.read(recorded.body, ())
     turns = _Turns()
     for content in body["contents"]:
         turns.add("assistant" if content.get("role") == "model" else "user", [_gemini_part(part) for part in content["parts"]])

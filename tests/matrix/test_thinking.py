@@ -10,7 +10,7 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 WEATHER = ToolDef(schema=CITY)
 ASKS = user("How is the weather?")
 THOUGHT = "Let me think\nabout this carefully."
-SIGNING = {"claude": "claude-sonnet-4-5", "gemini": "gemini-3-pro", "openai_responses": "gpt-5", "openai": "gpt-5"}
+SIGNING = {"claude": "some-claude", "gemini": "gemini-3-pro", "openai_responses": "gpt-5", "openai": "gpt-5"}
 """Models whose upstreams check what comes back."""  # fmt: skip
 
 
@@ -108,11 +108,11 @@ async def test_gemini_3_takes_a_history_that_was_made_elsewhere(pair: Pair):
 @streamed
 async def test_redacted_thoughts_go_back(pair: Pair, stream):
     step = Step(text="", thinking="Secret.", redacted=True, calls=(Call("weather", '{"city": "Paris"}'),))
-    asked = Ask("claude-sonnet-4-5", turns=(ASKS,), tools=(WEATHER,), think=True)
+    asked = Ask("some-claude", turns=(ASKS,), tools=(WEATHER,), think=True)
     answer = await pair.ask(asked, step, stream=stream)
     assert answer.thoughts == ""
     results = Results((Result(answer.calls[0], "21"),))
-    again = Ask("claude-sonnet-4-5", turns=(ASKS, Heard(answer), results), tools=(WEATHER,), think=True)
+    again = Ask("some-claude", turns=(ASKS, Heard(answer), results), tools=(WEATHER,), think=True)
     assert (await pair.ask(again, Step(text="Done."), stream=stream)).text == "Done."
     assert len(pair.seen.parts("thought")) == 1
 

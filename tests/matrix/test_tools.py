@@ -36,7 +36,9 @@ CLOCK = ToolDef("clock", "Tells the time.", CITY)
 NOTHING = ToolDef("now", "Takes nothing.")
 ASKS = user("How is the weather?")
 ONE = Step(text="", calls=(Call("weather", '{"city": "Paris"}'),))
-TWO = Step(text="", calls=(Call("weather", '{"city": "Paris"}'), Call("clock", '{"city": "Oslo", "note": "naïve ☃ 😀 \\u2028"}')))
+TWO = Step(
+    text="", calls=(Call("weather", '{"city": "Paris"}'), Call("clock", '{"city": "Oslo", "note": "naïve ☃ 😀 \\u2028"}'))
+)
 TURNS_TO = {"openai": "tool_calls", "openai_responses": "completed", "claude": "tool_use", "gemini": "STOP"}
 
 

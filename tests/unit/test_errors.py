@@ -78,8 +78,18 @@ def test_a_refusal_keeps_what_the_upstream_said() -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(400, "invalid_request"), (401, "authentication"), (404, "not_found"), (418, "invalid_request"), (429, "rate_limit")]
-    + [(500, "server"), (503, "overloaded"), (504, "timeout"), (529, "overloaded"), (599, "server")],
+    [
+        (400, "invalid_request"),
+        (401, "authentication"),
+        (404, "not_found"),
+        (418, "invalid_request"),
+        (429, "rate_limit"),
+        (500, "server"),
+        (503, "overloaded"),
+        (504, "timeout"),
+        (529, "overloaded"),
+        (599, "server"),
+    ],
 )
 def test_a_status_alone_means_something(status: int, kind: str) -> None:
     assert kind_of_status(status) == kind

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from agentui.chat.deltas import Delta, End, Failure, TextDelta
@@ -71,7 +72,7 @@ def make_call(ctx: NodeContext, method: str, url: str, headers: Mapping[str, str
     run.redactor.register(*secret_headers(headers))
 
     def report(attempt: Attempt) -> None:
-        run.emit("node.attempt", ctx.node_id, _attempt_data(attempt, run.started))
+        run.emit("node.attempt", ctx.node_id, partial(_attempt_data, attempt, run.started))
 
     return UpstreamCall(
         method=method,
@@ -105,6 +106,7 @@ def _attempt_data(attempt: Attempt, started: float) -> dict[str, Json]:
 
 async def _whole(ctx: NodeContext, request: OutgoingRequest, body: bytes) -> Mapping[str, Json]:
     """An answer in one piece."""
+    ctx.run.heard_bytes += len(body)
     reply = request.vendor.parse_reply(_json(body))
     ctx.emit_chunk(reply.text)
     _remember(ctx, request.vendor, reply)
@@ -141,6 +143,7 @@ class _Hearing:
 
     async def take(self, chunk: bytes) -> bool:
         """Understand the next bytes; True when the end marker was among them."""
+        self.ctx.run.heard_bytes += len(chunk)
         events = self._decoder.feed(chunk)
         deltas: list[Delta] = []
         for number, event in enumerate(events):

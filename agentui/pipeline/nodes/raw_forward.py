@@ -210,7 +210,7 @@ def _body(ctx: NodeContext) -> bytes:
     """The caller's bytes; only a model that names a pipeline is replaced by the model meant."""
     incoming = ctx.incoming
     wire = incoming.wire
-    if wire is None or wire.vendor == "gemini" or incoming.model == wire.model:
+    if wire is None or incoming.model == wire.model:
         return incoming.body
     if incoming.model is None:
         raise BadRequest("The request names a pipeline but no model: ask for pipeline/<id>/<model>.", param="model")

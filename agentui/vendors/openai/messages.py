@@ -58,6 +58,7 @@ def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str,
     if all(message.raw_vendor == VENDOR and message.raw is not None for message in messages):
         return [message.raw for message in messages], ()
     writer = _Writer()
+    messages = _whole_turns(messages)
     for message, paired in zip(messages, pair_tool_calls(messages), strict=True):
         if message.raw_vendor == VENDOR and message.raw is not None:
             writer.put_back(message.raw)
@@ -65,6 +66,27 @@ def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str,
             writer.write(paired, knows_files=message.raw_vendor not in ("claude", "gemini"))
     writer.flush()
     return writer.wire, tuple(dict.fromkeys(writer.dropped))
+
+
+def _whole_turns(messages: Sequence[Message]) -> list[Message]:
+    """Messages with the calls of one turn in one message: dialects whose every call is an item of its own (Responses)
+    scatter them, and this one refuses a call whose results do not follow at once."""
+    turns: list[Message] = []
+    for message in messages:
+        last = turns[-1] if turns else None
+        if last is not None and _is_one_turn(last, message):
+            turns[-1] = Message("assistant", last.parts + message.parts, last.name, raw_vendor=last.raw_vendor)
+        else:
+            turns.append(message)
+    return turns
+
+
+def _is_one_turn(first: Message, second: Message) -> bool:
+    """Whether two neighbours, neither of them this dialect's own, are words and calls of one assistant turn."""
+    both = (first, second)
+    if any(one.role != "assistant" or one.raw_vendor == VENDOR for one in both):
+        return False
+    return any(one.tool_calls for one in both)
 
 
 def parse_assistant_parts(message: Json, where: str) -> tuple[Part, ...]:

@@ -7,7 +7,7 @@ from agentui.errors import BadRequest
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.openai.messages import short_id
 from agentui.vendors.openai_responses.content import Losses, parse_content, render_content, render_media
-from agentui.vendors.openai_responses.sealed import VENDOR, thought
+from agentui.vendors.openai_responses.sealed import VENDOR, split_id, thought
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 
@@ -84,8 +84,8 @@ def parse_reasoning(item: Mapping[str, Json]) -> Thinking:
         for part in parts
         if isinstance(part, dict) and isinstance(part.get("text"), str)
     ]
-    encrypted = item.get("encrypted_content")
-    return thought("\n\n".join(texts), encrypted if isinstance(encrypted, str) else None)
+    encrypted, id = item.get("encrypted_content"), item.get("id")
+    return thought("\n\n".join(texts), encrypted if isinstance(encrypted, str) else None, id if isinstance(id, str) else None)
 
 
 def render_items(messages: Sequence[Message], losses: Losses) -> list[Json]:
@@ -152,8 +152,7 @@ def _render_part(part: Part, losses: Losses) -> Json:
         case ToolResult():
             return _render_result(part, losses)
         case Thinking(text, signature, _, signed_by) if signature and signed_by == VENDOR:
-            summary = [{"type": "summary_text", "text": text}] if text else []
-            return {"type": "reasoning", "summary": summary, "encrypted_content": signature}
+            return _reasoning(text, signature)
         case Thinking():
             losses.drop("thinking")
         case Opaque(_, "annotation", _):
@@ -161,6 +160,14 @@ def _render_part(part: Part, losses: Losses) -> Json:
         case Opaque(_, _, raw):
             return raw
     return None
+
+
+def _reasoning(text: str, signature: str) -> dict[str, Json]:
+    """``reasoning`` under the id that its token belongs to."""
+    id, encrypted = split_id(signature)
+    summary: list[Json] = [{"type": "summary_text", "text": text}] if text else []
+    item: dict[str, Json] = {"type": "reasoning", "summary": summary, "encrypted_content": encrypted}
+    return item if id is None else {**item, "id": id}
 
 
 def _render_result(result: ToolResult, losses: Losses) -> dict[str, Json]:

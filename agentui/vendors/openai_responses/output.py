@@ -4,7 +4,7 @@ from typing import Protocol
 
 from agentui.chat.deltas import ThinkingDelta, TokenLogprob
 from agentui.jsonio import Json
-from agentui.vendors.openai_responses.sealed import Token, seal
+from agentui.vendors.openai_responses.sealed import VENDOR, Token, seal, split_id
 from agentui.vendors.openai_responses.usage import render_logprobs
 
 Event = dict[str, Json]
@@ -203,7 +203,8 @@ class ThoughtItem(_Base):
         """The reasoning item; like the API's own it has no status."""
         summary: list[Json] = [_summary("".join(self.pieces))] if self.pieces else []
         encrypted = None if self.token is None else seal(self.token)
-        return {"type": "reasoning", "id": self.id, "summary": summary, "encrypted_content": encrypted}
+        own = split_id(self.token.text)[0] if self.token is not None and self.token.vendor == VENDOR else None
+        return {"type": "reasoning", "id": own or self.id, "summary": summary, "encrypted_content": encrypted}
 
 
 def _summary(text: str) -> Event:

@@ -113,9 +113,9 @@ def _put_messages(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> N
     instructions, rest = _split_system(pair_tool_calls(chat.messages))
     items = render_items(rest, losses)
     wants_json = chat.response_format is not None and chat.response_format.kind == "json"
-    if wants_json and not any("json" in message.text.lower() for message in chat.messages):
-        # With json_object the API refuses a prompt that does not speak of JSON.
-        instructions = f"{instructions}\n\nAnswer in JSON." if instructions else "Answer in JSON."
+    if wants_json and not any("json" in message.text.lower() for message in rest):
+        # With json_object the API refuses an input that does not speak of JSON, whatever the instructions say.
+        items.insert(0, message_item("system", [{"type": "input_text", "text": "Answer in JSON."}]))
     if instructions and items:
         body["instructions"] = instructions
     elif instructions:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, build_macro_context
 from agentui.pipeline.incoming import Incoming
 from tests.unit.pipeline.parts import OPENAI, make_incoming

@@ -157,7 +157,7 @@ def test_the_whole_conversation_is_understood():
         Media("document", "application/pdf", url="https://example.com/b.pdf"),
         Opaque("openai_responses", "input_hologram", {"type": "input_hologram", "beam": 3}),
     )
-    assert messages[3].parts == (Thinking("Hm.", signature="tok", signed_by="openai_responses"),)
+    assert messages[3].parts == (Thinking("Hm.", signature="rs_1:tok", signed_by="openai_responses"),)
     assert messages[5].parts == (ToolCall("call_1", "look", '{"a": 1}'),)
     assert messages[6].parts == (ToolResult("call_1", (Text("a cat"),)),)
     assert messages[7].parts[0] == Opaque("openai_responses", "web_search_call", FULL["input"][6])
@@ -352,14 +352,12 @@ def test_thinking_becomes_effort(config, reasoning):
     assert ("include" in wire.body) == (config.mode != "disabled")
 
 
-def test_only_its_own_thoughts_go_back():
-    own = Message("assistant", (Thinking("Hm.", signature="tok", signed_by="openai_responses"),))
+@pytest.mark.parametrize(("signature", "more"), [("rs_1:tok", {"id": "rs_1"}), ("tok", {})])
+def test_only_its_own_thoughts_go_back(signature, more):
+    own = Message("assistant", (Thinking("Hm.", signature=signature, signed_by="openai_responses"),))
     wire = VENDOR.render_request(foreign(own, text_message("user", "so?"), vendor="openai"))
-    assert wire.body["input"][0] == {
-        "type": "reasoning",
-        "summary": [{"type": "summary_text", "text": "Hm."}],
-        "encrypted_content": "tok",
-    }
+    summary = [{"type": "summary_text", "text": "Hm."}]
+    assert wire.body["input"][0] == {"type": "reasoning", "summary": summary, "encrypted_content": "tok", **more}
     assert wire.dropped == ()
 
 
@@ -398,7 +396,7 @@ def test_openais_own_file_ids_are_good_here():
 
 def test_json_without_a_schema_is_asked_for_in_words_too():
     wire = VENDOR.render_request(foreign(response_format=ResponseFormat("json")))
-    assert wire.body["text"] == {"format": {"type": "json_object"}} and "JSON" in wire.body["instructions"]
+    assert wire.body["text"] == {"format": {"type": "json_object"}} and "JSON" in wire.body["input"][0]["content"]
     asked = VENDOR.render_request(foreign(text_message("user", "as json"), response_format=ResponseFormat("json")))
     assert "instructions" not in asked.body
 

@@ -104,7 +104,7 @@ def test_a_recorded_stream_is_understood():
     assert reply.usage == Usage(input=20, output=30, cache_read=5, cache_write=1, reasoning=7)
     choice = reply.choices[0]
     assert choice.parts == (
-        Thinking("First.\n\nSecond.", signature="gAAA", signed_by="openai_responses"),
+        Thinking("First.\n\nSecond.", signature="rs_1:gAAA", signed_by="openai_responses"),
         Opaque("openai_responses", "web_search_call", {"id": "ws_1", "type": "web_search_call", "status": "completed"}),
         Text("Grüße \u2028 aus Köln."),
         Opaque(
@@ -439,7 +439,7 @@ thoughts = st.builds(
     lambda text, token: Thinking(text, *token),
     words,
     st.sampled_from(
-        [(None, None, None), ("sig", None, "claude"), (None, "secret:1", "claude"), ("gA", None, "openai_responses")]
+        [(None, None, None), ("sig", None, "claude"), (None, "secret:1", "claude"), ("rs_1:gA", None, "openai_responses")]
     ),
 )
 calls = st.builds(

@@ -1,0 +1,50 @@
+"""Every error code of the memory's API, with its status and what it means; docs/errors.md is tested against this table."""
+
+from dataclasses import dataclass
+
+from agentui.errors import ApiError
+from agentui.jsonio import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One thing that can go wrong."""
+
+    status: int
+    meaning: str
+
+
+CODES: dict[str, Code] = {
+    "active_run_in_progress": Code(409, "A model call is running inside what should be changed or removed."),
+    "ambiguous_branch": Code(409, "Several sessions have a branch of this name; session_id says which one is meant."),
+    "branch_exists": Code(409, "The session has a branch of this name already."),
+    "branch_head_conflict": Code(409, "The branch's head is no longer the floor that the caller expected."),
+    "branch_not_found": Code(404, "The session has no such branch."),
+    "commit_conflict": Code(409, "The turn's floor is no longer generating; its answer was not kept."),
+    "constraint_error": Code(409, "Another live floor of this branch has this number."),
+    "content_target_locked": Code(409, "A committed floor's pages and messages cannot be changed."),
+    "floor_not_found": Code(404, "There is no such floor."),
+    "floor_parent_session_mismatch": Code(409, "A floor's parent must belong to the same session."),
+    "floor_patch_mixed_fields": Code(400, "A floor's place and its other fields cannot be changed in one call."),
+    "floor_patch_restricted_field": Code(400, "Only floor_no, branch_id and parent_floor_id of a floor can be changed."),
+    "floor_patch_topology_invalid": Code(400, "A floor's parent must be another floor with a smaller number."),
+    "generation_conflict": Code(409, "Another turn of this branch is being generated."),
+    "invalid_state": Code(409, "The floor's state does not allow this."),
+    "message_conflict": Code(409, "The page has a message with this seq already."),
+    "message_not_found": Code(404, "There is no such message."),
+    "not_found": Code(404, "There is nothing with this id, or nothing at this address."),
+    "page_activation_not_allowed": Code(409, "Input pages cannot be activated."),
+    "page_conflict": Code(409, "The floor has this version of this page already."),
+    "payload_too_large": Code(413, "The body or one of its values is larger than allowed."),
+    "protected_branch": Code(409, "The branch main cannot be removed."),
+    "session_archived": Code(409, "An archived session takes no new turns."),
+    "session_not_found": Code(404, "There is no such session."),
+    "source_floor_not_found": Code(404, "The floor to fork from does not exist in this session."),
+    "validation_error": Code(400, "The body, the query or the path is not of the right form; details say where."),
+}
+"""By code."""
+
+
+def failure(code: str, message: str, **details: Json) -> ApiError:
+    """The error of a code, to be raised with facts as details."""
+    return ApiError(message, status=CODES[code].status, code=code, **details)

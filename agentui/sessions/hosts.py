@@ -1,0 +1,284 @@
+"""The hosts: finding a session, branch, floor or page of an account, whether it may be changed, and removing it whole.
+
+Every function is a transaction or part of one: its first argument is a connection, its second the account.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import Connection, Select, Table, and_, delete, func, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from agentui.jsonio import Json
+from agentui.sessions.codes import failure
+from agentui.sessions.records import AnyRow, Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
+from agentui.store.tables import branches, floors, generations, messages, pages, sessions, variables
+
+LockState: TypeAlias = Literal["open", "generating", "committed"]
+Scope: TypeAlias = Literal["global", "chat", "branch", "floor", "page"]
+
+GLOBAL = "global"
+"""The ``scope_id`` of every global variable."""
+
+
+def branch_scope_id(session_id: str, branch_id: str) -> str:
+    """The ``scope_id`` of a branch's variables."""
+    return f"branch:{session_id}:{branch_id}"
+
+
+def split_branch_scope_id(scope_id: str) -> tuple[str, str] | None:
+    """The session and the branch that a ``scope_id`` names; None when it names none. A branch's name may hold colons."""
+    kind, _, rest = scope_id.partition(":")
+    session_id, _, branch_id = rest.partition(":")
+    return (session_id, branch_id) if kind == "branch" and session_id and branch_id else None
+
+
+def find_session(db: Connection, account: str, session_id: str, *, code: str = "not_found", hold: bool = False) -> Session:
+    """A session. Raises 404 (``code``: turns say ``session_not_found``, the session's own routes ``not_found``).
+
+    ``hold`` keeps it from being removed until the transaction ends (PostgreSQL; SQLite has one writer anyway).
+    """
+    query = select(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account)
+    row = db.execute(_held(query, hold, lightly=True)).one_or_none()
+    if row is None:
+        raise failure(code, "There is no such session.", session_id=session_id)
+    return session_of(row)
+
+
+def find_branch(
+    db: Connection, account: str, session_id: str, branch_id: str, *, code: str = "branch_not_found", hold: bool = False
+) -> Branch:
+    """A branch of the registry. Raises 404. ``hold`` lets nobody else add floors to it until the transaction ends."""
+    query = select(branches).where(
+        branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account
+    )
+    row = db.execute(_held(query, hold)).one_or_none()
+    if row is None:
+        raise failure(code, f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id)
+    return branch_of(row)
+
+
+def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_found", hold: bool = False) -> Floor:
+    """A floor, superseded or not. Raises 404. ``hold`` lets nobody change its state until the transaction ends."""
+    query = select(floors).where(floors.c.id == floor_id, floors.c.account_id == account)
+    row = db.execute(_held(query, hold)).one_or_none()
+    if row is None:
+        raise failure(code, "There is no such floor.", floor_id=floor_id)
+    return floor_of(row)
+
+
+def find_page(db: Connection, account: str, page_id: str, *, code: str = "not_found") -> Page:
+    """A page. Raises 404."""
+    row = db.execute(select(pages).where(pages.c.id == page_id, pages.c.account_id == account)).one_or_none()
+    if row is None:
+        raise failure(code, "There is no such page.", page_id=page_id)
+    return page_of(row)
+
+
+def branch_head(db: Connection, account: str, session_id: str, branch_id: str) -> Floor | None:
+    """The latest committed live floor that lies on the branch itself; None when there is none yet."""
+    row = db.execute(
+        select(floors)
+        .where(*_on_branch(account, session_id, branch_id), floors.c.state == "committed")
+        .order_by(floors.c.floor_no.desc())
+        .limit(1)
+    ).one_or_none()
+    return floor_of(row) if row is not None else None
+
+
+def lock_state(db: Connection, account: str, scope: str, scope_id: str, *, hold: bool = False) -> LockState | None:
+    """Whether a host's variables may be written: only "open" ones may. None when there is no such host.
+
+    A floor and its pages are locked while it generates and once it is committed; global, chat and branch never are.
+    ``hold`` keeps the floor's state as it is until the transaction ends; use it in transactions that write.
+    """
+    match scope:
+        case "global":
+            return "open"
+        case "chat":
+            query = select(sessions.c.id).where(sessions.c.id == scope_id, sessions.c.account_id == account)
+            return "open" if db.execute(_held(query, hold, lightly=True)).first() is not None else None
+        case "branch":
+            return _branch_lock(db, account, scope_id, hold)
+        case "floor" | "page":
+            return _floor_lock(db, account, scope, scope_id, hold)
+    return None
+
+
+def _branch_lock(db: Connection, account: str, scope_id: str, hold: bool) -> LockState | None:
+    named = split_branch_scope_id(scope_id)
+    if named is None:
+        return None
+    query = select(branches.c.branch_id).where(
+        branches.c.session_id == named[0], branches.c.branch_id == named[1], branches.c.account_id == account
+    )
+    return "open" if db.execute(_held(query, hold, lightly=True)).first() is not None else None
+
+
+def _floor_lock(db: Connection, account: str, scope: str, scope_id: str, hold: bool) -> LockState | None:
+    query = select(floors.c.state).where(floors.c.account_id == account)
+    if scope == "floor":
+        query = query.where(floors.c.id == scope_id)
+    else:
+        query = query.join(pages, pages.c.floor_id == floors.c.id).where(pages.c.id == scope_id)
+    state = db.execute(_held(query, hold, of=floors)).scalar_one_or_none()
+    if state is None:
+        return None
+    return state if state in ("generating", "committed") else "open"
+
+
+def register_branch(
+    db: Connection, account: str, session_id: str, branch_id: str, now: int, source: Floor | None = None
+) -> bool:
+    """Put a branch into the registry, forked from ``source`` if given. Returns False when it was there already."""
+    return insert_new(
+        db,
+        branches,
+        {
+            "session_id": session_id,
+            "branch_id": branch_id,
+            "account_id": account,
+            "source_floor_id": source.id if source is not None else None,
+            "source_branch_id": source.branch_id if source is not None else None,
+            "created_at": now,
+            "updated_at": now,
+        },
+    )
+
+
+def insert_new(db: Connection, table: Table, values: Mapping[str, Json]) -> bool:
+    """Insert a row unless a unique index has its like already; tells whether it went in.
+
+    The index decides, not a look beforehand, so two at once cannot both succeed, and the loser's transaction lives on.
+    """
+    insert: Any = postgresql.insert if db.dialect.name == "postgresql" else sqlite.insert
+    first = next(iter(table.primary_key.columns))
+    return db.execute(insert(table).values(**values).on_conflict_do_nothing().returning(first)).first() is not None
+
+
+def touch(db: Connection, session_id: str, branch_id: str | None, now: int) -> None:
+    """Something below changed: the session, and the branch if one is named, were updated ``now``."""
+    db.execute(update(sessions).where(sessions.c.id == session_id).values(updated_at=now))
+    if branch_id is not None:
+        db.execute(
+            update(branches)
+            .where(branches.c.session_id == session_id, branches.c.branch_id == branch_id)
+            .values(updated_at=now)
+        )
+
+
+def check_no_live_run(db: Connection, account: str, now: int, **where: str) -> None:
+    """Raise 409 ``active_run_in_progress`` when a live generation holds the given session_id, branch_id or floor_id."""
+    if has_live_run(db, account, now, **where):
+        raise failure("active_run_in_progress", "A model call is running here. Try again when it has ended.", **where)
+
+
+def has_live_run(db: Connection, account: str, now: int, **where: str) -> bool:
+    """True when a live generation holds the given session_id, branch_id or floor_id."""
+    query = select(generations.c.floor_id).where(generations.c.account_id == account, generations.c.expires_at > now)
+    for name, value in where.items():
+        query = query.where(generations.c[name] == value)
+    return db.execute(query.limit(1)).first() is not None
+
+
+def delete_session(db: Connection, account: str, session_id: str) -> None:
+    """Remove a session with everything below it, variables included."""
+    # Whoever writes variables holds the row: waiting for it first means that none is written behind our back.
+    db.execute(select(sessions.c.id).where(sessions.c.id == session_id).with_for_update())
+    below = select(floors.c.id).where(floors.c.session_id == session_id)
+    _forget_floors(db, account, below)
+    names = db.execute(select(branches.c.branch_id).where(branches.c.session_id == session_id)).scalars().all()
+    _forget(db, account, "branch", [branch_scope_id(session_id, name) for name in names])
+    _forget(db, account, "chat", [session_id])
+    db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account))
+
+
+def delete_branch(db: Connection, account: str, session_id: str, branch_id: str) -> list[str]:
+    """Remove a branch with its floors and all their variables; returns the floors' ids."""
+    named = and_(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account)
+    db.execute(select(branches.c.branch_id).where(named).with_for_update())
+    lying = and_(floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.account_id == account)
+    removed = list(db.execute(select(floors.c.id).where(lying).order_by(floors.c.floor_no).with_for_update()).scalars())
+    _forget_floors(db, account, select(floors.c.id).where(lying))
+    _forget(db, account, "branch", [branch_scope_id(session_id, branch_id)])
+    db.execute(delete(branches).where(named))
+    return removed
+
+
+def delete_floor(db: Connection, account: str, floor_id: str) -> None:
+    """Remove a floor with its pages, messages and all their variables."""
+    db.execute(select(floors.c.id).where(floors.c.id == floor_id).with_for_update())
+    _forget_floors(db, account, select(floors.c.id).where(floors.c.id == floor_id, floors.c.account_id == account))
+    db.execute(delete(floors).where(floors.c.id == floor_id, floors.c.account_id == account))
+
+
+def delete_page(db: Connection, account: str, page_id: str) -> None:
+    """Remove a page with its messages and variables."""
+    _forget(db, account, "page", [page_id])
+    db.execute(delete(messages).where(messages.c.page_id == page_id, messages.c.account_id == account))
+    db.execute(delete(pages).where(pages.c.id == page_id, pages.c.account_id == account))
+
+
+def _forget_floors(db: Connection, account: str, floor_ids: Select[Any]) -> None:
+    """Remove the variables of floors and of their pages; the rows themselves go with their parents."""
+    page_ids = select(pages.c.id).where(pages.c.floor_id.in_(floor_ids))
+    db.execute(
+        delete(variables).where(
+            variables.c.account_id == account,
+            or_(
+                and_(variables.c.scope == "floor", variables.c.scope_id.in_(floor_ids)),
+                and_(variables.c.scope == "page", variables.c.scope_id.in_(page_ids)),
+            ),
+        )
+    )
+
+
+def _forget(db: Connection, account: str, scope: Scope, scope_ids: Collection[str]) -> None:
+    """Remove the variables of some hosts of one kind."""
+    db.execute(
+        delete(variables).where(
+            variables.c.account_id == account, variables.c.scope == scope, variables.c.scope_id.in_(scope_ids)
+        )
+    )
+
+
+def next_number(db: Connection, account: str, branch: Branch) -> tuple[int, str | None]:
+    """The number and the parent of a branch's next floor.
+
+    The number follows every live floor of the branch, failed ones too; the parent is the latest committed one. A branch
+    without floors of its own goes on behind the floor it was forked from.
+    """
+    last = db.execute(
+        select(func.max(floors.c.floor_no)).where(*_on_branch(account, branch.session_id, branch.branch_id))
+    ).scalar_one()
+    head = branch_head(db, account, branch.session_id, branch.branch_id)
+    source = _source_of(db, account, branch)
+    parent = head or source
+    if last is None:
+        last = source.floor_no if source is not None else -1
+    return last + 1, parent.id if parent is not None else None
+
+
+def _source_of(db: Connection, account: str, branch: Branch) -> Floor | None:
+    """The floor a branch was forked from, as long as it exists."""
+    if branch.source_floor_id is None:
+        return None
+    row: AnyRow | None = db.execute(
+        select(floors).where(floors.c.id == branch.source_floor_id, floors.c.account_id == account)
+    ).one_or_none()
+    return floor_of(row) if row is not None else None
+
+
+def _on_branch(account: str, session_id: str, branch_id: str) -> tuple[Any, ...]:
+    """What is true of the live floors of a branch."""
+    return (
+        floors.c.account_id == account,
+        floors.c.session_id == session_id,
+        floors.c.branch_id == branch_id,
+        floors.c.superseded_at.is_(None),
+    )
+
+
+def _held(query: Select[Any], hold: bool, *, lightly: bool = False, of: Table | None = None) -> Select[Any]:
+    """The query with a row lock, if wanted: ``lightly`` only against removal, else against any change."""
+    return query.with_for_update(read=lightly, key_share=True, of=of) if hold else query

@@ -1,0 +1,165 @@
+"""The hosts of variables, as far as variables need them: who exists, who belongs to whom, and what is locked."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Select, bindparam, select
+
+from agentui.store.tables import branches, floors, pages, sessions
+from agentui.variables.errors import HostNotFound, InvalidContext, TargetLocked
+from agentui.variables.scopes import Target, branch_target, split_branch_id
+
+_LOCKED = ("generating", "committed")
+"""States of a floor in which its variables, and those of its pages, do not change (seed 000, errors 409)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where somebody stands in a session: as deep as is known."""
+
+    session_id: str
+    branch_id: str | None = None
+    floor_id: str | None = None
+    page_id: str | None = None
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The tiers below ``global`` that are visible from here."""
+        found = [Target("chat", self.session_id)]
+        if self.branch_id is not None:
+            found.append(branch_target(self.session_id, self.branch_id))
+        if self.floor_id is not None:
+            found.append(Target("floor", self.floor_id))
+        if self.page_id is not None:
+            found.append(Target("page", self.page_id))
+        return tuple(found)
+
+
+_SESSION = select(sessions.c.id).where(sessions.c.id == bindparam("id"), sessions.c.account_id == bindparam("account"))
+_BRANCH = select(branches.c.branch_id).where(
+    branches.c.session_id == bindparam("session"),
+    branches.c.branch_id == bindparam("branch"),
+    branches.c.account_id == bindparam("account"),
+)
+_FLOOR = select(floors.c.session_id, floors.c.branch_id, floors.c.id, floors.c.state).where(
+    floors.c.id == bindparam("id"), floors.c.account_id == bindparam("account")
+)
+_PAGE = (
+    select(floors.c.session_id, floors.c.branch_id, floors.c.id, floors.c.state)
+    .join(pages, pages.c.floor_id == floors.c.id)
+    .where(pages.c.id == bindparam("id"), pages.c.account_id == bindparam("account"))
+)
+# What a writing transaction looks at must neither go nor change its state until it ends. SQLite has one writer anyway.
+_SESSION_HELD = _SESSION.with_for_update(read=True, key_share=True)
+_BRANCH_HELD = _BRANCH.with_for_update(read=True, key_share=True)
+_FLOOR_HELD = _FLOOR.with_for_update(read=True, of=floors)
+_PAGE_HELD = _PAGE.with_for_update(read=True, of=[floors, pages])
+
+
+def find_place(
+    db: Connection, account: str, session_id: str, branch_id: str | None, floor_id: str | None, page_id: str | None
+) -> Place:
+    """The place that the ids mean, what is deeper naming what is above it (seed 000, "解析规则").
+
+    Raises HostNotFound for an id that does not exist, InvalidContext when two of them do not belong together.
+    """
+    if page_id is None and floor_id is None:
+        _check_branch(db, account, session_id, branch_id)
+        return Place(session_id, branch_id)
+    of_page = _floor_of(db, account, _PAGE, "page", page_id) if page_id is not None else None
+    if of_page is not None and floor_id is not None and floor_id != of_page.floor_id:
+        _floor_of(db, account, _FLOOR, "floor", floor_id)
+        raise InvalidContext(f"The page belongs to another floor than {floor_id!r}.", page_id=page_id, floor_id=floor_id)
+    if of_page is not None:
+        found = of_page
+    else:
+        assert floor_id is not None
+        found = _floor_of(db, account, _FLOOR, "floor", floor_id)
+    if found.session_id != session_id:
+        _check_branch(db, account, session_id, None)
+        raise InvalidContext("The floor belongs to another session.", session_id=session_id, floor_id=found.floor_id)
+    if branch_id is not None and branch_id != found.branch_id:
+        _check_branch(db, account, session_id, branch_id)
+        raise InvalidContext(f"The floor lies on branch {found.branch_id!r}.", branch_id=branch_id, floor_id=found.floor_id)
+    return Place(session_id, found.branch_id, found.floor_id, page_id)
+
+
+def place_of_page(db: Connection, account: str, page_id: str) -> Place | None:
+    """Where a page stands; None when there is no such page."""
+    row = db.execute(_PAGE, {"id": page_id, "account": account}).one_or_none()
+    return None if row is None else Place(row[0], row[1], row[2], page_id)
+
+
+def place_of_floor(db: Connection, account: str, floor_id: str) -> Place | None:
+    """Where a floor stands; None when there is no such floor."""
+    row = db.execute(_FLOOR, {"id": floor_id, "account": account}).one_or_none()
+    return None if row is None else Place(row[0], row[1], row[2])
+
+
+def exists(db: Connection, account: str, target: Target) -> bool:
+    """True when the target has its host."""
+    return _look(db, account, target, hold=False) is not None
+
+
+def hold_writable(db: Connection, account: str, targets: Iterable[Target]) -> None:
+    """See that all targets may be written, and that this stays so until the transaction ends.
+
+    Raises HostNotFound and TargetLocked, for the first target that is at fault.
+    """
+    for target in dict.fromkeys(targets):
+        state = _look(db, account, target, hold=True)
+        if state is None:
+            raise HostNotFound(f"There is no {_NAMES[target.scope]} {target.scope_id!r} to hold the variable.", **_ids(target))
+        if state in _LOCKED:
+            raise TargetLocked(
+                f"The floor is {state}: its variables and those of its pages cannot be changed any more.", **_ids(target)
+            )
+
+
+_NAMES = {"global": "account", "chat": "session", "branch": "branch", "floor": "floor", "page": "page"}
+
+
+def _ids(target: Target) -> dict[str, str]:
+    return {"scope": target.scope, "scope_id": target.scope_id}
+
+
+def _look(db: Connection, account: str, target: Target, *, hold: bool) -> str | None:
+    """The state of the target's host ("open" where hosts have none), or None when it does not exist."""
+    match target.scope:
+        case "global":
+            return "open"
+        case "chat":
+            found = db.execute(_SESSION_HELD if hold else _SESSION, {"id": target.scope_id, "account": account}).first()
+            return "open" if found is not None else None
+        case "branch":
+            named = split_branch_id(target.scope_id)
+            if named is None:
+                return None
+            ids = {"session": named[0], "branch": named[1], "account": account}
+            found = db.execute(_BRANCH_HELD if hold else _BRANCH, ids).first()
+            return "open" if found is not None else None
+        case "floor":
+            query = _FLOOR_HELD if hold else _FLOOR
+        case "page":
+            query = _PAGE_HELD if hold else _PAGE
+    row = db.execute(query, {"id": target.scope_id, "account": account}).one_or_none()
+    return None if row is None else str(row.state)
+
+
+def _floor_of(db: Connection, account: str, query: Select[tuple[str, str, str, str]], name: str, id: str) -> Place:
+    row = db.execute(query, {"id": id, "account": account}).one_or_none()
+    if row is None:
+        raise HostNotFound(f"There is no {name} {id!r}.", **{f"{name}_id": id})
+    return Place(row[0], row[1], row[2])
+
+
+def _check_branch(db: Connection, account: str, session_id: str, branch_id: str | None) -> None:
+    """Raise HostNotFound unless the session and, if given, its branch exist."""
+    if branch_id is not None:
+        ids = {"session": session_id, "branch": branch_id, "account": account}
+        if db.execute(_BRANCH, ids).first() is not None:
+            return
+    if db.execute(_SESSION, {"id": session_id, "account": account}).first() is None:
+        raise HostNotFound(f"There is no session {session_id!r}.", session_id=session_id)
+    if branch_id is not None:
+        raise HostNotFound(f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id)

@@ -1,0 +1,531 @@
+"""The documentation is true: it names everything there is, its links lead somewhere, and its examples do what they say."""
+
+import ast
+import asyncio
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+
+from agentui.api.editor.facts import context_paths
+from agentui.api.openapi import build_openapi
+from agentui.api.server import Listener, create_app
+from agentui.chat.messages import text_message
+from agentui.cli import _parser
+from agentui.demo import DemoSettings, start_demo
+from agentui.errors import AgentUIError
+from agentui.jsonio import Json
+from agentui.pipeline.context import CONTEXT_NAMES
+from agentui.pipeline.node import Catalog
+from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.nodes.blocks import Block
+from agentui.pipeline.nodes.set_vars import RESERVED, Row
+from agentui.pipeline.plan import compile_plan
+from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
+from agentui.settings import Settings
+from agentui.templating.expressions import compile_expression
+from agentui.templating.filters import FILTERS
+from agentui.templating.json_body import compile_json
+from agentui.templating.scope import Scope
+from agentui.templating.text import compile_text
+from agentui.vendors.registry import make_vendors
+from tests.conftest import ROOT, skip
+
+DOCS = ROOT / "docs"
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+}
+WRITTEN_FOR = "http://127.0.0.1:7860"
+
+CODE_CALLS = frozenset({"Problem", "problem", "warning", "add", "_add", "_refuse"})
+CODE = re.compile(r"[a-z]+\.[a-z_]+")
+
+
+def page(name: str) -> str:
+    return PAGES[name].read_text(encoding="utf-8")
+
+
+def missing(names: Iterator[str] | list[str], text: str) -> list[str]:
+    """The names that do not stand in the text as code: between backticks, alone or as a word within."""
+    spans = re.findall(r"`([^`\n]+)`", text)
+    spans += [line for block in re.findall(r"^```.*?^```", text, re.DOTALL | re.MULTILINE) for line in block.splitlines()]
+    return [name for name in names if not any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", span) for span in spans)]
+
+
+# What there is has its place.
+
+
+def test_every_node_type_and_every_field_of_its_configuration_is_in_nodes() -> None:
+    text = page("docs/nodes.md")
+    for name, kind in BUILTIN.items():
+        section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        assert missing(list(kind.Params.model_fields), section) == [], name
+        assert missing(list(kind.ports), section) == [], name
+    assert missing([*Block.model_fields, *Row.model_fields, *RESERVED], text) == []
+
+
+def test_every_field_of_a_pipeline_file_is_in_pipelines() -> None:
+    text = page("docs/pipelines.md")
+    fields = [*PipelineSpec.model_fields, *NodeSpec.model_fields, "from", "to", "from_port"]
+    assert set(EdgeSpec.model_fields) == {"source", "target", "from_port"}
+    assert missing(fields, text) == []
+
+
+def test_every_filter_and_every_form_of_macro_is_in_templates() -> None:
+    text = page("docs/templates.md")
+    rows = [row["filter"].strip("`").partition("(")[0] for row in table_rows(text) if "filter" in row]
+    assert sorted(rows) == sorted([*FILTERS, "default"])
+    source = "[[VAR:a]] [[OUT:n1]] [[OUT1]] [[NAME]] [[PROMPT]] [[SECRET:name]] {{ path }}"
+    kinds = {macro.kind for macro in compile_text(source, secrets=True, prompt=True).macros}
+    assert kinds == {row["kind"] for row in table_rows(text) if "form" in row}
+
+
+def test_every_name_of_the_context_is_in_templates() -> None:
+    text = page("docs/templates.md")
+    inner = [path for path in context_paths() if not any(other.startswith(f"{path}.") for other in context_paths())]
+    assert missing([*CONTEXT_NAMES, *inner], text) == []
+
+
+def test_every_setting_stands_with_its_variable_and_its_default() -> None:
+    rows = {
+        row["variable"].strip("`"): row["default"].strip("`")
+        for row in table_rows(page("docs/configuration.md"))
+        if "variable" in row
+    }
+    names = {f"AGENTUI_{name.upper()}": field for name, field in Settings.model_fields.items()}
+    assert rows.keys() == names.keys()
+    for variable, field in names.items():
+        if variable != "AGENTUI_DATA":
+            assert rows[variable] == shown(field.default), variable
+
+
+def shown(default: object) -> str:
+    """A default as the table shows it."""
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, float):
+        return f"{default:g}"
+    return "unset" if default in (None, ()) else str(default)
+
+
+def test_every_command_and_option_is_in_configuration() -> None:
+    text = page("docs/configuration.md")
+    commands, options = set(), set()
+    waiting = [("agentui", _parser())]
+    while waiting:
+        name, parser = waiting.pop()
+        for action in parser._actions:
+            options.update(option for option in action.option_strings if option.startswith("--"))
+            if isinstance(action.choices, dict):
+                waiting += [(f"{name} {word}", inner) for word, inner in action.choices.items()]
+                commands.update(f"{name} {word}" for word in action.choices)
+    assert {"agentui serve", "agentui secret set"} <= commands
+    assert missing([*commands, *options], text) == []
+
+
+def test_every_route_is_in_the_docs() -> None:
+    paths = build_openapi(Settings())["paths"]
+    editor = [path for path in paths if path.startswith("/api/")]
+    proxied = [path for path in paths if not path.startswith(("/api/", "/p/"))]
+    assert missing(editor, page("docs/api.md")) == []
+    assert (
+        missing(
+            [path.replace("{version}", "v1beta").replace("{call}", "{model}:generateContent") for path in proxied],
+            page("docs/dialects.md") + page("docs/api.md"),
+        )
+        == []
+    )
+    assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
+
+
+def test_every_error_code_is_in_errors_with_its_status() -> None:
+    rows = {
+        row["code"].strip("`"): row["status"] for row in table_rows(page("docs/errors.md")) if "status" in row and "code" in row
+    }
+    known: dict[str, set[str]] = {}
+    for kind in errors_below(AgentUIError):
+        known.setdefault(kind.code, set()).add(str(kind.status))
+    assert known.keys() - rows.keys() == set()
+    assert rows.keys() - known.keys() == {"malformed_http"}
+    for code, statuses in known.items():
+        if code != "upstream_refused":
+            assert {rows[code]} == statuses, code
+
+
+def errors_below(kind: type[AgentUIError]) -> Iterator[type[AgentUIError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        if below.__module__.startswith("agentui."):
+            yield from errors_below(below)
+
+
+def test_every_problem_code_is_in_pipelines() -> None:
+    found = set(problem_codes())
+    assert {"graph.cycle", "template.unknown_filter", "json.syntax", "expression.syntax", "template.render"} <= found
+    assert missing(sorted(found), page("docs/pipelines.md")) == []
+
+
+def problem_codes() -> Iterator[str]:
+    """The codes that the sources hand to a Problem or to what makes one."""
+    for tree in sources("agentui"):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and called(node) in CODE_CALLS:
+                yield from (text for text in texts(node) if CODE.fullmatch(text))
+            elif isinstance(node, ast.FunctionDef):
+                defaults = [*node.args.defaults, *(each for each in node.args.kw_defaults if each is not None)]
+                values = [each.value for each in defaults if isinstance(each, ast.Constant)]
+                yield from (text for text in values if isinstance(text, str) and CODE.fullmatch(text))
+
+
+def test_every_name_of_what_is_dropped_is_in_dialects() -> None:
+    text = page("docs/dialects.md")
+    found = set(dropped_names())
+    assert {"messages.system_position", "is_error", "temperature>1", "tools."} <= found
+    spans = " ".join(re.findall(r"`([^`\n]+)`", text))
+    assert [name for name in sorted(found) if not re.search(rf"(?<![\w.]){re.escape(name)}", spans)] == []
+
+
+def dropped_names() -> Iterator[str]:
+    """The names that the dialects give to what they leave out; of a name that is put together, its beginning."""
+    for tree in sources("agentui/vendors"):
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("append", "extend", "drop")
+            ):
+                owner = node.func.value
+                name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
+                if name in ("dropped", "lost", "losses"):
+                    yield from texts(node)
+
+
+def sources(folder: str) -> Iterator[ast.Module]:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        yield ast.parse(path.read_text(encoding="utf-8"))
+
+
+def called(node: ast.Call) -> str:
+    """The last name of what is called."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def texts(node: ast.Call) -> Iterator[str]:
+    """The texts among a call's arguments; of an f-string its beginning."""
+    for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
+        each = argument.elt if isinstance(argument, ast.GeneratorExp) else argument
+        if isinstance(each, ast.JoinedStr):
+            each = each.values[0]
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
+
+
+def test_every_pipeline_and_preset_of_the_gallery_is_in_the_docs() -> None:
+    assert missing([path.stem for path in (ROOT / "pipelines").glob("*.json")], page("README.md")) == []
+    assert missing([path.stem for path in (ROOT / "presets").glob("*.json")], page("docs/pipelines.md")) == []
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    linked = set(re.findall(r"\]\((docs/[\w-]+\.md)", page("README.md")))
+    assert {path.relative_to(ROOT).as_posix() for path in DOCS.glob("*.md")} == linked
+
+
+# What is said leads somewhere.
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_somewhere(name: str) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page(name))):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (PAGES[name].parent / path).resolve() if path else PAGES[name]
+        if not file.exists() or (anchor and anchor not in anchors(file.read_text(encoding="utf-8"))):
+            broken.append(target)
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_test_that_a_page_names_exists(name: str) -> None:
+    for file, test in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page(name)):
+        assert (ROOT / file).is_file(), file
+        assert not test or re.search(rf"def {test}\b", (ROOT / file).read_text(encoding="utf-8")), f"{file}::{test}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_file_that_a_page_names_exists(name: str) -> None:
+    for file in re.findall(r"`((?:agentui|static|pipelines|presets)/[\w./-]+)`", page(name)):
+        assert (ROOT / file).exists(), file
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub makes of headings."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+# What is shown works.
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """A fenced block: its language, what stands behind that, and its text."""
+
+    page: str
+    line: int
+    language: str
+    info: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks(*pages: str, language: str, info: str | None = None) -> list[CodeBlock]:
+    found = []
+    for name in pages or PAGES:
+        text = page(name)
+        for match in re.finditer(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+            block = CodeBlock(name, text[: match.start()].count("\n") + 1, match[1], match[2], match[3])
+            if block.language == language and (info is None or block.info.startswith(info)):
+                found.append(block)
+    return found
+
+
+def table_rows(text: str) -> Iterator[dict[str, str]]:
+    """The rows of all tables of a page, cells by the names of their columns."""
+    header: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            header = []
+            continue
+        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+        if not header:
+            header = cells
+        elif not set("".join(cells)) <= set("-: "):
+            yield dict(zip(header, cells, strict=True))
+
+
+def code_of(cell: str) -> str:
+    """What stands between the backticks of a cell."""
+    assert cell.startswith("`") and cell.endswith("`"), cell
+    return cell[1:-1]
+
+
+def scope_of(values: str) -> Scope:
+    told = json.loads(values)
+    return Scope(run_vars=told.pop("SetVars", {}), out=told.pop("OUT", {}), context=told)
+
+
+ROWS = list(table_rows(page("docs/templates.md"))) if "docs/templates.md" in PAGES else []
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if {"template", "values"} <= row.keys()], ids=lambda row: row["template"])
+def test_a_template_renders_to_what_the_page_says(row: Mapping[str, str]) -> None:
+    assert compile_text(code_of(row["template"])).render(scope_of(code_of(row["values"]))) == code_of(row["result"])
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "body" in row], ids=lambda row: row["body"])
+def test_a_body_renders_to_what_the_page_says(row: Mapping[str, str]) -> None:
+    assert compile_json(code_of(row["body"])).render(scope_of(code_of(row["values"]))) == json.loads(code_of(row["result"]))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "formula" in row], ids=lambda row: row["formula"])
+def test_a_formula_gives_what_the_page_says(row: Mapping[str, str]) -> None:
+    assert compile_expression(code_of(row["formula"])).evaluate(random.Random(1)) == json.loads(code_of(row["result"]))
+
+
+@pytest.mark.parametrize("block", blocks(language="json", info="prompt"), ids=str)
+def test_prompt_blocks_become_what_the_page_says(block: CodeBlock) -> None:
+    vendor = make_vendors()[block.info.removeprefix("prompt ")]  # type: ignore[index]  # the page names a known dialect
+    made = vendor.render_prompt([text_message("system", "Be brief."), text_message("user", "Hello!")])
+    assert made.members == json.loads(block.text)
+
+
+def test_prompt_blocks_are_shown_for_every_dialect() -> None:
+    assert {block.info for block in blocks(language="json", info="prompt")} == {f"prompt {name}" for name in make_vendors()}
+
+
+@pytest.mark.parametrize("block", blocks(language="template"), ids=str)
+async def test_a_whole_body_is_taken_by_its_provider(block: CodeBlock, start_server, demo) -> None:  # type: ignore[no-untyped-def]  # fixtures
+    """Each template of the page, in a ProviderCall of its dialect, against the demo."""
+    config = {"provider": block.info, "base_url": "demo", "template": block.text}
+    server = await start_server({"default": one_node("ProviderCall", config)}, named_origins={"demo": demo.origin})
+    question = {"model": "demo-small", "messages": [{"role": "user", "content": "Hello!"}], "temperature": 0.5}
+    async with ClientSession() as session, session.post(f"{server.origin}/v1/chat/completions", json=question) as reply:
+        said = await reply.json()
+    assert reply.status == 200, said
+    assert "You said: Hello!" in said["choices"][0]["message"]["content"]
+
+
+def one_node(kind: str, config: Json) -> Json:
+    return {"format": 1, "name": "of the page", "nodes": [{"id": "n1", "type": kind, "config": config}]}
+
+
+@pytest.mark.parametrize("block", [block for block in blocks(language="json") if block.info == "pipeline"], ids=str)
+def test_a_pipeline_of_the_docs_compiles(block: CodeBlock) -> None:
+    assert compile_plan("docs", json.loads(block.text), Catalog(BUILTIN)).warnings == ()
+
+
+@pytest.mark.parametrize("block", blocks(language="json"), ids=str)
+def test_json_of_the_docs_is_json(block: CodeBlock) -> None:
+    json.loads(block.text)
+
+
+def test_the_node_of_the_docs_works() -> None:
+    """The page's own node type is defined, compiled into a plan, and its help is its docstring."""
+    [block] = [block for block in blocks("docs/nodes.md", language="python") if "class " in block.text]
+    space: dict[str, Json] = {"__name__": "docs_example"}
+    exec(compile(block.text, str(block), "exec"), space)  # noqa: S102 - the page's own code is what is tested
+    kind = next(value for name, value in space.items() if isinstance(value, type) and getattr(value, "type_name", "") == name)
+    [example] = blocks("docs/nodes.md", language="json", info="pipeline-with-shout")
+    document = json.loads(example.text)
+    plan = compile_plan("docs", document, Catalog({**BUILTIN, kind.type_name: kind}))
+    assert plan.warnings == ()
+
+
+# What is to be pasted answers.
+
+
+@asynccontextmanager
+async def running_demo(folder: Path) -> AsyncIterator[str]:
+    """The demo as ``agentui demo`` starts it, over a copy of the gallery."""
+    for name in ("pipelines", "presets"):
+        shutil.copytree(ROOT / name, folder / name)
+    upstream = await start_demo(settings=DemoSettings(delay=0))
+    settings = Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data")
+    app = create_app(settings, named_origins={"demo": upstream.origin}, default_active="demo")
+    listener = Listener(app)
+    port = await listener.start("127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        await listener.stop()
+        await upstream.close()
+
+
+async def run(*command: str, cwd: Path) -> str:
+    """Run a program to its good end; what it said."""
+    process = await asyncio.create_subprocess_exec(*command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = await process.communicate()
+    assert process.returncode == 0, f"{command[-1]}\n{out.decode()}\n{err.decode()}"
+    return out.decode()
+
+
+@pytest.mark.parametrize("block", blocks("README.md", language="sh"), ids=str)
+async def test_what_the_readme_gives_to_a_shell_works(block: CodeBlock, tmp_path: Path) -> None:
+    if shutil.which("curl") is None or shutil.which("sh") is None:
+        skip("There is no curl or no sh.")
+    async with running_demo(tmp_path) as origin:
+        text = block.text.replace(WRITTEN_FOR, origin).replace("curl ", "curl --fail-with-body --silent --show-error ")
+        assert "curl" in text
+        said = await run("sh", "-ec", text, cwd=tmp_path)
+    assert said.strip()
+
+
+@pytest.mark.parametrize("block", blocks("README.md", language="powershell"), ids=str)
+async def test_what_the_readme_gives_to_powershell_is_a_good_request(block: CodeBlock, tmp_path: Path) -> None:
+    """The request is read out of the block and sent; where there is a PowerShell, that runs the block too."""
+    url = re.search(rf"{WRITTEN_FOR}(\S+)", block.text)
+    body = re.search(r"\$body = '(.*)'", block.text)
+    assert url is not None and body is not None and "-Body $body" in block.text and "-Method Post" in block.text
+    shell = shutil.which("pwsh") or shutil.which("powershell")
+    async with running_demo(tmp_path) as origin:
+        async with ClientSession() as session, session.post(origin + url[1], json=json.loads(body[1])) as reply:
+            assert reply.status == 200
+        if shell is not None:
+            assert "demo model" in await run(
+                shell, "-NoProfile", "-Command", block.text.replace(WRITTEN_FOR, origin), cwd=tmp_path
+            )
+
+
+@pytest.mark.sdk
+@pytest.mark.parametrize("block", blocks("README.md", language="python"), ids=str)
+async def test_what_the_readme_gives_to_python_works(block: CodeBlock, tmp_path: Path) -> None:
+    async with running_demo(tmp_path) as origin:
+        said = await run(sys.executable, "-c", block.text.replace(WRITTEN_FOR, origin), cwd=tmp_path)
+    assert "demo model" in said
+
+
+@dataclass(frozen=True)
+class Example:
+    """A command of the page and, where it shows one, the answer."""
+
+    command: CodeBlock
+    answer: CodeBlock | None
+
+
+def examples(name: str) -> list[Example]:
+    """The commands of a page in order, each with the answer that follows it before the next one."""
+    commands, answers = blocks(name, language="sh"), blocks(name, language="json", info="answer")
+    found = []
+    for number, command in enumerate(commands):
+        end = commands[number + 1].line if number + 1 < len(commands) else 10**9
+        found.append(Example(command, next((each for each in answers if command.line < each.line < end), None)))
+    return found
+
+
+async def test_the_examples_of_the_api_were_really_run(tmp_path: Path) -> None:
+    """In the order of the page, against one server, each answer with the members that the page shows."""
+    if shutil.which("curl") is None or shutil.which("sh") is None:
+        skip("There is no curl or no sh.")
+    async with running_demo(tmp_path) as origin:
+        for example in examples("docs/api.md"):
+            text = example.command.text.replace(WRITTEN_FOR, origin).replace(
+                "curl ", "curl --silent --show-error --max-time 20 "
+            )
+            said = await run("sh", "-ec", text, cwd=tmp_path)
+            if example.answer is not None:
+                assert differences(json.loads(example.answer.text), json.loads(said)) == [], f"{example.answer}\n{said}"
+
+
+def differences(told: Json, real: Json, where: str = "") -> list[str]:
+    """Where the real answer lacks what the page tells: members, items, kinds of values. More than is told may be there."""
+    if isinstance(told, dict) and isinstance(real, dict):
+        lacking = [f"{where}/{key} is not there" for key in told.keys() - real.keys()]
+        return lacking + [
+            line for key in told.keys() & real.keys() for line in differences(told[key], real[key], f"{where}/{key}")
+        ]
+    if isinstance(told, list) and isinstance(real, list):
+        return [f"{where}: no item is like {item}" for item in told if all(differences(item, other, where) for other in real)]
+    if isinstance(told, str) or isinstance(told, bool) or told is None:
+        is_volatile = isinstance(told, str) and ("…" in told or '"' in told)
+        return [] if told == real or (is_volatile and isinstance(real, str)) else [f"{where}: {real!r} is not {told!r}"]
+    return [] if isinstance(real, int | float) and not isinstance(real, bool) else [f"{where}: {real!r} is no number"]
+
+
+# What is promised of the texts themselves.
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_set_in_lines_that_can_be_read(name: str) -> None:
+    """Prose keeps to the width of the code; tables and code may be wider."""
+    prose = without_fences(page(name))
+    wide = [line for line in prose.splitlines() if len(line) > 130 and not line.startswith(("|", "![", "- `", "<!--"))]
+    assert wide == []
+
+
+def without_fences(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_changelog_begins_with_the_version() -> None:
+    from agentui import __version__
+
+    assert re.search(rf"^## \[{re.escape(__version__)}\]", page("CHANGELOG.md"), re.MULTILINE)
+    assert textwrap.dedent(page("CHANGELOG.md")).startswith("# Changelog")
