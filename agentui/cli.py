@@ -20,8 +20,9 @@ from agentui.api.server import Listener, create_app
 from agentui.api.state import STATE
 from agentui.demo import start_demo
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
-from agentui.jsonio import dumps_pretty
+from agentui.jsonio import Json, dumps_pretty
 from agentui.logs import set_up_logging
+from agentui.pipeline.files import write_atomically
 from agentui.pipeline.folder import parse_document
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
@@ -119,7 +120,10 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
+    is_new = not settings.pipelines.exists()
     _check_folders(settings)
+    if is_new:
+        _bring(settings.pipelines / "default.json", "Plain proxy", {"provider": "caller"})
     return _run(_serve_forever(settings))
 
 
@@ -128,7 +132,16 @@ def _demo(options: argparse.Namespace) -> int:
     # The demo's choices (which pipeline is active) are its own and do not disturb a real installation.
     settings = settings.model_copy(update={"data": settings.data / "demo"})
     _check_folders(settings)
+    if not (settings.pipelines / "demo.json").exists():
+        model = '{{ model|default("demo-small") }}'
+        _bring(settings.pipelines / "demo.json", "Demo", {"provider": "caller", "base_url": "demo", "model": model})
     return _run(_demo_forever(settings))
+
+
+def _bring(file: Path, name: str, config: Mapping[str, Json]) -> None:
+    """Write a pipeline of one call, so that a server started in an empty folder answers."""
+    node: Json = {"id": "n1", "type": "ProviderCall", "title": "Ask the model", "config": dict(config)}
+    write_atomically(file, dumps_pretty({"format": 1, "name": name, "nodes": [node], "edges": [], "answer": "n1"}))
 
 
 def _check_folders(settings: Settings) -> None:
@@ -160,6 +173,8 @@ async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | 
     app = create_app(settings, named_origins=named_origins or {}, secret_env=secret_environment(), default_active=active)
     set_up_logging(app[STATE].redactor, settings)
     listener = Listener(app)
+    # Before anybody is told that the server is there: a kill that comes at once is a polite one too.
+    stopped = _listen_for_stop()
     try:
         port = await listener.start(settings.host, settings.port)
     except OSError as error:
@@ -172,7 +187,7 @@ async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | 
     gc.freeze()
     _say_hello(settings, port, demo=named_origins is not None)
     try:
-        await _until_stopped()
+        await stopped.wait()
     finally:
         await listener.stop()
     return 0
@@ -186,15 +201,15 @@ async def _demo_forever(settings: Settings) -> int:
         await demo.close()
 
 
-async def _until_stopped() -> None:
-    """Wait for Ctrl+C or a polite kill."""
+def _listen_for_stop() -> asyncio.Event:
+    """An event that Ctrl+C or a polite kill sets."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in ("SIGINT", "SIGTERM"):
         # Windows' loops take no signal handlers; there Ctrl+C arrives as KeyboardInterrupt.
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(getattr(signal, name), stopped.set)
-    await stopped.wait()
+    return stopped
 
 
 def _say_hello(settings: Settings, port: int, *, demo: bool) -> None:

@@ -18,8 +18,11 @@
     │   └── TemplateProblem       422  one template that does not compile or render
     ├── NodeFailed                422  a node could not do its work (not the upstream's fault)
     ├── Busy                      503  at capacity; carries retry_after
+    ├── StoreReadOnly             503  the memory's file is damaged and open for reading only
+    ├── StoreInUse                503  another process has the data folder
     ├── Unsupported               501
     ├── NotSaved                  507  a file could not be written
+    ├── StoreFull                 507  the memory's disk is full
     ├── ApiError                  as the code says: the memory's API (codes in agentui/sessions/codes.py)
     └── UpstreamError             502  the model's side
         ├── UpstreamRefused       as the upstream said: it answered with an error
@@ -241,6 +244,27 @@ class Busy(AgentUIError):
 
     status = 503
     code = "busy"
+
+
+class StoreReadOnly(AgentUIError):
+    """The memory can be read, but not written: its file is damaged, or a newer agentui wrote it."""
+
+    status = 503
+    code = "store_read_only"
+
+
+class StoreInUse(AgentUIError):
+    """Another process has this data folder; details carry its ``pid`` where it is known."""
+
+    status = 503
+    code = "store_in_use"
+
+
+class StoreFull(AgentUIError):
+    """The disk of the memory is full (or over quota); nothing that was acknowledged is lost."""
+
+    status = 507
+    code = "store_full"
 
 
 class UpstreamError(AgentUIError):

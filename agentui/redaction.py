@@ -43,6 +43,7 @@ class Redactor:
     def __init__(self, parent: "Redactor | None" = None) -> None:
         self._parent = parent
         self._values: dict[str, None] = {}
+        self._unread: list[Mapping[str, str]] = []
         self._forms: list[tuple[str, str]] | None = []
 
     def child(self) -> "Redactor":
@@ -59,6 +60,11 @@ class Redactor:
             self._values[value] = None
             self._forms = None
 
+    def register_headers(self, headers: Mapping[str, str]) -> None:
+        """Remember what these headers hold of credentials. They are looked through when a text is redacted for the first
+        time after this, which most requests never need; they must not change until then."""
+        self._unread.append(headers)
+
     def redact(self, text: str) -> str:
         """The text with every known secret replaced by ``***`` and, for long ones, the last four characters."""
         for form, mask in self._known():
@@ -68,6 +74,10 @@ class Redactor:
 
     def _known(self) -> list[tuple[str, str]]:
         """Every form of every secret with its mask, the longest form first: one secret may be part of another."""
+        if self._unread:
+            unread, self._unread = self._unread, []
+            for headers in unread:
+                self.register(*secret_headers(headers))
         if self._forms is None:
             pairs = {form: _mask(value) for value in self._values for form in _forms(value)}
             self._forms = sorted(pairs.items(), key=lambda pair: -len(pair[0]))

@@ -223,11 +223,13 @@ def test_an_address_that_is_not_ours_is_named(tmp_path: Path) -> None:
 # --- servers ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_demo_answers_what_it_told_people_to_type(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_an_empty_folder", [False, True])
+def test_the_demo_answers_what_it_told_people_to_type(tmp_path: Path, in_an_empty_folder: bool) -> None:
     curl = shutil.which("curl")
     if curl is None:
         skip("there is no curl")
-    with running("demo", "--port", "0", "--data", tmp_path) as (_, hello):
+    folders = ("--pipelines", tmp_path / "p", "--presets", tmp_path / "q") if in_an_empty_folder else ()
+    with running("demo", "--port", "0", "--data", tmp_path, *folders) as (_, hello):
         (line,) = [line.strip() for line in hello.splitlines() if line.strip().startswith("curl ")]
         done = subprocess.run(
             ["sh", "-c", f"{line} -sS"], env=environment({}), capture_output=True, text=True, timeout=30, check=False
@@ -265,9 +267,15 @@ def test_serving_an_empty_folder_makes_it_and_says_where_it_listens(tmp_path: Pa
         found = re.search(r"is running at http://127\.0\.0\.1:(\d+)\n", hello)
         assert found is not None
         with socket.create_connection(("127.0.0.1", int(found[1])), timeout=5):
-            assert (tmp_path / "p").is_dir()
+            assert [path.name for path in (tmp_path / "p").iterdir()] == ["default.json"]
         assert SECRET not in hello
         assert "YOUR-TOKEN" in hello
+
+
+def test_a_folder_that_somebody_emptied_stays_empty(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    with running("serve", "--port", "0", "--pipelines", tmp_path / "p", "--presets", tmp_path / "q", "--data", tmp_path / "d"):
+        assert list((tmp_path / "p").iterdir()) == []
 
 
 def test_the_demos_choices_are_its_own(tmp_path: Path) -> None:

@@ -30,7 +30,16 @@ class ProxyAnswer:
     run has succeeded.
     """
 
-    def __init__(self, request: web.Request, vendor: Vendor, wire: WireRequest, run: Run, settings: Settings) -> None:
+    def __init__(
+        self,
+        request: web.Request,
+        vendor: Vendor,
+        wire: WireRequest,
+        run: Run,
+        settings: Settings,
+        headers: Mapping[str, str],
+    ) -> None:
+        """``headers`` are the server's own, which go with every answer."""
         self._request = request
         self._vendor = vendor
         self._wire = wire
@@ -44,7 +53,7 @@ class ProxyAnswer:
         self._passed_through = False
         self._builder: ReplyBuilder | None = None
         self._body: bytes | None = None
-        self._headers: dict[str, str] = {}
+        self._headers: dict[str, str] = dict(headers)
         self._dropped: dict[str, None] = {}
         self._pulse: _Pulse | None = None
 
@@ -104,7 +113,9 @@ class ProxyAnswer:
         """The next bytes of a forwarded answer."""
         if self._response is None:
             self._is_raw = True
-            self._response = web.StreamResponse(status=status, headers={**self._own_headers(), **STREAM_HEADERS, **self._clean(headers)})
+            self._response = web.StreamResponse(
+                status=status, headers={**self._own_headers(), **STREAM_HEADERS, **self._clean(headers)}
+            )
             await self._begin(None)
         if chunk:
             await self._write(chunk)
@@ -237,6 +248,8 @@ class ProxyAnswer:
 
     def _clean(self, headers: Mapping[str, str]) -> Mapping[str, str]:
         """An upstream's headers without the keys of this run, should it repeat one. One pass serves them all."""
+        if headers.keys() <= {"content-type"}:
+            return headers
         values = "\n".join(headers.values())
         shown = self._run.redactor.redact(values)
         return headers if shown == values else dict(zip(headers, shown.split("\n"), strict=True))

@@ -28,7 +28,7 @@ OPEN_PATHS = frozenset({"/health", "/", "/favicon.ico"})
 
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("id", str)
 REDACTOR: web.RequestKey[Redactor] = web.RequestKey("redactor", Redactor)
-"""Knows this request's secrets; a run puts its own here, which knows more."""
+"""Knows the secrets of the request's run, where one began."""
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\s,]+)(?::[0-9]*)?")
 
@@ -41,7 +41,6 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     state = request.app[STATE]
     request_id = new_id("req")
     request[REQUEST_ID] = request_id
-    request[REDACTOR] = _redactor_of(request, state)
     try:
         check_host(request, state)
         check_origin(request, state)
@@ -51,18 +50,17 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
             check_token(request, state)
             response = await handler(request)
     except web.HTTPException as error:
-        response = error_response(_of_http(error, request), _vendor_of(request, state), request[REDACTOR])
+        response = error_response(_of_http(error, request), _vendor_of(request, state), _redactor_of(request, state))
     except AgentUIError as error:
-        response = error_response(error, _vendor_of(request, state), request[REDACTOR])
+        response = error_response(error, _vendor_of(request, state), _redactor_of(request, state))
     except ConnectionResetError:
         # The caller is gone; there is nobody to answer.
         raise
-    except Exception:
-        # The log's own filter knows no secrets of single requests.
-        trace = request[REDACTOR].redact(traceback.format_exc())
+    except Exception:  # noqa: BLE001  it is logged below: the log's own filter knows no secrets of single requests
+        trace = _redactor_of(request, state).redact(traceback.format_exc())
         log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
         fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
-        response = error_response(fault, _vendor_of(request, state), request[REDACTOR])
+        response = error_response(fault, _vendor_of(request, state), _redactor_of(request, state))
     if not response.prepared:
         for name, value in own_headers(request, state).items():
             response.headers.setdefault(name, value)
@@ -154,7 +152,9 @@ def _of_http(error: web.HTTPException, request: web.Request) -> AgentUIError:
 
 
 def _redactor_of(request: web.Request, state: State) -> Redactor:
-    """What knows the secrets that this request carries in its headers and its query."""
+    """What knows the secrets of this request: its run's own, or one made of its headers and its query."""
+    if REDACTOR in request:
+        return request[REDACTOR]
     redactor = state.redactor.child()
     redactor.register(*secret_headers(request.headers), *request.query.getall("key", ()))
     return redactor

@@ -99,7 +99,7 @@ async def _provider_models(request: web.Request, state: State, caller: VendorNam
 
 
 async def _cached_list(request: web.Request, state: State, vendor: Vendor, node: ProviderCall) -> list[ModelInfo]:
-    key = "" if any(header.lower() in KEY_HEADERS for header in node.params.headers) else _key(request, state)
+    key = "" if _has_own_key(node) else _key(request, state)
     try:
         base = state.services.upstream.resolve(node.params.base_url or vendor.default_base_url)
         url = join_url(base, vendor.models_endpoint())
@@ -116,6 +116,11 @@ async def _cached_list(request: web.Request, state: State, vendor: Vendor, node:
     lasts = CACHE_SECONDS if models else FAILURE_SECONDS
     cache[(url, hashlib.sha256(key.encode()).hexdigest())] = (now + lasts, models)
     return models
+
+
+def _has_own_key(node: ProviderCall) -> bool:
+    """True when the node sends a key that is not the caller's: the caller's would be refused there, or told to strangers."""
+    return any(name.lower() in KEY_HEADERS and "incoming." not in value for name, value in node.params.headers.items())
 
 
 def _key(request: web.Request, state: State) -> str:

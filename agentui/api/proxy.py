@@ -15,7 +15,6 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, Busy, NotFound
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.run import Run
-from agentui.redaction import secret_headers
 
 PROXIED = (
     "/v1/chat/completions",
@@ -54,7 +53,7 @@ async def _serve(request: web.Request, state: State) -> web.StreamResponse:
     incoming, pipeline = read_incoming(
         state,
         method=request.method,
-        url=str(request.url),
+        url=f"{request.scheme}://{request.host}{request.path_qs}",
         path=unquote(request.rel_url.raw_path),
         query=request.rel_url.raw_query_string,
         headers=_headers(request),
@@ -73,8 +72,7 @@ def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
     """A run of the named (else the active) pipeline. Raises NotFound, InvalidPipeline."""
     plan = state.pipelines.plan(pipeline if pipeline is not None else state.pipelines.active)
     redactor = state.redactor.child()
-    for secret in secret_headers(incoming.headers):
-        redactor.register(secret)
+    redactor.register_headers(incoming.headers)
     redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
     return Run(plan, incoming, state.services, redactor, time.monotonic() + state.settings.run_timeout)
 
@@ -82,8 +80,7 @@ def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
 async def _answer(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
     """Execute and answer; a failure after the answer began is told inside it."""
     vendor = state.services.vendors[wire.vendor]
-    answer = ProxyAnswer(request, vendor, wire, run, state.settings)
-    answer.note_headers(own_headers(request, state))
+    answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
     try:
         await state.executor.run(run, answer)
         return await answer.finish()

@@ -127,7 +127,7 @@ class _Walk:
             out = await node.node.run(ctx)
         except AgentUIError as error:
             _place(error, node, run)
-            ctx.flush_chunks()
+            ctx.close()
             run.emit("node.failed", node.id, describe_error(error))
             if not node.may_fail or answers:
                 raise
@@ -136,7 +136,7 @@ class _Walk:
             # A fault of the node's code: the canvas hears of it, the log has the rest.
             run.emit("node.failed", node.id, INTERNAL)
             raise
-        ctx.flush_chunks()
+        ctx.close()
         self._freeze(node.id, out)
         run.emit("node.finished", node.id, run.out[node.id])
         if answers and not node.node.calls_upstream:

@@ -100,6 +100,11 @@ class NodeContext:
             text, self._heard = "".join(self._heard), []
             self.run.emit("node.chunk", self.node_id, {"text": text})
 
+    def close(self) -> None:
+        """The node is done: hand over what was gathered, and let go of what refers back to this context."""
+        self.flush_chunks()
+        self._scope = None
+
     def _secret(self, name: str) -> str:
         """Read a provider key for a template and remember that it was used here.
 

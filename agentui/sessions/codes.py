@@ -30,6 +30,7 @@ CODES: dict[str, Code] = {
     "floor_patch_topology_invalid": Code(400, "A floor's parent must be another floor with a smaller number."),
     "generation_conflict": Code(409, "Another turn of this branch is being generated."),
     "invalid_state": Code(409, "The floor's state does not allow this."),
+    "merge_blocked": Code(409, "The branches cannot be merged; details carry the conflicts."),
     "message_conflict": Code(409, "The page has a message with this seq already."),
     "message_not_found": Code(404, "There is no such message."),
     "not_found": Code(404, "There is nothing with this id, or nothing at this address."),

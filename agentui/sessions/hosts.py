@@ -1,10 +1,10 @@
-"""The hosts: finding a session, branch, floor or page of an account, whether it may be changed, and removing it whole.
+"""The hosts: finding a session, branch, floor or page of an account, holding it, and removing it whole.
 
 Every function is a transaction or part of one: its first argument is a connection, its second the account.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from sqlalchemy import Connection, Select, Table, and_, delete, func, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -13,24 +13,7 @@ from agentui.jsonio import Json
 from agentui.sessions.codes import failure
 from agentui.sessions.records import AnyRow, Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
 from agentui.store.tables import branches, floors, generations, messages, pages, sessions, variables
-
-LockState: TypeAlias = Literal["open", "generating", "committed"]
-Scope: TypeAlias = Literal["global", "chat", "branch", "floor", "page"]
-
-GLOBAL = "global"
-"""The ``scope_id`` of every global variable."""
-
-
-def branch_scope_id(session_id: str, branch_id: str) -> str:
-    """The ``scope_id`` of a branch's variables."""
-    return f"branch:{session_id}:{branch_id}"
-
-
-def split_branch_scope_id(scope_id: str) -> tuple[str, str] | None:
-    """The session and the branch that a ``scope_id`` names; None when it names none. A branch's name may hold colons."""
-    kind, _, rest = scope_id.partition(":")
-    session_id, _, branch_id = rest.partition(":")
-    return (session_id, branch_id) if kind == "branch" and session_id and branch_id else None
+from agentui.variables.scopes import Scope, branch_target
 
 
 def find_session(db: Connection, account: str, session_id: str, *, code: str = "not_found", hold: bool = False) -> Session:
@@ -56,6 +39,12 @@ def find_branch(
     if row is None:
         raise failure(code, f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id)
     return branch_of(row)
+
+
+def has_branch(db: Connection, account: str, session_id: str, branch_id: str) -> bool:
+    """True when the registry knows the branch."""
+    named = (branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account)
+    return db.execute(select(branches.c.branch_id).where(*named)).first() is not None
 
 
 def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_found", hold: bool = False) -> Floor:
@@ -84,47 +73,6 @@ def branch_head(db: Connection, account: str, session_id: str, branch_id: str) -
         .limit(1)
     ).one_or_none()
     return floor_of(row) if row is not None else None
-
-
-def lock_state(db: Connection, account: str, scope: str, scope_id: str, *, hold: bool = False) -> LockState | None:
-    """Whether a host's variables may be written: only "open" ones may. None when there is no such host.
-
-    A floor and its pages are locked while it generates and once it is committed; global, chat and branch never are.
-    ``hold`` keeps the floor's state as it is until the transaction ends; use it in transactions that write.
-    """
-    match scope:
-        case "global":
-            return "open"
-        case "chat":
-            query = select(sessions.c.id).where(sessions.c.id == scope_id, sessions.c.account_id == account)
-            return "open" if db.execute(_held(query, hold, lightly=True)).first() is not None else None
-        case "branch":
-            return _branch_lock(db, account, scope_id, hold)
-        case "floor" | "page":
-            return _floor_lock(db, account, scope, scope_id, hold)
-    return None
-
-
-def _branch_lock(db: Connection, account: str, scope_id: str, hold: bool) -> LockState | None:
-    named = split_branch_scope_id(scope_id)
-    if named is None:
-        return None
-    query = select(branches.c.branch_id).where(
-        branches.c.session_id == named[0], branches.c.branch_id == named[1], branches.c.account_id == account
-    )
-    return "open" if db.execute(_held(query, hold, lightly=True)).first() is not None else None
-
-
-def _floor_lock(db: Connection, account: str, scope: str, scope_id: str, hold: bool) -> LockState | None:
-    query = select(floors.c.state).where(floors.c.account_id == account)
-    if scope == "floor":
-        query = query.where(floors.c.id == scope_id)
-    else:
-        query = query.join(pages, pages.c.floor_id == floors.c.id).where(pages.c.id == scope_id)
-    state = db.execute(_held(query, hold, of=floors)).scalar_one_or_none()
-    if state is None:
-        return None
-    return state if state in ("generating", "committed") else "open"
 
 
 def register_branch(
@@ -188,7 +136,7 @@ def delete_session(db: Connection, account: str, session_id: str) -> None:
     below = select(floors.c.id).where(floors.c.session_id == session_id)
     _forget_floors(db, account, below)
     names = db.execute(select(branches.c.branch_id).where(branches.c.session_id == session_id)).scalars().all()
-    _forget(db, account, "branch", [branch_scope_id(session_id, name) for name in names])
+    _forget(db, account, "branch", [branch_target(session_id, name).scope_id for name in names])
     _forget(db, account, "chat", [session_id])
     db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account))
 
@@ -200,7 +148,7 @@ def delete_branch(db: Connection, account: str, session_id: str, branch_id: str)
     lying = and_(floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.account_id == account)
     removed = list(db.execute(select(floors.c.id).where(lying).order_by(floors.c.floor_no).with_for_update()).scalars())
     _forget_floors(db, account, select(floors.c.id).where(lying))
-    _forget(db, account, "branch", [branch_scope_id(session_id, branch_id)])
+    _forget(db, account, "branch", [branch_target(session_id, branch_id).scope_id])
     db.execute(delete(branches).where(named))
     return removed
 
@@ -242,6 +190,14 @@ def _forget(db: Connection, account: str, scope: Scope, scope_ids: Collection[st
     )
 
 
+def check_content_open(db: Connection, account: str, floor_id: str) -> Floor:
+    """The floor, held, if its pages and messages may be changed. Raises 404, 409 ``content_target_locked``."""
+    floor = find_floor(db, account, floor_id, hold=True)
+    if floor.state == "committed":
+        raise failure("content_target_locked", "This floor is committed: its pages and messages stay.", floor_id=floor_id)
+    return floor
+
+
 def next_number(db: Connection, account: str, branch: Branch) -> tuple[int, str | None]:
     """The number and the parent of a branch's next floor.
 
@@ -254,9 +210,8 @@ def next_number(db: Connection, account: str, branch: Branch) -> tuple[int, str 
     head = branch_head(db, account, branch.session_id, branch.branch_id)
     source = _source_of(db, account, branch)
     parent = head or source
-    if last is None:
-        last = source.floor_no if source is not None else -1
-    return last + 1, parent.id if parent is not None else None
+    behind = max(last if last is not None else -1, source.floor_no if source is not None else -1)
+    return behind + 1, parent.id if parent is not None else None
 
 
 def _source_of(db: Connection, account: str, branch: Branch) -> Floor | None:
@@ -279,6 +234,6 @@ def _on_branch(account: str, session_id: str, branch_id: str) -> tuple[Any, ...]
     )
 
 
-def _held(query: Select[Any], hold: bool, *, lightly: bool = False, of: Table | None = None) -> Select[Any]:
+def _held(query: Select[Any], hold: bool, *, lightly: bool = False) -> Select[Any]:
     """The query with a row lock, if wanted: ``lightly`` only against removal, else against any change."""
-    return query.with_for_update(read=lightly, key_share=True, of=of) if hold else query
+    return query.with_for_update(read=lightly, key_share=True) if hold else query

@@ -32,7 +32,7 @@ def _silence(message: str) -> None:
     """Nobody listens."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scope:
     """Everything one rendering may read. Values are JSON; nothing here is changed by a template.
 

@@ -1,14 +1,14 @@
 """What goes wrong with variables, with the codes and statuses that the memory's API promises (seed 000).
 
-    VariableError
-    ├── InvalidWrite      400 validation_error           InvalidContext   400 invalid_variable_context
-    ├── DuplicateTarget   400 duplicate_variable_target  ValueTooLarge    413 payload_too_large
-    ├── HostNotFound      404 variable_host_not_found    VariableNotFound 404 variable_not_found
-    ├── PageNotFound      404 not_found
-    ├── TargetLocked      409 variable_target_locked     VariableChanged  409 variable_conflict
-    └── SnapshotMissing   409 branch_local_snapshot_missing
+VariableError
+├── InvalidWrite      400 validation_error           InvalidContext   400 invalid_variable_context
+├── DuplicateTarget   400 duplicate_variable_target  ValueTooLarge    413 payload_too_large
+├── HostNotFound      404 variable_host_not_found    VariableNotFound 404 variable_not_found
+├── PageNotFound      404 not_found
+├── TargetLocked      409 variable_target_locked     VariableChanged  409 variable_conflict
+└── SnapshotMissing   409 branch_local_snapshot_missing
 
-    CannotStage           422 variable_not_writable (a node's fault)
+CannotStage           422 variable_not_writable (a node's fault)
 """
 
 from collections.abc import Mapping, Sequence

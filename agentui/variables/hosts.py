@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Select, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 
 from agentui.store.tables import branches, floors, pages, sessions
 from agentui.variables.errors import HostNotFound, InvalidContext, TargetLocked
@@ -63,25 +63,34 @@ def find_place(
 
     Raises HostNotFound for an id that does not exist, InvalidContext when two of them do not belong together.
     """
-    if page_id is None and floor_id is None:
+    found = _lowest(db, account, floor_id, page_id)
+    if found is None:
         _check_branch(db, account, session_id, branch_id)
         return Place(session_id, branch_id)
-    of_page = _floor_of(db, account, _PAGE, "page", page_id) if page_id is not None else None
-    if of_page is not None and floor_id is not None and floor_id != of_page.floor_id:
-        _floor_of(db, account, _FLOOR, "floor", floor_id)
-        raise InvalidContext(f"The page belongs to another floor than {floor_id!r}.", page_id=page_id, floor_id=floor_id)
-    if of_page is not None:
-        found = of_page
-    else:
-        assert floor_id is not None
-        found = _floor_of(db, account, _FLOOR, "floor", floor_id)
     if found.session_id != session_id:
         _check_branch(db, account, session_id, None)
         raise InvalidContext("The floor belongs to another session.", session_id=session_id, floor_id=found.floor_id)
     if branch_id is not None and branch_id != found.branch_id:
         _check_branch(db, account, session_id, branch_id)
         raise InvalidContext(f"The floor lies on branch {found.branch_id!r}.", branch_id=branch_id, floor_id=found.floor_id)
-    return Place(session_id, found.branch_id, found.floor_id, page_id)
+    return found
+
+
+def _lowest(db: Connection, account: str, floor_id: str | None, page_id: str | None) -> Place | None:
+    """The place of the page, else of the floor. Raises HostNotFound, and InvalidContext when they do not belong together."""
+    place = None
+    if page_id is not None:
+        place = place_of_page(db, account, page_id)
+        if place is None:
+            raise HostNotFound(f"There is no page {page_id!r}.", page_id=page_id)
+    if floor_id is None or (place is not None and place.floor_id == floor_id):
+        return place
+    of_floor = place_of_floor(db, account, floor_id)
+    if of_floor is None:
+        raise HostNotFound(f"There is no floor {floor_id!r}.", floor_id=floor_id)
+    if place is not None:
+        raise InvalidContext(f"The page belongs to another floor than {floor_id!r}.", page_id=page_id, floor_id=floor_id)
+    return of_floor
 
 
 def place_of_page(db: Connection, account: str, page_id: str) -> Place | None:
@@ -109,22 +118,25 @@ def hold_writable(db: Connection, account: str, targets: Iterable[Target]) -> No
     for target in dict.fromkeys(targets):
         state = _look(db, account, target, hold=True)
         if state is None:
-            raise HostNotFound(f"There is no {_NAMES[target.scope]} {target.scope_id!r} to hold the variable.", **_ids(target))
+            raise HostNotFound(
+                f"There is no {_NAMES[target.scope]} {target.scope_id!r} to hold the variable.",
+                scope=target.scope,
+                scope_id=target.scope_id,
+            )
         if state in _LOCKED:
             raise TargetLocked(
-                f"The floor is {state}: its variables and those of its pages cannot be changed any more.", **_ids(target)
+                f"The floor is {state}: its variables and those of its pages cannot be changed any more.",
+                scope=target.scope,
+                scope_id=target.scope_id,
             )
 
 
 _NAMES = {"global": "account", "chat": "session", "branch": "branch", "floor": "floor", "page": "page"}
 
 
-def _ids(target: Target) -> dict[str, str]:
-    return {"scope": target.scope, "scope_id": target.scope_id}
-
-
 def _look(db: Connection, account: str, target: Target, *, hold: bool) -> str | None:
     """The state of the target's host ("open" where hosts have none), or None when it does not exist."""
+    row = None
     match target.scope:
         case "global":
             return "open"
@@ -139,18 +151,10 @@ def _look(db: Connection, account: str, target: Target, *, hold: bool) -> str | 
             found = db.execute(_BRANCH_HELD if hold else _BRANCH, ids).first()
             return "open" if found is not None else None
         case "floor":
-            query = _FLOOR_HELD if hold else _FLOOR
+            row = db.execute(_FLOOR_HELD if hold else _FLOOR, {"id": target.scope_id, "account": account}).one_or_none()
         case "page":
-            query = _PAGE_HELD if hold else _PAGE
-    row = db.execute(query, {"id": target.scope_id, "account": account}).one_or_none()
+            row = db.execute(_PAGE_HELD if hold else _PAGE, {"id": target.scope_id, "account": account}).one_or_none()
     return None if row is None else str(row.state)
-
-
-def _floor_of(db: Connection, account: str, query: Select[tuple[str, str, str, str]], name: str, id: str) -> Place:
-    row = db.execute(query, {"id": id, "account": account}).one_or_none()
-    if row is None:
-        raise HostNotFound(f"There is no {name} {id!r}.", **{f"{name}_id": id})
-    return Place(row[0], row[1], row[2])
 
 
 def _check_branch(db: Connection, account: str, session_id: str, branch_id: str | None) -> None:

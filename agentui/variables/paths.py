@@ -5,7 +5,7 @@ The whole text is a name first; only where no variable is called so is it a path
 called ``assets.gold``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from agentui.jsonio import Json
 from agentui.templating.paths import MAX_STEPS, MISSING, Step, read_path, walk
@@ -22,7 +22,7 @@ def read(variables: Mapping[str, Json], path: str) -> Json:
     return walk(variables.get(root, MISSING), steps)
 
 
-def root_of(variables: Mapping[str, Json], path: str) -> tuple[str, tuple[Step, ...]]:
+def root_of(variables: Container[str], path: str) -> tuple[str, tuple[Step, ...]]:
     """The variable that a path reads or writes, and the steps inside its value; none when the whole text is its name."""
     if path in variables:
         return path, ()

@@ -1,11 +1,11 @@
 """Where a variable stands: one of five scopes, and the host inside it.
 
-    scope     scope_id                       host
-    global    global                         the account
-    chat      the session's id               a session
-    branch    branch:<session>:<branch>      a branch of a session
-    floor     the floor's id                 a floor
-    page      the page's id                  a page
+scope     scope_id                       host
+global    global                         the account
+chat      the session's id               a session
+branch    branch:<session>:<branch>      a branch of a session
+floor     the floor's id                 a floor
+page      the page's id                  a page
 """
 
 from dataclasses import dataclass

@@ -32,7 +32,7 @@ def render(value: Json, path: str = "value") -> str:
     try:
         text = dumps_text(value)
         if text.count("[") + text.count("{") > _MANY_BRACKETS:
-            loads(text)
+            loads(f"[{text}]")
     except (TypeError, ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, InvalidJson) else "only JSON can be kept"
         raise InvalidWrite(path, f"The value cannot be kept: {reason}.") from error

@@ -396,6 +396,23 @@ async def test_a_provider_that_gives_no_list_leaves_the_pipelines(start_server: 
     assert ids_of("openai", got.json) == ["pipeline/default"]
 
 
+@pytest.mark.parametrize(
+    ("headers", "own"),
+    [
+        ({"x-api-key": "[[VAR:incoming.api_key]]"}, False),
+        ({"x-api-key": "[[SECRET:main]]"}, True),
+        ({"x-api-key": "[[KEY]]"}, True),
+    ],
+)
+async def test_the_callers_key_asks_for_the_list_only_where_the_node_would_send_it(
+    start_server: StartServer, mock: Mock, headers: Json, own: bool
+) -> None:
+    server = await start_server({"default": call("claude", mock.origin, headers=headers)})
+    got = await Caller("openai", server.origin).get("/v1/models")
+    assert ("text" in ids_of("openai", got.json)) is not own
+    assert (API_KEY in said(mock)) is not own
+
+
 async def test_a_providers_list_is_asked_for_once(start_server: StartServer, mock: Mock) -> None:
     server = await start_server({"default": call("openai", mock.origin)})
     for _ in range(3):
@@ -594,6 +611,31 @@ async def test_files_outside_the_editor_are_not_served(start_server: StartServer
         "/ui/nope.js",
     ):
         assert (await Caller("openai", server.origin, key="").get(path)).status == 404
+
+
+@pytest.mark.parametrize("type", ["ProviderCall", "RawForward"])
+@pytest.mark.parametrize("name", ["Host", "Content-Length", "Transfer-Encoding", "Connection"])
+async def test_headers_of_the_connection_itself_cannot_be_set(
+    start_server: StartServer, mock: Mock, type: str, name: str
+) -> None:
+    field = "headers" if type == "ProviderCall" else "extra_headers"
+    pipeline = chain({"id": "n1", "type": type, "config": {"base_url": mock.origin, field: {name: "1"}}})
+    server = await start_server({"default": pipeline})
+    got = await Caller("openai", server.origin).ask()
+    assert got.status == 200 or name in error_of("openai", got.json)
+    assert all(one.headers.get(name.lower()) != "1" for one in mock.requests)
+
+
+@pytest.mark.parametrize("type", ["ProviderCall", "RawForward"])
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\0b"])
+async def test_a_value_of_the_caller_cannot_add_a_header(start_server: StartServer, mock: Mock, type: str, value: str) -> None:
+    field = "headers" if type == "ProviderCall" else "extra_headers"
+    config = {"base_url": mock.origin, field: {"X-Note": "{{ incoming.json.metadata.note }}"}}
+    server = await start_server({"default": chain({"id": "n1", "type": type, "config": config})})
+    got = await Caller("openai", server.origin).ask(metadata={"note": value})
+    assert got.status == 422
+    assert "X-Note" in error_of("openai", got.json)
+    assert mock.requests == []
 
 
 # --- more than one turn ----------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def ask(dialect: str, model: str = "text", *, stream: bool = False, text: str = 
             return Asked(_PATHS[dialect], bearer, {"model": model, "input": text, "stream": stream})
         case "claude":
             headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
-            return Asked(_PATHS[dialect], headers, {"model": model, "max_tokens": 9, "messages": [said], "stream": stream})
+            return Asked(_PATHS[dialect], headers, {"model": model, "max_tokens": 256, "messages": [said], "stream": stream})
     operation = "streamGenerateContent?alt=sse" if stream else "generateContent"
     contents = [{"role": "user", "parts": [{"text": text}]}]
     return Asked(f"/v1beta/models/{model}:{operation}", {"x-goog-api-key": key}, {"contents": contents})

@@ -128,7 +128,7 @@ JSON_TYPE = {"content-type": "application/json"}
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_body_that_is_too_large_is_refused_before_it_is_read(start_house: StartHouse, mock: Mock, dialect: str) -> None:
-    house = await start_house(mock.origin, max_body=10_000, body_timeout=60.0)
+    house = await start_house(mock.origin, max_body=10_000)
     asked = ask(dialect)
     for framing in ("Content-Length: 10001\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n2800\r\n" + " " * 0x2800 + "\r\n"):
         async with talking(house.origin) as (reader, writer):
@@ -141,7 +141,8 @@ async def test_a_body_that_is_too_large_is_refused_before_it_is_read(start_house
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_body_that_does_not_come_is_given_up(house: House, mock: Mock, dialect: str) -> None:
+async def test_a_body_that_does_not_come_is_given_up(start_house: StartHouse, mock: Mock, dialect: str) -> None:
+    house = await start_house(mock.origin, body_timeout=0.2)
     asked = ask(dialect)
     for framing in ("Content-Length: 5000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"):
         async with talking(house.origin) as (reader, writer):
@@ -241,7 +242,7 @@ async def test_an_unknown_pipeline_is_not_found(house: House, mock: Mock, dialec
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_beyond_its_capacity_the_server_is_busy_at_once(start_house: StartHouse, mock: Mock, dialect: str) -> None:
-    house = await start_house(mock.origin, max_in_flight=1, first_byte_timeout=60.0)
+    house = await start_house(mock.origin, max_in_flight=1)
     first = asyncio.ensure_future(house.ask(Route("openai", "same", stream=False), "hang"))
     await mock.was_asked()
     for stream in (False, True):

@@ -14,17 +14,9 @@ from agentui.jsonio import dumps
 from agentui.settings import Settings
 from tests.conftest import call
 from tests.faults.callers import Asked, Route, ask, asking, looks_finished, routes, talking
-from tests.faults.conftest import KINDS, PATIENCE, House, StartHouse
+from tests.faults.conftest import KINDS, PATIENCE, PROMISE, House, StartHouse, until
 from tests.unit.upstream.conftest import Bytes, Visit
 from tests.upstreams.server import Mock, Step
-
-SLOW = {"first_byte_timeout": 60.0, "idle_timeout": 60.0}
-
-
-@pytest.fixture
-async def patient(start_house: StartHouse, mock: Mock) -> House:
-    """A proxy that waits long for its upstream, so that only the caller's leaving ends anything."""
-    return await start_house(mock.origin, **SLOW)
 
 
 @asynccontextmanager
@@ -38,52 +30,50 @@ async def nothing_left_behind(house: House) -> AsyncIterator[None]:
 
 async def no_task_beyond(before: set["asyncio.Task[object]"]) -> None:
     """Wait until no other tasks run than before, but for those that wait for the next request on a kept connection."""
-    async with asyncio.timeout(PATIENCE):
-        while any(not task.done() and "RequestHandler.start" not in repr(task) for task in asyncio.all_tasks() - before):
-            await asyncio.sleep(0.005)
+    await until(lambda: not [task for task in asyncio.all_tasks() - before if "RequestHandler.start" not in repr(task)])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("model", ["hang", "hang-mid", "forever"])
-async def test_who_leaves_takes_the_upstream_along(patient: House, mock: Mock, model: str, kind: str) -> None:
+async def test_who_leaves_takes_the_upstream_along(house: House, mock: Mock, model: str, kind: str) -> None:
     for number, route in enumerate(routes(kind), 1):
-        async with nothing_left_behind(patient):
-            async with asking(patient.origin, patient.at(route, ask(route.caller, model, stream=route.stream))) as (reader, _):
+        async with nothing_left_behind(house):
+            async with asking(house.origin, house.at(route, ask(route.caller, model, stream=route.stream))) as (reader, _):
                 async with asyncio.timeout(PATIENCE):
                     await mock.was_asked(number)
                     if model == "forever" and route.stream:
                         await reader.readuntil(b"again")
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PROMISE):
                 await mock.was_aborted(number)
                 await mock.is_idle()
     assert len(mock.requests) == len(routes(kind))
-    assert patient.run_states() == {"cancelled"}
+    assert house.run_states() == {"cancelled"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_who_leaves_with_a_reset_takes_the_upstream_along(patient: House, mock: Mock, kind: str) -> None:
+async def test_who_leaves_with_a_reset_takes_the_upstream_along(house: House, mock: Mock, kind: str) -> None:
     route = Route("claude", kind, stream=True)
-    async with nothing_left_behind(patient):
-        async with asking(patient.origin, patient.at(route, ask("claude", "forever", stream=True))) as (reader, writer):
+    async with nothing_left_behind(house):
+        async with asking(house.origin, house.at(route, ask("claude", "forever", stream=True))) as (reader, writer):
             await reader.readuntil(b"again")
             linger = b"\x01\x00\x00\x00\x00\x00\x00\x00"
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PROMISE):
             await mock.was_aborted()
-    assert patient.run_states() == {"cancelled"}
+    assert house.run_states() == {"cancelled"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_who_leaves_between_two_attempts_stops_the_next_one(patient: House, mock: Mock, kind: str) -> None:
+async def test_who_leaves_between_two_attempts_stops_the_next_one(house: House, mock: Mock, kind: str) -> None:
     mock.script([Step(status=429, retry_after=4)])
     route = Route("openai", kind, stream=False)
-    async with nothing_left_behind(patient):
-        async with asking(patient.origin, patient.at(route, ask("openai"))), asyncio.timeout(PATIENCE):
+    async with nothing_left_behind(house):
+        async with asking(house.origin, house.at(route, ask("openai"))), asyncio.timeout(PATIENCE):
             await mock.was_asked()
             await mock.is_idle()
-        await patient.is_quiet()
+        await house.is_quiet()
     assert len(mock.requests) == 1
-    assert patient.run_states() == {"cancelled"}
+    assert house.run_states() == {"cancelled"}
 
 
 async def test_who_leaves_stops_every_node_of_the_pipeline(start_house: StartHouse, mock: Mock) -> None:
@@ -91,50 +81,47 @@ async def test_who_leaves_stops_every_node_of_the_pipeline(start_house: StartHou
     nodes = [{"id": id, "type": "ProviderCall", "config": config} for id in ("one", "two", "three")]
     edges = [{"from": "one", "to": "three"}, {"from": "two", "to": "three"}]
     wide = {"format": 1, "name": "wide", "nodes": nodes, "edges": edges, "answer": "three"}
-    house = await start_house(mock.origin, {"wide": wide}, **SLOW)
+    house = await start_house(mock.origin, {"wide": wide})
     asked = ask("openai", "hang")
     async with nothing_left_behind(house):
         async with asking(house.origin, Asked(f"/p/wide{asked.path}", asked.headers, asked.body)), asyncio.timeout(PATIENCE):
             await mock.was_asked(2)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PROMISE):
             await mock.was_aborted(2)
     assert len(mock.requests) == 2
     assert house.run_states() == {"cancelled"}
 
 
-async def test_who_leaves_while_writing_a_question_leaves_nothing(patient: House, mock: Mock) -> None:
+async def test_who_leaves_while_writing_a_question_leaves_nothing(house: House, mock: Mock) -> None:
     for framing in (b"Content-Length: 20000\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"):
-        async with nothing_left_behind(patient):
-            async with talking(patient.origin) as (_, writer):
-                writer.write(b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + framing)
-                async with asyncio.timeout(PATIENCE):
-                    while not patient.server.state.in_flight:
-                        await asyncio.sleep(0.005)
+        async with nothing_left_behind(house), talking(house.origin) as (_, writer):
+            writer.write(b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + framing)
+            await until(lambda: house.server.state.in_flight, PATIENCE)
     assert mock.requests == []
 
 
-async def test_a_hundred_who_leave_at_random_leave_nothing(patient: House, mock: Mock) -> None:
+async def test_a_hundred_who_leave_at_random_leave_nothing(house: House, mock: Mock) -> None:
     async def come_and_go(number: int) -> None:
         route = routes(KINDS[number % 3])[number % 8]
         model = ("forever", "hang", "hang-mid")[number % 5 % 3]
-        async with asking(patient.origin, patient.at(route, ask(route.caller, model, stream=route.stream))) as (reader, _):
+        async with asking(house.origin, house.at(route, ask(route.caller, model, stream=route.stream))) as (reader, _):
             if number % 7 == 0:
                 return
             await mock.was_asked(1)
             if model == "forever" and route.stream:
                 await reader.readexactly(number)
 
-    async with nothing_left_behind(patient):
+    async with nothing_left_behind(house):
         await asyncio.gather(*(come_and_go(number) for number in range(90)))
-        await patient.is_quiet()
-        async with asyncio.timeout(PATIENCE):
+        await house.is_quiet()
+        async with asyncio.timeout(PROMISE):
             await mock.is_idle()
-    assert patient.run_states() <= {"cancelled"}
+    assert house.run_states() <= {"cancelled"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_upstream_is_held_while_the_caller_does_not_read(start_house: StartHouse, wild: Bytes, kind: str) -> None:
-    house = await start_house(wild.url, **SLOW)
+    house = await start_house(wild.url)
     chunk = b'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"' + b"x" * 60_000 + b'"}]},"index":0}]}\n\n'
     written = 0
     held = asyncio.Event()
@@ -158,7 +145,7 @@ async def test_an_upstream_is_held_while_the_caller_does_not_read(start_house: S
     async with asking(house.origin, Asked(f"/p/{pipeline}{asked.path}", asked.headers, asked.body)) as (reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport can read
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await held.wait()
         # What the kernel's socket buffers take on both sides, and no more.
         assert written < 40_000_000
@@ -167,7 +154,7 @@ async def test_an_upstream_is_held_while_the_caller_does_not_read(start_house: S
 
 @pytest.mark.parametrize("kind", ["same", "raw"])
 async def test_a_caller_who_reads_nothing_for_too_long_is_dropped(start_house: StartHouse, wild: Bytes, kind: str) -> None:
-    house = await start_house(wild.url, **SLOW, write_timeout=0.2, heartbeat=0.1)
+    house = await start_house(wild.url, write_timeout=0.2, heartbeat=0.1)
     chunk = b'data: {"choices":[{"index":0,"delta":{"content":"' + b"x" * 60_000 + b'"}}]}\n\n'
 
     async def script(visit: Visit) -> None:
@@ -180,7 +167,7 @@ async def test_a_caller_who_reads_nothing_for_too_long_is_dropped(start_house: S
     async with asking(house.origin, house.at(route, ask("openai", stream=True))) as (reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport can read
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await wild.aborted.wait()
         await house.is_quiet()
     assert house.run_states() == {"cancelled"}
@@ -193,7 +180,7 @@ async def test_a_caller_who_reads_nothing_for_too_long_is_dropped(start_house: S
 async def test_a_silent_stream_is_kept_alive_and_then_goes_on(
     start_house: StartHouse, mock: Mock, dialect: str, beat: bytes
 ) -> None:
-    house = await start_house(mock.origin, **SLOW, heartbeat=0.05)
+    house = await start_house(mock.origin, heartbeat=0.05)
     route = Route(dialect, "same", stream=True)
     mock.script(Step(hold=4))
     async with asking(house.origin, house.at(route, ask(dialect, stream=True))) as (reader, _), asyncio.timeout(PATIENCE):

@@ -176,9 +176,7 @@ async def test_macros_in_an_answer_are_text_for_the_next_node(start_house: Start
 @pytest.mark.parametrize("pipeline", ["same", "raw", "translated"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_caller_cannot_move_the_upstream(hostile: House, wild: Bytes, mock: Mock, dialect: str, pipeline: str) -> None:
-    elsewhere = {
-        name: mock.origin for name in ("base_url", "api_base", "baseUrl", "api_url", "endpoint", "proxy", "host", "url")
-    }
+    elsewhere = dict.fromkeys(("base_url", "api_base", "baseUrl", "api_url", "endpoint", "proxy", "host", "url"), mock.origin)
     asked = hostile.at(Route(dialect, pipeline, stream=False), ask(dialect))
     headers = {f"x-{name.replace('_', '-')}": value for name, value in elsewhere.items()} | {"x-forwarded-host": mock.origin}
     sent = Asked(asked.path, {**asked.headers, **headers}, {**asked.body, **elsewhere})
@@ -229,11 +227,13 @@ async def test_a_model_that_is_no_name_never_gets_into_a_path(start_house: Start
     assert wild.visits == []
 
 
-@pytest.mark.parametrize(
-    "model",
-    ["..%2f..%2fv1beta%2ffiles", "a%2f..%2f..%2fb", "%2e%2e", "a%3Fb=c", "a%23b", "a%20b", "a%0d%0aX-Evil:%201", "a%252fb", "a%5cb",
-     "a/../../b", "a%00", "a/b/c", "%c3%a9"],
-)  # fmt: skip
+TRICKS = (
+    ("..%2f..%2fv1beta%2ffiles", "a%2f..%2f..%2fb", "%2e%2e", "a%3Fb=c", "a%23b", "a%20b", "a%0d%0aX-Evil:%201")
+    + ("a%252fb", "a%5cb", "a/../../b", "a%00", "a/b/c", "%c3%a9")
+)
+
+
+@pytest.mark.parametrize("model", TRICKS)
 async def test_tricks_in_a_gemini_path_are_refused(hostile: House, wild: Bytes, model: str) -> None:
     asked = ask("gemini")
     for pipeline in ("same", "raw", "openai"):
@@ -310,7 +310,10 @@ async def test_headers_of_the_upstream_stay_there(hostile: House, wild: Bytes, p
         assert heard.headers["x-ratelimit-remaining-requests"] == "7"
 
 
-LINES = 'one\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\ndata: [DONE]\r\n\r\nid: 1\rdata: x\u2028two\u2029three\x85\x00end'
+LINES = (
+    'one\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\ndata: [DONE]\r\n\r\nid: 1\rdata: x'
+    "\u2028two\u2029three\x85\x00end"
+)
 
 
 @pytest.mark.parametrize("pipeline", ["same", "translated", "raw"])

@@ -275,7 +275,8 @@ def _gemini_part(part: Mapping[str, Any]) -> Part:
 
 
 def _unwrapped(response: Mapping[str, Any]) -> tuple[bool, str]:
-    """Whether a result is an error, and its words."""
-    (key, value), *rest = response.items()
-    assert not rest
-    return key == "error", value
+    """Whether a result is an error, and its words: a string has to be wrapped, an object stands as it is."""
+    for key in ("result", "error"):
+        if set(response) == {key} and isinstance(response[key], str):
+            return key == "error", response[key]
+    return False, json.dumps(response, separators=(",", ":"), ensure_ascii=False)

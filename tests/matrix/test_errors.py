@@ -107,11 +107,11 @@ async def test_an_error_at_once_in_a_stream_is_a_status(fresh: Pair):
 
 
 @pairs()
-@pytest.mark.parametrize(("cut", "after"), [("clean", -1), ("clean", 5), ("half_line", 5), ("reset", 5)])
+@pytest.mark.parametrize(("cut", "after"), [("clean", None), ("clean", 5), ("half_line", 5), ("reset", 5)])
 async def test_a_stream_that_breaks_off_never_ends_well(fresh: Pair, cut, after):
-    step = Step(text="one two three four five six", cut=cut, cut_after=after)
-    if fresh.upstream == "claude" and after == -1:
-        step = Step(text="one two three four five six", cut=cut, cut_after=-2)
+    # OpenAI's compatible servers may leave out [DONE]; without a finish reason (and usage) before it nothing is whole.
+    last = -3 if fresh.upstream == "openai" else -1
+    step = Step(text="one two three four five six", cut=cut, cut_after=last if after is None else after)
     with pytest.raises(failures(fresh)):
         await fresh.ask(step=step, stream=True)
 

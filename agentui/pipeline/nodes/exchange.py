@@ -13,7 +13,7 @@ from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.target import Target
-from agentui.redaction import mask_url, secret_headers
+from agentui.redaction import mask_url
 from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.headers import returnable_response_headers
 from agentui.upstream.stream import UpstreamStream
@@ -45,10 +45,12 @@ async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, J
         if ctx.answer is not None:
             ctx.answer.note_dropped(wire.dropped)
     call = make_call(ctx, "POST", request.target.url, request.target.headers, dumps(wire.body))
+    url, headers, body = call.url, call.headers, wire.body
     ctx.run.emit(
         "node.request",
         ctx.node_id,
-        {"method": "POST", "url": mask_url(call.url), "headers": dict(call.headers), "body": wire.body},
+        # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
+        lambda: {"method": "POST", "url": mask_url(url), "headers": dict(headers), "body": body},
     )
     try:
         async with ctx.services.upstream.open(call) as stream:
@@ -69,7 +71,7 @@ async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, J
 def make_call(ctx: NodeContext, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> UpstreamCall:
     """An upstream call under the run's clocks, whose attempts the canvas hears of and whose keys it never sees."""
     run = ctx.run
-    run.redactor.register(*secret_headers(headers))
+    run.redactor.register_headers(headers)
 
     def report(attempt: Attempt) -> None:
         run.emit("node.attempt", ctx.node_id, partial(_attempt_data, attempt, run.started))

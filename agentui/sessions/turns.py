@@ -1,0 +1,328 @@
+"""A turn's life in the database: join a session, open a floor, commit it or let it fail.
+
+    join_session -> open_floor -> (extend_generation ...) -> commit_floor | fail_floor
+
+One turn at a time generates on a branch: the row in ``generations`` is the lock, its primary key the judge. A lock is dead
+when it has expired, and on SQLite, where one process owns the file, when another process took it; whoever meets a dead
+lock clears it and marks its floor failed.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from agentui.ids import new_short_id
+from agentui.jsonio import Json, dumps_text
+from agentui.sessions.branches import fork_branch
+from agentui.sessions.codes import failure
+from agentui.sessions.hosts import (
+    branch_head,
+    find_branch,
+    find_session,
+    has_branch,
+    insert_new,
+    next_number,
+    register_branch,
+    touch,
+)
+from agentui.sessions.records import MAIN, AnyRow, RunStatus
+from agentui.store.tables import floors, generations, messages, pages, runs, sessions
+
+MAX_NAME = 200
+MAX_BRANCH = 100
+MAX_INTEGER = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Where a turn belongs."""
+
+    session_id: str
+    branch_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFloor:
+    """A floor that generates. ``output_page_id`` is the id that its answer's page will have once it is committed."""
+
+    floor_id: str
+    floor_no: int
+    input_page_id: str
+    output_page_id: str
+    parent_floor_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A floor with its answer."""
+
+    floor_id: str
+    output_page_id: str
+
+
+def join_session(db: Connection, account: str, name_or_id: str, branch_id: str | None, now: int) -> Joined:
+    """The session of an id or of the caller's own name for it, and its branch; both are made when they are new.
+
+    A new name makes a session of that name. A new branch is forked from the head of main. Raises 400 ``validation_error``
+    for a name or a branch that is empty, too long or holds a NUL, 409 ``session_archived``.
+    """
+    _check_name(name_or_id, "session", MAX_NAME)
+    branch_id = MAIN if branch_id is None else branch_id
+    _check_name(branch_id, "branch", MAX_BRANCH)
+    session_id = _session_called(db, account, name_or_id) or _new_session(db, account, name_or_id, now)
+    if find_session(db, account, session_id, code="session_not_found", hold=True).status == "archived":
+        raise failure("session_archived", "This session is archived: it takes no new turns.", session_id=session_id)
+    if not has_branch(db, account, session_id, branch_id):
+        fork_branch(db, account, session_id, branch_id, branch_head(db, account, session_id, MAIN), now)
+    return Joined(session_id, branch_id)
+
+
+def open_floor(
+    db: Connection,
+    account: str,
+    session_id: str,
+    branch_id: str,
+    run_id: str,
+    owner: str,
+    user_text: str | None,
+    now: int,
+    expires_at: int,
+    *,
+    run_type: str = "respond",
+) -> OpenedFloor:
+    """Begin a turn: the branch's lock, a generating floor, its input page, and the user's message if there is one.
+
+    Raises 404 ``session_not_found`` and ``branch_not_found``, 409 ``session_archived`` and ``generation_conflict``.
+    """
+    session = find_session(db, account, session_id, code="session_not_found", hold=True)
+    if session.status == "archived":
+        raise failure("session_archived", "This session is archived: it takes no new turns.", session_id=session_id)
+    branch = find_branch(db, account, session_id, branch_id, hold=True)
+    _clear_dead_lock(db, account, session_id, branch_id, owner, now)
+    floor_no, parent = next_number(db, account, branch)
+    opened = OpenedFloor(new_short_id(), floor_no, new_short_id(), new_short_id(), parent)
+    _insert_floor(db, account, session_id, branch_id, opened, now)
+    _take_lock(db, account, session_id, branch_id, opened.floor_id, run_id, owner, expires_at)
+    started = {"run_id": run_id, "run_type": run_type, "status": "running", "started_at": now, "updated_at": now}
+    db.execute(runs.insert().values(floor_id=opened.floor_id, account_id=account, **started))
+    _insert_page(db, account, opened.floor_id, opened.input_page_id, "input", 0, now)
+    if user_text is not None:
+        _insert_message(db, account, opened.input_page_id, "user", user_text, 0, now)
+    touch(db, session_id, branch_id, now)
+    return opened
+
+
+def extend_generation(db: Connection, account: str, floor_id: str, owner: str, now: int, expires_at: int) -> bool:
+    """Keep a generation's lock alive until ``expires_at``; False when it is no longer ours."""
+    held = db.execute(
+        update(generations)
+        .where(generations.c.floor_id == floor_id, generations.c.account_id == account, generations.c.owner == owner)
+        .values(expires_at=expires_at)
+        .returning(generations.c.floor_id)
+    ).first()
+    if held is None:
+        return False
+    db.execute(update(runs).where(runs.c.floor_id == floor_id).values(updated_at=now))
+    return True
+
+
+def commit_floor(
+    db: Connection,
+    account: str,
+    floor_id: str,
+    answer_text: str,
+    token_in: int,
+    token_out: int,
+    now: int,
+    *,
+    output_page_id: str | None = None,
+) -> Committed:
+    """Turn a generating floor into a committed one with its answer, and free the branch.
+
+    ``output_page_id`` is the one that ``open_floor`` promised. Raises 409 ``commit_conflict`` when the floor is no longer
+    generating: removed, or given up as dead.
+    """
+    token_in, token_out = _clamped(token_in), _clamped(token_out)
+    row = _leave_generating(db, account, floor_id, now, state="committed", token_in=token_in, token_out=token_out)
+    if row is None:
+        raise failure("commit_conflict", "This floor is no longer generating; its answer was not kept.", floor_id=floor_id)
+    page_id = output_page_id or new_short_id()
+    _insert_page(db, account, floor_id, page_id, "output", 1, now)
+    _insert_message(db, account, page_id, "assistant", answer_text, token_out, now)
+    _end_run(db, floor_id, "completed", None, now)
+    touch(db, row.session_id, row.branch_id, now)
+    return Committed(floor_id, page_id)
+
+
+def fail_floor(db: Connection, account: str, floor_id: str, error: Json, now: int, *, cancelled: bool = False) -> bool:
+    """Let a generating floor fail and free the branch; its number stays taken. False when it was not generating.
+
+    ``error`` is ``{"code", "message"}`` for the run's record.
+    """
+    row = _leave_generating(db, account, floor_id, now, state="failed")
+    if row is None:
+        return False
+    _end_run(db, floor_id, "cancelled" if cancelled else "failed", error, now)
+    touch(db, row.session_id, row.branch_id, now)
+    return True
+
+
+def recover(db: Connection, owner: str, now: int) -> int:
+    """At start: let floors fail whose generation is dead; returns how many. Looks at every account."""
+    query = select(generations)
+    if not _alone(db):
+        query = query.where(generations.c.expires_at <= now)
+    dead = db.execute(query.where(generations.c.owner != owner).with_for_update(skip_locked=True)).all()
+    for row in dead:
+        fail_floor(db, row.account_id, row.floor_id, LOST, now)
+    return len(dead)
+
+
+LOST: Json = {"code": "generation_lost", "message": "The process that generated this floor ended before the answer did."}
+"""Why the floor of a dead generation failed."""
+
+
+def _check_name(name: str, what: str, most: int) -> None:
+    if not 0 < len(name) <= most or "\0" in name:
+        raise failure("validation_error", f"The name of a {what} has 1 to {most} characters and no NUL.", param=what)
+
+
+def _session_called(db: Connection, account: str, name_or_id: str) -> str | None:
+    """The id of the session with this id or this name; an id wins."""
+    mine = sessions.c.account_id == account
+    for column in (sessions.c.id, sessions.c.name):
+        found: str | None = db.execute(select(sessions.c.id).where(mine, column == name_or_id)).scalar_one_or_none()
+        if found is not None:
+            return found
+    return None
+
+
+def _new_session(db: Connection, account: str, name: str, now: int) -> str:
+    """Make a session of this name, or find the one that somebody else made in the same moment."""
+    session_id = new_short_id()
+    values = {"id": session_id, "account_id": account, "name": name, "title": name, "created_at": now, "updated_at": now}
+    if insert_new(db, sessions, values):
+        register_branch(db, account, session_id, MAIN, now)
+        return session_id
+    found: str = db.execute(select(sessions.c.id).where(sessions.c.account_id == account, sessions.c.name == name)).scalar_one()
+    return found
+
+
+def _clear_dead_lock(db: Connection, account: str, session_id: str, branch_id: str, owner: str, now: int) -> None:
+    """Free the branch from a dead generation. Raises 409 ``generation_conflict`` for a live one."""
+    row = db.execute(
+        select(generations)
+        .where(generations.c.session_id == session_id, generations.c.branch_id == branch_id)
+        .with_for_update()
+    ).one_or_none()
+    if row is None:
+        return
+    if row.expires_at > now and not (_alone(db) and row.owner != owner):
+        raise _conflict(session_id, branch_id)
+    if not fail_floor(db, account, row.floor_id, LOST, now):
+        db.execute(delete(generations).where(generations.c.floor_id == row.floor_id))
+
+
+def _alone(db: Connection) -> bool:
+    """Whether one process owns the whole database: SQLite's file is locked by its store."""
+    return db.dialect.name == "sqlite"
+
+
+def _take_lock(
+    db: Connection, account: str, session_id: str, branch_id: str, floor_id: str, run_id: str, owner: str, expires_at: int
+) -> None:
+    """Write the branch's lock. Raises 409 ``generation_conflict`` when somebody was faster."""
+    lock = {
+        "session_id": session_id,
+        "branch_id": branch_id,
+        "account_id": account,
+        "floor_id": floor_id,
+        "run_id": run_id,
+        "owner": owner,
+        "expires_at": expires_at,
+    }
+    if not insert_new(db, generations, lock):
+        raise _conflict(session_id, branch_id)
+
+
+def _conflict(session_id: str, branch_id: str) -> Exception:
+    return failure(
+        "generation_conflict",
+        "Another turn of this branch is being generated. Try again when it has ended, or use another branch.",
+        session_id=session_id,
+        branch_id=branch_id,
+    )
+
+
+def _insert_floor(db: Connection, account: str, session_id: str, branch_id: str, opened: OpenedFloor, now: int) -> None:
+    """Write the generating floor. Raises 409 ``generation_conflict`` when somebody else took its number."""
+    floor = {
+        "id": opened.floor_id,
+        "account_id": account,
+        "session_id": session_id,
+        "branch_id": branch_id,
+        "floor_no": opened.floor_no,
+        "parent_floor_id": opened.parent_floor_id,
+        "state": "generating",
+        "created_at": now,
+        "updated_at": now,
+    }
+    if not insert_new(db, floors, floor):
+        raise _conflict(session_id, branch_id)
+
+
+def _insert_page(db: Connection, account: str, floor_id: str, page_id: str, kind: str, page_no: int, now: int) -> None:
+    """Write a turn's page as the active one; a page that somebody put there by hand meanwhile stays, inactive."""
+    slot = (pages.c.floor_id == floor_id, pages.c.page_no == page_no)
+    db.execute(update(pages).where(*slot, pages.c.is_active).values(is_active=False, updated_at=now))
+    version = db.execute(select(func.coalesce(func.max(pages.c.version), 0) + 1).where(*slot)).scalar_one()
+    db.execute(
+        pages.insert().values(
+            id=page_id,
+            account_id=account,
+            floor_id=floor_id,
+            page_no=page_no,
+            page_kind=kind,
+            is_active=True,
+            version=version,
+            created_at=now,
+            updated_at=now,
+        )
+    )
+
+
+def _insert_message(db: Connection, account: str, page_id: str, role: str, text: str, tokens: int, now: int) -> None:
+    """Write a turn's message. PostgreSQL keeps no NUL in a text, so both engines get the replacement character for it."""
+    content = text.replace("\0", "\ufffd")
+    values = {"role": role, "content": content, "token_count": tokens, "is_hidden": False, "created_at": now}
+    db.execute(messages.insert().values(id=new_short_id(), account_id=account, page_id=page_id, seq=0, **values))
+
+
+def _leave_generating(db: Connection, account: str, floor_id: str, now: int, **values: Json) -> AnyRow | None:
+    """Move a floor out of generating and free its branch; None when it was not generating (any more)."""
+    row = db.execute(
+        update(floors)
+        .where(floors.c.id == floor_id, floors.c.account_id == account, floors.c.state == "generating")
+        .values(updated_at=now, **values)
+        .returning(floors.c.session_id, floors.c.branch_id)
+    ).one_or_none()
+    db.execute(delete(generations).where(generations.c.floor_id == floor_id, generations.c.account_id == account))
+    return row
+
+
+def _end_run(db: Connection, floor_id: str, status: RunStatus, error: Json, now: int) -> None:
+    db.execute(
+        update(runs)
+        .where(runs.c.floor_id == floor_id)
+        .values(
+            status=status,
+            error_json=dumps_text(error) if error is not None else None,
+            updated_at=now,
+            completed_at=now,
+        )
+    )
+
+
+def _clamped(tokens: int) -> int:
+    """A count that fits its column."""
+    return max(0, min(tokens, MAX_INTEGER))

@@ -1,0 +1,78 @@
+"""``GroupCommit``: SQLite transactions that wait at the same time share one commit, and so one wait for the disk.
+
+    BEGIN IMMEDIATE · SAVEPOINT job … RELEASE · SAVEPOINT job … ROLLBACK TO · … · COMMIT
+
+Each has a savepoint of its own: one that fails leaves nothing behind and harms no neighbour.
+"""
+
+import math
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from agentui.store.faults import Fault, sqlite_fault
+from agentui.store.jobs import Job
+from agentui.store.lending import lend
+
+
+class GroupCommit:
+    """Runs jobs on the one connection that writes. ``raw`` is the driver's connection under ``db``, in autocommit mode."""
+
+    def __init__(self, db: Connection, raw: sqlite3.Connection) -> None:
+        self._db = db
+        self._raw = raw
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Give every job its result, which is durable, or its error, which means that nothing of it was written."""
+        begun = self._begin(list(jobs))
+        if begun and not self._run_together(begun) and len(begun) > 1:
+            for job in begun:
+                self.run([job])
+
+    def _begin(self, jobs: list[Job]) -> list[Job]:
+        """Take the write lock. Returns those for whom it came in time; each of the others has its error."""
+        while jobs:
+            patience = max(0.0, min(job.deadline for job in jobs) - time.monotonic())
+            try:
+                self._raw.execute(f"PRAGMA busy_timeout={math.ceil(patience * 1000)}")
+                self._raw.execute("BEGIN IMMEDIATE")
+            except sqlite3.Error as error:
+                is_busy = sqlite_fault(error) is Fault.BUSY
+                now = time.monotonic()
+                for job in jobs:
+                    job.error = error if not is_busy or job.deadline <= now else None
+                jobs = [job for job in jobs if job.error is None]
+            else:
+                return jobs
+        return jobs
+
+    def _run_together(self, jobs: list[Job]) -> bool:
+        """Run all and commit. False when an error took the whole transaction along, innocent neighbours too."""
+        try:
+            for job in jobs:
+                job.result = job.error = None
+                if not self._run_in_savepoint(job):
+                    return False
+            self._raw.execute("COMMIT")
+        except sqlite3.Error as error:  # of the commit or of a savepoint: nothing of all this was written
+            for job in jobs:
+                job.error = job.error or error
+        finally:
+            self._raw.rollback()  # nothing, after a commit
+            self._db.rollback()  # SQLAlchemy's own notion of a transaction
+        return True
+
+    def _run_in_savepoint(self, job: Job) -> bool:
+        """Run one; False when the transaction is gone: SQLite ends it itself on a full disk and some other errors."""
+        self._raw.execute("SAVEPOINT job")
+        try:
+            job.result = lend(self._db, job.run)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this job
+            job.error = error
+            if not self._raw.in_transaction:
+                return False
+            self._raw.execute("ROLLBACK TO job")
+        self._raw.execute("RELEASE job")
+        return True

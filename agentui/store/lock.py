@@ -1,0 +1,62 @@
+"""``FolderLock``: one process to a data folder, kept by the operating system, so that it ends with the process."""
+
+import os
+import sys
+from pathlib import Path
+
+from agentui.errors import StoreInUse
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+FILE = "agentui.lock"
+_FAR = 1 << 30
+"""Windows forbids reading what is locked: the locked byte lies far behind the process id."""
+
+
+class FolderLock:
+    """Holds ``agentui.lock`` in the folder; the file keeps the id of the process that has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+        self._descriptor: int | None = None
+
+    def take(self) -> None:
+        """Lock the folder. Raises StoreInUse with the other process's id."""
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError):  # the second is what Windows says
+            pid = _read_pid(descriptor)
+            os.close(descriptor)
+            raise StoreInUse(
+                f"The data folder {self._path.parent} is in use by process {pid or 'of unknown number'}. "
+                "Stop that one, choose another folder with AGENTUI_DATA, or give both a PostgreSQL database.",
+                pid=pid,
+            ) from None
+        os.truncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """Let the next process in. The file stays: removing it would let two processes lock two files of one name."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _read_pid(descriptor: int) -> int | None:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    text = os.read(descriptor, 20)
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,125 @@
+"""A page's ledger: the writes that its run made to it and to its floor, and which of them were promoted to the floor.
+
+    write to the page     a row with status accepted_page_only
+    write to the floor    a row with status promoted, and the promotion from the page to the floor
+
+Rows come into being with the turn's commit; one row a variable, with the value that the run left in it. They go with
+their page. Seed 000, "查看页级候选变量写入" and "查看页级变量提升轨迹".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Table, insert, select
+
+from agentui.ids import new_id
+from agentui.jsonio import Json, dumps_text
+from agentui.store.tables import promotions, staged_writes
+from agentui.variables.errors import PageNotFound
+from agentui.variables.hosts import place_of_page
+from agentui.variables.records import Variable
+from agentui.variables.values import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One write: the variable it ended in, and the page's variable of the same key (the same one for a page's write)."""
+
+    variable: Variable
+    on_page: Variable
+    reason: str | None
+    source: Mapping[str, Json]
+    staged_at: int
+
+
+def write_ledger(db: Connection, account: str, run_id: str, entries: Sequence[Entry], now: int) -> None:
+    """Record a run's writes, in the order given."""
+    evidence = dumps_text({"runId": run_id, "generationAttemptNo": 1})
+    # Rows of one moment are read in the order of their ids.
+    ids = sorted(new_id("staged") for _ in entries)
+    traces = sorted(new_id("trace") for _ in entries)
+    writes = [_write(account, id, entry, evidence, now) for id, entry in zip(ids, entries, strict=True)]
+    promoted = [
+        _promotion(account, trace, id, entry, now)
+        for trace, id, entry in zip(traces, ids, entries, strict=True)
+        if _is_promoted(entry)
+    ]
+    for table, rows in ((staged_writes, writes), (promotions, promoted)):
+        if rows:
+            db.execute(insert(table), rows)
+
+
+def _is_promoted(entry: Entry) -> bool:
+    return entry.variable.scope == "floor"
+
+
+def _write(account: str, id: str, entry: Entry, evidence: str, now: int) -> dict[str, Json]:
+    is_promoted = _is_promoted(entry)
+    return {
+        "id": id,
+        "account_id": account,
+        "page_id": entry.on_page.scope_id,
+        "key": entry.variable.key,
+        "op": "set",
+        "value_json": entry.variable.value_json,
+        "intent": "promote_to_floor_on_accept" if is_promoted else "page_only",
+        "conflict_policy": "replace",
+        "reason": entry.reason,
+        "source_json": dumps_text(entry.source),
+        "evidence_json": evidence,
+        "status": "promoted" if is_promoted else "accepted_page_only",
+        "created_at": entry.staged_at,
+        "resolved_at": now,
+    }
+
+
+def _promotion(account: str, id: str, staged_id: str, entry: Entry, now: int) -> dict[str, Json]:
+    return {
+        "id": id,
+        "account_id": account,
+        "page_id": entry.on_page.scope_id,
+        "staged_write_id": staged_id,
+        "key": entry.variable.key,
+        "from_scope": entry.on_page.scope,
+        "from_scope_id": entry.on_page.scope_id,
+        "to_scope": entry.variable.scope,
+        "to_scope_id": entry.variable.scope_id,
+        "conflict_policy": "replace",
+        "source_variable_id": entry.on_page.id,
+        "target_variable_id": entry.variable.id,
+        "value_json": entry.variable.value_json,
+        "created_at": now,
+    }
+
+
+def read_staged(db: Connection, account: str, page_id: str) -> dict[str, Json]:
+    """The page's writes as seed 000 shows them. Raises PageNotFound."""
+    return _read(db, account, page_id, staged_writes)
+
+
+def read_promotions(db: Connection, account: str, page_id: str) -> dict[str, Json]:
+    """The page's promotions as seed 000 shows them. Raises PageNotFound."""
+    return _read(db, account, page_id, promotions)
+
+
+def _read(db: Connection, account: str, page_id: str, table: Table) -> dict[str, Json]:
+    place = place_of_page(db, account, page_id)
+    if place is None:
+        raise PageNotFound(f"There is no page {page_id[:100]!r}.", page_id=page_id[:100])
+    query = select(table).where(table.c.page_id == page_id, table.c.account_id == account).order_by(table.c.id)
+    return {
+        "page_id": page_id,
+        "floor_id": place.floor_id,
+        "session_id": place.session_id,
+        "branch_id": place.branch_id,
+        "items": [_item(row._asdict()) for row in db.execute(query)],
+    }
+
+
+def _item(row: Mapping[str, Json]) -> dict[str, Json]:
+    """A row under the names of the seed: ``value_json`` as text becomes ``value`` as JSON."""
+    return {
+        name.removesuffix("_json"): parse(value) if name.endswith("_json") else value
+        for name, value in row.items()
+        if name not in ("account_id", "page_id")
+    }

@@ -1,0 +1,61 @@
+"""The five tiers as one mapping: page > floor > branch > chat > global."""
+
+from collections.abc import Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from sqlalchemy import Connection, and_, bindparam, or_, select
+
+from agentui.store.tables import variables
+from agentui.variables.hosts import Place
+from agentui.variables.records import COLUMNS, Variable
+from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target
+
+T = TypeVar("T")
+
+Layers = dict[Scope, dict[str, Variable]]
+"""The variables of each tier by their keys; a tier without a host is not there."""
+
+
+class Winner(NamedTuple, Generic[T]):
+    """The value that a key has here, and the tier it comes from."""
+
+    scope: Scope
+    value: T
+
+
+def resolve(layers: Mapping[Scope, Mapping[str, T]]) -> dict[str, Winner[T]]:
+    """The winning value of every key, keys in order. A null wins like any value."""
+    won: dict[str, Winner[T]] = {}
+    for scope in SCOPES:
+        for key, value in layers.get(scope, {}).items():
+            won[key] = Winner(scope, value)
+    return dict(sorted(won.items()))
+
+
+def load_layers(
+    db: Connection, account: str, session_id: str, branch_id: str | None, floor_id: str | None, page_id: str | None
+) -> Layers:
+    """All variables visible from a place, in one statement and so of one moment. The hosts are not looked for."""
+    return load_targets(db, account, (GLOBAL, *Place(session_id, branch_id, floor_id, page_id).targets))
+
+
+def load_global(db: Connection, account: str) -> Layers:
+    """The global variables alone: what a request without a session sees."""
+    return load_targets(db, account, (GLOBAL,))
+
+
+def load_targets(db: Connection, account: str, targets: Sequence[Target]) -> Layers:
+    """The variables of some tiers, at most one of each scope."""
+    layers: Layers = {target.scope: {} for target in targets}
+    ids: dict[str, str | None] = {"account": account, **dict.fromkeys(SCOPES)}
+    ids |= {target.scope: target.scope_id for target in targets}
+    for row in db.execute(_VISIBLE, ids):
+        variable = Variable._make(row)
+        layers[variable.scope][variable.key] = variable
+    return layers
+
+
+_VISIBLE = select(*COLUMNS).where(
+    variables.c.account_id == bindparam("account"),
+    or_(*(and_(variables.c.scope == scope, variables.c.scope_id == bindparam(scope)) for scope in SCOPES)),
+)

@@ -1,0 +1,79 @@
+"""A branch's variables as a floor saw them, for branches that begin at that floor.
+
+The snapshot is exact: made in the transaction that commits the floor, after the run's writes. A fork copies it and never
+falls back to what the branch holds today (seed 000, ``branch_local_variable_snapshot``).
+"""
+
+from typing import Any
+
+from sqlalchemy import Connection, delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from agentui.jsonio import Json, dumps_text
+from agentui.store.tables import branch_snapshots, variables
+from agentui.variables.errors import HostNotFound, SnapshotMissing
+from agentui.variables.hosts import place_of_floor
+from agentui.variables.records import Put, upsert
+from agentui.variables.resolve import load_targets
+from agentui.variables.scopes import branch_target
+from agentui.variables.values import parse, render
+
+
+def save_branch_snapshot(db: Connection, account: str, floor_id: str, now: int) -> None:
+    """Keep the variables of the floor's branch as they are now, in place of an older snapshot. Raises HostNotFound."""
+    place = place_of_floor(db, account, floor_id)
+    if place is None or place.branch_id is None:
+        raise HostNotFound(f"There is no floor {floor_id!r}.", floor_id=floor_id)
+    target = branch_target(place.session_id, place.branch_id)
+    # The texts are put together as they are: reading them only to write them again would cost and could change them.
+    members = [
+        f"{dumps_text(key)}:{variable.value_json}"
+        for key, variable in sorted(load_targets(db, account, [target])["branch"].items())
+    ]
+    row = {"floor_id": floor_id, "account_id": account, "values_json": f"{{{','.join(members)}}}", "created_at": now}
+    db.execute(_REPLACE[db.dialect.name], row)
+
+
+def load_branch_snapshot(db: Connection, account: str, floor_id: str) -> dict[str, Json]:
+    """The branch's variables as the floor saw them. Raises SnapshotMissing."""
+    text = db.execute(
+        select(branch_snapshots.c.values_json).where(
+            branch_snapshots.c.floor_id == floor_id, branch_snapshots.c.account_id == account
+        )
+    ).scalar_one_or_none()
+    if text is None:
+        raise SnapshotMissing(
+            "This floor has no snapshot of its branch's variables, so no branch can take them over. Choose a floor that "
+            "a turn has committed.",
+            floor_id=floor_id,
+        )
+    values: dict[str, Json] = parse(text)
+    return values
+
+
+def fork_branch_variables(
+    db: Connection, account: str, session_id: str, source_floor_id: str, new_branch_id: str, now: int
+) -> None:
+    """Give a new branch the variables that the source floor saw, and no others. Raises SnapshotMissing.
+
+    The branch must be in the registry, in this transaction or before. Values stay as they are; ids and times are new.
+    """
+    values = load_branch_snapshot(db, account, source_floor_id)
+    target = branch_target(session_id, new_branch_id)
+    db.execute(
+        delete(variables).where(
+            variables.c.account_id == account, variables.c.scope == target.scope, variables.c.scope_id == target.scope_id
+        )
+    )
+    upsert(db, account, [Put(target, key, render(value, key)) for key, value in values.items()], now)
+
+
+def _replace_of(insert: Any) -> Any:
+    statement = insert(branch_snapshots)
+    return statement.on_conflict_do_update(
+        index_elements=["floor_id"],
+        set_={name: statement.excluded[name] for name in ("account_id", "values_json", "created_at")},
+    )
+
+
+_REPLACE = {"sqlite": _replace_of(sqlite.insert), "postgresql": _replace_of(postgresql.insert)}

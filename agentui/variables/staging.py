@@ -1,0 +1,317 @@
+"""What one run writes: kept in memory while it runs, made durable with its floor.
+
+    stage("chat", "gold", 5)     seen by later nodes at once, by nobody else
+    commit_staged(...)           in the transaction that commits the floor, before the floor is locked
+
+A page's write ends on the output page. A floor's write does too, and is promoted from there to the floor; both leave a
+row in the page's ledger. Writes to branch, chat and global go to their tier directly (seed 000).
+
+No update is lost. Two runs may both read ``gold`` of one chat and write ``gold + 1``; the second to commit would bury the
+first. So a run remembers what it read: where it read a branch's, chat's or global variable and also writes it, its commit
+asks for the very row (id and version) that the run began with, and raises VariableChanged when another write came
+between; the turn can then be run again. What a run writes without having read it simply wins. Writes into a path
+(``assets.gold``) are applied to the root variable as it is at the commit, so that two runs that write different paths
+without reading the root both count.
+"""
+
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, select, tuple_
+
+from agentui.jsonio import Json
+from agentui.store.tables import variables
+from agentui.templating.paths import MISSING, Step
+from agentui.variables.errors import CannotStage, InvalidWrite, ValueTooLarge, VariableChanged
+from agentui.variables.ledger import Entry, write_ledger
+from agentui.variables.paths import PathBlocked, root_of, write_path
+from agentui.variables.records import COLUMNS, Put, Variable, Written, upsert
+from agentui.variables.resolve import Layers
+from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target, branch_target
+from agentui.variables.values import check_key, parse, render
+
+SHARED: Final[frozenset[Scope]] = frozenset({"global", "chat", "branch"})
+"""Tiers that others may write while a run goes on; a floor that generates is locked, and so are its pages."""
+
+NOT_READ: Final = "not read"
+
+
+class Stamp(NamedTuple):
+    """One state of a variable: a new row has a new id, a changed row a new version."""
+
+    id: str
+    version: int
+
+
+class Edit(NamedTuple):
+    """A value for a path inside a root variable; no steps replace the root."""
+
+    steps: tuple[Step, ...]
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a run wrote to one variable of one tier, in the order it wrote.
+
+    ``expected`` is the state that the run read: a Stamp, None for "there was none", NOT_READ when it never looked.
+    ``reason`` and ``source`` of the last write go into the ledger; ``staged_at`` is in milliseconds since 1970.
+    """
+
+    tier: Scope
+    key: str
+    edits: tuple[Edit, ...]
+    expected: Stamp | str | None
+    staged_at: int
+    reason: str | None = None
+    source: Mapping[str, Json] = field(default_factory=dict)
+
+
+class Staged:
+    """The buffer of one run. One run has one; it belongs to the run's event loop."""
+
+    def __init__(self, layers: Layers, *, writable: Collection[Scope] = SCOPES, now: Callable[[], int]) -> None:
+        """``layers`` is what was durable when the run began (``load_layers``), ``now`` the clock in milliseconds.
+
+        ``writable`` are the tiers that will have a host when the run commits: all for a turn, global alone without a
+        session.
+        """
+        self._now = now
+        self._writable = frozenset(writable)
+        self._tiers: dict[Scope, _Tier] = {scope: _Tier(layers.get(scope, {})) for scope in SCOPES}
+        self._merged = _Merged(tuple(self._tiers[scope] for scope in reversed(SCOPES)))
+        self._writes: dict[tuple[Scope, str], Write] = {}
+
+    def view(self) -> tuple[Mapping[str, Json], Mapping[Scope, Mapping[str, Json]]]:
+        """All tiers merged, and each by its name. Both are live: what is staged shows at once."""
+        return self._merged, self._tiers
+
+    def stage(
+        self, tier: Scope, path: str, value: Json, *, reason: str | None = None, source: Mapping[str, Json] | None = None
+    ) -> None:
+        """Write ``value`` to a variable, or into one by a path. A value is copied: later changes to it do not show.
+
+        Raises CannotStage when the tier has no host, the path leads through something without fields, or the value or
+        the key is not one that can be kept.
+        """
+        if tier not in self._writable:
+            raise CannotStage(
+                f"Variable {path[:200]!r} cannot be written to tier {tier!r}: this request names no session. "
+                "Name one, or write to 'run' or 'global'.",
+                variable=path[:200],
+                tier=tier,
+            )
+        values = self._tiers[tier]
+        key, steps = root_of(values.names, path)
+        try:
+            check_key(key)
+            edit = Edit(steps, parse(render(value)))
+            changed = edit.value if not steps else write_path(values.peek(key), steps, edit.value)
+            render(changed)
+        except PathBlocked as error:
+            raise CannotStage(f"Variable {path[:200]!r} cannot be written: {error}.", variable=path[:200], tier=tier) from error
+        except (InvalidWrite, ValueTooLarge) as error:
+            raise CannotStage(f"Variable {path[:200]!r}: {error.message}", variable=path[:200], tier=tier) from error
+        before = self._writes.get((tier, key))
+        # What a whole value replaces is not needed at the commit.
+        edits = (*before.edits, edit) if before is not None and steps else (edit,)
+        self._writes[tier, key] = Write(tier, key, edits, NOT_READ, self._now(), reason, dict(source or {}))
+        values.stage(key, changed, is_whole=not steps)
+
+    def writes(self) -> tuple[Write, ...]:
+        """What there is to commit, in the order it was first written; unchanging, for the commit's transaction."""
+        return tuple(replace(write, expected=self._tiers[write.tier].expected(write.key)) for write in self._writes.values())
+
+
+class _Tier(Mapping[str, Json]):
+    """One tier as a run sees it. Remembers what was read of the durable state."""
+
+    def __init__(self, durable: Mapping[str, Variable]) -> None:
+        self._durable = durable
+        self._staged: dict[str, Json] = {}
+        self.names: Collection[str] = ChainMap[str, Any](self._staged, dict(durable))
+        """The keys; looking here does not count as reading."""
+        self._whole: set[str] = set()
+        self._read: set[str] = set()
+        self._all_read = False
+        self._parsed: dict[str, Json] = {}
+
+    def __getitem__(self, key: str) -> Json:
+        # A value that the run itself set whole says nothing of what was there before.
+        if key not in self._whole:
+            self._read.add(key)
+        value = self.peek(key)
+        if value is MISSING:
+            raise KeyError(key)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        self._all_read = True
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        self._all_read = True
+        return len(self.names)
+
+    def peek(self, key: str) -> Json:
+        """The value without counting as read, or MISSING."""
+        if key in self._staged:
+            return self._staged[key]
+        if key not in self._parsed:
+            variable = self._durable.get(key)
+            if variable is None:
+                return MISSING
+            self._parsed[key] = variable.value
+        return self._parsed[key]
+
+    def stage(self, key: str, value: Json, *, is_whole: bool) -> None:
+        """Show a value from now on."""
+        self._staged[key] = value
+        if is_whole:
+            self._whole.add(key)
+
+    def expected(self, key: str) -> Stamp | str | None:
+        """What the run knows of the durable variable."""
+        if not self._all_read and key not in self._read:
+            return NOT_READ
+        variable = self._durable.get(key)
+        return None if variable is None else Stamp(variable.id, variable.version)
+
+
+class _Merged(Mapping[str, Json]):
+    """All tiers as one, the nearest first. Finding a key in a tier means having looked into the nearer ones too."""
+
+    def __init__(self, tiers: Sequence[_Tier]) -> None:
+        self._tiers = tiers
+
+    def __getitem__(self, key: str) -> Json:
+        for tier in self._tiers:
+            if key in tier:
+                return tier[key]
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for tier in self._tiers for name in tier))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def commit_staged(
+    db: Connection,
+    account: str,
+    run_id: str,
+    session_id: str | None,
+    branch_id: str | None,
+    floor_id: str | None,
+    output_page_id: str | None,
+    writes: Sequence[Write],
+    now: int,
+) -> None:
+    """Make a run's writes durable, with their ledger; part of the transaction that commits the floor, before its state
+    changes. Without a session the ids are None, and only global writes come.
+
+    Raises VariableChanged when a variable that the run read and writes has changed since.
+    """
+    if not writes:
+        return
+    targets = _targets(session_id, branch_id, floor_id, output_page_id)
+    current = _load_current(db, account, [(targets[write.tier], write.key) for write in writes if _needs_current(write)])
+    texts: dict[tuple[Target, str], str] = {}
+    for write in writes:
+        place = targets[write.tier], write.key
+        texts[place] = _final_text(write, current.get(place))
+    done = _upsert_texts(db, account, targets, texts, now)
+    for write in writes:
+        _check_still_absent(write, current, done[targets[write.tier], write.key])
+    entries = [_entry(write, targets, done) for write in writes if write.tier not in SHARED]
+    write_ledger(db, account, run_id, entries, now)
+
+
+def _targets(
+    session_id: str | None, branch_id: str | None, floor_id: str | None, output_page_id: str | None
+) -> dict[Scope, Target]:
+    """The tier that each scope means for this run."""
+    targets: dict[Scope, Target] = {"global": GLOBAL}
+    if session_id is not None:
+        targets["chat"] = Target("chat", session_id)
+        if branch_id is not None:
+            targets["branch"] = branch_target(session_id, branch_id)
+    if floor_id is not None:
+        targets["floor"] = Target("floor", floor_id)
+    if output_page_id is not None:
+        targets["page"] = Target("page", output_page_id)
+    return targets
+
+
+def _needs_current(write: Write) -> bool:
+    """Whether what is written depends on what is there."""
+    return write.expected != NOT_READ or bool(write.edits[0].steps)
+
+
+def _load_current(db: Connection, account: str, places: Sequence[tuple[Target, str]]) -> dict[tuple[Target, str], Variable]:
+    """The variables as they are now; nobody else changes them until the transaction ends."""
+    if not places:
+        return {}
+    wanted = [(target.scope, target.scope_id, key) for target, key in places]
+    columns = (variables.c.scope, variables.c.scope_id, variables.c.key)
+    query = select(*COLUMNS).where(variables.c.account_id == account, tuple_(*columns).in_(wanted))
+    rows = [Variable._make(row) for row in db.execute(query.order_by(*columns).with_for_update())]
+    return {(row.target, row.key): row for row in rows}
+
+
+def _final_text(write: Write, current: Variable | None) -> str:
+    """The variable's new JSON text. Raises VariableChanged when what the run worked with is no longer there."""
+    stamp = None if current is None else Stamp(current.id, current.version)
+    if write.expected != NOT_READ and write.tier in SHARED and write.expected != stamp:
+        raise _changed(write)
+    value: Json = MISSING if current is None or not write.edits[0].steps else current.value
+    try:
+        for edit in write.edits:
+            value = write_path(value, edit.steps, edit.value)
+    except PathBlocked as error:
+        raise _changed(write) from error
+    return render(value, write.key)
+
+
+def _upsert_texts(
+    db: Connection, account: str, targets: Mapping[Scope, Target], texts: Mapping[tuple[Target, str], str], now: int
+) -> dict[tuple[Target, str], Written]:
+    """Write all variables at once. What is written to the floor is written to the page too, unless the run gave the page
+    a value of its own."""
+    every = dict(texts)
+    for (target, key), text in texts.items():
+        if target.scope == "floor":
+            every.setdefault((targets["page"], key), text)
+    puts = [Put(target, key, text) for (target, key), text in every.items()]
+    return {(item.variable.target, item.variable.key): item for item in upsert(db, account, puts, now)}
+
+
+def _check_still_absent(write: Write, current: Mapping[tuple[Target, str], Variable], written: Written) -> None:
+    """Raise VariableChanged when the run took a variable for missing that somebody made in the same moment."""
+    variable = written.variable
+    was_absent = (variable.target, variable.key) not in current
+    if write.tier in SHARED and _needs_current(write) and was_absent and not written.is_new:
+        raise _changed(write)
+
+
+def _changed(write: Write) -> VariableChanged:
+    return VariableChanged(
+        f"The {write.tier} variable {write.key[:200]!r} was changed by somebody else while this run computed its new value. "
+        "Send the request again.",
+        tier=write.tier,
+        key=write.key[:200],
+    )
+
+
+def _entry(write: Write, targets: Mapping[Scope, Target], done: Mapping[tuple[Target, str], Written]) -> Entry:
+    """What the page's ledger tells of a write to the page or the floor."""
+    return Entry(
+        variable=done[targets[write.tier], write.key].variable,
+        on_page=done[targets["page"], write.key].variable,
+        reason=write.reason,
+        source=write.source,
+        staged_at=write.staged_at,
+    )
