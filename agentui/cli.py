@@ -221,7 +221,7 @@ def _say_hello(settings: Settings, port: int, *, demo: bool) -> None:
     quoted = '{\\"model\\": \\"' + model + '\\", \\"messages\\": [{\\"role\\": \\"user\\", \\"content\\": \\"Hello!\\"}]}'
     print(
         f"""agentui {__version__} is running at {url}
-{"This is the demo: a built-in model answers; no key is needed and nothing leaves this computer." if demo else ""}
+{"This is the demo: its pipeline answers from a built-in model, with no key and no network." if demo else ""}
 Open in a browser:    {url}/
 Try it with curl (any shell, cmd.exe and PowerShell 7 included):
 

@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     data: Path = Field(
         default_factory=default_data_folder, description="Folder for state: versions, the active pipeline, sealed keys."
     )
+    database_url: SecretStr | None = Field(
+        None, description="PostgreSQL's address for sessions and variables; unset: a file in the data folder."
+    )
     token: SecretStr | None = Field(
         None, min_length=8, description="Access token that every request must carry. Required beyond loopback."
     )
@@ -66,6 +69,9 @@ class Settings(BaseSettings):
     max_event: int = Field(16 * MIB, gt=0, description="Largest single event of a stream.")
     max_in_flight: int = Field(1000, gt=0, description="Most proxied requests at once; beyond it 503.")
     max_per_origin: int = Field(100, gt=0, description="Most calls at once to one upstream; beyond it 503.")
+    generation_queue: float = Field(
+        0.0, ge=0, description="How long a turn waits while its branch generates another; 0 answers 409 at once."
+    )
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
 

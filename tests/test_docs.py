@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
+from pydantic import BaseModel
 
 from agentui import __version__
 from agentui.api.editor.facts import context_paths
@@ -65,20 +66,35 @@ def missing(names: Iterator[str] | list[str], text: str) -> list[str]:
 # What there is has its place.
 
 
-def test_every_node_type_and_every_field_of_its_configuration_is_in_nodes() -> None:
+def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
     text = page("docs/nodes.md")
+    inner: dict[str, type[BaseModel]] = {"SetVars": Row, "ProviderCall": Block}
     for name, kind in BUILTIN.items():
-        section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
-        assert missing(list(kind.Params.model_fields), section) == [], name
+        rows = fields_told(text.split(f"\n## {name}\n")[1].split("\n## ")[0])
+        assert rows == {**defaults_of(kind.Params), **(defaults_of(inner[name]) if name in inner else {})}, name
         assert missing(list(kind.ports), text) == [], name
-    assert missing([*Block.model_fields, *Row.model_fields, *RESERVED], text) == []
+    assert missing(list(RESERVED), text) == []
 
 
-def test_every_field_of_a_pipeline_file_is_in_pipelines() -> None:
-    text = page("docs/pipelines.md")
-    fields = [*PipelineSpec.model_fields, *NodeSpec.model_fields, "from", "to", "from_port"]
+def test_every_field_of_a_pipeline_file_stands_with_its_default() -> None:
+    text = page("docs/pipelines.md").split("\n## The file\n")[1].split("\n## ")[0]
+    told = fields_told(text) | {"answer": "null"}
+    assert told == {**defaults_of(PipelineSpec), **defaults_of(NodeSpec)}
     assert set(EdgeSpec.model_fields) == {"source", "target", "from_port"}
-    assert missing(fields, text) == []
+    assert missing(["from", "to", "from_port"], text) == []
+
+
+def fields_told(text: str) -> dict[str, str]:
+    """The fields of a page's tables with their defaults."""
+    return {code_of(row["field"]): row["default"].strip("`") for row in table_rows(text) if {"field", "default"} <= row.keys()}
+
+
+def defaults_of(model: type[BaseModel]) -> dict[str, str]:
+    """The fields of a model with their defaults as JSON; "required" where there is none."""
+    return {
+        name: "required" if info.is_required() else json.dumps(info.get_default(call_default_factory=True))
+        for name, info in model.model_fields.items()
+    }
 
 
 def test_every_filter_and_every_form_of_macro_is_in_templates() -> None:
@@ -93,7 +109,9 @@ def test_every_filter_and_every_form_of_macro_is_in_templates() -> None:
 def test_every_name_of_the_context_is_in_templates() -> None:
     text = page("docs/templates.md")
     inner = [path for path in context_paths() if not any(other.startswith(f"{path}.") for other in context_paths())]
-    assert missing([*CONTEXT_NAMES, *inner], text) == []
+    told = [code_of(row["name"]) for row in table_rows(text) if {"name", "what it is"} == row.keys()]
+    assert sorted(told) == sorted(inner)
+    assert {path.partition(".")[0] for path in inner} == set(CONTEXT_NAMES)
 
 
 def test_every_setting_stands_with_its_variable_and_its_default() -> None:
@@ -172,7 +190,7 @@ def errors_below(kind: type[AgentUIError]) -> Iterator[type[AgentUIError]]:
 def test_every_problem_code_is_in_pipelines() -> None:
     found = set(problem_codes())
     assert {"graph.cycle", "template.unknown_filter", "json.syntax", "expression.syntax", "template.render"} <= found
-    assert missing(sorted(found), page("docs/pipelines.md")) == []
+    assert {code_of(row["code"]) for row in table_rows(page("docs/pipelines.md")) if "code" in row} == found
 
 
 def problem_codes() -> Iterator[str]:

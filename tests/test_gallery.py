@@ -126,8 +126,8 @@ async def test_both_drafts_reach_the_merge(start_server: StartServer, demo: Demo
     server = await start_server({"default": document}, named_origins={"demo": demo.origin})
     got = await Caller("openai", server.origin, key="k").ask("Hi", "demo-small")
     run = server.state.history.get(got.headers["x-agentui-run"])
-    (merge,) = [event.data for event in run.events.items if event.type == "node.request" and event.node == "n3"]
-    asked = dumps(merge["body"]).decode()
+    (merge,) = [event for event in run.events.items if event.type == "node.request" and event.node == "n3"]
+    asked = dumps(merge.as_json(run.id, 0, run.redactor, whole=True)["data"]["body"]).decode()
     for draft in ("n1", "n2"):
         text = run.out[draft]["response_text"]
         assert text

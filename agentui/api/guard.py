@@ -104,7 +104,9 @@ def check_origin(request: web.Request, state: State) -> None:
     origin = request.headers.get("Origin")
     allowed = state.settings.cors_origins
     if origin is not None:
-        if origin not in allowed and origin != f"{request.scheme}://{request.headers.get('Host', '')}":
+        # Either scheme: behind a proxy that ends TLS the page is https and the request that arrives here is not.
+        host = request.headers.get("Host", "")
+        if origin not in allowed and origin not in (f"http://{host}", f"https://{host}"):
             raise Forbidden(
                 "A page of another origin may not call this server. Add its origin to AGENTUI_CORS_ORIGINS if it should."
             )
@@ -132,7 +134,7 @@ def _preflight() -> web.Response:
     return web.Response(
         status=204,
         headers={
-            "access-control-allow-methods": "GET, POST, PUT, DELETE",
+            "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
             "access-control-allow-headers": "*, authorization",
             "access-control-max-age": "600",
         },

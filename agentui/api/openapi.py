@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document, read off the router and the handlers themselves.
 
 Paths, methods and summaries (the first sentence of each handler's docstring) come from what is registered, the editor's
-bodies from its types; only what code cannot tell is written here.
+bodies and the memory's from their types; only what code cannot tell is written here.
 """
 
 import re
@@ -13,10 +13,13 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from agentui import __version__
-from agentui.api.editor import ROUTES, add_editor_routes
+from agentui.api.editor import ROUTES as EDITOR_ROUTES
+from agentui.api.editor import add_editor_routes
 from agentui.api.editor.route import EVENT_STREAM, Route
 from agentui.api.models import add_model_routes
 from agentui.api.proxy import add_proxy_routes
+from agentui.api.tavern import ROUTES as TAVERN_ROUTES
+from agentui.api.tavern import add_tavern_routes
 from agentui.jsonio import Json
 from agentui.pipeline.spec import ID_PATTERN
 from agentui.settings import Settings
@@ -41,7 +44,8 @@ _VENDOR_BODIES: Mapping[str, str] = {
 _STREAMING = frozenset({"/v1/chat/completions", "/v1/responses", "/v1/messages", "/{version}/models/{call}"})
 
 _PARAMETERS: Mapping[str, Json] = {
-    "id": {"description": "The document's or run's id.", "schema": {"type": "string"}},
+    "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
+    "id": {"description": "The id of the thing.", "schema": {"type": "string"}},
     "pipeline": {
         "description": "The pipeline that serves this request.",
         "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
@@ -66,7 +70,10 @@ _ERROR: Json = {
             "properties": {
                 "code": {"type": "string", "description": "A stable word for programs."},
                 "message": {"type": "string", "description": "What happened, and what to do."},
-                "details": {"type": "object", "additionalProperties": True},
+                "details": {
+                    "type": ["object", "array"],
+                    "description": "Facts; for validation_error a list of {path, message, code}.",
+                },
             },
         }
     },
@@ -86,7 +93,7 @@ _HEALTH: Json = {
 
 def build_openapi(settings: Settings) -> dict[str, Json]:
     """The document of every route but the editor's pages. Where a token is set, every route asks for it."""
-    shapes, definitions = _shapes(ROUTES)
+    shapes, definitions = _shapes(_ROUTES.values())
     by_path: dict[str, Json] = {}
     for method, path, handler in _registered():
         by_path.setdefault(path, {})[method.lower()] = _operation(method, path, handler, shapes)
@@ -104,6 +111,7 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
         "tags": [
             {"name": "proxy", "description": "The vendors' own routes. Errors have the vendor's shape."},
             {"name": "editor", "description": "The editor's API."},
+            {"name": "memory", "description": "Sessions, branches, floors, pages, messages and variables."},
             {"name": "server", "description": "About the server."},
         ],
         "paths": {path: by_path[path] for path in sorted(by_path)},
@@ -134,13 +142,14 @@ def _registered() -> Iterator[tuple[str, str, Any]]:
     add_proxy_routes(app)
     add_model_routes(app)
     add_editor_routes(app)
+    add_tavern_routes(app)
     for route in app.router.routes():
         if route.method != "HEAD" and route.resource is not None:
             yield route.method, route.resource.canonical, route.handler
 
 
 def _shapes(routes: Iterable[Route]) -> tuple[Mapping[Any, Json], dict[str, Json]]:
-    """The JSON Schemas of the editor's bodies (by route and "validation") and answers ("serialization"), and what they
+    """The JSON Schemas of the routes' bodies (by route and "validation") and answers ("serialization"), and what they
     refer to."""
     adapters: list[tuple[Any, Any, TypeAdapter[Any]]] = []
     for route in routes:
@@ -162,13 +171,14 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
             {"name": name, "in": "path", "required": True, **_PARAMETERS[name]} for name in re.findall(r"{(\w+)}", path)
         ],
     }
-    route = _EDITOR_ROUTES.get((method, path))
-    operation.update(_proxied(method, path) if route is None else _edited(route, shapes))
+    route = _ROUTES.get((method, path))
+    operation.update(_proxied(method, path) if route is None else _described(route, shapes))
     operation["parameters"] += operation.pop("more_parameters", [])
     return operation
 
 
-_EDITOR_ROUTES = {(route.method, route.path): route for route in ROUTES}
+_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *TAVERN_ROUTES)}
+"""The routes that say themselves what goes in and out."""
 
 
 def _operation_id(method: str, path: str) -> str:
@@ -193,8 +203,8 @@ def _proxied(method: str, path: str) -> dict[str, Json]:
     return described
 
 
-def _edited(route: Route, shapes: Mapping[Any, Json]) -> dict[str, Json]:
-    """A route of the editor."""
+def _described(route: Route, shapes: Mapping[Any, Json]) -> dict[str, Json]:
+    """A route that says itself what goes in and out."""
     key = (route.method, route.path)
     success: dict[str, Json] = {"description": HTTPStatus(route.status).phrase}
     if route.content_type != "application/json":
@@ -206,7 +216,7 @@ def _edited(route: Route, shapes: Mapping[Any, Json]) -> dict[str, Json]:
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _json(_ref("Error"))}
     responses["default"] = {"description": "An error.", "content": _json(_ref("Error"))}
     described: dict[str, Json] = {
-        "tags": ["editor"],
+        "tags": [route.tag],
         "responses": responses,
         "more_parameters": [
             {"name": name, "in": place, "required": False, "description": text, "schema": {"type": "string"}}
@@ -215,7 +225,10 @@ def _edited(route: Route, shapes: Mapping[Any, Json]) -> dict[str, Json]:
         ],
     }
     if route.body is not None:
-        described["requestBody"] = {"required": True, "content": _json(shapes[(key, "validation")])}
+        described["requestBody"] = {
+            "required": not route.body_optional,
+            "content": _json(shapes[(key, "validation")]),
+        }
     return described
 
 

@@ -1,10 +1,20 @@
 """The pages in ``static/``, served from a fixed map of files read at start."""
 
 import hashlib
-import mimetypes
 from pathlib import Path
 
 from aiohttp import web
+
+TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+}
+"""Content types by suffix; our own, because some systems' tables call JavaScript plain text."""
 
 STATIC = Path(__file__).resolve().parent.parent.parent / "static"
 CSP = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
@@ -26,7 +36,7 @@ class _Page:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        self._type = TYPES.get(path.suffix, "application/octet-stream")
 
     async def send(self, request: web.Request) -> web.Response:
         """Send a file of the editor; unchanged ones are not sent again."""

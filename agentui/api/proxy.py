@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -11,6 +12,7 @@ from agentui.api.guard import REDACTOR, own_headers
 from agentui.api.incoming import read_body, read_incoming
 from agentui.api.shapes import error_response, redacted
 from agentui.api.state import STATE, State
+from agentui.api.turns import Keeping, begin_keeping, drop, keep
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, Busy, NotFound
 from agentui.pipeline.incoming import Incoming
@@ -65,7 +67,8 @@ async def _serve(request: web.Request, state: State) -> web.StreamResponse:
     run.task = asyncio.current_task()
     request[REDACTOR] = run.redactor
     state.history.add(run)
-    return await _answer(request, state, run, incoming.wire)
+    keeping = await begin_keeping(state, run)
+    return await _answer(request, state, run, incoming.wire, keeping)
 
 
 def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
@@ -77,14 +80,21 @@ def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
     return Run(plan, incoming, state.services, redactor, time.monotonic() + state.settings.run_timeout)
 
 
-async def _answer(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
+async def _answer(
+    request: web.Request, state: State, run: Run, wire: WireRequest, keeping: Keeping | None
+) -> web.StreamResponse:
     """Execute and answer; a failure after the answer began is told inside it."""
     vendor = state.services.vendors[wire.vendor]
     answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
+    if keeping is not None:
+        answer.note_headers(keeping.headers())
+        run.conclude = partial(keep, keeping, run, answer)
     try:
         await state.executor.run(run, answer)
         return await answer.finish()
     except AgentUIError as error:
+        if keeping is not None:
+            await drop(keeping, run, error)
         run.finish("failed", {"code": error.code, "message": error.message})
         if answer.has_begun:
             return await answer.fail(redacted(error, run.redactor))
@@ -94,6 +104,8 @@ async def _answer(request: web.Request, state: State, run: Run, wire: WireReques
     except BaseException:
         if answer.has_begun:
             answer.abort()
+        if keeping is not None:
+            await drop(keeping, run, None)
         raise
 
 

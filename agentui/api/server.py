@@ -16,7 +16,8 @@ from agentui.api.openapi import build_openapi
 from agentui.api.pages import add_page_routes
 from agentui.api.proxy import add_proxy_routes
 from agentui.api.state import STATE, State
-from agentui.ids import new_id
+from agentui.api.tavern import add_tavern_routes
+from agentui.ids import SystemClock, new_id
 from agentui.jsonio import dumps
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.executor import PipelineExecutor
@@ -27,7 +28,12 @@ from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Services
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
+from agentui.sessions.live import TurnDesk
+from agentui.sessions.turns import recover
 from agentui.settings import Settings
+from agentui.store.base import Store
+from agentui.store.lazy import LazyStore
+from agentui.store.opening import open_store
 from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
 from agentui.vendors.registry import make_vendors
@@ -56,6 +62,7 @@ def create_app(
     add_proxy_routes(app)
     add_model_routes(app)
     add_editor_routes(app)
+    add_tavern_routes(app)
     add_page_routes(app)
     app.router.add_get("/health", health)
     app.router.add_get("/openapi.json", openapi)
@@ -85,6 +92,8 @@ def _make_state(
         max_event=settings.max_event,
         max_reply=settings.max_reply,
     )
+    owner = new_id("server")
+    store = _make_store(settings, owner)
     return State(
         settings=settings,
         catalog=catalog,
@@ -94,7 +103,20 @@ def _make_state(
         executor=PipelineExecutor(),
         history=RunHistory(settings.run_history, settings.run_history_bytes),
         redactor=redactor,
+        store=store,
+        owner=owner,
+        desk=TurnDesk(store, owner, queue_seconds=settings.generation_queue, is_alone=settings.database_url is None),
     )
+
+
+def _make_store(settings: Settings, owner: str) -> LazyStore:
+    """The memory, which opens at its first use; turns that a dead process left behind have failed by then."""
+    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
+
+    async def recover_turns(store: Store) -> None:
+        await store.write(recover, owner, SystemClock().now_ms())
+
+    return LazyStore(open_store(url, settings.data), recover_turns)
 
 
 async def _live(app: web.Application) -> AsyncIterator[None]:
@@ -111,6 +133,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                 watcher.cancel()
                 with suppress(asyncio.CancelledError):
                     await watcher
+            await state.store.close()
 
 
 async def health(request: web.Request) -> web.Response:

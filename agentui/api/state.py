@@ -10,12 +10,14 @@ from agentui.pipeline.library import PipelineLibrary, PresetLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.run import Services
 from agentui.redaction import Redactor
+from agentui.sessions.live import TurnDesk
 from agentui.settings import Settings
+from agentui.store.lazy import LazyStore
 
 
 @dataclass
 class State:
-    """The wired-up server."""
+    """The wired-up server. ``owner`` names this process to others that share its memory."""
 
     settings: Settings
     catalog: Catalog
@@ -25,6 +27,9 @@ class State:
     executor: PipelineExecutor
     history: RunHistory
     redactor: Redactor
+    store: LazyStore
+    desk: TurnDesk
+    owner: str
     in_flight: int = 0
 
 

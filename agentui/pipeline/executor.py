@@ -30,6 +30,8 @@ class PipelineExecutor:
             async with asyncio.timeout_at(_loop_time(run.deadline)) as clock:
                 run.clock = clock
                 await _Walk(run, answer).walk()
+            if run.conclude is not None:
+                await run.conclude()
         except TimeoutError as error:
             if run.clock is None or not run.clock.expired():
                 # A node's own TimeoutError is a fault like any other.

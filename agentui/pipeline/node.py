@@ -59,6 +59,11 @@ class Build:
     problems: list[Problem] = field(default_factory=list)
     reads: set[str] = field(default_factory=set)
     short_reads: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    sets: set[str] = field(default_factory=set)
+    """Run variables that the node sets."""
+    stores: bool = False
+    """Whether the node writes stored variables."""
 
     def text(self, name: str, source: str, *, secrets: bool = False, prompt: bool = False) -> TextField:
         """Compile a text template; a broken one is a problem of this node and renders as nothing."""
@@ -108,6 +113,7 @@ class Build:
     def _note_reads(self, template: Template) -> None:
         self.reads |= template.reads
         self.short_reads |= template.short_reads
+        self.names |= template.names
 
     def _broken(self, name: str, error: TemplateSyntaxError) -> None:
         for problem in error.problems:

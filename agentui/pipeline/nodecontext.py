@@ -3,24 +3,23 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
 from agentui.pipeline.answer import Answer
 from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
 from agentui.secrets.store import Secret
 from agentui.templating.scope import Scope
 from agentui.templating.text import TemplateRenderError
+from agentui.variables.scopes import Scope as Tier
 
 if TYPE_CHECKING:
     from agentui.pipeline.node import JsonField, TextField
     from agentui.pipeline.run import Run, Services
 
 CHUNK_EVENT_SECONDS = 0.05
-
-_NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
 @dataclass
@@ -51,16 +50,17 @@ class NodeContext:
         """When the run must be over, on the monotonic clock."""
         return self.run.deadline
 
-    def scope(self, own: Mapping[str, Json] = _NOTHING, prompt: Mapping[str, Json] | None = None) -> Scope:
+    def scope(self, own: Mapping[str, Json] = NOTHING, prompt: Mapping[str, Json] | None = None) -> Scope:
         """What this node's templates see. ``own`` are names that only this node has (``pm``)."""
         plain = not own and prompt is None
         if plain and self._scope is not None:
             return self._scope
         run = self.run
+        variables, tiers = (NOTHING, NO_TIERS) if run.memory is None else run.memory.staged().view()
         scope = Scope(
             run_vars=run.run_vars,
-            variables=_NOTHING,
-            tiers=_NOTHING,
+            variables=variables,
+            tiers=cast("Mapping[str, Mapping[str, Json]]", tiers),
             context=run.context,
             out=run.out,
             own=own,
@@ -71,6 +71,16 @@ class NodeContext:
         if plain:
             self._scope = scope
         return scope
+
+    def stage(self, tier: Tier, path: str, value: Json) -> None:
+        """Write a stored variable, or into one by a path; durable when the run's turn commits.
+
+        Raises CannotStage where the run has no such tier, or the path or value cannot be kept.
+        """
+        memory = self.run.memory or NoMemory()
+        memory.staged().stage(
+            tier, path, value, reason=f"node:{self.node_type}", source={"toolName": self.node_type, "providerId": self.node_id}
+        )
 
     def render(self, field: "TextField", scope: Scope | None = None) -> str:
         """Render a text field. Raises TemplateProblem naming pipeline, node, field, line and column."""

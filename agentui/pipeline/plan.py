@@ -10,6 +10,7 @@ import networkx as nx
 
 from agentui.errors import InvalidPipeline, Problem
 from agentui.jsonio import Json, dumps
+from agentui.pipeline.context import CONTEXT_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
 from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
 
@@ -34,7 +35,8 @@ class Plan:
 
     ``answer`` is the position of the node whose result is the pipeline's answer. ``version`` is a hash of the document.
     ``reads`` names for each node the nodes whose OUT it reads. ``is_chain`` says that never two nodes are ready at once.
-    ``needed`` are the positions that the answer waits for, itself included.
+    ``needed`` are the positions that the answer waits for, itself included. ``uses_memory`` says whether a template names
+    something that may be a stored variable, or a node writes one; without it a run needs no store.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Plan:
     reads: Mapping[str, frozenset[str]]
     is_chain: bool
     needed: frozenset[int]
+    uses_memory: bool
     warnings: tuple[Problem, ...]
 
 
@@ -63,12 +66,12 @@ def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
     problems: list[Problem] = []
     _check_ids(spec, problems)
     graph = _graph(spec, catalog, problems)
-    made, reads = _make_nodes(spec, catalog, problems)
+    made, reads, uses_memory = _make_nodes(spec, catalog, problems)
     _check_reads(spec, graph, reads, problems)
     answer = _answer(spec, graph, problems)
     if answer is None or any(problem.severity == "error" for problem in problems):
         raise InvalidPipeline(_headline(pipeline_id, problems), tuple(problems), pipeline=pipeline_id)
-    return _plan(pipeline_id, document, spec, graph, made, reads, answer, problems)
+    return _plan(pipeline_id, document, spec, graph, made, reads, answer, problems, uses_memory=uses_memory)
 
 
 def _headline(pipeline_id: str, problems: Iterable[Problem]) -> str:
@@ -110,7 +113,9 @@ def _graph(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> "nx
 
 def _make_nodes(
     spec: PipelineSpec, catalog: Catalog, problems: list[Problem]
-) -> tuple[dict[str, Node[Any]], dict[str, frozenset[str]]]:
+) -> tuple[dict[str, Node[Any]], dict[str, frozenset[str]], bool]:
+    """The nodes, what each reads, and whether any of them may meet a stored variable."""
+    builds: list[Build] = []
     made: dict[str, Node[Any]] = {}
     reads: dict[str, frozenset[str]] = {}
     ids = {node.id for node in spec.nodes}
@@ -122,10 +127,23 @@ def _make_nodes(
         build = Build(node.id)
         instance = make_node(catalog[node.type], node.config, build)
         problems.extend(build.problems)
+        builds.append(build)
         reads[node.id] = build.all_reads(ids)
         if instance is not None:
             made[node.id] = instance
-    return made, reads
+    return made, reads, _uses_memory(builds)
+
+
+def _uses_memory(builds: Iterable[Build]) -> bool:
+    """Whether a template reads a name that neither the context nor a SetVars of this pipeline gives, or a node stores one."""
+    known = {*CONTEXT_NAMES, "OUT", "pm"}
+    names: set[str] = set()
+    for build in builds:
+        if build.stores:
+            return True
+        known |= build.sets
+        names |= build.names
+    return not names <= known
 
 
 def _check_reads(
@@ -183,6 +201,8 @@ def _plan(
     reads: Mapping[str, frozenset[str]],
     answer: str,
     problems: list[Problem],
+    *,
+    uses_memory: bool,
 ) -> Plan:
     """Put the parts together; everything has been checked."""
     rank = {node.id: number for number, node in enumerate(spec.nodes)}
@@ -198,6 +218,7 @@ def _plan(
         reads=dict(reads),
         is_chain=_is_chain(graph),
         needed=frozenset(position[name] for name in nx.ancestors(graph, answer) | {answer}),
+        uses_memory=uses_memory,
         warnings=tuple(problems),
     )
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
@@ -13,6 +13,7 @@ from agentui.pipeline.context import MacroContext, build_macro_context
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.events import EventType, RunEvent
 from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.memory import Memory
 from agentui.pipeline.plan import Plan
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
@@ -56,6 +57,10 @@ class Run:
     run_vars: dict[str, Json] = field(default_factory=dict)
     pins: Mapping[str, Json] = field(default_factory=dict)
     """OUT of nodes that must not run, by node id."""
+    conclude: Callable[[], Awaitable[None]] | None = None
+    """What belongs to the run's success (making its turn durable) and happens before anybody hears its end."""
+    memory: Memory | None = None
+    """The stored variables; None where the plan names none."""
     clock: asyncio.Timeout | None = None
     task: asyncio.Task[object] | None = None
     """What to cancel in order to stop the run; None where nobody may."""

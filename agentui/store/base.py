@@ -14,7 +14,13 @@ Transaction: TypeAlias = Callable[Concatenate[Connection, P], T]
 class Store(Protocol):
     """SQLite or PostgreSQL; the same functions run on both.
 
-    A function may be run again from its start (a serialization failure), so it must touch nothing but the connection.
+    - A function may be run again from its start (a lost race), so it must touch nothing but the connection, and it returns
+      plain values: a result that is still being fetched ends with the transaction.
+    - It neither commits nor rolls back. To go on after a statement that may fail, wrap that in ``with db.begin_nested():``;
+      without it PostgreSQL refuses every later statement of the transaction.
+    - Read-modify-write locks what it reads: ``select(...).with_for_update()``. On PostgreSQL that holds the rows until the
+      commit; SQLite leaves the words out, for there is one writer at a time anyway. ``update(...).values(n=table.c.n + 1)``
+      needs no lock. A lock is waited for 5 seconds, then it is Busy.
     """
 
     async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:

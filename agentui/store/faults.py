@@ -4,7 +4,6 @@ import sqlite3
 from enum import StrEnum
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 
 class Fault(StrEnum):
@@ -56,13 +55,11 @@ def sqlite_fault(error: BaseException | None) -> Fault | None:
     return _SQLITE.get(code & 0xFF)
 
 
-def postgres_fault(error: BaseException) -> Fault | None:
+def postgres_fault(error: DBAPIError) -> Fault | None:
     """The engine's fault behind an exception; None for an ordinary error.
 
     Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
     """
-    if isinstance(error, PoolTimeout | OSError | TimeoutError):
-        return Fault.BUSY
     state = sqlstate(error)
     match state:
         case "40001" | "40P01":
@@ -71,16 +68,14 @@ def postgres_fault(error: BaseException) -> Fault | None:
             return Fault.FULL
         case "25006":
             return Fault.READ_ONLY
-        case "55P03" | "57P01" | "57P02" | "57P03" | "3D000":
+        case "55P03" | "57P01" | "57P02" | "57P03":
             return Fault.BUSY
-        case str() if state[:2] in ("08", "28", "53"):
+        case str() if state[:2] in ("08", "53"):
             return Fault.BUSY
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return Fault.BUSY
-    return None
+    return Fault.BUSY if error.connection_invalidated else None
 
 
-def sqlstate(error: BaseException) -> str | None:
-    """The five letters in which PostgreSQL says what happened, wherever the driver put them."""
-    state = getattr(error.orig if isinstance(error, DBAPIError) else error, "sqlstate", None)
+def sqlstate(error: DBAPIError) -> str | None:
+    """The five letters in which PostgreSQL says what happened; None when it said nothing (a lost connection)."""
+    state = getattr(error.orig, "sqlstate", None)
     return state if isinstance(state, str) else None

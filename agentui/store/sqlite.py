@@ -1,18 +1,18 @@
 """``SqliteStore``: the memory in one file of the data folder. One thread writes, a few read, the event loop waits.
 
-    await write(fn) ─▶ queue ─▶ writer thread: neighbours share a commit ─▶ futures, after the commit
-    await read(fn)  ─▶ queue ─▶ reader threads: one snapshot each
+await write(fn) ─▶ queue ─▶ writer thread: neighbours share a commit ─▶ futures, after the commit
+await read(fn)  ─▶ queue ─▶ reader threads: one snapshot each
 """
 
 import asyncio
 import logging
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
@@ -24,7 +24,8 @@ from agentui.store import migrations
 from agentui.store.backups import KEPT, Backups
 from agentui.store.faults import Fault, sqlite_fault
 from agentui.store.group_commit import GroupCommit
-from agentui.store.jobs import Job, settle
+from agentui.store.jobs import Job
+from agentui.store.lanes import Lane, Queue
 from agentui.store.lending import lend
 from agentui.store.lock import FolderLock
 from agentui.store.reserve import Reserve
@@ -32,7 +33,7 @@ from agentui.store.sqlite_file import SqliteFile
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Queue = SimpleQueue[Job | None]
+E = TypeVar("E", bound=BaseException | None)
 
 log = logging.getLogger("agentui.store")
 
@@ -70,8 +71,8 @@ class SqliteStore:
         self._backups = Backups(path, self._clock, backups)
         self._writes: Queue = SimpleQueue()
         self._reads: Queue = SimpleQueue()
-        self._reader_count = readers
-        self._threads: list[threading.Thread] = []
+        self._readers = readers
+        self._lanes: list[Lane[Any]] = []
         self._rounds: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._read_only: str | None = None
@@ -83,17 +84,16 @@ class SqliteStore:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.take()
         try:
-            loop = asyncio.get_running_loop()
             is_new = self._file.is_new
             await asyncio.to_thread(self._prepare)
-            await self._start_threads(loop)
+            await self._open_lanes()
         except BaseException:
-            self._stop_threads()
+            await self._close_lanes()
             self._lock.release()
             raise
-        self._loop = loop
+        self._loop = asyncio.get_running_loop()
         if self._read_only is None:
-            self._rounds = loop.create_task(self._back_up_daily(wait_first=is_new), name="daily backups")
+            self._rounds = self._loop.create_task(self._back_up_daily(wait_first=is_new), name="daily backups")
 
     async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that only reads, on one consistent snapshot. Raises Busy, and StoreReadOnly for a page that is
@@ -119,9 +119,7 @@ class SqliteStore:
             self._rounds.cancel()
             await asyncio.gather(self._rounds, return_exceptions=True)
             self._rounds = None
-        threads = self._stop_threads()
-        for thread in threads:
-            await asyncio.to_thread(thread.join)
+        await self._close_lanes()
         self._lock.release()
 
     @property
@@ -166,7 +164,7 @@ class SqliteStore:
     def _check_and_migrate(self) -> None:
         damage = None if self._file.is_new else self._file.damage()
         if damage is not None:
-            self._go_read_only(damage)
+            self._damaged(damage)
             return
         try:
             self._file.migrate(self._backups)
@@ -174,20 +172,101 @@ class SqliteStore:
             self._read_only = newer.message
             self._file.only_read()
 
-    async def _start_threads(self, loop: asyncio.AbstractEventLoop) -> None:
-        lanes = [self._read_loop] * self._reader_count
+    async def _open_lanes(self) -> None:
         if self._read_only is None:
-            lanes.insert(0, self._write_loop)
-        for lane in lanes:
-            opened: asyncio.Future[None] = loop.create_future()
-            thread = threading.Thread(target=lane, args=(loop, opened), name="agentui store", daemon=True)
-            thread.start()
-            self._threads.append(thread)
-            await opened
+            self._lanes.append(Lane(self._writes, self._committer, self._commit, most=_MOST_TOGETHER))
+        self._lanes += [Lane(self._reads, self._file.reader, self._read_one) for _ in range(self._readers)]
+        for lane in self._lanes:
+            await lane.open()
 
-    async def _stop_threads(self) -> None:
-        """End every thread after what is queued; the writer last, which then tidies the file."""
-        for thread in self._threads:
-            (self._reads if thread is not self._threads[0] else self._writes).put(None)
-        for thread in self._threads:
-            await asyncio.to_thread(thread.join)
+    async def _close_lanes(self) -> None:
+        """End the readers first: the last connection to close, the writer's, tidies the log into the file."""
+        while self._lanes:
+            await self._lanes.pop().close()
+
+    # Working, in the threads
+
+    @contextmanager
+    def _committer(self) -> Iterator[GroupCommit]:
+        with self._file.writer() as (db, raw):
+            yield GroupCommit(db, raw)
+
+    def _commit(self, committer: GroupCommit, jobs: Sequence[Job]) -> None:
+        committer.run(jobs)
+        for job in jobs:
+            job.error = self._explained(job.error)
+        if self._is_full and any(job.error is None for job in jobs):
+            self._is_full = not self._reserve.make()
+
+    def _read_one(self, connection: tuple[Connection, sqlite3.Connection], jobs: Sequence[Job]) -> None:
+        db, raw = connection
+        for job in jobs:
+            try:
+                raw.execute("BEGIN")
+                job.result = lend(db, job.run)
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this job
+                is_refused = sqlite_fault(error) is Fault.READ_ONLY  # a function that writes, where it may only read
+                job.error = error if is_refused else self._explained(error)
+            finally:
+                raw.rollback()
+                db.rollback()
+
+    # Faults
+
+    def _explained(self, error: E) -> E | AgentUIError:
+        """The engine's fault in our words, and what follows from it; any other error as it is."""
+        fault = sqlite_fault(error)
+        explained: AgentUIError
+        match fault:
+            case Fault.BUSY:
+                explained = Busy("The database is locked by another program. Try again.", retry_after=1)
+            case Fault.FULL:
+                explained = self._full()
+            case Fault.READ_ONLY:
+                explained = StoreReadOnly(f"{self._path} cannot be written. Check its permissions and its disk.")
+            case Fault.DAMAGED:
+                explained = self._damaged(str(getattr(error, "orig", None) or error))
+            case _:
+                return error
+        explained.__cause__ = error
+        return explained
+
+    def _full(self) -> StoreFull:
+        self._is_full = True
+        if self._reserve.release():
+            log.error("The disk of %s is full; the reserve was given back.", self._path.parent)
+        return StoreFull(f"The disk of {self._path.parent} is full, or over quota. Make room and try again.")
+
+    def _damaged(self, why: str) -> StoreReadOnly:
+        """From now on only reading; the file stays as it is."""
+        if self._read_only is None:
+            last = self._backups.last
+            offer = "There is no backup." if last is None else f"The newest backup is {last}."
+            self._read_only = f"{self._path} is damaged ({why}). It is open for reading only and left as it is. {offer}"
+            self._file.only_read()
+            log.error("%s", self._read_only)
+        return StoreReadOnly(self._read_only)
+
+    # Copies
+
+    async def _back_up_daily(self, *, wait_first: bool) -> None:
+        if wait_first:  # an empty file is not worth a day's copy
+            await asyncio.sleep(_BACKUP_ROUND)
+        while True:
+            await asyncio.to_thread(self._back_up)
+            await asyncio.sleep(_BACKUP_ROUND)
+
+    def _back_up(self) -> None:
+        try:
+            self._backups.make_if_due()
+        except InterruptedError:
+            return
+        except (OSError, sqlite3.Error) as error:
+            self._backup_error = str(error)
+            log.warning("The daily backup of %s failed: %s", self._path, error)
+        else:
+            self._backup_error = None
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine
 
@@ -99,9 +100,7 @@ class SqliteFile:
     @contextmanager
     def _open(self) -> Iterator[tuple[Connection, sqlite3.Connection]]:
         with self._engine.connect() as db:
-            raw = db.connection.dbapi_connection
-            if not isinstance(raw, sqlite3.Connection):
-                raise TypeError(f"{type(raw)} is not the driver's connection.")
+            raw = cast(sqlite3.Connection, db.connection.dbapi_connection)  # what ``_connect`` made
             db.rollback()
             yield db, raw
 

@@ -7,6 +7,7 @@ behind them still applies, unless the filter says that it takes them (it then ge
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final
 
 from agentui.jsonio import Json
@@ -71,6 +72,19 @@ def to_string(value: Json) -> str:
     ('0.5', 'true', '')
     """
     return text_of(value)
+
+
+@template_filter("add", (1, 1))
+def add(value: Json, other: Json) -> Json:
+    """The sum of two numbers; texts that are numbers count as such.
+
+    >>> add(2, 3), add("2", 0.5), add(2, -3)
+    (5, 2.5, -1)
+    """
+    total = _number_of(value) + _number_of(other)
+    if isinstance(total, float) and not isfinite(total):
+        raise Fault("The sum is no finite number.")
+    return total
 
 
 @template_filter("trim")
@@ -216,3 +230,17 @@ def _check_size(size: int) -> None:
     """Raise Fault when a filter is about to build more than a result may hold."""
     if size > MAX_OUTPUT:
         raise Fault(f"A filter would produce more than {MAX_OUTPUT} characters. Insert less.")
+
+
+def _number_of(value: Json) -> int | float:
+    """A number as it is, a text that is one as a number. Raises Fault for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    text = text_of(value).strip() if isinstance(value, str) else ""
+    if len(text) <= _MAX_NUMBER:
+        for kind in (int, float):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    raise Fault("add takes numbers, and texts that are numbers.")

@@ -26,7 +26,7 @@ class VariableError(ApiError):
 
 
 class InvalidWrite(VariableError):
-    """A field is not of the right form. ``path`` names it, ``reason`` is the rule that it breaks, in one word."""
+    """A field is not of the right form. ``path`` points to it (``/items/3/key``), ``reason`` is the broken rule in a word."""
 
     status = 400
     code = "validation_error"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, insert, select
 
-from agentui.ids import new_id
+from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.tables import promotions, staged_writes
 from agentui.variables.errors import PageNotFound
@@ -35,15 +35,10 @@ class Entry:
 def write_ledger(db: Connection, account: str, run_id: str, entries: Sequence[Entry], now: int) -> None:
     """Record a run's writes, in the order given."""
     evidence = dumps_text({"runId": run_id, "generationAttemptNo": 1})
-    # Rows of one moment are read in the order of their ids.
-    ids = sorted(new_id("staged") for _ in entries)
-    traces = sorted(new_id("trace") for _ in entries)
+    # Ids sort as they were made, and so do the rows when they are read.
+    ids = [new_short_id() for _ in entries]
     writes = [_write(account, id, entry, evidence, now) for id, entry in zip(ids, entries, strict=True)]
-    promoted = [
-        _promotion(account, trace, id, entry, now)
-        for trace, id, entry in zip(traces, ids, entries, strict=True)
-        if _is_promoted(entry)
-    ]
+    promoted = [_promotion(account, id, entry, now) for id, entry in zip(ids, entries, strict=True) if _is_promoted(entry)]
     for table, rows in ((staged_writes, writes), (promotions, promoted)):
         if rows:
             db.execute(insert(table), rows)
@@ -73,9 +68,9 @@ def _write(account: str, id: str, entry: Entry, evidence: str, now: int) -> dict
     }
 
 
-def _promotion(account: str, id: str, staged_id: str, entry: Entry, now: int) -> dict[str, Json]:
+def _promotion(account: str, staged_id: str, entry: Entry, now: int) -> dict[str, Json]:
     return {
-        "id": id,
+        "id": new_short_id(),
         "account_id": account,
         "page_id": entry.on_page.scope_id,
         "staged_write_id": staged_id,

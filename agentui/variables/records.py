@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import ColumnElement, Connection, case, delete, func, literal, select, true
 from sqlalchemy.dialects import postgresql, sqlite
 
-from agentui.ids import new_id
+from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import branches, floors, pages, sessions, variables
 from agentui.variables.errors import DuplicateTarget, VariableNotFound
@@ -104,11 +104,9 @@ def upsert(db: Connection, account: str, writes: Sequence[Put], now: int) -> lis
     """Write variables without asking whether their hosts allow it; no two may be the same variable."""
     if not writes:
         return []
-    # Variables of one moment list in the order in which they were given.
-    ids = sorted(new_id("var") for _ in writes)
     rows = [
         {
-            "id": id,
+            "id": new_short_id(),
             "account_id": account,
             "scope": write.target.scope,
             "scope_id": write.target.scope_id,
@@ -117,8 +115,9 @@ def upsert(db: Connection, account: str, writes: Sequence[Put], now: int) -> lis
             "version": 1,
             "updated_at": now,
         }
-        for id, write in zip(ids, writes, strict=True)
+        for write in writes
     ]
+    # One order for all writers: two never wait for each other. Ids were given before, so a list by time keeps the caller's.
     rows.sort(key=lambda row: (row["scope"], row["scope_id"], row["key"]))
     statement = _UPSERTS[db.dialect.name]
     written = {}

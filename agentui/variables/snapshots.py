@@ -65,7 +65,7 @@ def fork_branch_variables(
             variables.c.account_id == account, variables.c.scope == target.scope, variables.c.scope_id == target.scope_id
         )
     )
-    upsert(db, account, [Put(target, key, render(value, key)) for key, value in values.items()], now)
+    upsert(db, account, [Put(target, key, render(value)) for key, value in values.items()], now)
 
 
 def _replace_of(insert: Any) -> Any:

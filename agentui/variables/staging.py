@@ -113,7 +113,9 @@ class Staged:
         except PathBlocked as error:
             raise CannotStage(f"Variable {path[:200]!r} cannot be written: {error}.", variable=path[:200], tier=tier) from error
         except (InvalidWrite, ValueTooLarge) as error:
-            raise CannotStage(f"Variable {path[:200]!r}: {error.message}", variable=path[:200], tier=tier) from error
+            raise CannotStage(
+                f"Variable {path[:200]!r} cannot be kept. {error.message}", variable=path[:200], tier=tier
+            ) from error
         before = self._writes.get((tier, key))
         # What a whole value replaces is not needed at the commit.
         edits = (*before.edits, edit) if before is not None and steps else (edit,)
@@ -273,7 +275,7 @@ def _final_text(write: Write, current: Variable | None) -> str:
             value = write_path(value, edit.steps, edit.value)
     except PathBlocked as error:
         raise _changed(write) from error
-    return render(value, write.key)
+    return render(value)
 
 
 def _upsert_texts(

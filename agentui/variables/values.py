@@ -17,21 +17,23 @@ MAX_KEY_BYTES: Final = 2000
 """A key is part of an index, whose entries PostgreSQL limits to 2,704 bytes."""
 
 _LONG_NUMBER = re.compile(r"[0-9]{19}")
+_LONG_NUMBER_BYTES = re.compile(rb"[0-9]{19}")
 _MANY_BRACKETS = 100
 
 
-def parse(text: str) -> Json:
+def parse(text: str | bytes) -> Json:
     """Read JSON text, whole numbers exactly. Raises InvalidJson as ``jsonio.loads`` does."""
     value = loads(text)
     # orjson has judged the text by now: no NaN, no infinity, and so no number of more than 309 digits.
-    return json.loads(text) if _LONG_NUMBER.search(text) else value
+    has_long = _LONG_NUMBER.search(text) if isinstance(text, str) else _LONG_NUMBER_BYTES.search(text)
+    return json.loads(text) if has_long else value
 
 
-def render(value: Json, path: str = "value") -> str:
+def render(value: Json, path: str = "/value") -> str:
     """The text to keep for a value; ``path`` names it in errors. Raises ValueTooLarge and InvalidWrite."""
     try:
         text = dumps_text(value)
-        if text.count("[") + text.count("{") > _MANY_BRACKETS:
+        if text.count("[") + text.count("{") >= _MANY_BRACKETS:
             loads(f"[{text}]")
     except (TypeError, ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, InvalidJson) else "only JSON can be kept"
@@ -42,7 +44,7 @@ def render(value: Json, path: str = "value") -> str:
     return text
 
 
-def check_key(key: str, path: str = "key") -> str:
+def check_key(key: str, path: str = "/key") -> str:
     """The key, if it can be one. Raises InvalidWrite."""
     if not key:
         raise InvalidWrite(path, "A key has at least 1 character.", "minLength")

@@ -100,7 +100,7 @@ async def test_who_leaves_while_writing_a_question_leaves_nothing(house: House, 
     assert mock.requests == []
 
 
-async def test_a_hundred_who_leave_at_random_leave_nothing(house: House, mock: Mock) -> None:
+async def test_ninety_who_leave_at_any_moment_leave_nothing(house: House, mock: Mock, caplog: pytest.LogCaptureFixture) -> None:
     async def come_and_go(number: int) -> None:
         route = routes(KINDS[number % 3])[number % 8]
         model = ("forever", "hang", "hang-mid")[number % 5 % 3]
@@ -117,6 +117,7 @@ async def test_a_hundred_who_leave_at_random_leave_nothing(house: House, mock: M
         async with asyncio.timeout(PROMISE):
             await mock.is_idle()
     assert house.run_states() <= {"cancelled"}
+    assert [record.getMessage() for record in caplog.records if record.levelname != "DEBUG"] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,9 +153,12 @@ async def test_an_upstream_is_held_while_the_caller_does_not_read(start_house: S
     await house.is_quiet()
 
 
-@pytest.mark.parametrize("kind", ["same", "raw"])
+@pytest.mark.parametrize("kind", ["same", "raw", "beside-another-node"])
 async def test_a_caller_who_reads_nothing_for_too_long_is_dropped(start_house: StartHouse, wild: Bytes, kind: str) -> None:
-    house = await start_house(wild.url, write_timeout=0.2, heartbeat=0.1)
+    answering = {"id": "answers", "type": "ProviderCall", "config": {"base_url": wild.url}}
+    nodes = [{"id": "sets", "type": "SetVars", "config": {}}, answering]
+    beside = {"format": 1, "name": "beside", "nodes": nodes, "edges": [], "answer": "answers"}
+    house = await start_house(wild.url, {"beside-another-node": beside}, write_timeout=0.2, heartbeat=0.1)
     chunk = b'data: {"choices":[{"index":0,"delta":{"content":"' + b"x" * 60_000 + b'"}}]}\n\n'
 
     async def script(visit: Visit) -> None:
@@ -163,8 +167,9 @@ async def test_a_caller_who_reads_nothing_for_too_long_is_dropped(start_house: S
             await visit.say(chunk)
 
     wild.script = script
-    route = Route("openai", kind, stream=True)
-    async with asking(house.origin, house.at(route, ask("openai", stream=True))) as (reader, writer):
+    asked = ask("openai", stream=True)
+    headers = {**asked.headers, "x-agentui-pipeline": kind}
+    async with asking(house.origin, Asked(asked.path, headers, asked.body)) as (reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport can read
         async with asyncio.timeout(PATIENCE):

@@ -228,8 +228,19 @@ async def test_a_model_that_is_no_name_never_gets_into_a_path(start_house: Start
 
 
 TRICKS = (
-    ("..%2f..%2fv1beta%2ffiles", "a%2f..%2f..%2fb", "%2e%2e", "a%3Fb=c", "a%23b", "a%20b", "a%0d%0aX-Evil:%201")
-    + ("a%252fb", "a%5cb", "a/../../b", "a%00", "a/b/c", "%c3%a9")
+    "..%2f..%2fv1beta%2ffiles",
+    "a%2f..%2f..%2fb",
+    "%2e%2e",
+    "a%3Fb=c",
+    "a%23b",
+    "a%20b",
+    "a%0d%0aX-Evil:%201",
+    "a%252fb",
+    "a%5cb",
+    "a/../../b",
+    "a%00",
+    "a/b/c",
+    "%c3%a9",
 )
 
 

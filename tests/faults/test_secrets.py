@@ -14,6 +14,8 @@ from yarl import URL
 from agentui.api.state import State
 from agentui.jsonio import Json
 from agentui.logs import set_up_logging
+from agentui.pipeline.answer import Answer
+from agentui.pipeline.run import Run
 from agentui.redaction import Redactor
 from agentui.settings import Settings
 from tests.conftest import call
@@ -202,8 +204,13 @@ async def test_a_refusal_of_ours_repeats_no_key(leaky: House, wild: Bytes, log: 
 async def test_a_fault_of_our_own_is_logged_without_the_key_and_shown_without_anything(
     leaky: House, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Nothing that a test can send breaks agentui itself, so one part is taken away.
-    monkeypatch.setattr(leaky.server.state, "executor", None)
+    class Broken:
+        """A part that fails as only a mistake of ours could, with a key in its words."""
+
+        async def run(self, run: Run, answer: Answer) -> None:
+            raise KeyError(run.incoming.api_key)
+
+    monkeypatch.setattr(leaky.server.state, "executor", Broken())
     asked = ask("openai", CALLERS, key=CALLERS)
     heard = await leaky.send(asked)
     assert heard.status == 500
@@ -211,6 +218,7 @@ async def test_a_fault_of_our_own_is_logged_without_the_key_and_shown_without_an
     assert heard.headers["x-request-id"] in heard.json["error"]["message"]
     assert heard.headers["x-request-id"] in log.getvalue()
     assert "Traceback" in log.getvalue()
+    assert "KeyError" in log.getvalue()
     assert "Traceback" not in heard.body.decode()
     assert "agentui/" not in heard.body.decode()
     check_clean(heard.body)

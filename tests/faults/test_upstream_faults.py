@@ -1,16 +1,19 @@
 """An upstream in trouble: the caller hears of it in its own dialect, and nothing cut looks whole (U1-U12, U17, U19)."""
 
 import asyncio
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from tests.faults.callers import (
     ANOTHER,
     DIALECTS,
+    Asked,
     Heard,
     Route,
+    ask,
     check_failed,
     check_whole,
     error_of,
@@ -20,7 +23,7 @@ from tests.faults.callers import (
 )
 from tests.faults.conftest import KINDS, QUICK, House, StartHouse
 from tests.upstreams.server import Mock, Step
-from tests.upstreams.step import Raw
+from tests.upstreams.step import SCENARIOS, Raw
 
 
 async def everybody_asks(house: House, kind: str, model: str = "text") -> list[tuple[Route, Heard]]:
@@ -230,3 +233,27 @@ async def test_odd_but_legal_streams_arrive_whole(house: House, kind: str, model
         assert heard.status == 200, (route, heard.body)
         assert not heard.broken
         assert looks_finished(route.caller, heard.body) or not route.stream
+
+
+@pytest.mark.parametrize("kind", ["same", "translated"])
+@pytest.mark.parametrize("model", ["truncated", "fail-mid"])
+async def test_an_array_that_breaks_off_is_no_json(house: House, mock: Mock, model: str, kind: str) -> None:
+    mock.script(
+        replace(
+            SCENARIOS[model],
+            text="one two three four five six seven eight",
+            cut_after=-1,
+            fail_after=None if model == "truncated" else 7,
+        )
+    )
+    asked = ask("gemini", stream=True)
+    heard = await house.send(
+        house.at(Route("gemini", kind, stream=True), Asked(asked.path.partition("?")[0], asked.headers, asked.body))
+    )
+    assert heard.status == 200
+    assert heard.headers["content-type"].startswith("application/json")
+    assert heard.body.startswith(b"[")
+    assert not heard.body.rstrip().endswith(b"]")
+    assert not looks_finished("gemini", heard.body)
+    # With the bracket that is missing, the last element is the error.
+    assert json.loads(heard.body.decode() + "]")[-1]["error"]["message"]

@@ -310,7 +310,8 @@ class ResponsesCaller(_OpenAIErrors):
                 text += event.delta if event.type == "response.output_text.delta" else ""
                 if event.type in ("response.completed", "response.incomplete"):
                     final = event.response
-            answer = _response(final, ())
+            # The helper has no public way to the headers.
+            answer = _response(final, dropped_of(events._response.headers))
         assert numbers == list(range(len(numbers)))
         assert text == answer.text
         answer.pieces = pieces

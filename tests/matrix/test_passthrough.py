@@ -1,7 +1,9 @@
 """Within one dialect nothing is touched: fields and events that nobody knows arrive as they were sent."""
 
+import base64
 import json
 from collections.abc import AsyncIterator
+from itertools import permutations
 from typing import Any
 
 import aiohttp
@@ -9,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.matrix.neutral import CALLERS
+from tests.matrix.readers import read
 from tests.upstreams.server import API_KEY, Mock, Step
 
 PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
@@ -24,6 +27,7 @@ KNOWN_ONLY_THERE: dict[str, dict[str, Any]] = {
     "gemini": {"safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
                "cachedContent": "cachedContents/1", "generation_config": {"media_resolution": "MEDIA_RESOLUTION_LOW"}},
 }  # fmt: skip
+ONLY_THERE = {"openai": "metadata", "openai_responses": "metadata", "claude": "service_tier", "gemini": "safetySettings"}
 dialects = pytest.mark.parametrize("dialect", CALLERS)
 streams = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 
@@ -89,13 +93,14 @@ async def test_an_answer_comes_as_it_was_given(session, mock: Mock, origin, dial
     assert without_serials(data) == without_serials(direct)
 
 
-@dialects
+STEPS = (Step(extras=True), Step(thinking="Hm."), Step(text="", chunks=()), Step(finish="length"))
+BLOCKED = Step(blocked=True, text="", finish="content_filter")
+
+
 @pytest.mark.parametrize(
-    "step", [Step(extras=True), Step(thinking="Hm."), Step(blocked=True, text="", finish="content_filter")]
+    ("dialect", "step"), [*((dialect, step) for dialect in CALLERS for step in STEPS), ("gemini", BLOCKED)]
 )
 async def test_events_come_as_they_were_given(session, mock: Mock, origin, dialect, step):
-    if step.blocked and dialect != "gemini":
-        return  # elsewhere that is an error, not a stream
     path, body = request(dialect, stream=True)
     mock.script([step] * 2)
     status, data = await post(session, f"{origin}/p/{dialect}", dialect, path, body)
@@ -131,15 +136,55 @@ def without_tokens(value: Any) -> Any:
     return [without_tokens(inner) for inner in value] if isinstance(value, list) else value
 
 
-@dialects
-async def test_another_vendors_words_never_leak(session, mock: Mock, origin, dialect):
-    for upstream in CALLERS:
-        if upstream == dialect:
-            continue
-        path, body = request(dialect, stream=False, brand_new={"secret": "field"}, **KNOWN_ONLY_THERE[dialect])
-        status, data = await post(session, f"{origin}/p/{upstream}", dialect, path, body)
-        assert status == 200, (upstream, data)
-        assert b"brand_new" not in mock.last.raw
+@pytest.mark.parametrize(("dialect", "upstream"), list(permutations(CALLERS, 2)))
+async def test_what_only_one_dialect_knows_stays_there_and_is_named(session, mock: Mock, origin, dialect, upstream):
+    path, body = request(dialect, stream=False, brand_new={"secret": "field"}, **KNOWN_ONLY_THERE[dialect])
+    headers = {"authorization": f"Bearer {API_KEY}", "anthropic-version": "2023-06-01"}
+    async with session.post(f"{origin}/p/{upstream}{path}", json=body, headers=headers) as reply:
+        assert reply.status == 200, await reply.text()
+        dropped = reply.headers["x-agentui-dropped"].split(", ")
+    assert b"brand_new" not in mock.last.raw
+    # Google's names have two spellings, of which one is shown.
+    assert {"brandNew" if dialect == "gemini" else "brand_new", ONLY_THERE[dialect]} <= set(dropped)
+
+
+@pytest.mark.parametrize("upstream", CALLERS)
+async def test_usage_streams_to_openai_callers_who_ask_for_it_only(session, mock: Mock, origin, upstream):
+    path, body = request("openai", stream=True)
+    _, data = await post(session, f"{origin}/p/{upstream}", "openai", path, body)
+    assert all(not payload.get("usage") and payload["choices"] for _, payload in events(data) if payload != "[DONE]")
+    _, data = await post(session, f"{origin}/p/{upstream}", "openai", path, {**body, "stream_options": {"include_usage": True}})
+    last = [payload for _, payload in events(data) if payload != "[DONE]"][-1]
+    assert last["choices"] == [] and last["usage"]["completion_tokens"] == 7
+
+
+@pytest.mark.parametrize("upstream", CALLERS)
+async def test_a_developers_words_are_the_systems(session, mock: Mock, origin, upstream):
+    said = [("developer", "Be brief."), ("user", "one"), ("assistant", "two"), ("system", "Be kind."), ("user", "three")]
+    body = {"model": "text", "messages": [{"role": role, "content": text} for role, text in said]}
+    status, data = await post(session, f"{origin}/p/{upstream}", "openai", "/v1/chat/completions", body)
+    assert status == 200, data
+    seen = read(mock.last)
+    assert "Be brief." in seen.system
+    assert b"Be kind." in mock.last.raw
+    assert [role for role, _ in seen.turns] == ["user", "assistant", "user"]
+
+
+@pytest.mark.parametrize("upstream", CALLERS)
+async def test_googles_other_spelling_is_understood(session, mock: Mock, origin, upstream):
+    picture = bytes([251, 255, 254, 0, 1])
+    held = {"mime_type": "image/png", "data": base64.urlsafe_b64encode(picture).decode()}
+    body = {
+        "system_instruction": {"parts": [{"text": "Be brief."}]},
+        "contents": [{"role": "user", "parts": [{"text": "What is this?"}, {"inline_data": held}]}],
+        "generation_config": {"max_output_tokens": 50, "top_p": 0.5},
+    }
+    path = "/v1beta/models/text:generateContent"
+    status, data = await post(session, f"{origin}/p/{upstream}", "gemini", path, body)
+    assert status == 200, data
+    seen = read(mock.last)
+    assert (seen.system, seen.max_tokens, seen.top_p) == ("Be brief.", 50, 0.5)
+    assert seen.parts("image") == [("image", picture)]
 
 
 async def test_gemini_streams_an_array_to_those_who_ask_for_no_events(session, mock: Mock, origin):

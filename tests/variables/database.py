@@ -1,14 +1,13 @@
-"""A database for tests of transaction functions: the schema, and hosts made by hand."""
+"""A memory for tests of transaction functions: a store on either engine, and hosts made by hand."""
 
+import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, update
+from sqlalchemy import Connection, delete, insert, update
 
+from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, metadata, pages, sessions
 
 P = ParamSpec("P")
@@ -17,33 +16,27 @@ T = TypeVar("T")
 ACCOUNT = DEFAULT_ACCOUNT
 
 
-@contextmanager
-def sqlite_engine(folder: Path) -> Iterator[Engine]:
-    """A new SQLite file with the schema, foreign keys on."""
-    engine = create_engine(f"sqlite:///{folder / 'memory.db'}")
-
-    @event.listens_for(engine, "connect")
-    def keep_foreign_keys(connection: Any, record: Any) -> None:
-        connection.execute("PRAGMA foreign_keys=ON")
-
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
-
-
-@dataclass
 class Database:
     """Transactions, one at a time, and a clock that counts them."""
 
-    engine: Engine
-    now: int = 1_735_689_600_000
-    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    def __init__(self, runner: asyncio.Runner, store: Store) -> None:
+        self._runner = runner
+        self.store = store
+        self.now = 1_735_689_600_000
+        self._numbers: Iterator[int] = count(1)
 
     def run(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run one transaction; what it raises undoes it."""
+        """Run one writing transaction; what it raises undoes it."""
         self.now += 1
-        with self.engine.begin() as db:
-            return transaction(db, *args, **kwargs)
+        return self._runner.run(self.store.write(transaction, *args, **kwargs))
+
+    def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run one transaction that only reads."""
+        return self._runner.run(self.store.read(transaction, *args, **kwargs))
+
+    def empty(self) -> None:
+        """Remove every row."""
+        self.run(_empty)
 
     def add_session(self, account: str = ACCOUNT) -> str:
         """A session with its branch main."""
@@ -81,3 +74,8 @@ class Database:
     def set_state(self, floor_id: str, state: str) -> None:
         """Move a floor to another state."""
         self.run(lambda db: db.execute(update(floors).where(floors.c.id == floor_id).values(state=state)))
+
+
+def _empty(db: Connection) -> None:
+    for table in reversed(metadata.sorted_tables):
+        db.execute(delete(table))

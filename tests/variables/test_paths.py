@@ -11,7 +11,9 @@ from agentui.templating.paths import MISSING, step, walk
 from agentui.variables.paths import PathBlocked, parse_path, read, root_of, write_path
 from tests.variables.values import json_values
 
-steps = st.lists(st.one_of(st.sampled_from(["a", "b", "0", "1", "-1", "剑.名", "金币"]), st.text(min_size=1, max_size=3)).map(step))
+steps = st.lists(
+    st.one_of(st.sampled_from(["a", "b", "0", "1", "-1", "剑.名", "金币"]), st.text(min_size=1, max_size=3)).map(step)
+)
 
 
 @pytest.mark.parametrize(
@@ -93,12 +95,13 @@ def test_what_was_written_is_read_and_the_old_root_stays(root: Json, path: list[
     except PathBlocked:
         assume(False)
         return
-    # A place counted from a list's end moves when the list grows; no other step does.
     assert walk(changed, tuple(path)) == value
     assert root == before
 
 
-@given(root=st.dictionaries(st.text(max_size=3), json_values, max_size=4), key=st.text(min_size=1, max_size=3), value=json_values)
+@given(
+    root=st.dictionaries(st.text(max_size=3), json_values, max_size=4), key=st.text(min_size=1, max_size=3), value=json_values
+)
 def test_a_write_leaves_every_other_key_alone(root: dict[str, Json], key: str, value: Json) -> None:
     changed = write_path(root, (step(key),), value)
     assert {name: inner for name, inner in changed.items() if name != key} == {

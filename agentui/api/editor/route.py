@@ -1,4 +1,4 @@
-"""A route of the editor: what handles it and what goes in and out, in one place for the router and for OpenAPI."""
+"""A route of the editor or the memory: what handles it, what goes in and out, in one place for the router and OpenAPI."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Route:
 
     ``body`` and ``answer`` are the types (pydantic models, dataclasses) of the JSON that goes in and out; ``answer`` None
     means that there is none. ``query`` and ``headers`` are optional parameters with their descriptions, ``errors`` the
-    codes of the errors that are this route's own.
+    codes of the errors that are this route's own; ``tag`` is the part of the API it belongs to.
     """
 
     method: str
@@ -39,6 +39,8 @@ class Route:
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     errors: tuple[int, ...] = ()
+    body_optional: bool = False
+    tag: str = "editor"
 
 
 def answer(value: Json, *, status: int = 200, etag: str | None = None) -> web.Response:
@@ -49,13 +51,13 @@ def answer(value: Json, *, status: int = 200, etag: str | None = None) -> web.Re
     return web.Response(status=status, body=dumps(value), content_type="application/json", headers=headers)
 
 
-async def read_json(request: web.Request, limit: int = MAX_FILE_BYTES) -> Json:
-    """The request's JSON. Raises WrongContentType, BodyTooLarge, SlowBody, BadRequest."""
+async def read_json(request: web.Request, limit: int = MAX_FILE_BYTES, parse: Callable[[bytes], Json] = loads) -> Json:
+    """The request's JSON, read by ``parse``. Raises WrongContentType, BodyTooLarge, SlowBody, BadRequest."""
     if request.content_type != "application/json":
         raise WrongContentType("The content type must be application/json.")
     raw = await read_body(request, limit, request.app[STATE].settings.body_timeout)
     try:
-        return loads(raw)
+        return parse(raw)
     except InvalidJson as error:
         raise BadRequest(f"The request's body is not valid JSON: {error}.") from error
 

@@ -2,13 +2,14 @@
 
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
+from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.templating.expressions import Expression, ExpressionError
@@ -25,8 +26,13 @@ class Row(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    name: str = Field(description="Letters, digits and _; not a digit first.", max_length=200)
-    mode: Literal["string", "expr"] = Field("string", description="string: a template; expr: a formula without macros.")
+    name: str = Field(description="Letters, digits and _; not a digit first. In a stored tier any key or path.", max_length=200)
+    mode: Literal["string", "expr", "json"] = Field(
+        "string", description="string: a template; expr: a formula without macros; json: a template that gives JSON."
+    )
+    tier: Tier = Field(
+        "run", description="run: for this run only; page, floor, branch, chat, global: stored when the turn commits."
+    )
     value: str = Field("", json_schema_extra={"ui": "macro"}, description="The template or the formula.")
 
 
@@ -40,8 +46,10 @@ class SetVarsParams(NodeParams):
 class SetVars(Node[SetVarsParams]):
     """Sets variables that later nodes read as ``[[NAME]]`` or ``{{ NAME }}``.
 
-    A value is a template (mode string) or a formula (mode expr: numbers, text, lists, JSON, rand(), randint(a, b),
-    choice(list)). Values of one node do not see each other; a later SetVars sees an earlier one.
+    A value is a template (mode string), a formula (mode expr: numbers, text, lists, JSON, rand(), randint(a, b),
+    choice(list)) or a JSON template (mode json: ``{{ gold|default(0)|add(1) }}`` stays a number). Values of one node do not
+    see each other; a later SetVars sees an earlier one. A row with a tier is stored: in the chat that the request belongs
+    to, or (global) for all of them; its name may be a path such as ``assets.gold``.
     """
 
     Params = SetVarsParams
@@ -52,28 +60,55 @@ class SetVars(Node[SetVarsParams]):
 
     def prepare(self, build: Build) -> None:
         """Compile every row and refuse names that cannot be variables."""
-        self._rows: list[tuple[str, Callable[[NodeContext], Json]]] = []
+        self._rows: list[tuple[Tier, str, Callable[[NodeContext], Json]]] = []
         self._random = random.SystemRandom()
         for number, row in enumerate(self.params.variables):
             where = f"variables.{number}"
-            self._check_name(row.name, build, f"{where}.name")
-            if row.mode == "string":
-                text = build.text(f"{where}.value", row.value, prompt=True)
-                self._rows.append((row.name, lambda ctx, text=text: ctx.render(text)))  # type: ignore[misc]
-            else:
-                expression = build.expression(f"{where}.value", row.value)
-                if expression is not None:
-                    self._rows.append((row.name, self._evaluator(row.name, f"{where}.value", expression)))
+            self._check_name(row, build, f"{where}.name")
+            value = self._value(row, build, f"{where}.value")
+            if value is not None:
+                self._rows.append((row.tier, row.name, value))
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
-        """OUT: ``{"vars": {name: value}}``."""
-        return {"vars": {name: value(ctx) for name, value in self._rows}}
+        """OUT: ``{"vars": {name: value}}``, and ``stored``: ``{tier: {name: value}}`` where rows name a tier.
+
+        Raises CannotStage for a tier that this request has not (it names no chat).
+        """
+        values = self._values(ctx)
+        for tier, name, value in values:
+            if tier != "run":
+                ctx.stage(tier, name, value)
+        return _out(values)
 
     async def preview(self, ctx: NodeContext) -> Json:
-        """The values as they would be set now; random ones vary."""
-        return dict(await self.run(ctx))
+        """The values as they would be set now, with nothing stored; random ones vary."""
+        return _out(self._values(ctx))
 
-    def _check_name(self, name: str, build: Build, field: str) -> None:
+    def _values(self, ctx: NodeContext) -> list[tuple[Tier, str, Json]]:
+        """All values, computed before any of them can be seen."""
+        return [(tier, name, value(ctx)) for tier, name, value in self._rows]
+
+    def _value(self, row: Row, build: Build, field: str) -> Callable[[NodeContext], Json] | None:
+        """What computes a row; None when it does not compile."""
+        match row.mode:
+            case "string":
+                text = build.text(field, row.value, prompt=True)
+                return lambda ctx: ctx.render(text)
+            case "json":
+                document = build.json(field, row.value)
+                return lambda ctx: ctx.render_json(document)
+            case "expr":
+                expression = build.expression(field, row.value)
+                return None if expression is None else self._evaluator(row.name, field, expression)
+
+    def _check_name(self, row: Row, build: Build, field: str) -> None:
+        name = row.name
+        if row.tier != "run":
+            build.stores = True
+            if not name.strip():
+                build.problem("setvars.name", "A stored variable needs a name.", field)
+            return
+        build.sets.add(name)
         if not _NAME.fullmatch(name):
             text = f"{name!r} cannot be a variable's name: use letters, digits and _, and no digit first."
             build.problem("setvars.name", text, field)
@@ -90,3 +125,12 @@ class SetVars(Node[SetVarsParams]):
                 ) from error
 
         return evaluate
+
+
+def _out(values: Sequence[tuple[Tier, str, Json]]) -> dict[str, Json]:
+    """Values as OUT: the run's variables, and the stored ones by tier."""
+    out: dict[str, Json] = {"vars": {name: value for tier, name, value in values if tier == "run"}}
+    for tier, name, value in values:
+        if tier != "run":
+            out.setdefault("stored", {}).setdefault(tier, {})[name] = value
+    return out

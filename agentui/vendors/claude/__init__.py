@@ -8,14 +8,14 @@ from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import AgentUIError, Unsupported, UpstreamRefused
 from agentui.jsonio import Json
 from agentui.vendors.base import ErrorReply, ModelInfo, Prompt, StreamFormat
-from agentui.vendors.claude.body import COUNT_ENDPOINT, ENDPOINT, render_count_request, render_request
+from agentui.vendors.claude.body import COUNT_ENDPOINT, ENDPOINT, forward_request, render_count_request, render_request
 from agentui.vendors.claude.counting import parse_token_count, render_token_count
 from agentui.vendors.claude.errors import parse_error, render_error
 from agentui.vendors.claude.models import ENDPOINT as MODELS_ENDPOINT
 from agentui.vendors.claude.models import parse_models, render_model, render_models
 from agentui.vendors.claude.prompt import render_prompt
 from agentui.vendors.claude.reply import parse_reply, render_reply
-from agentui.vendors.claude.request import parse_request, patch_request, read_request
+from agentui.vendors.claude.request import parse_request, read_request
 from agentui.vendors.claude.stream import ClaudeStreamParser
 from agentui.vendors.claude.stream_out import PING, ClaudeStreamRenderer
 
@@ -44,8 +44,8 @@ class Claude:
         return COUNT_ENDPOINT if operation == "count_tokens" else ENDPOINT
 
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
-        """See ``request.patch_request``."""
-        return patch_request(wire, model=model, stream=stream)
+        """See ``body.forward_request``."""
+        return forward_request(wire, model=model, stream=stream)
 
     def parse_request(self, wire: WireRequest) -> ChatRequest:
         """See ``request.parse_request``."""

@@ -47,6 +47,43 @@ def render_request(chat: ChatRequest) -> WireRequest:
     return _render_same(chat) if chat.vendor == "claude" else _render_foreign(chat)
 
 
+def forward_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
+    """The caller's own request with another model or stream switch, and without thoughts that Claude refuses.
+
+    Those are the unsigned ones that this proxy wrote for other vendors' thoughts. Where the tool loop under way began with
+    one, nothing signed is left for it to begin with, and thinking is left out as well.
+    """
+    patched = patch_request(wire, model=model, stream=stream)
+    dropped: list[str] = []
+    kept = [_own_message(raw, dropped) if isinstance(raw, dict) else raw for raw in wire.body["messages"]]
+    if not dropped:
+        return patched
+    body = {**patched.body, "messages": [raw for raw in kept if raw is not None]}
+    if _loop_lacks_thought(body["messages"]):
+        body.pop("thinking", None)
+    return replace(patched, body=body, dropped=tuple(dict.fromkeys(dropped)))
+
+
+def _loop_lacks_thought(messages: Sequence[Json]) -> bool:
+    """Whether the first answer since the user last spoke (results of tools are no speech) begins without a thought."""
+    first: Json = None
+    for message in reversed(messages):
+        kinds = _block_kinds(message)
+        if message.get("role") == "user" and "tool_result" not in kinds:
+            break
+        if message.get("role") == "assistant":
+            first = kinds
+    return first is not None and first[:1] not in (["thinking"], ["redacted_thinking"])
+
+
+def _block_kinds(message: Mapping[str, Json]) -> list[Json]:
+    """The types of a message's content blocks."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return ["text"]
+    return [block.get("type") for block in content if isinstance(block, dict)]
+
+
 def render_count_request(chat: ChatRequest) -> WireRequest:
     """The token count of a chat: the caller's own body when it asked for a count, else the chat's without its limits."""
     if chat.vendor == "claude" and chat.wire.operation == "count_tokens":

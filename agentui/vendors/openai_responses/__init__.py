@@ -20,6 +20,7 @@ from agentui.vendors.openai_responses.render import render_count_request, render
 from agentui.vendors.openai_responses.reply import parse_reply, render_reply
 from agentui.vendors.openai_responses.request import (
     default_endpoint,
+    holds_foreign_thoughts,
     parse_request,
     patch_request,
     read_request,
@@ -62,9 +63,9 @@ class OpenAIResponses:
         return default_endpoint(operation)
 
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
-        """Another model or stream switch; see ``request``. References to items made here mean nothing to OpenAI, so a
-        request that holds some is put together anew."""
-        if self._shelf.expand(wire) is wire:
+        """Another model or stream switch; see ``request``. References to items made here, and other vendors' thoughts, mean
+        nothing to OpenAI, so a request that holds some is put together anew."""
+        if self._shelf.expand(wire) is wire and not holds_foreign_thoughts(wire):
             return patch_request(wire, model=model, stream=stream)
         return render_request(replace(self.parse_request(wire), model=model, stream=stream))
 

@@ -9,7 +9,7 @@ from agentui.chat.request import ChatRequest, Effort, Operation, Params, Respons
 from agentui.errors import BadRequest, Unsupported
 from agentui.jsonio import Json
 from agentui.vendors.openai_responses.items import parse_input
-from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.openai_responses.sealed import VENDOR, unseal
 from agentui.vendors.openai_responses.shelf import is_reference
 from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice, parse_tools
 
@@ -86,6 +86,16 @@ def requires_state(wire: WireRequest) -> str | None:
     if isinstance(items, list) and any(is_reference(item) for item in items):
         return "input"
     return None
+
+
+def holds_foreign_thoughts(wire: WireRequest) -> bool:
+    """Whether a reasoning item of the input carries another vendor's token, which OpenAI would refuse."""
+    items = wire.body.get("input")
+    return isinstance(items, list) and any(
+        isinstance(token := item.get("encrypted_content"), str) and unseal(token).vendor != VENDOR
+        for item in items
+        if isinstance(item, dict)
+    )
 
 
 def parse_request(wire: WireRequest) -> ChatRequest:

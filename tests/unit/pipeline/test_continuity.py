@@ -1,7 +1,10 @@
 """Signed thoughts come back where they belong, and nowhere else."""
 
+from dataclasses import replace
+
 from agentui.chat.messages import Message, Text, Thinking, ToolCall
 from agentui.chat.reply import Choice, Reply
+from agentui.chat.request import VendorName
 from agentui.pipeline.continuity import MAX_CALLS, MAX_ENTRY_CHARS, Continuity
 
 THOUGHT = Thinking("hmm", signature="sig", signed_by="claude")
@@ -11,23 +14,23 @@ def said(*parts: Text | Thinking | ToolCall) -> Reply:
     return Reply((Choice(parts, "tool_calls"),))
 
 
-def assistant(*parts: Text | Thinking | ToolCall, **more: object) -> Message:
-    return Message("assistant", parts, **more)  # type: ignore[arg-type]
+def assistant(*parts: Text | Thinking | ToolCall) -> Message:
+    return Message("assistant", parts)
 
 
 def call(id: str | None, **more: str) -> ToolCall:
     return ToolCall(id, "look", "{}", **more)
 
 
-def restored(memory: Continuity, message: Message, vendor: str = "claude") -> Message:
-    (only,) = memory.restore(vendor, [message])  # type: ignore[arg-type]
+def restored(memory: Continuity, message: Message, vendor: VendorName = "claude") -> Message:
+    (only,) = memory.restore(vendor, [message])
     return only
 
 
 def test_thoughts_return_before_the_call_that_they_led_to() -> None:
     memory = Continuity()
     memory.remember("claude", said(THOUGHT, Text("Let me look."), call("c1")))
-    message = assistant(Text("Let me look."), call("c1"), raw={"role": "assistant"}, raw_vendor="openai")
+    message = replace(assistant(Text("Let me look."), call("c1")), raw={"role": "assistant"}, raw_vendor="openai")
     back = restored(memory, message)
     assert back.parts == (THOUGHT, Text("Let me look."), call("c1"))
     # What was said on the wire no longer tells everything, so it must not be sent in the message's place.
@@ -39,6 +42,13 @@ def test_all_thoughts_of_a_turn_return_with_its_first_call_and_once() -> None:
     memory = Continuity()
     memory.remember("claude", said(THOUGHT, other, call("c1"), call("c2")))
     assert restored(memory, assistant(call("c1"), call("c2"))).parts == (THOUGHT, other, call("c1"), call("c2"))
+
+
+def test_thoughts_that_the_caller_gives_back_are_not_told_twice() -> None:
+    memory = Continuity()
+    memory.remember("claude", said(THOUGHT, call("c1")))
+    given = [assistant(THOUGHT), assistant(call("c1"))]
+    assert memory.restore("claude", given) == tuple(given)
 
 
 def test_a_calls_signature_returns_to_that_call() -> None:

@@ -20,6 +20,7 @@ from agentui.chat.request import (
 from agentui.errors import BadRequest, Unsupported, UnsupportedFeature
 from agentui.jsonio import Json, loads
 from agentui.vendors.openai import OpenAI
+from agentui.vendors.openai.messages import render_messages
 
 OPENAI = OpenAI()
 PNG = "iVBORw0KGgo="
@@ -649,3 +650,21 @@ def test_tokens_cannot_be_counted():
 def test_custom_arguments_stay_json():
     message = parse_one({"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": {"a": 1}}}]})
     assert loads(message.tool_calls[0].arguments) == {"a": 1}
+
+
+def test_calls_that_came_as_items_of_their_own_are_one_message_again():
+    scattered = [
+        text_message("user", "hi"),
+        Message("assistant", (Text("Let me look."),), raw={"type": "message"}, raw_vendor="openai_responses"),
+        Message("assistant", (ToolCall("a", "look", "{}"),), raw={"type": "function_call"}, raw_vendor="openai_responses"),
+        Message("assistant", (ToolCall("b", "look", "{}"),), raw={"type": "function_call"}, raw_vendor="openai_responses"),
+        Message("tool", (ToolResult("a", (Text("one"),)),)),
+        Message("tool", (ToolResult("b", (Text("two"),)),)),
+        text_message("assistant", "Two things."),
+        text_message("assistant", "No more."),
+    ]
+    wire, dropped = render_messages(scattered)
+    assert [message["role"] for message in wire] == ["user", "assistant", "tool", "tool", "assistant", "assistant"]
+    assert wire[1]["content"] == "Let me look."
+    assert [call["id"] for call in wire[1]["tool_calls"]] == ["a", "b"]
+    assert dropped == ()

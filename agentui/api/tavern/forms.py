@@ -1,0 +1,232 @@
+"""How the memory's API is spoken: reading bodies and queries, and answering in ``{"data": ...}``.
+
+What does not fit is 400 ``validation_error`` with ``details`` of ``[{path, message, code}]``; a body that is too large is 413
+``payload_too_large``. Fields that nobody knows are dropped; numbers and words are taken for each other where that is clear.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from aiohttp import web
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from agentui.api.editor.route import Route, answer, read_json
+from agentui.api.state import STATE
+from agentui.errors import ApiError, BadRequest, BodyTooLarge
+from agentui.ids import SystemClock
+from agentui.jsonio import Json, loads
+from agentui.sessions.listing import Listed, Paging
+from agentui.store.base import Store
+from agentui.store.tables import DEFAULT_ACCOUNT
+
+MAX_BODY = 1024 * 1024
+"""The largest body, in bytes."""
+
+MAX_INTEGER = 2**31 - 1
+
+T = TypeVar("T")
+F = TypeVar("F", bound="Form")
+
+
+class Form(BaseModel):
+    """A body or a query."""
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
+
+    @property
+    def given(self) -> dict[str, Json]:
+        """The fields that the caller named, null ones too."""
+        return self.model_dump(exclude_unset=True)
+
+
+def _without_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("a text may not hold a NUL character")
+    return value
+
+
+def _only_words(value: object) -> object:
+    if value not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return value == "true"
+
+
+def _all_different(values: list[str]) -> list[str]:
+    if len(set(values)) != len(values):
+        raise ValueError("the same id stands twice")
+    return values
+
+
+Line = Annotated[str, AfterValidator(_without_nul)]
+Id = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_nul)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=100), AfterValidator(_all_different)]
+BranchId = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_without_nul)]
+Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+QueryBool = Annotated[bool, BeforeValidator(_only_words, json_schema_input_type=Literal["true", "false"])]
+
+
+class ListQuery(Form):
+    """Which part of a list; each list adds ``sort_by``."""
+
+    limit: int = Field(50, ge=1, le=100, description="Most items in the answer, at most 100.")
+    offset: int = Field(0, ge=0, le=10**12, description="How many items to pass over.")
+    sort_order: Literal["asc", "desc"] = Field("desc", description="asc or desc.")
+
+    @property
+    def paging(self) -> Paging:
+        """The part of the list; lists without a choice of ``sort_by`` have their own."""
+        return Paging(self.limit, self.offset, getattr(self, "sort_by", ""), self.sort_order)
+
+
+class LongListQuery(ListQuery):
+    """Which part of a list that may give more at once."""
+
+    limit: int = Field(50, ge=1, le=200, description="Most items in the answer, at most 200.")
+
+
+@dataclass(frozen=True, slots=True)
+class Data(Generic[T]):
+    """An answer."""
+
+    data: T
+
+
+@dataclass(frozen=True, slots=True)
+class ListMeta:
+    """Which part of a list this is."""
+
+    total: int
+    limit: int
+    offset: int
+    has_more: bool
+    sort_by: str
+    sort_order: Literal["asc", "desc"]
+
+
+@dataclass(frozen=True, slots=True)
+class ListData(Generic[T]):
+    """An answer that is a part of a list."""
+
+    data: T
+    meta: ListMeta
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What is gone."""
+
+    id: str
+    deleted: Literal[True] = True
+
+
+def list_answer(listed: Listed[Any], paging: Paging, data: Json = None) -> web.Response:
+    """A part of a list with its meta; ``data`` stands for the items where they are wrapped."""
+    meta = ListMeta(
+        total=listed.total,
+        limit=paging.limit,
+        offset=paging.offset,
+        has_more=paging.offset + len(listed.items) < listed.total,
+        sort_by=paging.sort_by,
+        sort_order=paging.sort_order,
+    )
+    return answer(ListData(listed.items if data is None else data, meta))
+
+
+def data_answer(value: Json, *, status: int = 200) -> web.Response:
+    """A value in ``{"data": ...}``."""
+    return answer(Data(value), status=status)
+
+
+def store_of(request: web.Request) -> Store:
+    """The memory."""
+    return request.app[STATE].store
+
+
+def account_of(request: web.Request) -> str:
+    """Whose memory is asked for."""
+    return DEFAULT_ACCOUNT
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return SystemClock().now_ms()
+
+
+def path_id(request: web.Request, name: str = "id") -> str:
+    """An id out of the path. Raises 400 for one that no id can be."""
+    return validate(_PathId, {"id": request.match_info[name]}).id
+
+
+class _PathId(Form):
+    id: Id
+
+
+async def read_form(request: web.Request, form: type[F], *, optional: bool = False) -> F:
+    """The body as a form; where it is ``optional``, none is an empty one. Raises 400 and 413."""
+    return validate(form, await read_document(request, optional=optional))
+
+
+async def read_document(request: web.Request, *, optional: bool = False, parse: Callable[[bytes], Json] = loads) -> Json:
+    """The body's JSON, which must be an object; ``parse`` reads it. Raises 400 and 413."""
+    if optional and not request.can_read_body:
+        return {}
+    try:
+        document = await read_json(request, MAX_BODY, parse)
+    except BodyTooLarge as error:
+        raise ApiError(error.message, status=413, code="payload_too_large", limit=MAX_BODY) from error
+    except BadRequest as error:
+        raise invalid(error.message, [{"path": "", "message": error.message, "code": "json"}]) from error
+    if not isinstance(document, dict):
+        raise invalid("The body must be an object.", [{"path": "", "message": "must be object", "code": "type"}])
+    return document
+
+
+def read_query(request: web.Request, form: type[F]) -> F:
+    """The query as a form. Raises 400."""
+    return validate(form, dict(request.query))
+
+
+def validate(form: type[F], document: Json) -> F:
+    """A form out of JSON. Raises 400 ``validation_error`` that names every fault."""
+    try:
+        return form.model_validate(document)
+    except ValidationError as error:
+        problems = [
+            {
+                "path": "".join(f"/{part}" for part in fault["loc"]),
+                "message": fault["msg"],
+                "code": _KEYWORDS.get(fault["type"], "custom" if fault["type"] == "value_error" else "type"),
+            }
+            for fault in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        raise invalid(f"{problems[0]['path'] or 'The body'}: {problems[0]['message']}.", problems) from error
+
+
+def invalid(message: str, problems: Sequence[Mapping[str, Json]]) -> ApiError:
+    """The error of a body or a query that does not fit."""
+    return ApiError(message, status=400, code="validation_error", problems=problems)
+
+
+_KEYWORDS: Mapping[str, str] = {
+    "missing": "required",
+    "string_too_short": "minLength",
+    "string_too_long": "maxLength",
+    "greater_than_equal": "minimum",
+    "less_than_equal": "maximum",
+    "literal_error": "enum",
+    "too_short": "minItems",
+    "too_long": "maxItems",
+}
+"""JSON Schema's words for what can be wrong; whatever is not among them is of the wrong type."""
+
+
+def described(form: type[Form]) -> dict[str, str]:
+    """The parameters of a query with their descriptions, for OpenAPI."""
+    return {name: field.description or "" for name, field in form.model_fields.items()}
+
+
+def route(method: str, path: str, handler: Any, answer: Any, *errors: int, **fields: Any) -> Route:
+    """A route of the memory: it may always answer 400, and below an id 404."""
+    found = {404} if "{" in path else set()
+    return Route(method, path, handler, answer=answer, errors=tuple(sorted({400, *found, *errors})), tag="memory", **fields)

@@ -1,0 +1,213 @@
+"""``PostgresStore``: the memory in PostgreSQL, for several processes or machines. Connections come from a pool."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+import asyncpg  # type: ignore[import-untyped]  # it ships none
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from agentui.errors import Busy, StoreFull, StoreReadOnly
+from agentui.store import migrations
+from agentui.store.faults import Fault, postgres_fault, sqlstate
+from agentui.store.lending import guard, lend
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+log = logging.getLogger("agentui.store")
+
+_TRIES: Final = 6
+"""A transaction that loses against another is run again up to five times."""
+_MIGRATION_LOCK: Final = 0x6167656E74756921
+"""The advisory lock's number: "agentui!"; one worker migrates while the others wait."""
+
+
+class PostgresStore:
+    """Transactions on PostgreSQL through asyncpg: READ COMMITTED for writes, one REPEATABLE READ snapshot for a read.
+
+    ``url`` is ``postgresql://user:password@host:port/database`` with libpq's options (``sslmode``, ``host`` of a socket).
+    ``patience`` is how many seconds to wait for a connection and for another transaction's lock. A commit is as durable as
+    the server's ``synchronous_commit`` makes it. Raises ValueError for another URL, without repeating it.
+    """
+
+    def __init__(
+        self, url: str, *, pool_size: int = 10, patience: float = 5.0, migrations_folder: Path = migrations.FOLDER
+    ) -> None:
+        self._url = url.replace("postgresql+asyncpg://", "postgresql://", 1)
+        self._place = _place(self._url)
+        self._patience = patience
+        self._pool_size = pool_size
+        self._migrations = migrations_folder
+        self._engine: AsyncEngine | None = None
+        self._reading: AsyncEngine | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._read_only: str | None = None
+
+    async def start(self) -> None:
+        """Connect and migrate; several workers may start at once. Raises Busy when the server cannot be reached."""
+        engine = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=self._connect,
+            isolation_level="READ COMMITTED",
+            pool_size=self._pool_size,
+            max_overflow=0,
+            pool_timeout=self._patience,
+        )
+        guard(engine.sync_engine)
+        try:
+            await self._run(engine, self._migrate)
+        except StoreReadOnly as newer:
+            self._read_only = newer.message
+        except BaseException:
+            await engine.dispose()
+            raise
+        self._engine = engine
+        self._reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+    async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function that only reads, on one consistent snapshot. Raises Busy."""
+        return await self._run(self._reading, lambda db: transaction(db, *args, **kwargs))
+
+    async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function atomically and return after its commit. Raises Busy, StoreFull, StoreReadOnly.
+
+        Cancelling the caller does not stop a write that is on its way.
+        """
+        if self._read_only is not None:
+            raise StoreReadOnly(self._read_only)
+        run = self._run(self._engine, lambda db: transaction(db, *args, **kwargs))
+        task = asyncio.get_running_loop().create_task(run, name="write")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_log_failure)
+            raise
+
+    async def close(self) -> None:
+        """Finish the writes that were begun, and disconnect. What comes later gets Busy."""
+        engine, self._engine, self._reading = self._engine, None, None
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if engine is not None:
+            await engine.dispose()
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """Engine, place (never the password), and whether it is read only and why, for /health."""
+        return {
+            "engine": "postgresql",
+            "place": self._place,
+            "read_only": self._read_only is not None,
+            "reason": self._read_only,
+            "full": False,
+        }
+
+    async def _connect(self) -> Any:
+        """A new connection of the driver. An option that asyncpg cannot read is not repeated: it may be the password."""
+        try:
+            return await asyncpg.connect(
+                self._url,
+                timeout=self._patience,
+                server_settings={"application_name": "agentui", "lock_timeout": str(int(self._patience * 1000))},
+            )
+        except (ValueError, asyncpg.exceptions.ClientConfigurationError):
+            raise ValueError("The database URL has an option that the driver does not understand.") from None
+
+    async def _run(self, engine: AsyncEngine | None, transaction: Callable[[Connection], T]) -> T:
+        """Run and commit; again when another transaction won, or when a pooled connection had died before the commit."""
+        if engine is None:
+            raise Busy("The store is closed.", retry_after=1)
+        for tries in range(_TRIES):
+            if tries:
+                await asyncio.sleep(random.uniform(0, 0.005 * 2**tries))  # apart from those it collided with
+            db = await self._checked_out(engine)
+            try:
+                return await _attempt(db, transaction)
+            except _Again as again:
+                log.debug("A transaction runs again: %s", again.__cause__)
+            except DBAPIError as error:
+                raise self._explained(error) from error
+            finally:
+                await db.close()
+        raise Busy("The transaction lost against others again and again.", retry_after=1)
+
+    def _migrate(self, db: Connection) -> None:
+        db.execute(text("SET LOCAL lock_timeout = 0"))  # another worker's migration may take its time
+        db.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        migrations.upgrade(db, self._migrations)
+
+    async def _checked_out(self, engine: AsyncEngine) -> AsyncConnection:
+        try:
+            return await engine.connect()
+        except (OSError, PoolTimeout, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError) as error:
+            raise Busy(f"PostgreSQL at {self._place} cannot be reached: {_reason(error)}.", retry_after=1) from error
+
+    def _explained(self, error: DBAPIError) -> Exception:
+        """The engine's fault in our words; an ordinary error (a constraint, wrong SQL) as it is."""
+        match postgres_fault(error):
+            case Fault.BUSY:
+                return Busy(f"PostgreSQL at {self._place} did not finish: {_reason(error)}. Try again.", retry_after=1)
+            case Fault.FULL:
+                return StoreFull(f"The disk of PostgreSQL at {self._place} is full. Make room and try again.")
+            case Fault.READ_ONLY:
+                return StoreReadOnly(f"PostgreSQL at {self._place} takes no writes: it is a standby, or set to read only.")
+        return error
+
+
+class _Again(Exception):
+    """Nothing was committed and another try may succeed; the cause says why."""
+
+
+async def _attempt(db: AsyncConnection, transaction: Callable[[Connection], T]) -> T:
+    """Run the function and commit. Raises _Again with the cause where that is known to have left nothing behind."""
+    try:
+        async with db.begin():
+            try:
+                return await db.run_sync(lend, transaction)
+            except DBAPIError as error:
+                if error.connection_invalidated:  # nothing reached a commit; one lost in the commit itself is not run again
+                    raise _Again from error
+                raise
+    except DBAPIError as error:
+        if postgres_fault(error) is Fault.CONFLICT:
+            raise _Again from error
+        raise
+
+
+def _log_failure(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.warning("A transaction failed that nobody waits for any more: %s", error)
+
+
+def _place(url: str) -> str:
+    """``host:port/database`` of a URL. Raises ValueError, which does not repeat the URL: it holds a password."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 5432
+        host = parts.hostname or parse_qs(parts.query).get("host", ["localhost"])[0]
+    except ValueError:
+        raise ValueError("The database URL cannot be read; is a special character of the password not %-encoded?") from None
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ValueError("The database URL must begin with postgresql://. Leave it out to use SQLite in the data folder.")
+    return f"{host}:{port}{parts.path}"
+
+
+def _reason(error: BaseException) -> str:
+    """Why, in few words: the server's own for what it said, the system's for what never reached it."""
+    if isinstance(error, asyncpg.PostgresError):
+        return str(error)
+    if isinstance(error, DBAPIError):
+        return f"it said {sqlstate(error)}" if sqlstate(error) else "the connection was lost"
+    if isinstance(error, PoolTimeout):
+        return "all connections are in use"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,1 @@
+"""The engine of the memory, on SQLite and on PostgreSQL."""
