@@ -5,6 +5,7 @@ and documents nested deeper than ``MAX_DEPTH``.
 """
 
 import json
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 import orjson
@@ -67,4 +68,12 @@ def dumps_pretty(value: Json) -> bytes:
 
 def _dumps_slowly(value: Json) -> bytes:
     """orjson refuses integers of more than 64 bits and lone surrogates (which arrive in header values, never in JSON)."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "replace")
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_members)
+    return text.encode("utf-8", "replace")
+
+
+def _members(value: object) -> dict[str, Json]:
+    """A dataclass as an object, as orjson writes it. Raises TypeError for what is no JSON."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} is not JSON")

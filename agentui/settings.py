@@ -72,6 +72,9 @@ class Settings(BaseSettings):
     generation_queue: float = Field(
         0.0, ge=0, description="How long a turn waits while its branch generates another; 0 answers 409 at once."
     )
+    generation_lease: float = Field(
+        30.0, gt=0, description="How long a branch stays locked after a process that shared the database died in mid-turn."
+    )
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
 

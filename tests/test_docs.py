@@ -10,8 +10,9 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 from aiohttp import ClientSession
@@ -21,24 +22,30 @@ from agentui import __version__
 from agentui.api.editor.facts import context_paths
 from agentui.api.openapi import build_openapi
 from agentui.api.server import Listener, create_app
+from agentui.api.tavern import ROUTES as MEMORY_ROUTES
+from agentui.api.tavern.forms import Data
 from agentui.chat.messages import text_message
 from agentui.cli import _parser
 from agentui.demo import DemoSettings, start_demo
-from agentui.errors import AgentUIError
+from agentui.errors import AgentUIError, ApiError
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES
+from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.nodes.blocks import Block
 from agentui.pipeline.nodes.set_vars import RESERVED, Row
 from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
+from agentui.sessions.codes import CODES
 from agentui.settings import Settings
 from agentui.templating.expressions import compile_expression
 from agentui.templating.filters import FILTERS
 from agentui.templating.json_body import compile_json
-from agentui.templating.scope import Scope
+from agentui.templating.scope import TIERS, Scope
 from agentui.templating.text import compile_text
+from agentui.variables.errors import VariableError
+from agentui.variables.scopes import SCOPES
 from agentui.vendors.registry import make_vendors
 from tests.conftest import ROOT, skip
 
@@ -74,6 +81,20 @@ def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
         assert rows == {**defaults_of(kind.Params), **(defaults_of(inner[name]) if name in inner else {})}, name
         assert missing(list(kind.ports), text) == [], name
     assert missing(list(RESERVED), text) == []
+
+
+def test_every_mode_and_every_tier_of_a_row_is_in_nodes_and_in_the_memory() -> None:
+    modes = get_args(Row.model_fields["mode"].annotation)
+    rows = {row["field"]: row["what it holds"] for row in table_rows(page("docs/nodes.md")) if "field" in row}
+    assert missing(list(modes), rows["`mode`"]) == []
+    assert missing(list(get_args(Tier)), rows["`tier`"]) == []
+    assert missing([*modes, *get_args(Tier)], page("docs/memory.md")) == []
+    assert missing([f"vars.{tier}" for tier in TIERS - {"run"}], page("docs/templates.md")) == []
+
+
+def test_the_tiers_stand_in_their_order_of_precedence() -> None:
+    told = [(row["precedence"], code_of(row["tier"])) for row in table_rows(page("docs/memory.md")) if "precedence" in row]
+    assert told == [(str(number), tier) for number, tier in enumerate(reversed(SCOPES), 1)]
 
 
 def test_every_field_of_a_pipeline_file_stands_with_its_default() -> None:
@@ -154,7 +175,8 @@ def test_every_command_and_option_is_in_configuration() -> None:
 def test_every_route_is_in_the_docs() -> None:
     paths = build_openapi(Settings())["paths"]
     editor = [path for path in paths if path.startswith("/api/")]
-    proxied = [path for path in paths if not path.startswith(("/api/", "/p/"))]
+    memory = {route.path for route in MEMORY_ROUTES}
+    proxied = [path for path in paths if not path.startswith(("/api/", "/p/")) and path not in memory]
     assert missing(editor, page("docs/api.md")) == []
     assert (
         missing(
@@ -166,18 +188,67 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
+MEMORY_PAGES = ("docs/sessions-api.md", "docs/variables-api.md")
+
+
+def test_every_route_of_the_memory_stands_on_one_of_its_pages() -> None:
+    told = [code_of(row["route"]) for name in MEMORY_PAGES for row in table_rows(page(name)) if "route" in row]
+    assert sorted(told) == sorted(f"{route.method} {route.path}" for route in MEMORY_ROUTES)
+
+
+@pytest.mark.parametrize("route", MEMORY_ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_every_field_that_goes_into_or_out_of_the_memory_is_told(route: Any) -> None:
+    """On the page where the route stands: fields of the body, of the query and of the answer."""
+    [text] = [page(name) for name in MEMORY_PAGES if f"`{route.method} {route.path}`" in page(name)]
+    body = list(route.body.model_fields) if route.body is not None else []
+    assert missing([*body, *route.query, *sorted(members_of(route.answer))], text) == []
+
+
+def members_of(kind: Any) -> set[str]:
+    """The names of all members of a type of answers, however deep."""
+    found: set[str] = set()
+    waiting, seen = [kind], []
+    while waiting:
+        each = waiting.pop()
+        if each in seen:
+            continue
+        seen.append(each)
+        plain = get_origin(each) or each
+        waiting += get_args(each)
+        if is_dataclass(plain) or is_typeddict(plain):
+            hints = get_type_hints(plain)
+            found.update(hints)
+            waiting += hints.values()
+    return found - {field.name for field in fields(Data)}
+
+
 def test_every_error_code_is_in_errors_with_its_status() -> None:
     rows = {
         row["code"].strip("`"): row["status"] for row in table_rows(page("docs/errors.md")) if "status" in row and "code" in row
     }
     known: dict[str, set[str]] = {}
     for kind in errors_below(AgentUIError):
-        known.setdefault(kind.code, set()).add(str(kind.status))
+        if kind not in (ApiError, VariableError):  # their codes are those of CODES and of the classes below
+            known.setdefault(kind.code, set()).add(str(kind.status))
+    for name, code in CODES.items():
+        known.setdefault(name, set()).add(str(code.status))
     assert known.keys() - rows.keys() == set()
     assert rows.keys() - known.keys() == {"malformed_http"}
     for code, statuses in known.items():
         if code != "upstream_refused":
             assert {rows[code]} == statuses, code
+
+
+def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
+    raised = {
+        next(texts(node), "")
+        for folder in ("agentui/api", "agentui/sessions", "agentui/variables")
+        for tree in sources(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and called(node) == "failure" and isinstance(node.args[0], ast.Constant)
+    }
+    assert {"generation_conflict", "merge_blocked"} <= raised
+    assert raised - CODES.keys() == set()
 
 
 def errors_below(kind: type[AgentUIError]) -> Iterator[type[AgentUIError]]:
@@ -347,7 +418,9 @@ def code_of(cell: str) -> str:
 
 def scope_of(values: str) -> Scope:
     told = json.loads(values)
-    return Scope(run_vars=told.pop("SetVars", {}), out=told.pop("OUT", {}), context=told)
+    run_vars, out, tiers = told.pop("SetVars", {}), told.pop("OUT", {}), told.pop("tiers", {})
+    merged = {key: value for tier in SCOPES for key, value in tiers.get(tier, {}).items()}
+    return Scope(run_vars=run_vars, variables=merged, tiers=tiers, out=out, context=told)
 
 
 ROWS = list(table_rows(page("docs/templates.md"))) if "docs/templates.md" in PAGES else []
@@ -473,8 +546,8 @@ async def test_what_the_readme_gives_to_powershell_is_a_good_request(block: Code
 
 
 @pytest.mark.sdk
-@pytest.mark.parametrize("block", blocks("README.md", language="python"), ids=str)
-async def test_what_the_readme_gives_to_python_works(block: CodeBlock, tmp_path: Path) -> None:
+@pytest.mark.parametrize("block", blocks("README.md", "docs/memory.md", language="python"), ids=str)
+async def test_what_is_given_to_python_works(block: CodeBlock, tmp_path: Path) -> None:
     async with running_demo(tmp_path) as origin:
         said = await run(sys.executable, "-c", block.text.replace(WRITTEN_FOR, origin), cwd=tmp_path)
     assert "demo model" in said
@@ -498,12 +571,13 @@ def examples(name: str) -> list[Example]:
     return found
 
 
-async def test_the_examples_of_the_api_were_really_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["docs/api.md", "docs/memory.md", *MEMORY_PAGES])
+async def test_the_examples_of_the_page_were_really_run(name: str, tmp_path: Path) -> None:
     """In the order of the page, against one server, each answer with the members that the page shows."""
     if shutil.which("curl") is None or shutil.which("sh") is None:
         skip("There is no curl or no sh.")
     async with running_demo(tmp_path) as origin:
-        for example in examples("docs/api.md"):
+        for example in examples(name):
             text = example.command.text.replace(WRITTEN_FOR, origin).replace(
                 "curl ", "curl --silent --show-error --max-time 20 "
             )

@@ -16,7 +16,7 @@ from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.run import Run
 from agentui.settings import Settings
 from agentui.vendors.base import Vendor
-from agentui.vendors.sse import SseEvent
+from agentui.vendors.sse import SseDecoder, SseEvent
 
 MAX_DROPPED = 2000
 """Characters of ``x-agentui-dropped``; clients refuse headers that are too long."""
@@ -48,6 +48,8 @@ class ProxyAnswer:
         self._renderer = vendor.stream_renderer(wire)
         self._response: web.StreamResponse | None = None
         self._is_raw = False
+        self._raw_ends: _RawEnd | None = None
+        self._held_raw = b""
         self._held_events: Sequence[SseEvent] = ()
         self._held_deltas: list[Delta] = []
         self._passed_through = False
@@ -82,11 +84,14 @@ class ProxyAnswer:
                 self._builder = ReplyBuilder()
             self._builder.feed(deltas)
             return
-        data = self._release_held()
-        if vendor == self._vendor.name:
-            data += self._pass(events, deltas)
+        if vendor != self._vendor.name:
+            data = self._release_held() + self._render(deltas)
+        elif events:
+            data = self._release_held() + self._pass(events, deltas)
         else:
-            data += self._render(deltas)
+            # The events have said it all; only what closes the framing is missing.
+            self._held_deltas = [delta for delta in deltas if isinstance(delta, End)]
+            return
         if data:
             await self._write(data)
 
@@ -116,8 +121,12 @@ class ProxyAnswer:
             self._response = web.StreamResponse(
                 status=status, headers={**self._own_headers(), **STREAM_HEADERS, **self._clean(headers)}
             )
+            if self._run.conclude is not None and self._response.content_type == "text/event-stream":
+                self._raw_ends = _RawEnd(self._vendor, self._ends)
             await self._begin(None)
-        if chunk:
+        if self._raw_ends is not None and self._raw_ends.is_in(chunk):
+            self._held_raw += chunk
+        elif chunk:
             await self._write(chunk)
 
     async def text(self, text: str) -> None:
@@ -137,7 +146,7 @@ class ProxyAnswer:
             await self.reply(self._builder.reply())
         if self._response is None and self._body is not None:
             return web.Response(body=self._body, content_type="application/json", headers=self._own_headers())
-        data = self._release_held()
+        data = self._held_raw + self._release_held()
         if data:
             await self._write(data)
         if self._response is None:
@@ -166,12 +175,12 @@ class ProxyAnswer:
     def _pass(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bytes:
         """The events as they came; the last one is held back when it ends the answer."""
         self._passed_through = True
-        if events and any(isinstance(delta, self._ends) for delta in deltas):
-            self._held_events = events[-1:]
-            events = events[:-1]
-        elif not events:
-            # The events have said it all; only what closes the framing is missing.
-            self._held_deltas = [delta for delta in deltas if isinstance(delta, End)]
+        if self._vendor.name == "gemini":
+            # Its parser tells the finish only when the bytes are over, so the event itself has to be looked at.
+            end = next((number for number, event in enumerate(events) if b'"finishReason"' in event.data), len(events))
+            self._held_events, events = events[end:], events[:end]
+        elif events and any(isinstance(delta, End) for delta in deltas):
+            self._held_events, events = events[-1:], events[:-1]
         passthrough = self._renderer.passthrough
         if len(events) == 1:
             return passthrough(events[0])
@@ -258,6 +267,27 @@ class ProxyAnswer:
         # Names may come from the caller's body: whatever no header may hold is escaped.
         shown = ", ".join(name.encode("unicode_escape").decode() for name in self._dropped)
         return {"x-agentui-dropped": shown[:MAX_DROPPED]} if shown else {}
+
+
+class _RawEnd:
+    """Finds the end in a forwarded stream of the caller's dialect, whose chunks pass through unread otherwise."""
+
+    def __init__(self, vendor: Vendor, ends: tuple[type, ...]) -> None:
+        self._decoder = SseDecoder()
+        self._parser = vendor.stream_parser()
+        self._ends = ends
+        self._is_over = False
+
+    def is_in(self, chunk: bytes) -> bool:
+        """Whether the answer ends in this chunk or has ended before it."""
+        if self._is_over:
+            return True
+        try:
+            deltas = [delta for event in self._decoder.feed(chunk) for delta in self._parser.feed(event)]
+        except AgentUIError:
+            return False  # not in the caller's dialect: nothing is known of its end
+        self._is_over = any(isinstance(delta, self._ends) for delta in deltas)
+        return self._is_over
 
 
 class _Pulse:

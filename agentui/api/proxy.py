@@ -15,6 +15,7 @@ from agentui.api.state import STATE, State
 from agentui.api.turns import Keeping, begin_keeping, drop, keep
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, Busy, NotFound
+from agentui.pipeline.executor import describe_error
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.run import Run
 
@@ -67,8 +68,7 @@ async def _serve(request: web.Request, state: State) -> web.StreamResponse:
     run.task = asyncio.current_task()
     request[REDACTOR] = run.redactor
     state.history.add(run)
-    keeping = await begin_keeping(state, run)
-    return await _answer(request, state, run, incoming.wire, keeping)
+    return await _answer(request, state, run, incoming.wire)
 
 
 def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
@@ -80,32 +80,34 @@ def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
     return Run(plan, incoming, state.services, redactor, time.monotonic() + state.settings.run_timeout)
 
 
-async def _answer(
-    request: web.Request, state: State, run: Run, wire: WireRequest, keeping: Keeping | None
-) -> web.StreamResponse:
+async def _answer(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
     """Execute and answer; a failure after the answer began is told inside it."""
     vendor = state.services.vendors[wire.vendor]
     answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
-    if keeping is not None:
-        answer.note_headers(keeping.headers())
-        run.conclude = partial(keep, keeping, run, answer)
+    keeping: Keeping | None = None
     try:
+        keeping = await begin_keeping(state, run)
+        if keeping is not None:
+            answer.note_headers(keeping.headers())
+            run.conclude = partial(keep, keeping, run, answer)
         await state.executor.run(run, answer)
         return await answer.finish()
     except AgentUIError as error:
         if keeping is not None:
             await drop(keeping, run, error)
-        run.finish("failed", {"code": error.code, "message": error.message})
+        run.finish("failed", describe_error(error))
         if answer.has_begun:
             return await answer.fail(redacted(error, run.redactor))
         response = error_response(error, vendor, run.redactor)
         response.headers.update({"x-agentui-run": run.id, "x-agentui-pipeline": run.plan.id})
+        response.headers.update(keeping.headers() if keeping is not None else {})
         return response
-    except BaseException:
+    except BaseException as error:
         if answer.has_begun:
             answer.abort()
         if keeping is not None:
-            await drop(keeping, run, None)
+            await drop(keeping, run, error)
+        run.finish("cancelled")  # nothing, where the executor has said how it ended
         raise
 
 

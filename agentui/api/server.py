@@ -105,7 +105,13 @@ def _make_state(
         redactor=redactor,
         store=store,
         owner=owner,
-        desk=TurnDesk(store, owner, queue_seconds=settings.generation_queue, is_alone=settings.database_url is None),
+        desk=TurnDesk(
+            store,
+            owner,
+            queue_seconds=settings.generation_queue,
+            is_alone=settings.database_url is None,
+            lease_seconds=settings.generation_lease,
+        ),
     )
 
 
@@ -133,6 +139,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                 watcher.cancel()
                 with suppress(asyncio.CancelledError):
                     await watcher
+            await state.desk.close()
             await state.store.close()
 
 

@@ -6,14 +6,14 @@ x-agentui-branch:  a branch of it (main where none is named)
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any, Protocol
 
 from agentui.api.answer import ProxyAnswer
 from agentui.api.state import State
-from agentui.errors import AgentUIError, StoreFull
+from agentui.errors import AgentUIError, BadRequest, StoreFull
 from agentui.jsonio import Json
-from agentui.pipeline.executor import answer_text, describe_error
+from agentui.pipeline.executor import INTERNAL, answer_text, describe_error
 from agentui.pipeline.run import Run
 from agentui.sessions.live import Turn, TurnDesk
 from agentui.variables.staging import Staged
@@ -82,28 +82,59 @@ class _Shared:
         return None
 
 
+class _Looking:
+    """A run that sees what a turn would see and keeps nothing: counting a chat's tokens is no turn of it."""
+
+    def __init__(self, staged: Staged) -> None:
+        self._staged = staged
+
+    def staged(self) -> Staged:
+        return self._staged
+
+    def headers(self) -> dict[str, str]:
+        return {}
+
+    async def keep(self, run: Run) -> None:
+        return None
+
+    async def drop(self, error: Json, *, cancelled: bool) -> None:
+        return None
+
+
 async def begin_keeping(state: State, run: Run) -> Keeping | None:
     """Give a run its memory, if it has one. A run that names no session and no variable never touches the store.
 
+    Only a chat request is a turn. A token count sees the variables and keeps nothing, and so does an embedding of a chat.
     Raises ApiError (``generation_conflict``, ``session_archived`` ...) and the store's errors.
     """
-    session = run.incoming.headers.get("x-agentui-session")
-    keeping: Keeping
-    if session is not None and run.incoming.operation == "chat":
-        user_text = run.incoming.chat.last_user or None
-        branch = run.incoming.headers.get("x-agentui-branch")
-        keeping = _InChat(await state.desk.begin(_text(session), None if branch is None else _text(branch), run.id, user_text))
-    elif run.plan.uses_memory:
-        keeping = _Shared(state.desk, await state.desk.shared())
-    else:
-        return None
+    keeping = await _keeping(state, run)
     run.memory = keeping
     return keeping
 
 
+async def _keeping(state: State, run: Run) -> Keeping | None:
+    headers, operation, desk = run.incoming.headers, run.incoming.operation, state.desk
+    session, branch = (_text(headers.get(f"x-agentui-{name}")) for name in ("session", "branch"))
+    if session is not None and operation == "chat":
+        return _InChat(await desk.begin(session, branch, run.id, _user_text(run)))
+    if not run.plan.uses_memory:
+        return None
+    if session is not None:
+        return _Looking(await desk.look(session, branch))
+    shared = await desk.shared()
+    return _Looking(shared) if operation == "count_tokens" else _Shared(desk, shared)
+
+
 async def keep(keeping: Keeping, run: Run, answer: ProxyAnswer) -> None:
     """Commit what a run wrote, whatever the caller does meanwhile. On a full disk the answer still goes out, marked with
-    ``x-agentui-not-saved`` where its headers are not out yet; any other error is the run's failure."""
+    ``x-agentui-not-saved`` where its headers are not out yet; any other error is the run's failure.
+
+    A forwarded answer that is the upstream's error is passed on, and is no turn.
+    """
+    match _answer_out(run).get("error"):
+        case {"code": str(), "message": str()} as refused:
+            await _drop(keeping, run, refused, cancelled=False)
+            return
     try:
         await _uncancelled(keeping.keep(run))
     except StoreFull as error:
@@ -113,23 +144,26 @@ async def keep(keeping: Keeping, run: Run, answer: ProxyAnswer) -> None:
         await drop(keeping, run, error)
 
 
-async def drop(keeping: Keeping, run: Run, error: AgentUIError | None) -> None:
-    """Leave a failed (``error``) or cancelled (None) turn behind. The first failure stays the one that is told."""
-    told: Json = {"code": "cancelled", "message": "The caller left."} if error is None else describe_error(error)
-    if isinstance(told.get("message"), str):
-        told["message"] = run.redactor.redact(told["message"])
-    try:
-        await _uncancelled(keeping.drop(told, cancelled=error is None))
-    except AgentUIError as later:
-        # The floor stays generating until its lease ends; whoever comes then clears it.
-        log.error("The failed turn of run %s could not be recorded: %s", run.id, later.message)
+async def drop(keeping: Keeping, run: Run, error: BaseException) -> None:
+    """Leave a failed or cancelled turn behind. The first failure stays the one that is told."""
+    if isinstance(error, AgentUIError):
+        await _drop(keeping, run, describe_error(error), cancelled=False)
+    elif isinstance(error, (asyncio.CancelledError, ConnectionError)):
+        await _drop(keeping, run, {"code": "cancelled", "message": "The caller left."}, cancelled=True)
+    else:
+        await _drop(keeping, run, INTERNAL, cancelled=False)
+
+
+async def _drop(keeping: Keeping, run: Run, error: Json, *, cancelled: bool) -> None:
+    told = {**error, "message": run.redactor.redact(error["message"])}
+    await _uncancelled(keeping.drop(told, cancelled=cancelled))
 
 
 def answer_of(run: Run) -> tuple[str, int, int]:
     """The words of the answering node, and its input and output tokens."""
-    out = run.out.get(run.plan.nodes[run.plan.answer].id, {})
+    out = _answer_out(run)
     text = out.get("response_text")
-    usage = out.get("usage") or {}
+    usage = out.get("usage") or _forwarded_usage(run, out.get("result"))
     return (
         text if isinstance(text, str) else answer_text(out),
         usage.get("input_tokens") or 0,
@@ -137,16 +171,49 @@ def answer_of(run: Run) -> tuple[str, int, int]:
     )
 
 
+def _answer_out(run: Run) -> Mapping[str, Json]:
+    out: Mapping[str, Json] = run.out.get(run.plan.nodes[run.plan.answer].id, {})
+    return out
+
+
+def _forwarded_usage(run: Run, result: Json) -> Mapping[str, Json]:
+    """The tokens of an answer that was passed through unread, if it is one in the caller's dialect."""
+    vendor = run.incoming.vendor
+    if vendor is None or not isinstance(result, Mapping):
+        return {}
+    try:
+        usage = run.services.vendors[vendor].parse_reply(dict(result)).usage
+    except AgentUIError:
+        return {}
+    return {} if usage is None else {"input_tokens": usage.input, "output_tokens": usage.output}
+
+
+def _user_text(run: Run) -> str | None:
+    """The user's last words. A conversation that we cannot read may still be one that its own vendor can."""
+    try:
+        return run.incoming.chat.last_user or None
+    except BadRequest:
+        return None
+
+
 async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:
     """Do something to its end even when the caller leaves meanwhile; the cancellation then goes on afterwards."""
     task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+    left: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as cancellation:
+            left = cancellation
+    if left is None:
+        task.result()
+        return
+    error = task.exception()
+    if error is not None:
+        log.warning("What a caller who left began has failed: %s", error)
+    raise left
 
 
-def _text(header: str) -> str:
+def _text(header: str | None) -> str | None:
     """A header's value as the caller's UTF-8 text; what is none is shown as replacement characters."""
-    return header.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return None if header is None else header.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

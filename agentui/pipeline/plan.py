@@ -66,11 +66,14 @@ def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
     problems: list[Problem] = []
     _check_ids(spec, problems)
     graph = _graph(spec, catalog, problems)
-    made, reads, uses_memory = _make_nodes(spec, catalog, problems)
+    made, builds = _make_nodes(spec, catalog, problems)
+    ids = {node.id for node in spec.nodes}
+    reads = {id: build.all_reads(ids) for id, build in builds.items()}
     _check_reads(spec, graph, reads, problems)
     answer = _answer(spec, graph, problems)
     if answer is None or any(problem.severity == "error" for problem in problems):
         raise InvalidPipeline(_headline(pipeline_id, problems), tuple(problems), pipeline=pipeline_id)
+    uses_memory = _uses_memory(spec, graph, builds)
     return _plan(pipeline_id, document, spec, graph, made, reads, answer, problems, uses_memory=uses_memory)
 
 
@@ -111,39 +114,41 @@ def _graph(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> "nx
     return graph
 
 
-def _make_nodes(
-    spec: PipelineSpec, catalog: Catalog, problems: list[Problem]
-) -> tuple[dict[str, Node[Any]], dict[str, frozenset[str]], bool]:
-    """The nodes, what each reads, and whether any of them may meet a stored variable."""
-    builds: list[Build] = []
+def _make_nodes(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> tuple[dict[str, Node[Any]], dict[str, Build]]:
+    """The nodes, and what compiling them told: what each reads, sets and stores."""
+    builds: dict[str, Build] = {}
     made: dict[str, Node[Any]] = {}
-    reads: dict[str, frozenset[str]] = {}
-    ids = {node.id for node in spec.nodes}
     for node in spec.nodes:
         if node.type not in catalog:
             text = f"There is no node type {node.type!r}; known are {', '.join(catalog.names())}."
             problems.append(Problem("node.unknown_type", text, node=node.id))
             continue
-        build = Build(node.id)
+        build = builds[node.id] = Build(node.id)
         instance = make_node(catalog[node.type], node.config, build)
         problems.extend(build.problems)
-        builds.append(build)
-        reads[node.id] = build.all_reads(ids)
         if instance is not None:
             made[node.id] = instance
-    return made, reads, _uses_memory(builds)
+    return made, builds
 
 
-def _uses_memory(builds: Iterable[Build]) -> bool:
-    """Whether a template reads a name that neither the context nor a SetVars of this pipeline gives, or a node stores one."""
+def _uses_memory(spec: PipelineSpec, graph: "nx.DiGraph[str]", builds: Mapping[str, Build]) -> bool:
+    """Whether a node stores a variable, or reads a name that neither the context nor a SetVars surely before it gives."""
     known = {*CONTEXT_NAMES, "OUT", "pm"}
-    names: set[str] = set()
-    for build in builds:
+    sure = {node.id for node in spec.nodes if node.enabled and node.on_error == "fail"}
+    for node in spec.nodes:
+        build = builds[node.id]
+        if not node.enabled:
+            continue
         if build.stores:
             return True
-        known |= build.sets
-        names |= build.names
-    return not names <= known
+        unknown = build.names - known
+        if unknown:
+            # Walking to all ancestors costs a pass over the graph: only where a name is left.
+            before = nx.ancestors(graph, node.id)
+            unknown = unknown.difference(*(builds[id].sets for id in before if id in sure))
+        if unknown:
+            return True
+    return False
 
 
 def _check_reads(

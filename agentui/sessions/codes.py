@@ -29,6 +29,7 @@ CODES: dict[str, Code] = {
     "floor_patch_restricted_field": Code(400, "Only floor_no, branch_id and parent_floor_id of a floor can be changed."),
     "floor_patch_topology_invalid": Code(400, "A floor's parent must be another floor with a smaller number."),
     "generation_conflict": Code(409, "Another turn of this branch is being generated."),
+    "generation_queue_timeout": Code(503, "The branch was still generating when the longest wait for it was over."),
     "invalid_state": Code(409, "The floor's state does not allow this."),
     "merge_blocked": Code(409, "The branches cannot be merged; details carry the conflicts."),
     "message_conflict": Code(409, "The page has a message with this seq already."),

@@ -9,7 +9,14 @@ from sqlalchemy import Connection, func, select, update
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.sessions.codes import failure
-from agentui.sessions.hosts import check_no_live_run, delete_session, find_session, has_live_run, register_branch
+from agentui.sessions.hosts import (
+    check_no_live_run,
+    delete_session,
+    find_session,
+    has_live_run,
+    hold_to_delete,
+    register_branch,
+)
 from agentui.sessions.listing import Listed, Paging, list_rows
 from agentui.sessions.records import BOUND, MAIN, Session, SessionStatus, run_of, session_of
 from agentui.store.tables import generations, runs, sessions
@@ -81,14 +88,17 @@ def list_sessions(
     if status is not None:
         query = query.where(sessions.c.status == status)
     if keyword is not None:
-        query = query.where(func.lower(sessions.c.title).contains(keyword.lower(), autoescape=True))
+        escaped = keyword.replace("/", "//").replace("%", "/%").replace("_", "/_")
+        # The engine lowers both sides: each knows other letters than Python does.
+        query = query.where(func.lower(sessions.c.title).like(func.lower(f"%{escaped}%"), escape="/"))
     listed = list_rows(db, query, paging, sessions.c[paging.sort_by], sessions.c.id)
     return Listed([session_of(row) for row in listed.items], listed.total)
 
 
 def remove_session(db: Connection, account: str, session_id: str, now: int) -> None:
     """Remove a session with everything below it. Raises 404, 409 ``active_run_in_progress``."""
-    find_session(db, account, session_id)
+    if not hold_to_delete(db, account, [session_id]):
+        raise failure("not_found", "There is no such session.", session_id=session_id)
     check_no_live_run(db, account, now, session_id=session_id)
     delete_session(db, account, session_id)
 
@@ -108,8 +118,7 @@ def set_status_of_many(db: Connection, account: str, ids: Sequence[str], status:
 
 def remove_many(db: Connection, account: str, ids: Sequence[str], now: int) -> list[BatchResult]:
     """Remove many sessions; unknown ones and those with a live run are reported, not refused."""
-    found = db.execute(select(sessions.c.id).where(sessions.c.account_id == account, sessions.c.id.in_(ids)))
-    known = set(found.scalars())
+    known = hold_to_delete(db, account, ids)
     results = []
     for index, id in enumerate(ids):
         action: Literal["deleted", "not_found", "conflict"] = "not_found"

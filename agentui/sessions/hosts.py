@@ -129,10 +129,15 @@ def has_live_run(db: Connection, account: str, now: int, **where: str) -> bool:
     return db.execute(query.limit(1)).first() is not None
 
 
+def hold_to_delete(db: Connection, account: str, session_ids: Collection[str]) -> set[str]:
+    """Hold sessions against everything, so that no turn begins and no variable is written below; returns which exist."""
+    query = select(sessions.c.id).where(sessions.c.account_id == account, sessions.c.id.in_(session_ids))
+    # In one order for all callers: two batches must not wait for each other.
+    return set(db.execute(query.order_by(sessions.c.id).with_for_update()).scalars())
+
+
 def delete_session(db: Connection, account: str, session_id: str) -> None:
-    """Remove a session with everything below it, variables included."""
-    # Whoever writes variables holds the row: waiting for it first means that none is written behind our back.
-    db.execute(select(sessions.c.id).where(sessions.c.id == session_id).with_for_update())
+    """Remove a session, held by ``hold_to_delete``, with everything below it, variables included."""
     below = select(floors.c.id).where(floors.c.session_id == session_id)
     _forget_floors(db, account, below)
     names = db.execute(select(branches.c.branch_id).where(branches.c.session_id == session_id)).scalars().all()

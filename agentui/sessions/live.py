@@ -7,20 +7,24 @@
     await turn.fail(error)                                           or: a failed floor, and no variable
 
 The branch's lock is a row with an expiry; the desk renews it while the turn lives, so that a process that dies frees its
-branches by itself.
+branches by itself. A failure that the store cannot take is kept and told again: in the background, and before the next turn.
 """
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection
 
-from agentui.errors import AgentUIError, ApiError
+from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.jsonio import Json
 from agentui.sessions.codes import failure
+from agentui.sessions.hosts import has_branch
+from agentui.sessions.records import MAIN
 from agentui.sessions.turns import (
     OpenedFloor,
     commit_floor,
@@ -28,6 +32,7 @@ from agentui.sessions.turns import (
     fail_floor,
     join_session,
     open_floor,
+    session_called,
 )
 from agentui.store.lazy import LazyStore
 from agentui.store.tables import DEFAULT_ACCOUNT
@@ -36,13 +41,16 @@ from agentui.variables.scopes import Scope
 from agentui.variables.snapshots import save_branch_snapshot
 from agentui.variables.staging import Staged, Write, commit_staged
 
-LEASE_MS = 120_000
-RENEW_SECONDS = 40.0
+LEASE_SECONDS = 30.0
 POLL_SECONDS = 0.05
+"""Between two looks at a branch that another process may free."""
+RETRY_SECONDS = 1.0
 SHARED_AGE_SECONDS = 1.0
 
-
 _GLOBAL_ONLY: tuple[Scope, ...] = ("global",)
+_LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
+
+log = logging.getLogger("agentui.sessions")
 
 
 def now_ms() -> int:
@@ -59,6 +67,15 @@ class Place:
     floor: OpenedFloor
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A turn that failed: its place, and why."""
+
+    place: Place
+    error: Mapping[str, Json]
+    is_cancelled: bool
+
+
 class Turn:
     """One turn of a chat; the run's memory. Exactly one of ``commit`` and ``fail`` ends it."""
 
@@ -69,6 +86,7 @@ class Turn:
         self._staged = Staged(layers, now=now_ms)
         self._renewal = asyncio.get_running_loop().create_task(self._renew())
         self._is_over = False
+        self._store_is_away = False
 
     def staged(self) -> Staged:
         """The buffer that the run reads and writes."""
@@ -77,22 +95,27 @@ class Turn:
     async def commit(self, answer: str, tokens_in: int, tokens_out: int) -> None:
         """Make the turn durable: the answer, every variable, the snapshot and the floor, or nothing of it.
 
-        Raises ApiError ``variable_conflict`` when somebody changed a variable that this run read and writes, and
-        ``commit_conflict`` when the floor was taken away; the floor has failed then. Other errors of the store leave it
-        to ``fail``.
+        Raises ApiError ``variable_conflict`` when somebody changed a variable that this run read and writes,
+        ``commit_conflict`` when the floor was taken away, and the store's errors. All leave the rest to ``fail``.
         """
         writes = self._staged.writes()
-        await self._desk.store.write(_commit, self.place, self._run_id, writes, answer, tokens_in, tokens_out, now_ms())
+        try:
+            await self._desk.store.write(_commit, self.place, self._run_id, writes, answer, tokens_in, tokens_out, now_ms())
+        except (Busy, StoreReadOnly):
+            self._store_is_away = True
+            raise
         self._end()
+        self._desk.freed(self.place)
 
     async def fail(self, error: Mapping[str, Json], *, cancelled: bool = False) -> None:
-        """Leave a failed floor and free the branch; nothing that was staged is kept. Does nothing after a commit."""
+        """Leave a failed floor and free the branch; nothing that was staged is kept. Does nothing after a commit.
+
+        Where the store cannot take it now it is told later, and nobody waits: a caller has waited for the commit already.
+        """
         if self._is_over:
             return
         self._end()
-        await self._desk.store.write(
-            fail_floor, DEFAULT_ACCOUNT, self.place.floor.floor_id, dict(error), now_ms(), cancelled=cancelled
-        )
+        await self._desk.lose(Lost(self.place, dict(error), cancelled), at_once=not self._store_is_away)
 
     def _end(self) -> None:
         self._is_over = True
@@ -100,16 +123,17 @@ class Turn:
 
     async def _renew(self) -> None:
         """Keep the branch's lock alive while the turn lasts."""
+        lease = self._desk.lease_seconds
         while True:
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(lease / 3)
             now = now_ms()
             floor_id = self.place.floor.floor_id
             try:
                 await self._desk.store.write(
-                    extend_generation, DEFAULT_ACCOUNT, floor_id, self._desk.owner, now, now + LEASE_MS
+                    extend_generation, DEFAULT_ACCOUNT, floor_id, self._desk.owner, now, now + round(lease * 1000)
                 )
             except AgentUIError:
-                # The lease outlives two missed renewals; a store that is gone for longer fails the commit, which says so.
+                # The lease outlives a missed renewal; a store that is gone for longer fails the commit, which says so.
                 continue
 
 
@@ -117,22 +141,36 @@ class TurnDesk:
     """Opens turns on one store.
 
     ``owner`` names this process in the branches' locks. ``queue_seconds`` is how long a turn waits for its branch; 0
-    refuses at once. ``is_alone`` says that no other process writes to the store.
+    refuses at once. ``is_alone`` says that no other process writes to the store. ``lease_seconds`` is how long a branch
+    stays locked when this process dies (unless it was alone: then its locks die with it).
     """
 
-    def __init__(self, store: LazyStore, owner: str, *, queue_seconds: float, is_alone: bool) -> None:
+    def __init__(
+        self,
+        store: LazyStore,
+        owner: str,
+        *,
+        queue_seconds: float,
+        is_alone: bool,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
         self.store = store
         self.owner = owner
+        self.lease_seconds = lease_seconds
         self._is_alone = is_alone
         self._queue_seconds = queue_seconds
-        self._waiting: dict[tuple[str, str | None], asyncio.Lock] = {}
+        self._lines: dict[tuple[str, str | None], _Line] = {}
+        self._ends: dict[tuple[str, str], asyncio.Event] = {}
+        self._lost: dict[str, Lost] = {}
+        self._chores: set[asyncio.Task[None]] = set()
+        self._retrying: asyncio.Task[None] | None = None
         self._global: tuple[float, int, Layers] | None = None
 
     async def begin(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
         """Open a floor in the session of this id or name (a new name makes a session) and read its tiers.
 
         Raises ApiError ``generation_conflict`` when the branch generates already, ``generation_queue_timeout`` when it
-        still does after the wait, ``session_archived``, ``validation_error``.
+        still does after the wait, ``session_archived``, ``validation_error``; and the store's errors.
         """
         if self._queue_seconds <= 0:
             return await self._open(session, branch, run_id, user_text)
@@ -143,7 +181,15 @@ class TurnDesk:
             raise failure(
                 "generation_queue_timeout",
                 f"The branch was still generating another turn after {self._queue_seconds:g} seconds. Try again.",
+                retry_after=1,
             ) from error
+
+    async def look(self, session: str, branch: str | None) -> Staged:
+        """A buffer over what a turn would see here, for a request that is none; what it stages goes nowhere.
+
+        Nothing is made: a session that is not there yet shows the global variables, a new branch those of main.
+        """
+        return Staged(await self.store.read(_look, session, branch), now=now_ms)
 
     async def shared(self) -> Staged:
         """A buffer over the global variables alone, for a run without a session.
@@ -157,6 +203,58 @@ class TurnDesk:
         writes = staged.writes()
         if writes:
             await self.store.write(commit_staged, DEFAULT_ACCOUNT, run_id, None, None, None, None, writes, now_ms())
+
+    async def lose(self, lost: Lost, *, at_once: bool = True) -> None:
+        """Record a failed turn: now, or as soon as the store can."""
+        self._lost[lost.place.floor.floor_id] = lost
+        if not at_once:
+            self._retry()
+            return
+        try:
+            await self._record_lost()
+        except AgentUIError as error:
+            log.warning("A failed turn is recorded later: %s", error.message)
+            self._retry()
+
+    def freed(self, place: Place) -> None:
+        """Wake who waits for this branch."""
+        event = self._ends.pop((place.session_id, place.branch_id), None)
+        if event is not None:
+            event.set()
+
+    async def close(self) -> None:
+        """End what is under way in the background. What could not be recorded is found by the next start."""
+        if self._retrying is not None:
+            self._retrying.cancel()
+        await asyncio.gather(*self._chores, return_exceptions=True)
+
+    async def _record_lost(self) -> None:
+        every = tuple(self._lost.values())
+        await self.store.write(_fail_all, every, now_ms())
+        self._were_recorded(every)
+
+    def _were_recorded(self, every: Sequence[Lost]) -> None:
+        for lost in every:
+            self._lost.pop(lost.place.floor.floor_id, None)
+            self.freed(lost.place)
+
+    def _retry(self) -> None:
+        """See that lost turns are recorded in the background."""
+        if self._retrying is None or self._retrying.done():
+            self._retrying = self._in_background(self._record_until_done())
+
+    async def _record_until_done(self) -> None:
+        while self._lost:
+            try:
+                await self._record_lost()
+            except AgentUIError:
+                await asyncio.sleep(RETRY_SECONDS)
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        chore = asyncio.get_running_loop().create_task(work)
+        self._chores.add(chore)
+        chore.add_done_callback(self._chores.discard)
+        return chore
 
     async def _global_layers(self) -> Layers:
         kept = self._global
@@ -177,34 +275,95 @@ class TurnDesk:
             except ApiError as error:
                 if error.code != "generation_conflict":
                     raise
-            # Another process may hold the branch, so there is nothing here that could be awaited.
-            await asyncio.sleep(POLL_SECONDS)
+                await self._until_freed(str(error.details["session_id"]), str(error.details["branch_id"]))
+
+    async def _until_freed(self, session_id: str, branch_id: str) -> None:
+        """Wait for the end of the branch's turn. Another process may have it, so the wait is short."""
+        key = (session_id, branch_id)
+        event = self._ends.setdefault(key, asyncio.Event())
+        try:
+            async with asyncio.timeout(POLL_SECONDS):
+                await event.wait()
+        except TimeoutError:
+            if self._ends.get(key) is event:
+                del self._ends[key]
 
     async def _open(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
-        now = now_ms()
-        place, layers = await self.store.write(_open, session, branch, run_id, self.owner, user_text, now)
+        """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
+        opening = asyncio.get_running_loop().create_task(self._opened(session, branch, run_id, user_text))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            self._in_background(_end_unwanted(opening))
+            raise
+
+    async def _opened(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
+        now, lost = now_ms(), tuple(self._lost.values())
+        expires_at = now + round(self.lease_seconds * 1000)
+        place, layers = await self.store.write(_open, session, branch, run_id, self.owner, user_text, now, expires_at, lost)
+        self._were_recorded(lost)
         return Turn(self, place, layers, run_id)
 
     @asynccontextmanager
     async def _in_line(self, key: tuple[str, str | None]) -> AsyncIterator[None]:
         """Wait behind the turns of this process that came earlier for the same branch."""
-        lock = self._waiting.setdefault(key, asyncio.Lock())
+        line = self._lines.setdefault(key, _Line())
+        line.length += 1
         try:
-            async with lock:
+            async with line.lock:
                 yield
         finally:
-            if not lock.locked():
-                self._waiting.pop(key, None)
+            line.length -= 1
+            if line.length == 0:
+                del self._lines[key]
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """Those who wait for one branch, in their order."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    length: int = 0
+
+
+async def _end_unwanted(opening: "asyncio.Task[Turn]") -> None:
+    """Let a turn fail that was opened for somebody who has left; where opening failed there is nothing to end."""
+    await asyncio.wait([opening])
+    if not opening.cancelled() and opening.exception() is None:
+        await opening.result().fail(_LEFT, cancelled=True)
 
 
 def _open(
-    db: Connection, session: str, branch: str | None, run_id: str, owner: str, user_text: str | None, now: int
+    db: Connection,
+    session: str,
+    branch: str | None,
+    run_id: str,
+    owner: str,
+    user_text: str | None,
+    now: int,
+    expires_at: int,
+    lost: Sequence[Lost],
 ) -> tuple[Place, Layers]:
     """Join, open and read in one transaction, so that the tiers are those at the moment the branch was locked."""
+    _fail_all(db, lost, now)
     joined = join_session(db, DEFAULT_ACCOUNT, session, branch, now)
-    floor = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, run_id, owner, user_text, now, now + LEASE_MS)
+    floor = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, run_id, owner, user_text, now, expires_at)
     layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, floor.floor_id, floor.output_page_id)
     return Place(joined.session_id, joined.branch_id, floor), layers
+
+
+def _look(db: Connection, session: str, branch: str | None) -> Layers:
+    session_id = session_called(db, DEFAULT_ACCOUNT, session)
+    if session_id is None:
+        return load_global(db, DEFAULT_ACCOUNT)
+    is_known = branch is not None and has_branch(db, DEFAULT_ACCOUNT, session_id, branch)
+    return load_layers(db, DEFAULT_ACCOUNT, session_id, branch if is_known else MAIN, None, None)
+
+
+def _fail_all(db: Connection, every: Sequence[Lost], now: int) -> None:
+    """Record turns that failed. One whose floor is gone or over is no longer of interest."""
+    for lost in every:
+        fail_floor(db, DEFAULT_ACCOUNT, lost.place.floor.floor_id, dict(lost.error), now, cancelled=lost.is_cancelled)
 
 
 def _commit(

@@ -67,7 +67,7 @@ def create_message(db: Connection, account: str, new: NewMessage, now: int) -> M
         "source": new.source,
         "created_at": now,
     }
-    # A page that was removed a moment ago is found by the foreign key.
+    # Now that the floor is held: the page may have been removed while we waited for it.
     find_page(db, account, new.page_id)
     if not insert_new(db, messages, values):
         raise _seq_taken(new.seq)

@@ -69,7 +69,7 @@ def join_session(db: Connection, account: str, name_or_id: str, branch_id: str |
     _check_name(name_or_id, "session", MAX_NAME)
     branch_id = MAIN if branch_id is None else branch_id
     _check_name(branch_id, "branch", MAX_BRANCH)
-    session_id = _session_called(db, account, name_or_id) or _new_session(db, account, name_or_id, now)
+    session_id = session_called(db, account, name_or_id) or _new_session(db, account, name_or_id, now)
     if find_session(db, account, session_id, code="session_not_found", hold=True).status == "archived":
         raise failure("session_archived", "This session is archived: it takes no new turns.", session_id=session_id)
     if not has_branch(db, account, session_id, branch_id):
@@ -187,7 +187,7 @@ def _check_name(name: str, what: str, most: int) -> None:
         raise failure("validation_error", f"The name of a {what} has 1 to {most} characters and no NUL.", param=what)
 
 
-def _session_called(db: Connection, account: str, name_or_id: str) -> str | None:
+def session_called(db: Connection, account: str, name_or_id: str) -> str | None:
     """The id of the session with this id or this name; an id wins."""
     mine = sessions.c.account_id == account
     for column in (sessions.c.id, sessions.c.name):

@@ -64,6 +64,10 @@ class Backups:
         """Give up a copy that is under way."""
         self._stop.set()
 
+    def go_on(self) -> None:
+        """Make copies again after a ``stop``."""
+        self._stop.clear()
+
     def _daily(self) -> list[Path]:
         if not self._folder.is_dir():
             return []

@@ -71,8 +71,13 @@ class GroupCommit:
             job.result = lend(self._db, job.run)
         except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this job
             job.error = error
-            if not self._raw.in_transaction:
+            if self._is_gone():
                 return False
             self._raw.execute("ROLLBACK TO job")
         self._raw.execute("RELEASE job")
         return True
+
+    def _is_gone(self) -> bool:
+        """Whether the transaction is of no more use, to SQLite or (after a function tried to end it) to SQLAlchemy."""
+        known = self._db.get_transaction()
+        return not self._raw.in_transaction or (known is not None and not known.is_active)

@@ -40,10 +40,14 @@ class Lane(Generic[C]):
         self._thread.start()
         await opened
 
-    async def close(self) -> None:
-        """End the thread after what is queued. Of lanes that share a queue all must be closed."""
+    def end(self) -> None:
+        """Ask for an end after what is queued. Of lanes that share a queue any may hear it: end all, then join all."""
         if self._thread is not None:
             self._queue.put(None)
+
+    async def join(self) -> None:
+        """Wait until the thread has closed its connection."""
+        if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
 
     def _run(self, loop: asyncio.AbstractEventLoop, opened: asyncio.Future[None]) -> None:

@@ -41,18 +41,21 @@ class LazyStore:
 
     async def start(self) -> None:
         """Open now, unless it is open."""
+        if not self._is_open:
+            async with self._opening:
+                await self._open()
+
+    async def _open(self) -> None:
+        # Somebody may have opened it while we waited for our turn.
         if self._is_open:
             return
-        async with self._opening:
-            if self._is_open:
-                return
-            await self._store.start()
-            try:
-                await self._opened(self._store)
-            except BaseException:
-                await self._store.close()
-                raise
-            self._is_open = True
+        await self._store.start()
+        try:
+            await self._opened(self._store)
+        except BaseException:
+            await self._store.close()
+            raise
+        self._is_open = True
 
     async def close(self) -> None:
         """Close, if it was opened."""

@@ -57,6 +57,7 @@ class PostgresStore:
             "postgresql+asyncpg://",
             async_creator=self._connect,
             isolation_level="READ COMMITTED",
+            hide_parameters=True,  # errors are shown and logged; what is written is private
             pool_size=self._pool_size,
             max_overflow=0,
             pool_timeout=self._patience,
@@ -136,7 +137,7 @@ class PostgresStore:
             except _Again as again:
                 log.debug("A transaction runs again: %s", again.__cause__)
             except DBAPIError as error:
-                raise self._explained(error) from error
+                raise self._explained(error, is_read=engine is self._reading) from error
             finally:
                 await db.close()
         raise Busy("The transaction lost against others again and again.", retry_after=1)
@@ -152,14 +153,14 @@ class PostgresStore:
         except (OSError, PoolTimeout, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError) as error:
             raise Busy(f"PostgreSQL at {self._place} cannot be reached: {_reason(error)}.", retry_after=1) from error
 
-    def _explained(self, error: DBAPIError) -> Exception:
+    def _explained(self, error: DBAPIError, *, is_read: bool) -> Exception:
         """The engine's fault in our words; an ordinary error (a constraint, wrong SQL) as it is."""
         match postgres_fault(error):
             case Fault.BUSY:
                 return Busy(f"PostgreSQL at {self._place} did not finish: {_reason(error)}. Try again.", retry_after=1)
             case Fault.FULL:
                 return StoreFull(f"The disk of PostgreSQL at {self._place} is full. Make room and try again.")
-            case Fault.READ_ONLY:
+            case Fault.READ_ONLY if not is_read:  # else a function writes where it may only read
                 return StoreReadOnly(f"PostgreSQL at {self._place} takes no writes: it is a standby, or set to read only.")
         return error
 

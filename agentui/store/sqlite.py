@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DatabaseError, DBAPIError
 
 from agentui.errors import AgentUIError, Busy, StoreFull, StoreReadOnly
 from agentui.ids import Clock, SystemClock
@@ -72,7 +72,8 @@ class SqliteStore:
         self._writes: Queue = SimpleQueue()
         self._reads: Queue = SimpleQueue()
         self._readers = readers
-        self._lanes: list[Lane[Any]] = []
+        self._writing: list[Lane[Any]] = []
+        self._reading: list[Lane[Any]] = []
         self._rounds: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._read_only: str | None = None
@@ -83,6 +84,9 @@ class SqliteStore:
         """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.take()
+        self._read_only = None
+        self._file.may_write = True
+        self._backups.go_on()
         try:
             is_new = self._file.is_new
             await asyncio.to_thread(self._prepare)
@@ -170,19 +174,23 @@ class SqliteStore:
             self._file.migrate(self._backups)
         except StoreReadOnly as newer:
             self._read_only = newer.message
-            self._file.only_read()
+            self._file.may_write = False
 
     async def _open_lanes(self) -> None:
         if self._read_only is None:
-            self._lanes.append(Lane(self._writes, self._committer, self._commit, most=_MOST_TOGETHER))
-        self._lanes += [Lane(self._reads, self._file.reader, self._read_one) for _ in range(self._readers)]
-        for lane in self._lanes:
+            self._writing.append(Lane(self._writes, self._committer, self._commit, most=_MOST_TOGETHER))
+        self._reading += [Lane(self._reads, self._file.reader, self._read_one) for _ in range(self._readers)]
+        for lane in (*self._writing, *self._reading):
             await lane.open()
 
     async def _close_lanes(self) -> None:
         """End the readers first: the last connection to close, the writer's, tidies the log into the file."""
-        while self._lanes:
-            await self._lanes.pop().close()
+        for lanes in (self._reading, self._writing):
+            for lane in lanes:
+                lane.end()
+            for lane in lanes:
+                await lane.join()
+            lanes.clear()
 
     # Working, in the threads
 
@@ -226,6 +234,8 @@ class SqliteStore:
                 explained = StoreReadOnly(f"{self._path} cannot be written. Check its permissions and its disk.")
             case Fault.DAMAGED:
                 explained = self._damaged(str(getattr(error, "orig", None) or error))
+            case None if self._read_only is not None and isinstance(error, DatabaseError):
+                explained = StoreReadOnly(self._read_only)  # damage has many voices: an unknown format, a table that is gone
             case _:
                 return error
         explained.__cause__ = error
@@ -243,7 +253,7 @@ class SqliteStore:
             last = self._backups.last
             offer = "There is no backup." if last is None else f"The newest backup is {last}."
             self._read_only = f"{self._path} is damaged ({why}). It is open for reading only and left as it is. {offer}"
-            self._file.only_read()
+            self._file.may_write = False
             log.error("%s", self._read_only)
         return StoreReadOnly(self._read_only)
 

@@ -25,8 +25,14 @@ class SqliteFile:
         self.path = path
         self._busy_timeout = busy_timeout
         self._migrations = migrations_folder
-        self._mode = "rwc"
-        self._engine: Engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
+        self.may_write = True
+        """Whether connections opened from now on can write."""
+        self._engine: Engine = create_engine(
+            "sqlite://",
+            creator=self._connect,
+            poolclass=NullPool,
+            hide_parameters=True,  # errors are shown and logged; what is written is private
+        )
         guard(self._engine)
 
     @property
@@ -47,10 +53,6 @@ class SqliteFile:
             if sqlite_fault(error) is Fault.BUSY:
                 raise Busy(f"{self.path} is locked by another program.", retry_after=1) from error
             return str(error) or "it asks for more memory than there is"
-
-    def only_read(self) -> None:
-        """Never write to this file again: connections opened from now on cannot."""
-        self._mode = "ro"
 
     @contextmanager
     def writer(self) -> Iterator[tuple[Connection, sqlite3.Connection]]:
@@ -94,7 +96,7 @@ class SqliteFile:
             return found_damage(raw)
 
     def _connect(self, mode: str | None = None) -> sqlite3.Connection:
-        uri = f"{self.path.absolute().as_uri()}?mode={mode or self._mode}"
+        uri = f"{self.path.absolute().as_uri()}?mode={mode or ('rwc' if self.may_write else 'ro')}"
         return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=self._busy_timeout)
 
     @contextmanager

@@ -17,7 +17,17 @@ from agentui.templating.curly import Curly
 from agentui.templating.literals import CONSTANTS
 from agentui.templating.paths import MAX_STEPS, MISSING, Step, read_path
 from agentui.templating.problems import Fault, SourceText, TemplateRenderError
-from agentui.templating.scope import Frame, Read, read_best_text, read_context, read_name, read_nothing, read_out, read_vars
+from agentui.templating.scope import (
+    TIERS,
+    Frame,
+    Read,
+    read_best_text,
+    read_context,
+    read_name,
+    read_nothing,
+    read_out,
+    read_vars,
+)
 from agentui.templating.values import json_text, plain_top, text_of
 
 MAX_MACROS = 10_000
@@ -226,9 +236,11 @@ class MacroReader:
             return read_best_text(best[1])
         if name in _SQUARE_ONLY and not is_context_first:
             self.source.add(offset, "template.syntax", f"{name} works in square brackets only: {_SQUARE_ONLY[name]}.")
-        self.names.add(name)
         if name == "vars":
+            if steps and steps[0].key in TIERS - {"run"}:
+                self.names.add(name)  # the run's own variables are no name to look up
             return read_vars(steps)
+        self.names.add(name)
         return read_context(name, steps) if is_context_first else read_name(name, steps)
 
 

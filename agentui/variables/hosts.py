@@ -115,7 +115,12 @@ def hold_writable(db: Connection, account: str, targets: Iterable[Target]) -> No
 
     Raises HostNotFound and TargetLocked, for the first target that is at fault.
     """
-    for target in dict.fromkeys(targets):
+    wanted = sorted(set(targets))
+    # Sessions first: who removes one holds it before he looks for its variables, so nothing is written behind his back.
+    # The one order for all keeps two writers from waiting for each other.
+    for session_id in sorted({id for id in (_session_of(db, account, target) for target in wanted) if id is not None}):
+        db.execute(_SESSION_HELD, {"id": session_id, "account": account})
+    for target in wanted:
         state = _look(db, account, target, hold=True)
         if state is None:
             raise HostNotFound(
@@ -129,6 +134,28 @@ def hold_writable(db: Connection, account: str, targets: Iterable[Target]) -> No
                 scope=target.scope,
                 scope_id=target.scope_id,
             )
+
+
+def hold_session(db: Connection, account: str, session_id: str) -> None:
+    """Keep a session from being removed until the transaction ends. Raises HostNotFound."""
+    if db.execute(_SESSION_HELD, {"id": session_id, "account": account}).first() is None:
+        raise HostNotFound(f"There is no session {session_id!r}.", session_id=session_id)
+
+
+def _session_of(db: Connection, account: str, target: Target) -> str | None:
+    """The session that a target is part of; None for global, and where there is no such host."""
+    place = None
+    match target.scope:
+        case "chat":
+            return target.scope_id
+        case "branch":
+            named = split_branch_id(target.scope_id)
+            return named[0] if named is not None else None
+        case "floor":
+            place = place_of_floor(db, account, target.scope_id)
+        case "page":
+            place = place_of_page(db, account, target.scope_id)
+    return place.session_id if place is not None else None
 
 
 _NAMES = {"global": "account", "chat": "session", "branch": "branch", "floor": "floor", "page": "page"}

@@ -95,8 +95,7 @@ def put_all(db: Connection, account: str, writes: Sequence[Put], now: int) -> li
                 index=index,
                 first_index=first,
             )
-    # Everybody takes hosts and rows in one order, so that two writers never wait for each other.
-    hold_writable(db, account, sorted({write.target for write in writes}))
+    hold_writable(db, account, (write.target for write in writes))
     return upsert(db, account, writes, now)
 
 

@@ -25,6 +25,7 @@ from agentui.jsonio import Json
 from agentui.store.tables import variables
 from agentui.templating.paths import MISSING, Step
 from agentui.variables.errors import CannotStage, InvalidWrite, ValueTooLarge, VariableChanged
+from agentui.variables.hosts import hold_session
 from agentui.variables.ledger import Entry, write_ledger
 from agentui.variables.paths import PathBlocked, root_of, write_path
 from agentui.variables.records import COLUMNS, Put, Variable, Written, upsert
@@ -215,10 +216,13 @@ def commit_staged(
     """Make a run's writes durable, with their ledger; part of the transaction that commits the floor, before its state
     changes. Without a session the ids are None, and only global writes come.
 
-    Raises VariableChanged when a variable that the run read and writes has changed since.
+    Raises VariableChanged when a variable that the run read and writes has changed since, HostNotFound when the session
+    is gone.
     """
     if not writes:
         return
+    if session_id is not None:
+        hold_session(db, account, session_id)
     targets = _targets(session_id, branch_id, floor_id, output_page_id)
     current = _load_current(db, account, [(targets[write.tier], write.key) for write in writes if _needs_current(write)])
     texts: dict[tuple[Target, str], str] = {}

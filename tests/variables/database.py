@@ -1,7 +1,7 @@
 """A memory for tests of transaction functions: a store on either engine, and hosts made by hand."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from itertools import count
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -33,6 +33,10 @@ class Database:
     def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run one transaction that only reads."""
         return self._runner.run(self.store.read(transaction, *args, **kwargs))
+
+    def finish(self, work: Coroutine[object, object, T]) -> T:
+        """Run something that awaits the store."""
+        return self._runner.run(work)
 
     def empty(self) -> None:
         """Remove every row."""

@@ -47,7 +47,7 @@ class RawForward(Node[RawForwardParams]):
     """Forwards the caller's request unchanged: method, query and body as they came.
 
     When it answers, the upstream's bytes pass through unparsed while they arrive. OUT: ``result``, the upstream's JSON,
-    or ``{"error", "text"}`` for what is not JSON.
+    or ``{"error", "text"}`` for what is not JSON. Where the answer is the upstream's error, OUT holds ``error`` too.
     """
 
     Params = RawForwardParams
@@ -87,8 +87,8 @@ class RawForward(Node[RawForwardParams]):
                     begins=(await stream.read(MAX_KEPT_BYTES))[:200].decode("utf-8", "replace"),
                 )
             if stream.status >= 400:
-                return {"result": await self._pass_error_on(ctx, stream)}
-            return {"result": await self._pass_on(ctx, stream)}
+                return await self._pass_error_on(ctx, stream)
+            return await self._pass_on(ctx, stream)
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body."""
@@ -140,7 +140,7 @@ class RawForward(Node[RawForwardParams]):
                 raise NodeFailed(error.message, field=f"extra_headers.{name}") from error
         return {name.lower(): value for name, value in extra.items() if value}
 
-    async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream) -> Json:
+    async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
         """Hand every chunk to the caller (if this node answers) and keep a copy for OUT."""
         headers = returnable_response_headers(stream.headers)
         kept = bytearray()
@@ -157,44 +157,51 @@ class RawForward(Node[RawForwardParams]):
                 kept += chunk
             chunk = await stream.next()
         if not whole:
-            return {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}
+            return {"result": {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}}
         return self._result(ctx, stream.content_type, bytes(kept))
 
-    async def _pass_error_on(self, ctx: NodeContext, stream: UpstreamStream) -> Json:
+    async def _pass_error_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
         """Hand an error answer on as a whole, without the keys that some upstreams repeat in it."""
         headers = returnable_response_headers(stream.headers)
         body = (await stream.read(MAX_KEPT_BYTES)).decode("utf-8", "surrogateescape")
         shown = ctx.run.redactor.redact(body).encode("utf-8", "surrogateescape")
         if ctx.answer is not None:
             await ctx.answer.raw(stream.status, headers, shown)
-        return self._result(ctx, stream.content_type, shown)
+        error = _error("upstream_refused", f"The upstream answered {stream.status}; its answer was passed on.", stream.status)
+        return {**self._result(ctx, stream.content_type, shown), "error": error}
 
-    def _result(self, ctx: NodeContext, content_type: str, body: bytes) -> Json:
+    def _result(self, ctx: NodeContext, content_type: str, body: bytes) -> dict[str, Json]:
         """The JSON that came; a stream of the caller's own dialect as the answer it adds up to."""
         try:
             if content_type == "text/event-stream" and ctx.incoming.wire is not None:
                 return _assembled(ctx, body)
-            return loads(body)
+            return {"result": loads(body)}
         except (InvalidJson, UpstreamInvalid):
-            return {"error": "The upstream's answer is not JSON.", "text": body.decode("utf-8", "replace")}
+            return {"result": {"error": "The upstream's answer is not JSON.", "text": body.decode("utf-8", "replace")}}
 
 
-def _assembled(ctx: NodeContext, body: bytes) -> Json:
-    """The answer that a stream adds up to. Raises UpstreamTruncated when it broke off in the caller's dialect; of another
-    dialect's stream nothing is known."""
+def _assembled(ctx: NodeContext, body: bytes) -> dict[str, Json]:
+    """The answer that a stream adds up to, and the error that it ends with, if it does. Raises UpstreamTruncated when it
+    broke off in the caller's dialect; of another dialect's stream nothing is known."""
     assert ctx.incoming.wire is not None
     vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
     parser, decoder = vendor.stream_parser(), SseDecoder(ctx.services.max_event)
     deltas = [delta for event in decoder.feed(body) for delta in parser.feed(event)]
     deltas += parser.close()
-    is_over = any(isinstance(delta, End | Failure) for delta in deltas)
-    if deltas and not is_over:
+    failure = next((delta.error for delta in deltas if isinstance(delta, Failure)), None)
+    if deltas and failure is None and not any(isinstance(delta, End) for delta in deltas):
         raise UpstreamTruncated("The upstream's answer broke off before its end.")
     builder = ReplyBuilder()
     builder.feed(deltas)
     reply = builder.reply()
     ctx.emit_chunk(reply.text)
-    return vendor.render_reply(reply, ctx.incoming.wire)
+    out = {"result": vendor.render_reply(reply, ctx.incoming.wire)}
+    return out if failure is None else {**out, "error": _error(failure.code, failure.message, failure.status)}
+
+
+def _error(code: str, message: str, status: int) -> Json:
+    """An error as OUT holds it."""
+    return {"code": code, "message": message, "status": status}
 
 
 def _without_key(query: str) -> tuple[str, str]:

@@ -1,0 +1,1 @@
+"""The memory's API over HTTP."""

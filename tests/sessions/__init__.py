@@ -1,0 +1,1 @@
+"""Sessions, branches, floors and turns, on both engines."""
