@@ -586,8 +586,12 @@ async def test_the_examples_of_the_page_were_really_run(name: str, tmp_path: Pat
                 assert differences(json.loads(example.answer.text), json.loads(said)) == [], f"{example.answer}\n{said}"
 
 
+LONG_AGO = 10**12
+"""Numbers from here on are times in milliseconds, which differ with every run."""
+
+
 def differences(told: Json, real: Json, where: str = "") -> list[str]:
-    """Where the real answer lacks what the page tells: members, items, kinds of values. More than is told may be there."""
+    """Where the real answer lacks what the page tells: members, items, values. More than is told may be there."""
     if isinstance(told, dict) and isinstance(real, dict):
         lacking = [f"{where}/{key} is not there" for key in told.keys() - real.keys()]
         return lacking + [
@@ -598,7 +602,9 @@ def differences(told: Json, real: Json, where: str = "") -> list[str]:
     if isinstance(told, (str, bool)) or told is None:
         is_volatile = isinstance(told, str) and ("…" in told or '"' in told)
         return [] if told == real or (is_volatile and isinstance(real, str)) else [f"{where}: {real!r} is not {told!r}"]
-    return [] if isinstance(real, int | float) and not isinstance(real, bool) else [f"{where}: {real!r} is no number"]
+    if isinstance(real, bool) or not isinstance(real, int | float):
+        return [f"{where}: {real!r} is no number"]
+    return [] if told == real or told >= LONG_AGO or where.endswith("/size") else [f"{where}: {real!r} is not {told!r}"]
 
 
 def test_the_changelog_begins_with_the_version() -> None:

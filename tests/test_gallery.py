@@ -102,7 +102,9 @@ def test_agentui_check_finds_nothing() -> None:
 async def test_a_pipeline_runs_for_every_caller(start_server: StartServer, demo: DemoServer, path: Path) -> None:
     server = await start_server({"default": at_the_demo(read(path))}, named_origins={"demo": demo.origin})
     for dialect in DIALECTS:
-        caller = Caller(dialect, server.origin, key="demo-key-0123456789")
+        # The pipelines that remember need a chat; to the others the header means nothing.
+        headers = {"x-agentui-session": f"gallery {dialect}"}
+        caller = Caller(dialect, server.origin, key="demo-key-0123456789", headers=headers)
         whole = await caller.ask("What is the weather like?", "demo-small")
         assert whole.status == 200, (dialect, whole.body)
         assert text_of(dialect, whole.json).strip()

@@ -19,10 +19,12 @@ CODES: dict[str, Code] = {
     "ambiguous_branch": Code(409, "Several sessions have a branch of this name; session_id says which one is meant."),
     "branch_exists": Code(409, "The session has a branch of this name already."),
     "branch_head_conflict": Code(409, "The branch's head is no longer the floor that the caller expected."),
+    "branch_local_snapshot_missing": Code(409, "It is not known which branch variables the source floor saw."),
     "branch_not_found": Code(404, "The session has no such branch."),
     "commit_conflict": Code(409, "The turn's floor is no longer generating; its answer was not kept."),
     "constraint_error": Code(409, "Another live floor of this branch has this number."),
     "content_target_locked": Code(409, "A committed floor's pages and messages cannot be changed."),
+    "duplicate_variable_target": Code(400, "Two items of a batch write the same variable."),
     "floor_not_found": Code(404, "There is no such floor."),
     "floor_parent_session_mismatch": Code(409, "A floor's parent must belong to the same session."),
     "floor_patch_mixed_fields": Code(400, "A floor's place and its other fields cannot be changed in one call."),
@@ -31,6 +33,7 @@ CODES: dict[str, Code] = {
     "generation_conflict": Code(409, "Another turn of this branch is being generated."),
     "generation_queue_timeout": Code(503, "The branch was still generating when the longest wait for it was over."),
     "invalid_state": Code(409, "The floor's state does not allow this."),
+    "invalid_variable_context": Code(400, "Session, branch, floor and page contradict each other."),
     "merge_blocked": Code(409, "The branches cannot be merged; details carry the conflicts."),
     "message_conflict": Code(409, "The page has a message with this seq already."),
     "message_not_found": Code(404, "There is no such message."),
@@ -43,6 +46,10 @@ CODES: dict[str, Code] = {
     "session_not_found": Code(404, "There is no such session."),
     "source_floor_not_found": Code(404, "The floor to fork from does not exist in this session."),
     "validation_error": Code(400, "The body, the query or the path is not of the right form; details say where."),
+    "variable_conflict": Code(409, "A run used a variable that somebody else changed before it could commit."),
+    "variable_host_not_found": Code(404, "What should hold the variable does not exist."),
+    "variable_not_found": Code(404, "There is no such variable, or what held it is gone."),
+    "variable_target_locked": Code(409, "Variables of a generating or committed floor, and of its pages, cannot be changed."),
 }
 """By code."""
 

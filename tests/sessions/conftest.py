@@ -12,7 +12,7 @@ from agentui.sessions.records import AnyRow
 from agentui.sessions.turns import Committed, Joined, OpenedFloor, commit_floor, join_session, open_floor
 from agentui.store.base import Store
 from agentui.variables.records import Put, put_all
-from agentui.variables.scopes import Target
+from agentui.variables.scopes import Scope, Target
 from agentui.variables.snapshots import save_branch_snapshot
 from tests.store.conftest import MakeStore, database, make_store, postgres
 
@@ -69,9 +69,9 @@ class Memory:
         await self.commit(opened.floor_id)
         return opened
 
-    async def put(self, scope: str, scope_id: str, key: str = "gold", value: Json = "1") -> None:
+    async def put(self, scope: Scope, scope_id: str, key: str = "gold", value: Json = "1") -> None:
         """Write a variable."""
-        await self.write(put_all, [Put(Target(scope, scope_id), key, value)], self.now)  # type: ignore[arg-type]
+        await self.write(put_all, [Put(Target(scope, scope_id), key, value)], self.now)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from agentui.errors import ApiError
 from agentui.sessions.branches import remove_branch
@@ -14,6 +14,7 @@ from agentui.sessions.hosts import find_branch, find_floor, find_page, find_sess
 from agentui.sessions.messages import NewMessage, create_message
 from agentui.sessions.pages import NewPage, activate_page, create_page, remove_page
 from agentui.store.tables import floors, messages, metadata, pages, variables
+from agentui.variables.errors import VariableError
 from tests.sessions.conftest import Memory, code_of
 
 
@@ -49,7 +50,7 @@ async def furnished(memory: Memory) -> tuple[str, str, str, str]:
     return main.session_id, opened.floor_id, opened.input_page_id, kept.floor_id
 
 
-def _write_variable(db, account: str, scope: str, scope_id: str) -> None:  # type: ignore[no-untyped-def]
+def _write_variable(db: Connection, account: str, scope: str, scope_id: str) -> None:
     """Write past the lock of a floor that generates, as a commit does."""
     values = {"scope": scope, "scope_id": scope_id, "key": "gold", "value_json": "1", "updated_at": 1}
     db.execute(variables.insert().values(id=f"{scope}-{scope_id}", account_id=account, **values))
@@ -136,3 +137,9 @@ def test_a_failure_has_the_status_of_its_code() -> None:
     for code, entry in CODES.items():
         error = failure(code, "No.", floor_id="f")
         assert (error.code, error.status, error.details) == (code, entry.status, {"floor_id": "f"})
+
+
+def test_the_codes_of_variables_are_in_the_table() -> None:
+    kinds = VariableError.__subclasses__()
+    assert kinds
+    assert {kind.code: kind.status for kind in kinds}.items() <= {code: entry.status for code, entry in CODES.items()}.items()

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from agentui.errors import AgentUIError, Busy, StoreFull, StoreInUse, StoreReadOnly
 from agentui.store.backups import DAY, Backups
-from agentui.store.migrations import current_revision, head_revision
+from agentui.store.migrations import head_revision
 from agentui.store.reserve import FILE as RESERVE_FILE
 from agentui.store.sqlite import SqliteStore
 from tests.store.conftest import RESERVE
@@ -242,7 +242,7 @@ def test_a_disk_that_fills_at_any_byte_of_a_turn_leaves_whole_turns(path: Path) 
     assert output == "whole\n"
 
 
-async def test_a_start_on_a_full_disk_uses_the_reserve(store: SqliteStore, path: Path) -> None:
+async def test_a_disk_without_room_for_the_reserve_is_worked_on_without_it(store: SqliteStore, path: Path) -> None:
     await store.close()
     reserve = path.parent / RESERVE_FILE
     assert reserve.exists()
@@ -252,6 +252,37 @@ async def test_a_start_on_a_full_disk_uses_the_reserve(store: SqliteStore, path:
     assert not reserve.exists()
     assert await again.write(enter, "1") == "1"
     await again.close()
+
+
+START_FULL = """
+import asyncio, resource, sys
+from pathlib import Path
+from agentui.errors import StoreFull
+from agentui.store.sqlite import SqliteStore
+from tests.store.turns import rows_by_turn
+
+async def main():
+    store = SqliteStore(Path(sys.argv[1]), reserve=65536)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, most))
+    try:
+        await store.start()
+    except StoreFull:
+        print("full", flush=True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    await store.start()
+    print(await store.read(rows_by_turn), flush=True)
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limits")
+def test_a_start_on_a_full_disk_says_so_and_works_when_there_is_room(path: Path) -> None:
+    with python(START_FULL, str(path)) as process:
+        output, _ = process.communicate(timeout=50)
+    assert output == "full\n{}\n"
 
 
 # A damaged file (reliability S6)

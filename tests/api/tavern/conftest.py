@@ -8,6 +8,9 @@ from aiohttp import ClientSession
 from agentui.jsonio import Json
 from tests.api.editor_client import Answer, Editor, say
 from tests.conftest import StartServer
+from tests.store.conftest import database, postgres
+
+__all__ = ["database", "postgres"]
 
 
 class Reader(Editor):
@@ -35,5 +38,13 @@ class Reader(Editor):
 async def reader(start_server: StartServer) -> AsyncIterator[Reader]:
     """A caller of a fresh server."""
     server = await start_server({"default": say()})
+    async with ClientSession() as session:
+        yield Reader(server, session)
+
+
+@pytest.fixture
+async def postgres_reader(start_server: StartServer, database: str) -> AsyncIterator[Reader]:
+    """A caller of a server whose memory is PostgreSQL."""
+    server = await start_server({"default": say()}, database_url=database)
     async with ClientSession() as session:
         yield Reader(server, session)

@@ -1,6 +1,6 @@
 """Sessions over HTTP."""
 
-from agentui.sessions.turns import open_floor
+from agentui.sessions.turns import commit_floor, open_floor
 from agentui.store.tables import DEFAULT_ACCOUNT
 from tests.api.tavern.conftest import Reader
 
@@ -162,8 +162,6 @@ async def test_a_floor_of_the_timeline_has_its_pages_and_messages(reader: Reader
     session_id = await reader.session_id()
     now = 2_000_000_000_000
     store, owner = reader.server.state.store, reader.server.state.owner
-    from agentui.sessions.turns import commit_floor
-
     opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", owner, "Hi", now, now + 1)
     await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, "Hello.", 1, 2, now)
     (floor,) = (await reader.get(f"/sessions/{session_id}/timeline")).body["data"]["floors"]

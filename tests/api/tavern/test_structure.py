@@ -3,22 +3,21 @@
 import pytest
 
 from agentui.jsonio import Json
+from agentui.sessions.turns import commit_floor, open_floor
+from agentui.store.tables import DEFAULT_ACCOUNT
 from tests.api.tavern.conftest import Reader
 
 STATES = ("draft", "generating", "committed", "failed")
 
 
 async def content(reader: Reader, state: str) -> tuple[str, str, str]:
-    """A floor in a state with an output page and a message. A committed one gets them by moving an earlier life there."""
+    """A floor in a state with an output page and a message; a committed one comes from a turn."""
     session_id = await reader.session_id()
     if state != "committed":
         floor_id = await reader.floor_id(session_id, state=state)
         page = await reader.make("/pages", floor_id=floor_id, page_no=1, page_kind="output")
         message = await reader.make("/messages", page_id=page["id"], seq=0, role="assistant", content="Hi")
         return floor_id, page["id"], message["id"]
-    from agentui.sessions.turns import commit_floor, open_floor
-    from agentui.store.tables import DEFAULT_ACCOUNT
-
     store = reader.server.state.store
     opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", "me", "Hi", 1, 2)
     done = await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, "Hello.", 1, 2, 1)
@@ -61,10 +60,8 @@ async def test_an_output_page_can_always_be_activated_and_an_input_page_never(re
 @pytest.mark.parametrize("state", STATES)
 async def test_only_committed_floors_have_branches_and_results(reader: Reader, state: str) -> None:
     floor_id, _, _ = await content(reader, state)
-    forked, result = (
-        await reader.post(f"/floors/{floor_id}/branch", {"branch_id": "alt"}),
-        await reader.get(f"/floors/{floor_id}/result"),
-    )
+    forked = await reader.post(f"/floors/{floor_id}/branch", {"branch_id": "alt"})
+    result = await reader.get(f"/floors/{floor_id}/result")
     if state == "committed":
         assert (forked.status, forked.body["data"]["source_floor_no"], result.status) == (201, 0, 200)
         assert (await reader.post(f"/floors/{floor_id}/branch", {"branch_id": "alt"})).code == "branch_exists"
@@ -88,9 +85,8 @@ async def test_a_floor_is_made_as_it_is_asked_for(reader: Reader) -> None:
     parent = await reader.floor_id(session_id, 0, state="committed")
     made = await reader.make("/floors", session_id=session_id, floor_no=3, parent_floor_id=parent, token_in=5, branch_id="alt")
     assert (made["state"], made["parent_floor_id"], made["token_in"], made["superseded_at"]) == ("draft", parent, 5, None)
-    names = [
-        branch["branch_id"] for branch in (await reader.get(f"/sessions/{session_id}/branches?sort_by=branch_id")).body["data"]
-    ]
+    listed = (await reader.get(f"/sessions/{session_id}/branches?sort_by=branch_id")).body["data"]
+    names = [branch["branch_id"] for branch in listed]
     assert names == ["main", "alt"]
 
 

