@@ -148,7 +148,8 @@ def _check_folders(settings: Settings) -> None:
     """Make the folders that may be made; refuse those that cannot be read or written."""
     for name, folder in (("pipelines", settings.pipelines), ("presets", settings.presets), ("data", settings.data)):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            # What people said to models is nobody else's on this machine.
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700 if name == "data" else 0o777)
             next(folder.iterdir(), None)
         except OSError as error:
             reason = error.strerror or error
@@ -170,7 +171,10 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | None = None, active: str = "default") -> int:
-    app = create_app(settings, named_origins=named_origins or {}, secret_env=secret_environment(), default_active=active)
+    try:
+        app = create_app(settings, named_origins=named_origins or {}, secret_env=secret_environment(), default_active=active)
+    except ValueError as error:
+        raise Refusal(f"bad setting: AGENTUI_DATABASE_URL: {error}") from error
     set_up_logging(app[STATE].redactor, settings)
     listener = Listener(app)
     # Before anybody is told that the server is there: a kill that comes at once is a polite one too.

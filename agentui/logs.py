@@ -27,6 +27,8 @@ def set_up_logging(redactor: Redactor, settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
+    # It tells every start which engine it met.
+    logging.getLogger("alembic").setLevel(logging.WARNING)
 
 
 def _add_exception(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

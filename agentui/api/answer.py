@@ -20,6 +20,8 @@ from agentui.vendors.sse import SseDecoder, SseEvent
 
 MAX_DROPPED = 2000
 """Characters of ``x-agentui-dropped``; clients refuse headers that are too long."""
+GEMINI_FINISH = b'"finishReason"'
+"""In an event that may be Gemini's last: nothing else in its streams tells the end. Inside a text its quotes are escaped."""
 STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -122,11 +124,11 @@ class ProxyAnswer:
                 status=status, headers={**self._own_headers(), **STREAM_HEADERS, **self._clean(headers)}
             )
             if self._run.conclude is not None and self._response.content_type == "text/event-stream":
-                self._raw_ends = _RawEnd(self._vendor, self._ends)
+                self._raw_ends = _RawEnd(self._vendor)
             await self._begin(None)
-        if self._raw_ends is not None and self._raw_ends.is_in(chunk):
-            self._held_raw += chunk
-        elif chunk:
+        if self._raw_ends is not None:
+            chunk, self._held_raw = self._raw_ends.cut(self._held_raw, chunk)
+        if chunk:
             await self._write(chunk)
 
     async def text(self, text: str) -> None:
@@ -196,6 +198,9 @@ class ProxyAnswer:
                 break
             pieces.append(feed(delta))
         return b"".join(pieces)
+
+    def _may_end(self, event: SseEvent) -> bool:
+        return self._vendor.name == "gemini" and GEMINI_FINISH in event.data
 
     @property
     def _ends(self) -> tuple[type, ...]:
@@ -272,22 +277,27 @@ class ProxyAnswer:
 class _RawEnd:
     """Finds the end in a forwarded stream of the caller's dialect, whose chunks pass through unread otherwise."""
 
-    def __init__(self, vendor: Vendor, ends: tuple[type, ...]) -> None:
+    def __init__(self, vendor: Vendor) -> None:
         self._decoder = SseDecoder()
         self._parser = vendor.stream_parser()
-        self._ends = ends
+        self._is_gemini = vendor.name == "gemini"
         self._is_over = False
 
-    def is_in(self, chunk: bytes) -> bool:
-        """Whether the answer ends in this chunk or has ended before it."""
-        if self._is_over:
-            return True
+    def cut(self, held: bytes, chunk: bytes) -> tuple[bytes, bytes]:
+        """What may go out now and what is held back, of what was held back and the next chunk."""
+        if self._is_gemini:
+            # Older models say in every event that they have finished: only the last one waits.
+            return (held, chunk) if GEMINI_FINISH in chunk else (held + chunk, b"")
+        if not self._is_over:
+            self._is_over = self._ends_in(chunk)
+        return (b"", held + chunk) if self._is_over else (chunk, b"")
+
+    def _ends_in(self, chunk: bytes) -> bool:
         try:
             deltas = [delta for event in self._decoder.feed(chunk) for delta in self._parser.feed(event)]
         except AgentUIError:
             return False  # not in the caller's dialect: nothing is known of its end
-        self._is_over = any(isinstance(delta, self._ends) for delta in deltas)
-        return self._is_over
+        return any(isinstance(delta, End) for delta in deltas)
 
 
 class _Pulse:

@@ -151,6 +151,7 @@ async def health(request: web.Request) -> web.Response:
         "version": __version__,
         "active_pipeline": next((entry.id for entry in state.pipelines.entries() if state.pipelines.is_active(entry.id)), None),
         "in_flight": state.in_flight,
+        "store": state.store.status,
     }
     return web.Response(body=dumps(body), content_type="application/json")
 

@@ -112,6 +112,14 @@ async def begin_keeping(state: State, run: Run) -> Keeping | None:
     return keeping
 
 
+async def begin_looking(state: State, run: Run) -> None:
+    """Give a run that nobody executes the variables that it would see; nothing is opened, and nothing is kept."""
+    if not run.plan.uses_memory:
+        return
+    session, branch = (_text(run.incoming.headers.get(f"x-agentui-{name}")) for name in ("session", "branch"))
+    run.memory = _Looking(await (state.desk.shared() if session is None else state.desk.look(session, branch)))
+
+
 async def _keeping(state: State, run: Run) -> Keeping | None:
     headers, operation, desk = run.incoming.headers, run.incoming.operation, state.desk
     session, branch = (_text(headers.get(f"x-agentui-{name}")) for name in ("session", "branch"))

@@ -31,5 +31,5 @@ def lend(db: Connection, transaction: Callable[[Connection], T]) -> T:
 
 
 def _refuse(db: Connection) -> None:
-    if _LENT in db.info:
+    if not db.invalidated and _LENT in db.info:  # a lost connection rolls itself back
         raise RuntimeError("A transaction function must not commit or roll back: return, or raise.")

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from agentui.errors import Busy, StoreFull, StoreReadOnly
+from agentui.errors import BadRequest, Busy, StoreFull, StoreReadOnly
 from agentui.store import migrations
 from agentui.store.faults import Fault, postgres_fault, sqlstate
 from agentui.store.lending import guard, lend
@@ -26,6 +26,7 @@ log = logging.getLogger("agentui.store")
 
 _TRIES: Final = 6
 """A transaction that loses against another is run again up to five times."""
+_NO_SUCH_CHARACTER: Final = "22021"
 _MIGRATION_LOCK: Final = 0x6167656E74756921
 """The advisory lock's number: "agentui!"; one worker migrates while the others wait."""
 
@@ -155,6 +156,8 @@ class PostgresStore:
 
     def _explained(self, error: DBAPIError, *, is_read: bool) -> Exception:
         """The engine's fault in our words; an ordinary error (a constraint, wrong SQL) as it is."""
+        if sqlstate(error) == _NO_SUCH_CHARACTER:
+            return BadRequest("The text has a character that PostgreSQL cannot keep: U+0000.")
         match postgres_fault(error):
             case Fault.BUSY:
                 return Busy(f"PostgreSQL at {self._place} did not finish: {_reason(error)}. Try again.", retry_after=1)

@@ -207,8 +207,7 @@ class MacroReader:
             self.source.add(
                 start,
                 "template.secret_not_allowed",
-                "A secret cannot stand here. It may stand in the endpoint and the headers of a node that "
-                "calls a provider.",
+                "A secret cannot stand here. It may stand in the endpoint and the headers of a node that calls a provider.",
             )
         return self._insert("secret", start, closing.end(), _secret_reader(name.group()))
 

@@ -146,15 +146,29 @@ def _nearest(scope: Scope, name: str) -> Json:
 
 
 def read_name(name: str, steps: tuple[Step, ...]) -> Read:
-    """Read ``name`` as the bare forms do, then follow ``steps``."""
+    """Read ``name`` as the bare forms do, then follow ``steps``.
+
+    A stored variable may be called ``assets.gold``: before the path is followed into ``assets``, the whole name is tried
+    (seed 000), unless the node or the run itself has something called ``assets``.
+    """
+    flat = ".".join((name, *(step.key for step in steps))) if steps else None
 
     def read(frame: Frame) -> Json:
+        if flat is not None and (whole := _whole_name(frame.scope, name, flat)) is not MISSING:
+            return whole
         value = _nearest(frame.scope, name)
         if value is MISSING:
             value = frame.scope.context.get(name, MISSING)
         return walk(value, steps) if steps else value
 
     return read
+
+
+def _whole_name(scope: Scope, name: str, flat: str) -> Json:
+    """The stored variable that is called ``flat``, or MISSING."""
+    if name in scope.own or name in scope.run_vars:
+        return MISSING
+    return scope.variables.get(flat, MISSING)
 
 
 def read_context(name: str, steps: tuple[Step, ...]) -> Read:

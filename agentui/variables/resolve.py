@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, and_, bindparam, or_, select
+from sqlalchemy import Connection, bindparam, literal, select, union_all
 
 from agentui.store.tables import variables
 from agentui.variables.hosts import Place
@@ -55,7 +55,14 @@ def load_targets(db: Connection, account: str, targets: Sequence[Target]) -> Lay
     return layers
 
 
-_VISIBLE = select(*COLUMNS).where(
-    variables.c.account_id == bindparam("account"),
-    or_(*(and_(variables.c.scope == scope, variables.c.scope_id == bindparam(scope)) for scope in SCOPES)),
+# One search of the unique index for each tier; put together by OR, SQLite would walk through the whole account.
+_VISIBLE = union_all(
+    *(
+        select(*COLUMNS).where(
+            variables.c.account_id == bindparam("account"),
+            variables.c.scope == literal(scope),
+            variables.c.scope_id == bindparam(scope),
+        )
+        for scope in SCOPES
+    )
 )

@@ -17,9 +17,9 @@ without reading the root both count.
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from agentui.jsonio import Json
 from agentui.store.tables import variables
@@ -64,7 +64,7 @@ class Write:
     tier: Scope
     key: str
     edits: tuple[Edit, ...]
-    expected: Stamp | str | None
+    expected: Stamp | Literal["not read"] | None
     staged_at: int
     reason: str | None = None
     source: Mapping[str, Json] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class _Tier(Mapping[str, Json]):
         if is_whole:
             self._whole.add(key)
 
-    def expected(self, key: str) -> Stamp | str | None:
+    def expected(self, key: str) -> Stamp | Literal["not read"] | None:
         """What the run knows of the durable variable."""
         if not self._all_read and key not in self._read:
             return NOT_READ
@@ -259,13 +259,21 @@ def _needs_current(write: Write) -> bool:
 
 def _load_current(db: Connection, account: str, places: Sequence[tuple[Target, str]]) -> dict[tuple[Target, str], Variable]:
     """The variables as they are now; nobody else changes them until the transaction ends."""
-    if not places:
-        return {}
-    wanted = [(target.scope, target.scope_id, key) for target, key in places]
-    columns = (variables.c.scope, variables.c.scope_id, variables.c.key)
-    query = select(*COLUMNS).where(variables.c.account_id == account, tuple_(*columns).in_(wanted))
-    rows = [Variable._make(row) for row in db.execute(query.order_by(*columns).with_for_update())]
-    return {(row.target, row.key): row for row in rows}
+    keys_by_target: dict[Target, list[str]] = {}
+    for target, key in places:
+        keys_by_target.setdefault(target, []).append(key)
+    found = {}
+    # A search for each tier, for SQLite finds no index for pairs; in one order, so that two commits never wait in a ring.
+    for target, keys in sorted(keys_by_target.items()):
+        query = select(*COLUMNS).where(
+            variables.c.account_id == account,
+            variables.c.scope == target.scope,
+            variables.c.scope_id == target.scope_id,
+            variables.c.key.in_(keys),
+        )
+        for row in db.execute(query.order_by(variables.c.key).with_for_update()):
+            found[target, row.key] = Variable._make(row)
+    return found
 
 
 def _final_text(write: Write, current: Variable | None) -> str:

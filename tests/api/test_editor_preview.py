@@ -174,3 +174,39 @@ async def test_the_request_itself_chooses_the_pipeline_as_a_caller_would(editor:
     assert answer.body["preview"] == {"vars": {"TONE": "other"}}
     named = {**REQUEST, "headers": {**CALLER, "X-Agentui-Pipeline": "other"}}
     assert (await editor.post("/api/preview", {"node": "n1", "request": named})).body["preview"] == {"vars": {"TONE": "other"}}
+
+
+def gold(origin: str) -> Json:
+    """A chat that counts."""
+    rows = [{"name": "gold", "mode": "json", "value": "{{ gold|default(0)|add(1) }}", "tier": "branch"}]
+    blocks = [{"role": "system", "text": "You have {{ gold }} gold."}, {"kind": "history"}]
+    return {
+        "format": 1,
+        "name": "gold",
+        "nodes": [
+            {"id": "n1", "type": "SetVars", "config": {"variables": rows}},
+            {"id": "n2", "type": "ProviderCall", "config": {"provider": "openai", "base_url": origin, "blocks": blocks}},
+        ],
+        "edges": [{"from": "n1", "to": "n2"}],
+    }
+
+
+async def test_a_preview_of_a_chat_sees_its_variables_and_stores_nothing(start_server: StartServer, mock: Mock) -> None:
+    server = await start_server({"default": gold(mock.origin)})
+    async with editing(server) as editor:
+        in_chat = {**REQUEST, "headers": {**REQUEST["headers"], "x-agentui-session": "a chat of its own"}}
+        for _ in range(2):
+            got = await editor.post("/api/preview", {"pipeline": "default", "node": "n2", "request": in_chat})
+            assert got.status == 200, got.body
+            assert got.body["preview"]["body"]["messages"][0]["content"] == "You have 1 gold."
+        sessions = await editor.get("/sessions")
+        assert sessions.body["data"] == []
+    assert mock.requests == []
+
+
+async def test_a_preview_without_a_chat_fails_as_the_run_would(start_server: StartServer, mock: Mock) -> None:
+    server = await start_server({"default": gold(mock.origin)})
+    async with editing(server) as editor:
+        got = await editor.post("/api/preview", {"pipeline": "default", "node": "n2", "request": REQUEST})
+        assert got.status == 422
+        assert "names no session" in got.body["error"]["message"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from tests.store.conftest import start_postgres
+from tests.store.conftest import start_postgres, stop_postgres
 from tests.store.turns import open_session, read_turn, save_turn
 
 
@@ -59,7 +59,7 @@ def main() -> None:
         asyncio.run(measure("SQLite", SqliteStore(Path(folder) / "data" / "agentui.db"), seconds))
         server = start_postgres(Path(folder) / "postgres")
         asyncio.run(measure("PostgreSQL", PostgresStore(server.get_uri()), seconds))
-        server.cleanup()
+        stop_postgres(server)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from tests.store.test_migrations import FOLDER, open_with
 from tests.store.turns import open_session, save_turn
 
 async def write(store, branch):
-    await store.write(open_session, branch)
     for number in range(1_000_000):
         sys.stdout.write(await store.write(save_turn, branch, number) + chr(10))
         sys.stdout.flush()
@@ -29,9 +28,12 @@ async def write(store, branch):
 async def main():
     store = open_with(sys.argv[1], FOLDER)
     await store.start()
+    branches = [sys.argv[2] + "." + str(caller) for caller in range(int(sys.argv[3]))]
+    for branch in branches:
+        await store.write(open_session, branch)
     async with asyncio.TaskGroup() as group:
-        for caller in range(int(sys.argv[3])):
-            group.create_task(write(store, sys.argv[2] + "." + str(caller)))
+        for branch in branches:
+            group.create_task(write(store, branch))
 
 asyncio.run(main())
 """
@@ -43,7 +45,7 @@ async def test_what_was_acknowledged_survives_a_kill_whole(request: pytest.Fixtu
     place = str(tmp_path / "data" / "agentui.db") if engine == "sqlite" else request.getfixturevalue("database")
     chance = random.Random()
     acknowledged: set[str] = set()
-    for cycle in range(request.config.getoption("--kills")):
+    for cycle in range(request.config.getoption("--kills", default=4)):
         acknowledged |= await asyncio.to_thread(write_until_killed, place, str(cycle), chance.uniform(0.0, 0.4))
         store = open_with(place, FOLDER)
         await store.start()
@@ -62,6 +64,7 @@ def write_until_killed(place: str, cycle: str, seconds: float) -> set[str]:
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
+        assert first, "the process ended by itself"
         time.sleep(seconds)
         process.kill()
         lines = (first + process.stdout.read()).splitlines(keepends=True)

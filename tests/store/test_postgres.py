@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import Connection, select, text
 
-from agentui.errors import Busy, StoreFull
+from agentui.errors import BadRequest, Busy, StoreFull
 from agentui.store.opening import open_store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
@@ -169,6 +169,12 @@ async def test_a_full_disk_of_the_server_says_so(store: PostgresStore) -> None:
 
     with pytest.raises(StoreFull):
         await store.write(fills)
+
+
+async def test_a_character_that_postgresql_cannot_keep_is_the_callers_mistake(store: PostgresStore) -> None:
+    with pytest.raises(BadRequest, match=r"U\+0000"):
+        await store.write(enter, "1", note="a\x00b")
+    assert await store.read(ids) == set()
 
 
 async def test_isolation_is_what_the_docstring_says(store: PostgresStore) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from agentui.errors import AgentUIError, Busy, StoreFull, StoreInUse, StoreReadOnly
 from agentui.store.backups import DAY, Backups
-from agentui.store.migrations import head_revision
+from agentui.store.migrations import current_revision, head_revision
 from agentui.store.reserve import FILE as RESERVE_FILE
 from agentui.store.sqlite import SqliteStore
 from tests.store.conftest import RESERVE
@@ -460,7 +460,5 @@ async def test_a_killed_writer_leaves_no_lock_behind(path: Path) -> None:
             process.send_signal(signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
     store = SqliteStore(path, reserve=RESERVE)
     await store.start()
-    assert (
-        await store.read(lambda db: db.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()) == head_revision()
-    )
+    assert await store.read(current_revision) == head_revision()
     await store.close()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from agentui.jsonio import Json
-from agentui.sessions import hosts
+from agentui.sessions import conversations, hosts
 from agentui.variables.errors import DuplicateTarget, HostNotFound, SnapshotMissing, TargetLocked, VariableChanged
 from agentui.variables.records import Filter, Put, find, put, put_all, remove
 from agentui.variables.resolve import load_layers, resolve
@@ -226,7 +226,7 @@ class Tiers(RuleBasedStateMachine):
     @rule(data=st.data())
     def drop_session(self, data: st.DataObject) -> None:
         session = data.draw(st.sampled_from(sorted(self.model.sessions)))
-        self.base.run(hosts.delete_session, ACCOUNT, session)
+        self.base.run(conversations.remove_session, ACCOUNT, session, self.base.now)
         self.model.drop_session(session)
 
     @precondition(lambda self: self.model.sessions)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from agentui.jsonio import Json
-from agentui.sessions.hosts import delete_session
+from agentui.sessions.conversations import remove_session
 from agentui.store.tables import variables
 from agentui.variables.errors import HostNotFound, VariableChanged
 from agentui.variables.records import Filter, Put, find, put, put_all
@@ -93,7 +93,7 @@ def test_a_session_that_goes_takes_every_variable_with_it(base: Database) -> Non
     work: list[Awaitable[object]] = []
     for session in sessions:
         work += [write(session, number) for number in range(4)]
-        work.append(base.store.write(delete_session, ACCOUNT, session))
+        work.append(base.store.write(remove_session, ACCOUNT, session, base.now))
         work += [write(session, number) for number in range(4, 8)]
     together(base, *work)
     assert base.read(_count) == 0

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentui.api.editor.route import Route, answer, read_model
 from agentui.api.incoming import read_incoming
 from agentui.api.state import STATE, State
+from agentui.api.turns import begin_looking
 from agentui.chat.deltas import Delta
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
@@ -98,6 +99,7 @@ async def preview(request: web.Request) -> web.Response:
     plan = await _plan(state, asked, recorded, chosen)
     run = _run(state, plan, incoming, recorded)
     run.run_vars = dict(asked.vars)
+    await begin_looking(state, run)
     target = next((position for position, node in enumerate(plan.nodes) if node.id == asked.node), None)
     if target is None:
         raise NotFound(f"The pipeline has no node {asked.node!r}.", node=asked.node)

@@ -1,0 +1,52 @@
+"""Servers with a memory: every test on SQLite and on PostgreSQL."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import aiohttp
+import pytest
+
+from tests.conftest import StartServer, call
+from tests.store.conftest import database, postgres  # noqa: F401  # fixtures
+from tests.turns.house import House, Json, Memory, chain, forward
+from tests.upstreams.server import Mock
+
+if TYPE_CHECKING:
+    from agentui.jsonio import Json as AnyJson
+
+ENGINES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The engine's name."""
+    return str(request.param)
+
+
+@pytest.fixture
+def store_settings(engine: str, request: pytest.FixtureRequest) -> "dict[str, AnyJson]":
+    """Settings for a server on an empty memory."""
+    return {} if engine == "sqlite" else {"database_url": request.getfixturevalue("database")}
+
+
+StartHouse = Callable[..., Awaitable[House]]
+
+
+@pytest.fixture
+async def start_house(start_server: StartServer, mock: Mock, store_settings: Json) -> AsyncIterator[StartHouse]:
+    """Start a server with these pipelines, and with ``plain`` (in the caller's dialect), ``raw`` and one for each vendor."""
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+
+        async def start(pipelines: dict[str, Json] | None = None, **settings: object) -> House:
+            ways = {vendor: call(vendor, mock.origin) for vendor in ("openai", "openai_responses", "claude", "gemini")}
+            plain = {"plain": call("caller", mock.origin), "raw": chain(forward(mock.origin)), **ways}
+            server = await start_server({**plain, **(pipelines or {})}, active="plain", **{**store_settings, **settings})
+            return House(server, mock, Memory(server.origin, http))
+
+        yield start
+
+
+@pytest.fixture
+async def house(start_house: StartHouse) -> House:
+    """A server before the strict mock."""
+    return await start_house()
