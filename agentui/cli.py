@@ -33,6 +33,10 @@ from agentui.secrets.store import SecretStore
 from agentui.settings import Settings, secret_environment
 
 
+GC_THRESHOLDS = (10_000, 20, 50)
+"""A request makes many objects and no cycles, so reference counts free them all: the collector may look seldom."""
+
+
 class Refusal(Exception):
     """What the user must change, in one sentence."""
 
@@ -189,6 +193,7 @@ async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | 
     # What start-up made stays for good; the collector need not look at it with every request.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
     _say_hello(settings, port, demo=named_origins is not None)
     try:
         await stopped.wait()

@@ -87,6 +87,16 @@ _HEALTH: Json = {
         "version": {"type": "string"},
         "active_pipeline": {"type": ["string", "null"]},
         "in_flight": {"type": "integer", "description": "Proxied requests under way."},
+        "store": {
+            "type": "object",
+            "description": "The memory. It opens when it is first needed.",
+            "properties": {
+                "engine": {"enum": ["sqlite", "postgresql"]},
+                "open": {"type": "boolean"},
+                "read_only": {"type": "boolean", "description": "Open for reading only, because the file is damaged or newer."},
+                "full": {"type": "boolean", "description": "The disk is full; nothing can be saved."},
+            },
+        },
     },
 }
 

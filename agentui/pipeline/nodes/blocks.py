@@ -78,6 +78,8 @@ class BlockList:
 def _history(messages: Sequence[Message], block: _HistoryBlock) -> list[Message]:
     """The stretch that a history block stands for. ``last`` counts messages other than system ones, and never begins
     with a tool's result whose call was cut off."""
+    if block.last is None and block.system:
+        return list(messages)
     chosen = [message for message in messages if message.role != "system"]
     if block.last is not None:
         chosen = chosen[-block.last :]

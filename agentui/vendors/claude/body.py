@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from agentui.chat.messages import Media, Message, ToolResult
+from agentui.chat.messages import Media, Message, Text, ToolResult
 from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, WireRequest
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
@@ -218,6 +218,8 @@ def _name_lost(chat: ChatRequest, dropped: list[str]) -> None:
 
 def _has_detail(message: Message) -> bool:
     """Whether a picture of the message asks for a resolution."""
+    if len(message.parts) == 1 and type(message.parts[0]) is Text:
+        return False
     shown = [inner for part in message.parts for inner in (part.content if isinstance(part, ToolResult) else (part,))]
     return any(isinstance(part, Media) and part.detail not in (None, "auto") for part in shown)
 

@@ -19,6 +19,8 @@ _UNUSUAL = re.compile(r"[-_\s]")
 
 def render_part(part: Part) -> dict[str, Json]:
     """One part as a block. Raises UnsupportedFeature for what Claude cannot read."""
+    if type(part) is Text:  # nearly every part: not worth the walk through the cases
+        return {"type": "text", "text": part.text}
     match part:
         case Text(text) | Refusal(text):
             return {"type": "text", "text": text}

@@ -17,6 +17,7 @@ from agentui.chat.messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    has_tool_parts,
     merge_turns,
     pair_tool_calls,
 )
@@ -46,14 +47,15 @@ def render_turns(messages: Sequence[Message], dropped: list[str]) -> Turns:
     """Any conversation as Claude's. Raises UnsupportedFeature for media that Claude cannot read."""
     system = render_system(messages, dropped)
     spoken = [said for message in messages if message.role != "system" and (said := sayable(message, dropped)).parts]
-    turns = _answer_calls(merge_turns(pair_tool_calls(spoken)), dropped)
+    uses_tools = any(map(has_tool_parts, spoken))
+    turns = _answer_calls(merge_turns(pair_tool_calls(spoken)), dropped) if uses_tools else merge_turns(spoken)
     if not turns or turns[0].role == "assistant":
         turns.insert(0, _OPENING)
     turns[-1] = _trimmed(turns[-1])
     return Turns(
         system,
         [{"role": turn.role, "content": [render_part(part) for part in turn.parts]} for turn in turns],
-        tuple(clean_name(call.name) for turn in turns for call in turn.tool_calls),
+        tuple([clean_name(call.name) for turn in turns for call in turn.tool_calls]) if uses_tools else (),
         _may_think(turns),
     )
 
@@ -88,6 +90,8 @@ def render_message(message: Message, dropped: list[str]) -> dict[str, Json] | No
 
 def sayable(message: Message, dropped: list[str]) -> Message:
     """The message without what Claude does not take; whatever carried meaning is named."""
+    if message.name is None and _is_plain(message):
+        return message
     if message.name is not None:
         dropped.append("messages.name")
     parts: list[Part] = []
@@ -117,13 +121,21 @@ def sayable(message: Message, dropped: list[str]) -> Message:
     return replace(message, parts=tuple(parts), name=None, raw=None, raw_vendor=None)
 
 
+def _is_plain(message: Message) -> bool:
+    """Whether the message is one text that is not blank, as nearly all are."""
+    parts = message.parts
+    return len(parts) == 1 and type(part := parts[0]) is Text and part.text != "" and not part.text.isspace()
+
+
 def _answer_calls(turns: Iterable[Message], dropped: list[str]) -> list[Message]:
     """Make every call's result stand in the user turn right after it, under ids that Claude takes and that are unique."""
     answered: list[Message] = []
     taken: set[str] = set()
     waiting: dict[str | None, ToolCall] = {}
     for turn in turns:
-        if turn.role == "assistant":
+        if not waiting and not has_tool_parts(turn):
+            answered.append(turn)
+        elif turn.role == "assistant":
             parts, waiting = _rename_calls(turn.parts, taken)
             answered.append(replace(turn, parts=parts))
         else:

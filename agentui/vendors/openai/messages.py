@@ -24,6 +24,7 @@ from agentui.chat.messages import (
     Opaque,
     Part,
     Refusal,
+    Role,
     Text,
     Thinking,
     ToolCall,
@@ -40,12 +41,15 @@ MAX_ID = 64
 
 _NAME = re.compile(r"[^\s<|\\/>]{1,64}")
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+_PLAIN_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _DETAILS = ("auto", "low", "high", "original")
 
 
 def parse_messages(messages: Sequence[Json]) -> tuple[Message, ...]:
     """Take in ``messages``; each Message keeps its wire object as ``raw``. Raises BadRequest naming ``messages[i]...``."""
-    return tuple(_parse_message(message, f"messages[{index}]") for index, message in enumerate(messages))
+    return tuple(
+        [_plain_message(message) or _parse_message(message, f"messages[{index}]") for index, message in enumerate(messages)]
+    )
 
 
 def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str, ...]]:
@@ -160,6 +164,16 @@ def short_id(id: str) -> str:
 def invented_call_id(answer_id: str | None, choice: int, index: int) -> str:
     """An id for a call that came without one: the same answer always gives the same ids."""
     return short_id(f"call_{answer_id or 'x'}_{choice}_{index}")
+
+
+def _plain_message(message: Json) -> Message | None:
+    """A message of a role and words and nothing else, as nearly all are; None for any other."""
+    if type(message) is not dict or len(message) != 2:
+        return None
+    role, content = message.get("role"), message.get("content")
+    if type(role) is not str or type(content) is not str or role not in _PLAIN_ROLES or not content:
+        return None
+    return Message(_PLAIN_ROLES[role], (Text(content),), None, message, VENDOR)
 
 
 def _parse_message(message: Json, where: str) -> Message:

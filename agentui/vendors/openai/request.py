@@ -198,12 +198,12 @@ def _unmodelled(body: Mapping[str, Json]) -> Iterator[str]:
     effort = body.get("reasoning_effort")
     if effort is not None and effort not in get_args(Effort):
         yield "reasoning_effort"
-    yield from (mark for mark in _CACHE_MARKS if _has_mark(body["messages"], mark))
+    contents = [content for message in body["messages"] if type(content := message.get("content")) is list]
+    yield from (mark for mark in _CACHE_MARKS if contents and _has_mark(contents, mark))
 
 
-def _has_mark(messages: list[Json], mark: str) -> bool:
+def _has_mark(contents: list[list[Json]], mark: str) -> bool:
     """Whether some content part carries this member."""
-    contents = (message["content"] for message in messages if isinstance(message.get("content"), list))
     return any(mark in part for content in contents for part in content if isinstance(part, dict))
 
 

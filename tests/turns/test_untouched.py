@@ -1,0 +1,66 @@
+"""Requests that need no memory leave it alone; it opens for the first that needs it, and is read once."""
+
+import pytest
+
+from agentui.api.state import STATE
+from tests.api.callers import DIALECTS, text_of
+from tests.conftest import StartServer, call
+from tests.turns.conftest import StartHouse
+from tests.turns.house import House, chain, forward, sets, target, text
+from tests.upstreams.server import Mock
+
+PLAIN = {
+    "only the context": [sets(text("{{ chat.last_user }} {{ model }} [[VAR:incoming.headers.host]] {{ params.temperature }}"))],
+    "variables of the run": [
+        sets(("run", "a", "expr", "1"), id="one"),
+        sets(text("{{ a }} [[a]] {{ vars.a }} {{ vars.run.a }}")),
+    ],
+    "results of nodes": [sets(("run", "a", "expr", "1"), id="n1"), sets(text("{{ OUT.n1.vars.a }} [[OUT1]]"))],
+}
+
+
+@pytest.mark.parametrize("nodes", PLAIN.values(), ids=PLAIN)
+async def test_a_pipeline_that_names_no_stored_variable_makes_no_database(
+    start_server: StartServer, mock: Mock, nodes: list[object]
+) -> None:
+    pipelines = {"plain": call("caller", mock.origin), "raw": chain(forward(mock.origin)), "these": chain(*nodes)}
+    server = await start_server(pipelines, active="plain")
+    house = House(server, mock, None)  # type: ignore[arg-type]  # nobody looks into the memory: that would open it
+    for pipeline in pipelines:
+        for dialect in DIALECTS:
+            await house.turn(dialect=dialect, pipeline=pipeline)
+            await house.turn(dialect=dialect, pipeline=pipeline, stream=True)
+    assert not server.app[STATE].store.status["open"]
+    assert not list(server.data.glob("agentui.db*"))
+    assert not (server.data / "reserve.bin").exists()
+
+
+async def test_a_pipeline_that_names_one_reads_it_from_memory_from_then_on(start_server: StartServer, mock: Mock) -> None:
+    server = await start_server({"look": chain(sets(text("{{ gold|default('none') }}")))}, active="look")
+    house = House(server, mock, None)  # type: ignore[arg-type]  # as above
+    assert text_of("openai", (await house.turn(pipeline="look")).json) == "none"
+    assert (server.data / "agentui.db").exists()
+    await server.app[STATE].store.close()
+    for _ in range(3):
+        await house.turn(pipeline="look")
+    assert not server.app[STATE].store.status["open"]
+
+
+async def test_a_memory_that_cannot_open_harms_only_who_needs_it(start_house: StartHouse) -> None:
+    house = await start_house({"look": chain(sets(text("{{ gold|default('none') }}")))})
+    if house.server.state.settings.database_url is not None:
+        pytest.skip("a file cannot stand where PostgreSQL is")
+    house.server.data.mkdir(exist_ok=True)
+    (house.server.data / "agentui.db").mkdir()
+    for _ in range(2):
+        assert (await house.ask(session="s")).status == 503
+        assert (await house.ask(pipeline="look")).status == 503
+        await house.turn()
+    (house.server.data / "agentui.db").rmdir()
+    await house.turn(session="s")
+
+
+async def test_a_prompt_with_a_history_needs_no_memory(start_server: StartServer, mock: Mock) -> None:
+    blocks = [{"kind": "text", "role": "system", "text": "Be kind to {{ incoming.headers.host }}."}, {"kind": "history"}]
+    server = await start_server({"blocks": chain(target("caller", mock.origin, blocks=blocks))}, active="blocks")
+    assert not server.app[STATE].pipelines.plan("blocks").uses_memory
