@@ -14,7 +14,7 @@ from agentui.api.shapes import error_response, redacted
 from agentui.api.state import STATE, State
 from agentui.api.turns import Keeping, begin_keeping, drop, keep
 from agentui.chat.request import WireRequest
-from agentui.errors import AgentUIError, Busy, NotFound
+from agentui.errors import AgentUIError, Busy, NodeFailed, NotFound
 from agentui.pipeline.executor import describe_error
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.run import Run
@@ -96,6 +96,7 @@ async def _answer(request: web.Request, state: State, run: Run, wire: WireReques
         if keeping is not None:
             await drop(keeping, run, error)
         run.finish("failed", describe_error(error))
+        _name_node(error)
         if answer.has_begun:
             return await answer.fail(redacted(error, run.redactor))
         response = error_response(error, vendor, run.redactor)
@@ -109,6 +110,12 @@ async def _answer(request: web.Request, state: State, run: Run, wire: WireReques
             await drop(keeping, run, error)
         run.finish("cancelled")  # nothing, where the executor has said how it ended
         raise
+
+
+def _name_node(error: AgentUIError) -> None:
+    """Say in the message which node failed: the vendors' shapes have no room for details."""
+    if isinstance(error, NodeFailed) and "node" in error.details:
+        error.message = f"Node {error.details['node']!r}: {error.message}"
 
 
 def _headers(request: web.Request) -> dict[str, str]:

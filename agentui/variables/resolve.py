@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 from sqlalchemy import Connection, bindparam, literal, select, union_all
 
 from agentui.store.tables import variables
-from agentui.variables.hosts import Place
+from agentui.variables.hosts import Place, find_place
 from agentui.variables.records import COLUMNS, Variable
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target
 
@@ -30,6 +30,17 @@ def resolve(layers: Mapping[Scope, Mapping[str, T]]) -> dict[str, Winner[T]]:
         for key, value in layers.get(scope, {}).items():
             won[key] = Winner(scope, value)
     return dict(sorted(won.items()))
+
+
+def load_place(
+    db: Connection, account: str, session_id: str, branch_id: str | None, floor_id: str | None, page_id: str | None
+) -> tuple[Place, Layers]:
+    """The place that the ids mean, what is deeper naming what is above it, and all variables visible from there.
+
+    Raises HostNotFound and InvalidContext.
+    """
+    place = find_place(db, account, session_id, branch_id, floor_id, page_id)
+    return place, load_targets(db, account, (GLOBAL, *place.targets))
 
 
 def load_layers(

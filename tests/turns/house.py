@@ -1,6 +1,7 @@
 """A server with a memory before the strict mock, and somebody who asks it things and looks into its memory."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -32,6 +33,12 @@ class Memory:
         assert status == 200, body
         return body["data"]
 
+    async def becomes(self, path: str, holds: Callable[[Json], bool], seconds: float = 10) -> None:
+        """Wait until the data behind a path is so."""
+        async with asyncio.timeout(seconds):
+            while not holds(await self.get(path)):
+                await asyncio.sleep(0.02)  # the server tells nobody when it comes true
+
     async def put(self, scope: str, key: str, value: Json, **where: str) -> None:
         """Write a variable."""
         if scope == "global":
@@ -44,6 +51,10 @@ class Memory:
         query = f"session_id={session}&branch_id={branch}&limit=200&sort_by=floor_no&sort_order=asc"
         floors: list[Json] = await self.get(f"/floors?{query}")
         return floors
+
+    async def states_of(self, session: str, branch: str) -> list[str]:
+        """How the floors of a branch ended, wherever their numbers begin."""
+        return [floor["state"] for floor in await self.floors(session, branch)]
 
     async def states(self, session: str, branch: str = "main") -> list[str]:
         """How the floors of a branch ended, by number."""

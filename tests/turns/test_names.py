@@ -25,15 +25,11 @@ async def raw(house: House, *headers: bytes) -> tuple[int, dict[str, str], bytes
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_bad_name_is_refused_in_the_callers_words(house: House, dialect: str) -> None:
-    for headers in (
-        {"session": ""},
-        {"session": "x" * 201},
-        {"session": "s", "branch": ""},
-        {"session": "s", "branch": "b" * 101},
-    ):
-        got = await house.ask(dialect=dialect, **headers)
-        assert got.status == 400, headers
-        assert ("branch" if "branch" in headers else "session") in error_of(dialect, got.json), headers
+    bad = {"session": ("", "x" * 201), "branch": ("", "b" * 101)}
+    for what, name in [(what, name) for what, names in bad.items() for name in names]:
+        got = await house.ask(dialect=dialect, **{"session": "s", what: name})
+        assert got.status == 400, name
+        assert f"name of a {what}" in error_of(dialect, got.json), name
     assert house.mock.requests == []
     assert await house.memory.get("/sessions") == []
 

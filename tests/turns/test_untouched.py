@@ -1,9 +1,12 @@
 """Requests that need no memory leave it alone; it opens for the first that needs it, and is read once."""
 
+import os
+
 import pytest
 
 from agentui.api.state import STATE
-from tests.api.callers import DIALECTS, text_of
+from agentui.store.lock import FolderLock
+from tests.api.callers import DIALECTS, error_of, text_of
 from tests.conftest import StartServer, call
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, chain, forward, sets, target, text
@@ -46,17 +49,18 @@ async def test_a_pipeline_that_names_one_reads_it_from_memory_from_then_on(start
     assert not server.app[STATE].store.status["open"]
 
 
-async def test_a_memory_that_cannot_open_harms_only_who_needs_it(start_house: StartHouse) -> None:
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_a_memory_that_another_has_harms_only_who_needs_it(start_house: StartHouse) -> None:
     house = await start_house({"look": chain(sets(text("{{ gold|default('none') }}")))})
-    if house.server.state.settings.database_url is not None:
-        pytest.skip("a file cannot stand where PostgreSQL is")
-    house.server.data.mkdir(exist_ok=True)
-    (house.server.data / "agentui.db").mkdir()
+    await house.server.app[STATE].store.close()
+    other = FolderLock(house.server.data)
+    other.take()
     for _ in range(2):
-        assert (await house.ask(session="s")).status == 503
-        assert (await house.ask(pipeline="look")).status == 503
+        for refused in (await house.ask(session="s"), await house.ask(pipeline="look")):
+            assert refused.status == 503
+            assert f"process {os.getpid()}" in error_of("openai", refused.json)
         await house.turn()
-    (house.server.data / "agentui.db").rmdir()
+    other.release()
     await house.turn(session="s")
 
 

@@ -5,7 +5,6 @@ from typing import Any, Literal, NotRequired
 
 from aiohttp import web
 from pydantic import Field
-from sqlalchemy import Connection
 from typing_extensions import TypedDict
 
 from agentui.api.editor.route import Route
@@ -34,9 +33,9 @@ from agentui.jsonio import Json
 from agentui.sessions.listing import Listed
 from agentui.variables import ledger, records
 from agentui.variables.errors import InvalidContext, InvalidWrite
-from agentui.variables.hosts import Place, find_place
+from agentui.variables.hosts import Place
 from agentui.variables.records import Filter, Put, SortBy, Variable, Written
-from agentui.variables.resolve import Layers, load_layers, resolve
+from agentui.variables.resolve import Layers, load_place, resolve
 from agentui.variables.scopes import GLOBAL, GLOBAL_ID, BadTarget, Scope, Target, normalise, scope_ref
 from agentui.variables.values import check_key, parse, render
 
@@ -301,17 +300,13 @@ async def resolve_variables(request: web.Request) -> web.Response:
     """What is visible from a place, the nearest tier winning; durable values only."""
     query = read_query(request, ResolveQuery)
     account = account_of(request)
-    place, layers = await store_of(request).read(_look, account, query)
+    place, layers = await store_of(request).read(
+        load_place, account, query.session_id, query.branch_id, query.floor_id, query.page_id
+    )
     data = {"context": _context(account, place), "resolved": _resolved(layers)}
     if query.include_layers:
         data["layers"] = {target.scope: _layer(target, layers) for target in (GLOBAL, *place.targets)}
     return data_answer(data)
-
-
-def _look(db: Connection, account: str, query: ResolveQuery) -> tuple[Place, Layers]:
-    """The place that a query means and its variables, of one moment."""
-    place = find_place(db, account, query.session_id, query.branch_id, query.floor_id, query.page_id)
-    return place, load_layers(db, account, place.session_id, place.branch_id, place.floor_id, place.page_id)
 
 
 def _context(account: str, place: Place) -> dict[str, Json]:

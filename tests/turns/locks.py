@@ -1,0 +1,65 @@
+"""Somebody else's hands on the database: a lock that keeps every writer waiting, and a disk that is full."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncpg
+from sqlalchemy import Connection
+
+from tests.turns.house import House
+
+_NO_ROOM = """
+CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER no_room BEFORE INSERT ON messages FOR EACH ROW WHEN (NEW.role = 'assistant') EXECUTE FUNCTION no_room();
+"""
+
+
+@asynccontextmanager
+async def locked(house: House) -> AsyncIterator[None]:
+    """Nobody writes floors meanwhile; reading goes on."""
+    url = house.server.state.settings.database_url
+    if url is None:
+        other = sqlite3.connect(house.server.data / "agentui.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            other.close()
+        return
+    connection = await asyncpg.connect(url.get_secret_value())
+    try:
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE floors IN EXCLUSIVE MODE")
+            yield
+    finally:
+        await connection.close()
+
+
+async def fill_disk(house: House) -> None:
+    """From now on there is no room for an answer."""
+    url = house.server.state.settings.database_url
+    if url is None:
+        await house.server.state.store.write(_allow_no_page_more)
+        return
+    connection = await asyncpg.connect(url.get_secret_value())
+    await connection.execute(_NO_ROOM)
+    await connection.close()
+
+
+async def make_room(house: House) -> None:
+    """The disk has room again."""
+    url = house.server.state.settings.database_url
+    if url is None:
+        await house.server.state.store.write(lambda db: db.exec_driver_sql("PRAGMA max_page_count=1000000").scalar())
+        return
+    connection = await asyncpg.connect(url.get_secret_value())
+    await connection.execute("DROP TRIGGER no_room ON messages")
+    await connection.close()
+
+
+def _allow_no_page_more(db: Connection) -> None:
+    # SQLite's own limit, of the connection that writes: it answers SQLITE_FULL as it does on a full disk. The limit is never
+    # below the size that the file has.
+    db.exec_driver_sql("PRAGMA max_page_count=1").scalar()

@@ -1,0 +1,251 @@
+"""A turn that fails leaves a failed floor and no variable, and the next one works, whatever went wrong and when."""
+
+import asyncio
+
+import pytest
+
+from tests.api.callers import DIALECTS, error_of, is_whole, text_of
+from tests.faults.callers import Asked, Heard, ask, asking, check_failed, send
+from tests.faults.conftest import until
+from tests.turns.conftest import StartHouse
+from tests.turns.house import House, Json, chain, forward, sets, target, text
+from tests.turns.locks import fill_disk, locked, make_room
+from tests.upstreams.step import Step
+
+FOUND = sets(
+    ("page", "p", "expr", "1"),
+    ("floor", "f", "expr", "1"),
+    ("branch", "gold", "json", "{{ gold|default(0)|add(1) }}"),
+    ("chat", "c", "expr", "1"),
+    ("global", "g", "expr", "1"),
+)
+ONCE = {"gold": 1, "c": 1, "g": 1}
+
+
+@pytest.fixture
+async def adventure(start_house: StartHouse) -> House:
+    """Pipelines that write to every tier before they call: ``find``, ``find-raw`` and ``find-claude``."""
+    return await furnish(await start_house(run_timeout=20))
+
+
+async def furnish(house: House) -> House:
+    origin = house.mock.origin
+    house.server.put("find", chain(FOUND, target("caller", origin)))
+    house.server.put("find-raw", chain(FOUND, forward(origin)))
+    house.server.put("find-claude", chain(FOUND, target("claude", origin)))
+    return house
+
+
+async def check_nothing_stayed(house: House, status: str, *codes: str) -> None:
+    """Every turn so far has failed and written nothing; the next one works, and numbers go on."""
+    sessions = await house.memory.get("/sessions")
+    assert len(sessions) == 1
+    session = sessions[0]["id"]
+    floors = await house.memory.floors(session)
+    assert [floor["floor_no"] for floor in floors] == list(range(len(floors)))
+    assert {floor["state"] for floor in floors} == {"failed"}
+    for floor in floors:
+        run = (await house.memory.run(floor["id"]))["run"]
+        assert run["status"] == status
+        assert not codes or run["error"]["code"] in codes
+        assert [kind for kind, _, _ in await house.memory.said(floor["id"])] == ["input"]
+        assert await house.memory.seen(session, floor_id=floor["id"]) == {}
+    assert await house.memory.seen(session) == {}
+    house.mock.forget_steps()
+    got = await house.turn(pipeline="find", session="s")
+    floor = await house.memory.get(f"/floors/{got.headers['x-agentui-floor']}")
+    assert (floor["floor_no"], floor["state"], floor["parent_floor_id"]) == (len(floors), "committed", None)
+    assert await house.memory.seen(session) == ONCE
+
+
+def asked(pipeline: str, dialect: str, model: str, *, stream: bool) -> Asked:
+    """A question of the session ``s`` by a pipeline."""
+    plain = ask(dialect, model, stream=stream)
+    return Asked(f"/p/{pipeline}{plain.path}", {**plain.headers, "x-agentui-session": "s"}, plain.body)
+
+
+async def listen(house: House, question: Asked) -> Heard:
+    """Ask, and hear the answer as far as it comes."""
+    return await send(house.memory.http, house.server.origin, question)
+
+
+@pytest.mark.parametrize("pipeline", ["find", "find-claude", "find-raw"])
+@pytest.mark.parametrize("model", ["error-400", "error-404", "invalid-json", "html"])
+async def test_an_upstream_that_refuses(adventure: House, model: str, pipeline: str) -> None:
+    if pipeline == "find-raw" and model == "invalid-json":
+        pytest.skip("bytes that are forwarded are not judged")
+    for dialect in ("openai", "claude"):
+        for stream in (False, True):
+            got = await adventure.ask(dialect=dialect, pipeline=pipeline, model=model, stream=stream, session="s")
+            assert got.status >= 400
+            assert error_of(dialect, got.json)
+            assert got.headers["x-agentui-floor"]
+    await check_nothing_stayed(adventure, "failed")
+
+
+@pytest.mark.parametrize("pipeline", ["find", "find-claude", "find-raw"])
+async def test_an_upstream_that_answers_500(adventure: House, pipeline: str) -> None:
+    got = await adventure.ask(pipeline=pipeline, model="error-500", session="s")
+    assert got.status == 500
+    await check_nothing_stayed(adventure, "failed", "upstream_refused")
+
+
+@pytest.mark.parametrize("pipeline", ["find", "find-claude", "find-raw"])
+@pytest.mark.parametrize("model", ["truncated", "truncated-reset", "fail-mid"])
+async def test_a_stream_that_breaks_off(adventure: House, model: str, pipeline: str) -> None:
+    for dialect in DIALECTS:
+        heard = await send(adventure.memory.http, adventure.server.origin, asked(pipeline, dialect, model, stream=True))
+        if not (pipeline == "find-raw" and model == "fail-mid"):
+            check_failed(dialect, heard, {502, 503}, stream=True, raw=pipeline == "find-raw")
+    await check_nothing_stayed(adventure, "failed")
+
+
+async def test_a_node_that_fails(adventure: House) -> None:
+    adventure.server.put("broken", chain(FOUND, sets(("run", "x", "expr", "1 // 0"), id="odd"), sets(text("never"), id="say")))
+    for dialect in DIALECTS:
+        got = await adventure.ask(dialect=dialect, pipeline="broken", session="s")
+        assert got.status == 422
+        assert "'odd'" in error_of(dialect, got.json)
+    await check_nothing_stayed(adventure, "failed", "node_failed")
+
+
+async def test_a_value_that_cannot_be_kept(adventure: House) -> None:
+    said = "{{ chat.last_user }}"
+    adventure.server.put("large", chain(FOUND, sets(("chat", "v", "json", f'["{said}{said}"]'), id="odd")))
+    adventure.server.put("blocked", chain(FOUND, sets(("chat", "c.deep", "expr", "1"), id="odd")))
+    adventure.server.put("no-key", chain(FOUND, sets(("chat", "a\0b", "expr", "1"), id="odd")))
+    for pipeline in ("large", "blocked", "no-key"):
+        got = await adventure.ask("x" * 600_000, pipeline=pipeline, session="s")
+        assert got.status == 422, pipeline
+        assert "'odd'" in error_of("openai", got.json), pipeline
+    await check_nothing_stayed(adventure, "failed", "variable_not_writable")
+
+
+async def test_a_deadline_that_passes(start_house: StartHouse) -> None:
+    house = await furnish(await start_house(run_timeout=0.5))
+    for stream in (False, True):
+        got = await house.ask(pipeline="find", model="hang", stream=stream, session="s")
+        assert got.status == 504
+        house.mock.requests.clear()
+    await check_nothing_stayed(house, "failed", "upstream_timeout")
+
+
+@pytest.mark.parametrize("pipeline", ["find", "find-claude", "find-raw"])
+@pytest.mark.parametrize("model", ["hang", "hang-mid", "forever"])
+async def test_a_caller_who_leaves(adventure: House, model: str, pipeline: str) -> None:
+    for number, stream in enumerate((False, True), 1):
+        question = asked(pipeline, "openai", model, stream=stream)
+        async with asyncio.timeout(20), asking(adventure.server.origin, question) as (reader, _):
+            await adventure.mock.was_asked(number)
+            if model != "hang" and stream:
+                await reader.readuntil(b"data: ")
+        await until(lambda: adventure.server.state.in_flight == 0, 10)
+    await check_nothing_stayed(adventure, "cancelled", "cancelled")
+
+
+async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House) -> None:
+    question = asked("find", "openai", "text", stream=False)
+    await adventure.memory.call("POST", "/sessions", {"title": "opens the memory"})
+    opened = (await adventure.memory.get("/sessions"))[0]["id"]
+    async with asyncio.timeout(20), locked(adventure):
+        async with asking(adventure.server.origin, question):
+            await until(lambda: adventure.server.state.in_flight, 10)
+            await asyncio.sleep(0.1)
+        await until(lambda: adventure.server.state.in_flight == 0, 10)
+    await adventure.memory.call("DELETE", f"/sessions/{opened}")
+    await adventure.memory.becomes("/floors?limit=200", lambda floors: {floor["state"] for floor in floors} == {"failed"})
+    assert adventure.mock.requests == []
+    await check_nothing_stayed(adventure, "cancelled", "cancelled")
+
+
+async def test_a_caller_who_leaves_while_the_turn_is_committed_has_had_it(adventure: House) -> None:
+    adventure.mock.script(Step(hold="headers"))
+    question = asked("find", "openai", "text", stream=False)
+    async with asyncio.timeout(20), asking(adventure.server.origin, question):
+        await adventure.mock.was_asked()
+        async with locked(adventure):
+            adventure.mock.release()
+            await adventure.mock.is_idle()
+            await asyncio.sleep(0.2)
+    await until(lambda: adventure.server.state.in_flight == 0, 10)
+    session = (await adventure.memory.get("/sessions"))[0]["id"]
+    assert await adventure.memory.states(session) == ["committed"]
+    assert await adventure.memory.seen(session) == ONCE
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_of_two_who_change_what_both_have_read_one_is_told(adventure: House, dialect: str, stream: bool) -> None:
+    count = sets(("chat", "gold", "json", "{{ gold|default(0)|add(1) }}"), ("branch", "mine", "expr", "1"))
+    adventure.server.put("count", chain(count, target("caller", adventure.mock.origin)))
+    adventure.mock.script([Step(text="Some words.", hold=2 if stream else "headers")] * 2)
+    plain = asked("count", dialect, "text", stream=stream)
+    there = {name: Asked(plain.path, {**plain.headers, "x-agentui-branch": name}, plain.body) for name in ("main", "other")}
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        turns = {name: group.create_task(listen(adventure, question)) for name, question in there.items()}
+        await adventure.mock.was_asked(2)
+        adventure.mock.release()
+    heard = {name: turn.result() for name, turn in turns.items()}
+    loser = next(name for name, answer in heard.items() if b"Send the request again" in answer.body)
+    winner = "main" if loser == "other" else "other"
+    check_failed(dialect, heard[loser], {409}, stream=stream)
+    assert heard[winner].status == 200
+    session = heard[winner].headers["x-agentui-session"]
+    assert await adventure.memory.states_of(session, winner) == ["committed"]
+    assert await adventure.memory.states_of(session, loser) == ["failed"]
+    assert await adventure.memory.seen(session, winner) == {"gold": 1, "mine": 1}
+    assert await adventure.memory.seen(session, loser) == {"gold": 1}
+    assert (await listen(adventure, there[loser])).status == 200
+    assert await adventure.memory.seen(session, loser) == {"gold": 2, "mine": 1}
+
+
+async def test_a_lock_that_is_soon_gone_is_waited_for(adventure: House) -> None:
+    adventure.mock.script(Step(hold="headers"))
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        turn = group.create_task(adventure.turn(pipeline="find", session="s"))
+        await adventure.mock.was_asked()
+        async with locked(adventure):
+            adventure.mock.release()
+            await adventure.mock.is_idle()
+            await asyncio.sleep(0.5)
+            assert not turn.done()
+    assert await adventure.memory.seen(turn.result().headers["x-agentui-session"]) == ONCE
+
+
+async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(adventure: House) -> None:
+    adventure.mock.script(Step(hold="headers"))
+    async with asyncio.timeout(40):
+        async with asyncio.TaskGroup() as group:
+            turn = group.create_task(adventure.ask(pipeline="find", session="s"))
+            await adventure.mock.was_asked()
+            async with locked(adventure):
+                adventure.mock.release()
+                got = await turn
+        assert got.status == 503
+        assert got.headers["retry-after"] == "1"
+        error_of("openai", got.json)
+        floor = got.headers["x-agentui-floor"]
+        await adventure.memory.becomes(f"/floors/{floor}", lambda floor: floor["state"] == "failed")
+    await check_nothing_stayed(adventure, "failed", "busy")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_on_a_full_disk_the_answer_still_goes_out(adventure: House, dialect: str, stream: bool) -> None:
+    adventure.mock.script(Step(text="A word. " * 5000, hold="headers"))
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        turn = group.create_task(adventure.turn(dialect=dialect, pipeline="find", stream=stream, session="s"))
+        await adventure.mock.was_asked()
+        await fill_disk(adventure)
+        adventure.mock.release()
+        got = await turn
+    assert is_whole(dialect, got.events) if stream else text_of(dialect, got.json).startswith("A word.")
+    # A stream's headers are out long before anybody knows.
+    assert got.headers.get("x-agentui-not-saved") == (None if stream else "store_full")
+    await make_room(adventure)
+    await check_nothing_stayed(adventure, "failed", "store_full")
+
+
+def test_every_tier_is_written_by_these_pipelines() -> None:
+    rows: list[Json] = FOUND["config"]["variables"]
+    assert {row["tier"] for row in rows} == {"page", "floor", "branch", "chat", "global"}
