@@ -32,7 +32,6 @@ from agentui.secrets.sealing import fernet_of
 from agentui.secrets.store import SecretStore
 from agentui.settings import Settings, secret_environment
 
-
 GC_THRESHOLDS = (10_000, 20, 50)
 """A request makes many objects and no cycles, so reference counts free them all: the collector may look seldom."""
 
@@ -134,6 +133,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     settings = _settings(options)
     # The demo's choices (which pipeline is active) are its own and do not disturb a real installation.
+    _make_folder("data", settings.data)
     settings = settings.model_copy(update={"data": settings.data / "demo"})
     _check_folders(settings)
     if not (settings.pipelines / "demo.json").exists():
@@ -151,13 +151,18 @@ def _bring(file: Path, name: str, config: Mapping[str, Json]) -> None:
 def _check_folders(settings: Settings) -> None:
     """Make the folders that may be made; refuse those that cannot be read or written."""
     for name, folder in (("pipelines", settings.pipelines), ("presets", settings.presets), ("data", settings.data)):
-        try:
-            # What people said to models is nobody else's on this machine.
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700 if name == "data" else 0o777)
-            next(folder.iterdir(), None)
-        except OSError as error:
-            reason = error.strerror or error
-            raise Refusal(f"the folder {folder} cannot be used ({reason}): choose another with --{name}.") from error
+        _make_folder(name, folder)
+
+
+def _make_folder(name: str, folder: Path) -> None:
+    """Make one folder, unless it is there. Raises Refusal when it cannot be used."""
+    try:
+        # What people said to models is nobody else's on this machine.
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700 if name == "data" else 0o777)
+        next(folder.iterdir(), None)
+    except OSError as error:
+        reason = "there is a file of that name" if isinstance(error, FileExistsError) else error.strerror or error
+        raise Refusal(f"the folder {folder} cannot be used ({reason}): choose another with --{name}.") from error
 
 
 def _run(main: Any) -> int:
@@ -291,10 +296,7 @@ def _openapi(options: argparse.Namespace) -> int:
 
 def _secret_store(options: argparse.Namespace) -> SecretStore:
     settings = _settings(options)
-    try:
-        settings.data.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refusal(f"the folder {settings.data} cannot be used ({error.strerror}): choose another with --data.") from error
+    _make_folder("data", settings.data)
     return SecretStore(
         settings.data, secret_environment(), settings.secret_key.get_secret_value() if settings.secret_key else None
     )

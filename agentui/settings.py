@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MIB = 1024 * 1024
+MIN_TOKEN = 8
 
 
 def default_data_folder() -> Path:
@@ -40,9 +41,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL's address for sessions and variables; unset: a file in the data folder."
     )
-    token: SecretStr | None = Field(
-        None, min_length=8, description="Access token that every request must carry. Required beyond loopback."
-    )
+    token: SecretStr | None = Field(None, description="Access token that every request must carry. Required beyond loopback.")
     insecure: bool = Field(False, description="Listen beyond loopback without a token.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Further names this server may be called by (Host header), comma separated."
@@ -83,6 +82,13 @@ class Settings(BaseSettings):
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("token")
+    @classmethod
+    def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value()) < MIN_TOKEN:
+            raise ValueError(f"an access token needs at least {MIN_TOKEN} characters")
         return value
 
     @model_validator(mode="after")

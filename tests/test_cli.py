@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -282,6 +283,18 @@ def test_the_demos_choices_are_its_own(tmp_path: Path) -> None:
     with running("demo", "--port", "0", "--data", tmp_path):
         assert (tmp_path / "demo").is_dir()
         assert not (tmp_path / "state.json").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+@pytest.mark.parametrize("first", ["demo", "serve", "secret"])
+def test_nobody_else_reads_the_data_folder_whichever_command_made_it(tmp_path: Path, first: str) -> None:
+    data = tmp_path / "data"
+    if first == "secret":
+        assert agentui("secret", "set", "openai", "--data", data, said=SECRET).returncode == 0
+    else:
+        with running(first, "--port", "0", "--data", data):
+            pass
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
 
 
 def test_the_folder_can_be_started_like_a_program(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from aiohttp import web
 
@@ -15,7 +16,7 @@ from agentui.jsonio import Json, dumps
 from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.run import Run
 from agentui.settings import Settings
-from agentui.vendors.base import Vendor
+from agentui.vendors.base import StreamRenderer, Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
 
 MAX_DROPPED = 2000
@@ -47,7 +48,6 @@ class ProxyAnswer:
         self._wire = wire
         self._run = run
         self._settings = settings
-        self._renderer = vendor.stream_renderer(wire)
         self._response: web.StreamResponse | None = None
         self._is_raw = False
         self._raw_ends: _RawEnd | None = None
@@ -60,6 +60,11 @@ class ProxyAnswer:
         self._headers: dict[str, str] = dict(headers)
         self._dropped: dict[str, None] = {}
         self._pulse: _Pulse | None = None
+
+    @cached_property
+    def _renderer(self) -> StreamRenderer:
+        """What writes the stream; whole answers need none."""
+        return self._vendor.stream_renderer(self._wire)
 
     @property
     def wants_stream(self) -> bool:

@@ -8,6 +8,7 @@ import logging
 import re
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
 from ipaddress import ip_address
 
 from aiohttp import web
@@ -78,16 +79,29 @@ def own_headers(request: web.Request, state: State) -> dict[str, str]:
 
 def check_host(request: web.Request, state: State) -> None:
     """Refuse names that are not ours (DNS rebinding). Raises WrongHost."""
-    host = _HOST.fullmatch(request.headers.get("Host", ""))
-    name = host[1].strip("[]").lower() if host is not None else ""
     settings = state.settings
-    if name and name in {"localhost", settings.host.lower(), *(host.lower() for host in settings.allowed_hosts)}:
-        return
-    if _is_address(name, loopback_only=settings.is_loopback):
+    host = request.headers.get("Host", "")
+    if _is_ours(host, settings.host, tuple(settings.allowed_hosts)):
         return
     raise WrongHost(
-        f"This server is not called {name[:100] or 'nothing'!r}. If it should be, add the name to AGENTUI_ALLOWED_HOSTS."
+        f"This server is not called {_name_of(host)[:100] or 'nothing'!r}. If it should be, add the name to "
+        "AGENTUI_ALLOWED_HOSTS."
     )
+
+
+@lru_cache(maxsize=64)  # the callers of a server know it by few names
+def _is_ours(header: str, own: str, allowed: tuple[str, ...]) -> bool:
+    """Whether a Host header names this server, which listens on ``own``."""
+    name = _name_of(header)
+    if name and name in {"localhost", own.lower(), *(host.lower() for host in allowed)}:
+        return True
+    return _is_address(name, loopback_only=own == "localhost" or _is_address(own, loopback_only=True))
+
+
+def _name_of(header: str) -> str:
+    """The name in a Host header, in lower case and without its port; "" for what is no Host header."""
+    host = _HOST.fullmatch(header)
+    return host[1].strip("[]").lower() if host is not None else ""
 
 
 def _is_address(name: str, *, loopback_only: bool) -> bool:
@@ -119,8 +133,10 @@ def check_origin(request: web.Request, state: State) -> None:
 def check_token(request: web.Request, state: State) -> None:
     """Ask for the server's own token where one is set. Raises Unauthorized."""
     token = state.settings.token
+    if token is None:
+        return
     path = request.path
-    if token is None or path in OPEN_PATHS or path.startswith("/ui/"):
+    if path in OPEN_PATHS or path.startswith("/ui/"):
         return
     expected = token.get_secret_value()
     given = [request.headers.get(name, "").removeprefix("Bearer ").strip() for name in TOKEN_HEADERS]

@@ -66,7 +66,7 @@ def read_incoming(
     pipeline = pipeline or headers.get("x-agentui-pipeline") or named
     headers = without_own_token(state, headers)
     query = _without_own_key(state, query)
-    query_params = dict(parse_qsl(query, keep_blank_values=True))
+    query_params = dict(parse_qsl(query, keep_blank_values=True)) if query else {}
     document = _document(method, headers, body)
     vendor_name = detect_vendor(path, headers, query_params, document)
     wire = None

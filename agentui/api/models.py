@@ -21,7 +21,6 @@ from agentui.vendors.detect import detect_vendor
 CACHE_SECONDS = 300.0
 FAILURE_SECONDS = 30.0
 MAX_CACHED = 100
-MAX_LIST_BYTES = 4 * 1024 * 1024
 LIST_TIMEOUTS = Timeouts(connect=2.0, first_byte=3.0, idle=3.0)
 
 
@@ -106,7 +105,8 @@ async def _cached_list(request: web.Request, state: State, vendor: Vendor, node:
     except AgentUIError:
         return []
     cache = request.app[CACHE].lists
-    cached = cache.get((url, hashlib.sha256(key.encode()).hexdigest()))
+    place = (url, hashlib.sha256(key.encode()).hexdigest())
+    cached = cache.get(place)
     now = time.monotonic()
     if cached is not None and now < cached[0]:
         return cached[1]
@@ -114,7 +114,7 @@ async def _cached_list(request: web.Request, state: State, vendor: Vendor, node:
     if len(cache) >= MAX_CACHED:
         cache.clear()
     lasts = CACHE_SECONDS if models else FAILURE_SECONDS
-    cache[(url, hashlib.sha256(key.encode()).hexdigest())] = (now + lasts, models)
+    cache[place] = (now + lasts, models)
     return models
 
 

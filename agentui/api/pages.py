@@ -1,4 +1,4 @@
-"""The pages in ``static/``, served from a fixed map of files read at start."""
+"""The pages in ``static/``, served from a fixed map of the files found at start."""
 
 import hashlib
 from pathlib import Path

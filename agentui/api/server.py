@@ -126,8 +126,9 @@ def _make_store(settings: Settings, owner: str) -> LazyStore:
 
 
 async def _live(app: web.Application) -> AsyncIterator[None]:
-    """Load the files, watch them, and open the client; close all of it at the end."""
+    """Take the data folder, load the files, watch them, and open the client; close all of it at the end."""
     state = app[STATE]
+    state.store.claim()
     state.pipelines.load()
     state.presets.load()
     async with state.services.upstream:

@@ -1,4 +1,7 @@
-"""A whole answer, and how it is built from deltas and taken apart into deltas."""
+"""A whole answer, and how it is built from deltas and taken apart into deltas.
+
+``Choice`` and ``Reply`` are values that nobody changes; they are not frozen for speed alone (see ``Message``).
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -24,7 +27,7 @@ from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, 
 from agentui.jsonio import Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Choice:
     """One candidate answer: its parts in order and why it ended (None: the upstream did not say)."""
 
@@ -36,6 +39,8 @@ class Choice:
     @property
     def text(self) -> str:
         """The text parts joined without separator; thoughts never count."""
+        if len(self.parts) == 1 and type(part := self.parts[0]) is Text:
+            return part.text
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
@@ -44,7 +49,7 @@ class Choice:
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Reply:
     """An answer with the dialect taken off. ``raw`` is the wire body in the dialect ``raw_vendor``."""
 

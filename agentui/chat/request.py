@@ -11,12 +11,13 @@ VendorName = Literal["openai", "openai_responses", "claude", "gemini"]
 Operation = Literal["chat", "count_tokens", "embeddings"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class WireRequest:
     """A request in one dialect: its JSON body and what the dialect puts into URL and headers.
 
     ``model`` and ``stream`` stand here because Gemini has them in the path. ``path`` starts with ``/`` and has no query.
     ``dropped`` names what could not be carried when the request was made from another dialect's.
+    A value that nobody changes; it is not frozen for speed alone, as every request makes several (see ``Message``).
     """
 
     vendor: VendorName

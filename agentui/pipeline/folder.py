@@ -41,6 +41,7 @@ T = TypeVar("T")
 POLL_SECONDS = 0.5
 
 _ID = re.compile(ID_PATTERN)
+_DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _SETTLED_NS = 2_000_000_000
 
@@ -457,6 +458,8 @@ def parse_document(raw: bytes) -> dict[str, Json] | Problem:
 def _check_id(id: str) -> None:
     if not _ID.fullmatch(id):
         raise BadRequest("An id has 1 to 64 letters, digits, '_' and '-'.", param="id")
+    if _DEVICE.fullmatch(id):
+        raise BadRequest(f"Windows can have no file called {id!r}; choose another id.", param="id")
 
 
 def _precondition_failed(message: str, entry: Entry[T] | None) -> PreconditionFailed:

@@ -10,9 +10,9 @@ from agentui.jsonio import Json
 from agentui.vendors.base import Vendors
 
 
-@dataclass(frozen=True)
+@dataclass
 class Incoming:
-    """One request.
+    """One request. A value that nobody changes; not frozen for speed alone (see ``Message``).
 
     ``path`` has no ``/p/<pipeline>`` prefix and ``query`` is the raw text without ``?``; header names are lower case.
     ``body`` holds the bytes as they came, ``json`` the same parsed (None where the body is empty or not JSON).

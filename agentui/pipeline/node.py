@@ -37,10 +37,11 @@ N = TypeVar("N", bound="type[Node[Any]]")
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A compiled text template and the field it came from."""
+    """A compiled text template and the field it came from. ``constant`` is its text where no macro can change it."""
 
     name: str
     template: TextTemplate
+    constant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Build:
             self._broken(name, error)
             template = compile_text("")
         self._note_reads(template)
-        return TextField(name, template)
+        return TextField(name, template, template.source if template.is_constant and not template.is_single_line else None)
 
     def json(self, name: str, source: str, *, secrets: bool = False) -> JsonField:
         """Compile a JSON body template; a broken one is a problem of this node and renders as an empty object."""
@@ -92,7 +93,7 @@ class Build:
         try:
             return compile_expression(source)
         except ExpressionError as error:
-            self.problem("expression.syntax", str(error), name, error.line, error.column)
+            self.problem("expression.syntax", error.message, name, error.line, error.column)
             return None
 
     def problem(

@@ -84,6 +84,8 @@ class NodeContext:
 
     def render(self, field: "TextField", scope: Scope | None = None) -> str:
         """Render a text field. Raises TemplateProblem naming pipeline, node, field, line and column."""
+        if field.constant is not None:
+            return field.constant
         try:
             return field.template.render(scope or self.scope())
         except TemplateRenderError as error:

@@ -1,6 +1,5 @@
 """The branches of a session: listing, comparing, forking, resetting, merging and removing them."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -17,6 +16,7 @@ from agentui.sessions.hosts import (
     find_floor,
     find_session,
     has_branch,
+    on_branch,
     register_branch,
     touch,
 )
@@ -297,16 +297,7 @@ def _source_of(db: Connection, account: str, session_id: str, branch_id: str) ->
 
 def _own_floors(db: Connection, account: str, session_id: str, branch_id: str) -> list[Floor]:
     """The live floors that lie on the branch itself, in order."""
-    rows = db.execute(
-        select(floors)
-        .where(
-            floors.c.account_id == account,
-            floors.c.session_id == session_id,
-            floors.c.branch_id == branch_id,
-            floors.c.superseded_at.is_(None),
-        )
-        .order_by(floors.c.floor_no)
-    )
+    rows = db.execute(select(floors).where(*on_branch(account, session_id, branch_id)).order_by(floors.c.floor_no))
     return [floor_of(row) for row in rows]
 
 
@@ -322,12 +313,11 @@ def reset_branch(
     find_branch(db, account, session_id, branch_id, hold=True)
     check_no_live_run(db, account, now, session_id=session_id, branch_id=branch_id)
     target = find_floor(db, account, target_floor_id, code="floor_not_found")
-    on_branch = (target.session_id, target.branch_id) == (session_id, branch_id)
-    if not on_branch or target.state != "committed" or target.superseded_at is not None:
+    is_here = (target.session_id, target.branch_id) == (session_id, branch_id)
+    if not is_here or target.state != "committed" or target.superseded_at is not None:
         raise failure("invalid_state", "The target is not a committed floor of this branch.", target_floor_id=target_floor_id)
     _check_head(db, account, session_id, branch_id, expected_head)
-    behind = [floor.id for floor in _own_floors(db, account, session_id, branch_id) if floor.floor_no > target.floor_no]
-    _supersede(db, behind, target.id, now)
+    behind = _supersede_behind(db, account, target, now)
     touch(db, session_id, branch_id, now)
     return BranchReset(session_id, branch_id, target.id, target.id, behind, len(behind))
 
@@ -344,12 +334,15 @@ def _check_head(db: Connection, account: str, session_id: str, branch_id: str, e
         )
 
 
-def _supersede(db: Connection, floor_ids: Iterable[str], by: str, now: int) -> None:
-    db.execute(
+def _supersede_behind(db: Connection, account: str, head: Floor, now: int) -> list[str]:
+    """Set the live floors behind ``head`` on its branch aside; returns their ids in order."""
+    aside = db.execute(
         update(floors)
-        .where(floors.c.id.in_(list(floor_ids)))
-        .values(superseded_at=now, superseded_by_floor_id=by, updated_at=now)
+        .where(*on_branch(account, head.session_id, head.branch_id), floors.c.floor_no > head.floor_no)
+        .values(superseded_at=now, superseded_by_floor_id=head.id, updated_at=now)
+        .returning(floors.c.floor_no, floors.c.id)
     )
+    return [floor_id for _, floor_id in sorted(tuple(row) for row in aside)]
 
 
 def preview_merge(db: Connection, account: str, session_id: str, source: str, target: str) -> MergePreview:
@@ -416,9 +409,10 @@ def merge_branch(
     if not preview.can_merge:
         conflicts = [{"code": item.code, "message": item.message, "floor_id": item.floor_id} for item in preview.conflicts]
         raise failure("merge_blocked", "The branches cannot be merged without losing floors.", conflicts=conflicts)
-    db.execute(update(floors).where(floors.c.id.in_(preview.floor_ids)).values(branch_id=target, updated_at=now))
     head = preview.source_head_floor_id or preview.target_head_floor_id
     if preview.floor_ids:
+        moving = (*on_branch(account, session_id, source), floors.c.state == "committed")
+        db.execute(update(floors).where(*moving).values(branch_id=target, updated_at=now))
         db.execute(
             update(branches)
             .where(branches.c.session_id == session_id, branches.c.branch_id == source)

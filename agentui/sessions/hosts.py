@@ -28,16 +28,16 @@ def find_session(db: Connection, account: str, session_id: str, *, code: str = "
     return session_of(row)
 
 
-def find_branch(
-    db: Connection, account: str, session_id: str, branch_id: str, *, code: str = "branch_not_found", hold: bool = False
-) -> Branch:
+def find_branch(db: Connection, account: str, session_id: str, branch_id: str, *, hold: bool = False) -> Branch:
     """A branch of the registry. Raises 404. ``hold`` lets nobody else add floors to it until the transaction ends."""
     query = select(branches).where(
         branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account
     )
     row = db.execute(_held(query, hold)).one_or_none()
     if row is None:
-        raise failure(code, f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id)
+        raise failure(
+            "branch_not_found", f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id
+        )
     return branch_of(row)
 
 
@@ -56,11 +56,11 @@ def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_
     return floor_of(row)
 
 
-def find_page(db: Connection, account: str, page_id: str, *, code: str = "not_found") -> Page:
+def find_page(db: Connection, account: str, page_id: str) -> Page:
     """A page. Raises 404."""
     row = db.execute(select(pages).where(pages.c.id == page_id, pages.c.account_id == account)).one_or_none()
     if row is None:
-        raise failure(code, "There is no such page.", page_id=page_id)
+        raise failure("not_found", "There is no such page.", page_id=page_id)
     return page_of(row)
 
 
@@ -68,7 +68,7 @@ def branch_head(db: Connection, account: str, session_id: str, branch_id: str) -
     """The latest committed live floor that lies on the branch itself; None when there is none yet."""
     row = db.execute(
         select(floors)
-        .where(*_on_branch(account, session_id, branch_id), floors.c.state == "committed")
+        .where(*on_branch(account, session_id, branch_id), floors.c.state == "committed")
         .order_by(floors.c.floor_no.desc())
         .limit(1)
     ).one_or_none()
@@ -210,7 +210,7 @@ def next_number(db: Connection, account: str, branch: Branch) -> tuple[int, str 
     without floors of its own goes on behind the floor it was forked from.
     """
     last = db.execute(
-        select(func.max(floors.c.floor_no)).where(*_on_branch(account, branch.session_id, branch.branch_id))
+        select(func.max(floors.c.floor_no)).where(*on_branch(account, branch.session_id, branch.branch_id))
     ).scalar_one()
     head = branch_head(db, account, branch.session_id, branch.branch_id)
     source = _source_of(db, account, branch)
@@ -229,7 +229,7 @@ def _source_of(db: Connection, account: str, branch: Branch) -> Floor | None:
     return floor_of(row) if row is not None else None
 
 
-def _on_branch(account: str, session_id: str, branch_id: str) -> tuple[Any, ...]:
+def on_branch(account: str, session_id: str, branch_id: str) -> tuple[Any, ...]:
     """What is true of the live floors of a branch."""
     return (
         floors.c.account_id == account,

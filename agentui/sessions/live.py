@@ -165,6 +165,7 @@ class TurnDesk:
         self._chores: set[asyncio.Task[None]] = set()
         self._retrying: asyncio.Task[None] | None = None
         self._global: tuple[float, int, Layers] | None = None
+        self._is_closed = False
 
     async def begin(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
         """Open a floor in the session of this id or name (a new name makes a session) and read its tiers.
@@ -174,9 +175,10 @@ class TurnDesk:
         """
         if self._queue_seconds <= 0:
             return await self._open(session, branch, run_id, user_text)
+        deadline = asyncio.get_running_loop().time() + self._queue_seconds
         try:
-            async with asyncio.timeout(self._queue_seconds), self._in_line((session, branch)):
-                return await self._open_when_free(session, branch, run_id, user_text)
+            async with self._in_line((session, branch), deadline):
+                return await self._open_when_free(session, branch, run_id, user_text, deadline)
         except TimeoutError as error:
             raise failure(
                 "generation_queue_timeout",
@@ -205,16 +207,20 @@ class TurnDesk:
             await self.store.write(commit_staged, DEFAULT_ACCOUNT, run_id, None, None, None, None, writes, now_ms())
 
     async def lose(self, lost: Lost, *, at_once: bool = True) -> None:
-        """Record a failed turn: now, or as soon as the store can."""
-        self._lost[lost.place.floor.floor_id] = lost
-        if not at_once:
-            self._retry()
+        """Record a failed turn: now, or as soon as the store can. After ``close`` the next start finds it."""
+        if self._is_closed:
             return
-        try:
-            await self._record_lost()
-        except AgentUIError as error:
-            log.warning("A failed turn is recorded later: %s", error.message)
-            self._retry()
+        if at_once:
+            try:
+                await self.store.write(_fail_all, (lost,), now_ms())
+            except AgentUIError as error:
+                log.warning("A failed turn is recorded later: %s", error.message)
+            else:
+                self.freed(lost.place)
+                return
+        self._lost[lost.place.floor.floor_id] = lost
+        if self._retrying is None or self._retrying.done():
+            self._retrying = self._in_background(self._record_until_done())
 
     def freed(self, place: Place) -> None:
         """Wake who waits for this branch."""
@@ -224,31 +230,25 @@ class TurnDesk:
 
     async def close(self) -> None:
         """End what is under way in the background. What could not be recorded is found by the next start."""
+        self._is_closed = True
         if self._retrying is not None:
             self._retrying.cancel()
         await asyncio.gather(*self._chores, return_exceptions=True)
 
-    async def _record_lost(self) -> None:
-        every = tuple(self._lost.values())
-        await self.store.write(_fail_all, every, now_ms())
-        self._were_recorded(every)
+    async def _record_until_done(self) -> None:
+        while self._lost:
+            every = tuple(self._lost.values())
+            try:
+                await self.store.write(_fail_all, every, now_ms())
+            except AgentUIError:
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                self._were_recorded(every)
 
     def _were_recorded(self, every: Sequence[Lost]) -> None:
         for lost in every:
             self._lost.pop(lost.place.floor.floor_id, None)
             self.freed(lost.place)
-
-    def _retry(self) -> None:
-        """See that lost turns are recorded in the background."""
-        if self._retrying is None or self._retrying.done():
-            self._retrying = self._in_background(self._record_until_done())
-
-    async def _record_until_done(self) -> None:
-        while self._lost:
-            try:
-                await self._record_lost()
-            except AgentUIError:
-                await asyncio.sleep(RETRY_SECONDS)
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         chore = asyncio.get_running_loop().create_task(work)
@@ -267,24 +267,29 @@ class TurnDesk:
         self._global = (time.monotonic(), writes, layers)
         return layers
 
-    async def _open_when_free(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
-        """Try until the branch is free; the caller's timeout ends it."""
+    async def _open_when_free(
+        self, session: str, branch: str | None, run_id: str, user_text: str | None, deadline: float
+    ) -> Turn:
+        """Try until the branch is free. Raises TimeoutError where it is not by the deadline, on the loop's clock."""
         while True:
             try:
                 return await self._open(session, branch, run_id, user_text)
             except ApiError as error:
                 if error.code != "generation_conflict":
                     raise
-                await self._until_freed(str(error.details["session_id"]), str(error.details["branch_id"]))
+                key = str(error.details["session_id"]), str(error.details["branch_id"])
+            async with asyncio.timeout_at(deadline):
+                await self._until_freed(key)
 
-    async def _until_freed(self, session_id: str, branch_id: str) -> None:
+    async def _until_freed(self, key: tuple[str, str]) -> None:
         """Wait for the end of the branch's turn. Another process may have it, so the wait is short."""
-        key = (session_id, branch_id)
         event = self._ends.setdefault(key, asyncio.Event())
         try:
             async with asyncio.timeout(POLL_SECONDS):
                 await event.wait()
         except TimeoutError:
+            return
+        finally:
             if self._ends.get(key) is event:
                 del self._ends[key]
 
@@ -305,13 +310,17 @@ class TurnDesk:
         return Turn(self, place, layers, run_id)
 
     @asynccontextmanager
-    async def _in_line(self, key: tuple[str, str | None]) -> AsyncIterator[None]:
-        """Wait behind the turns of this process that came earlier for the same branch."""
+    async def _in_line(self, key: tuple[str, str | None], deadline: float) -> AsyncIterator[None]:
+        """Wait behind the turns of this process that came earlier for the same branch. Raises TimeoutError."""
         line = self._lines.setdefault(key, _Line())
         line.length += 1
         try:
-            async with line.lock:
+            async with asyncio.timeout_at(deadline):
+                await line.lock.acquire()
+            try:
                 yield
+            finally:
+                line.lock.release()
         finally:
             line.length -= 1
             if line.length == 0:

@@ -41,12 +41,12 @@ class MessageFilter:
     is_hidden: bool | None = None
 
 
-def find_message(db: Connection, account: str, message_id: str, *, code: str = "not_found") -> Message:
+def find_message(db: Connection, account: str, message_id: str) -> Message:
     """A message. Raises 404."""
     query = select(messages).where(messages.c.id == message_id, messages.c.account_id == account)
     row = db.execute(query).one_or_none()
     if row is None:
-        raise failure(code, "There is no such message.", message_id=message_id)
+        raise failure("not_found", "There is no such message.", message_id=message_id)
     return message_of(row)
 
 

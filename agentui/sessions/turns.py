@@ -300,6 +300,8 @@ def _insert_message(db: Connection, account: str, page_id: str, role: str, text:
 
 def _leave_generating(db: Connection, account: str, floor_id: str, now: int, **values: Json) -> AnyRow | None:
     """Move a floor out of generating and free its branch; None when it was not generating (any more)."""
+    if not _alone(db):
+        _hold_place(db, account, floor_id)
     row = db.execute(
         update(floors)
         .where(floors.c.id == floor_id, floors.c.account_id == account, floors.c.state == "generating")
@@ -308,6 +310,16 @@ def _leave_generating(db: Connection, account: str, floor_id: str, now: int, **v
     ).one_or_none()
     db.execute(delete(generations).where(generations.c.floor_id == floor_id, generations.c.account_id == account))
     return row
+
+
+def _hold_place(db: Connection, account: str, floor_id: str) -> None:
+    """Lock the floor's session and branch in the order in which ``open_floor`` does: a turn that ends and one that waits to
+    begin would lock each other's rows otherwise, and PostgreSQL needs a second to notice."""
+    mine = (floors.c.id == floor_id, floors.c.account_id == account)
+    row = db.execute(select(floors.c.session_id, floors.c.branch_id).where(*mine)).one_or_none()
+    if row is not None:
+        find_session(db, account, row.session_id, hold=True)
+        find_branch(db, account, row.session_id, row.branch_id, hold=True)
 
 
 def _end_run(db: Connection, floor_id: str, status: RunStatus, error: Json, now: int) -> None:

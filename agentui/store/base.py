@@ -32,6 +32,10 @@ class Store(Protocol):
         """Run a function atomically and return after its commit is durable. Raises Busy when the database stays locked,
         StoreFull when the disk is full, StoreReadOnly when a damaged file is open for reading only."""
 
+    def claim(self) -> None:
+        """Take the folder's lock before anything is opened; ``close`` gives it back. Raises StoreInUse with the other
+        process's id. Nothing to do where several processes may share a database."""
+
     async def start(self) -> None:
         """Open, migrate, and take the folder's lock. Raises StoreInUse with the other process's id."""
 

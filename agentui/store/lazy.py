@@ -39,6 +39,10 @@ class LazyStore:
         finally:
             self.writes += 1
 
+    def claim(self) -> None:
+        """Keep other processes out from now on, and open nothing yet. Raises StoreInUse."""
+        self._store.claim()
+
     async def start(self) -> None:
         """Open now, unless it is open."""
         if not self._is_open:
@@ -58,11 +62,10 @@ class LazyStore:
         self._is_open = True
 
     async def close(self) -> None:
-        """Close, if it was opened."""
+        """Close, if it was opened, and let others in."""
         async with self._opening:
-            if self._is_open:
-                self._is_open = False
-                await self._store.close()
+            self._is_open = False
+            await self._store.close()
 
     @property
     def status(self) -> dict[str, Any]:

@@ -24,7 +24,9 @@ class FolderLock:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Lock the folder. Raises StoreInUse with the other process's id."""
+        """Lock the folder, unless it is ours already. Raises StoreInUse with the other process's id."""
+        if self._descriptor is not None:
+            return
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(descriptor)

@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
-from urllib.parse import parse_qs, urlsplit
 
 import asyncpg  # type: ignore[import-untyped]  # it ships none
 from sqlalchemy import Connection, func, select, text
@@ -16,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from agentui.errors import BadRequest, Busy, StoreFull, StoreReadOnly
 from agentui.store import migrations
+from agentui.store.address import place_of
 from agentui.store.faults import Fault, postgres_fault, sqlstate
 from agentui.store.lending import guard, lend
 
@@ -43,7 +43,7 @@ class PostgresStore:
         self, url: str, *, pool_size: int = 10, patience: float = 5.0, migrations_folder: Path = migrations.FOLDER
     ) -> None:
         self._url = url.replace("postgresql+asyncpg://", "postgresql://", 1)
-        self._place = _place(self._url)
+        self._place = place_of(url)
         self._patience = patience
         self._pool_size = pool_size
         self._migrations = migrations_folder
@@ -51,6 +51,9 @@ class PostgresStore:
         self._reading: AsyncEngine | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._read_only: str | None = None
+
+    def claim(self) -> None:
+        """Nothing: several processes may share a database."""
 
     async def start(self) -> None:
         """Connect and migrate; several workers may start at once. Raises Busy when the server cannot be reached."""
@@ -191,19 +194,6 @@ async def _attempt(db: AsyncConnection, transaction: Callable[[Connection], T]) 
 def _log_failure(task: asyncio.Task[Any]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         log.warning("A transaction failed that nobody waits for any more: %s", error)
-
-
-def _place(url: str) -> str:
-    """``host:port/database`` of a URL. Raises ValueError, which does not repeat the URL: it holds a password."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or 5432
-        host = parts.hostname or parse_qs(parts.query).get("host", ["localhost"])[0]
-    except ValueError:
-        raise ValueError("The database URL cannot be read; is a special character of the password not %-encoded?") from None
-    if parts.scheme not in ("postgres", "postgresql"):
-        raise ValueError("The database URL must begin with postgresql://. Leave it out to use SQLite in the data folder.")
-    return f"{host}:{port}{parts.path}"
 
 
 def _reason(error: BaseException) -> str:

@@ -78,7 +78,21 @@ class SqliteStore:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._read_only: str | None = None
         self._is_full = False
+        self._is_claimed = False
         self._backup_error: str | None = None
+
+    def claim(self) -> None:
+        """Take the folder before it is needed, and keep it until ``close``. Raises StoreInUse.
+
+        A folder that cannot be written is left alone: who needs the memory will hear of it.
+        """
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock.take()
+        except OSError as error:
+            log.warning("The data folder %s cannot be locked: %s", self._path.parent, error.strerror)
+            return
+        self._is_claimed = True
 
     async def start(self) -> None:
         """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull."""
@@ -93,7 +107,8 @@ class SqliteStore:
             await self._open_lanes()
         except BaseException:
             await self._close_lanes()
-            self._lock.release()
+            if not self._is_claimed:
+                self._lock.release()
             raise
         self._loop = asyncio.get_running_loop()
         if self._read_only is None:
@@ -124,6 +139,7 @@ class SqliteStore:
             await asyncio.gather(self._rounds, return_exceptions=True)
             self._rounds = None
         await self._close_lanes()
+        self._is_claimed = False
         self._lock.release()
 
     @property

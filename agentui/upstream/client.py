@@ -3,25 +3,24 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from ssl import SSLContext
 from types import TracebackType
 
-from aiohttp import ClientSession, DummyCookieJar
 from aiohttp.abc import AbstractResolver
 
-from agentui import __version__
 from agentui.errors import AgentUIError, UpstreamUnavailable
 from agentui.upstream.call import UpstreamCall, UpstreamReply
 from agentui.upstream.exchange import Exchange
-from agentui.upstream.headers import FRAMING, check_header
+from agentui.upstream.head import render_head
 from agentui.upstream.origins import Origin, Origins, resolve_base_url
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
+from agentui.upstream.pool import Pool
 from agentui.upstream.retry import RetryBudget, pause_before, retries_for
-from agentui.upstream.stream import MAX_CHUNK, MAX_REPLY, UpstreamStream
-from agentui.upstream.wire import Answer, WireConnector
+from agentui.upstream.stream import MAX_REPLY, UpstreamStream
+from agentui.upstream.target import Target
 
 MAX_IN_FLIGHT = 100
 
@@ -46,33 +45,25 @@ class Upstream:
     ) -> None:
         self._named = dict(named_origins or {})
         self._policy = AddressPolicy(allow_private=allow_private, trusted=self._named.values())
-        self._check_url = lru_cache(maxsize=1024)(self._policy.check_url)
+        self._target = lru_cache(maxsize=1024)(self._check)
         self._origins = Origins(max_in_flight)
         self._budget = RetryBudget()
         self._max_reply = max_reply
         self._resolver = resolver
         self._ssl_context = ssl_context
         self._jitter = jitter
-        self._session: ClientSession | None = None
+        self._pool: Pool | None = None
 
     async def start(self) -> None:
         """Make the connection pool."""
-        if self._session is None:
-            self._session = ClientSession(
-                connector=WireConnector(PolicyResolver(self._policy, self._resolver), self._ssl_context),
-                cookie_jar=DummyCookieJar(),
-                response_class=Answer,
-                headers={"User-Agent": f"agentui/{__version__}"},
-                auto_decompress=False,
-                trust_env=False,
-                read_bufsize=MAX_CHUNK,
-            )
+        if self._pool is None:
+            self._pool = Pool(PolicyResolver(self._policy, self._resolver), self._ssl_context)
 
     async def close(self) -> None:
         """Close every connection, used or not."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
 
     async def __aenter__(self) -> "Upstream":
         await self.start()
@@ -92,37 +83,45 @@ class Upstream:
         async with self.open(call) as stream:
             return UpstreamReply(status=stream.status, headers=stream.headers, body=await stream.read(self._max_reply))
 
-    @asynccontextmanager
-    async def open(self, call: UpstreamCall) -> AsyncIterator[UpstreamStream]:
+    def open(self, call: UpstreamCall) -> AbstractAsyncContextManager[UpstreamStream]:
         """Make a call and hand out its answer, whatever its status, once the headers are there.
 
-        Leaving before the answer's end drops the connection, so that the upstream stops working on it. Raises
+        Leaving before the answer's end drops the connection, so that the upstream stops working on it. Entering raises
         UpstreamUnreachable, UpstreamTimeout, UpstreamInvalid, UpstreamTruncated, UpstreamUnavailable (circuit open), Busy
         (too many at once for this origin) and BadRequest (a header that is none).
         """
+        return _Opening(self, call)
+
+    async def begin(self, call: UpstreamCall) -> tuple[Exchange, Origin]:
+        """Attempt the call until there is an answer, which is to be left with ``end``. Raises as ``open`` does."""
+        target = self._target(call.url)
+        origin = self._origins.enter(target)
         try:
-            with self._origins.at(self._check_url(call.url)) as origin:
-                exchange = await self._exchange(call, origin)
-                try:
-                    yield exchange.stream()
-                finally:
-                    exchange.close()
-                    if exchange.is_broken:
-                        origin.breaker.failed(time.monotonic())
-        except AgentUIError as error:
-            if call.node is not None:
-                error.details.setdefault("node", call.node)
+            return await self._exchange(call, target, origin), origin
+        except BaseException:
+            origin.leave()
             raise
 
-    async def _exchange(self, call: UpstreamCall, origin: Origin) -> Exchange:
+    def end(self, exchange: Exchange, origin: Origin) -> None:
+        """Leave an answer."""
+        exchange.close()
+        if exchange.is_broken:
+            origin.breaker.failed(time.monotonic())
+        origin.leave()
+
+    def _check(self, url: str) -> Target:
+        """The target behind a URL. Raises UpstreamUnreachable for one that may not be called."""
+        return Target.of(self._policy.check_url(url))
+
+    async def _exchange(self, call: UpstreamCall, target: Target, origin: Origin) -> Exchange:
         """Attempt the call until there is an answer to hand out. Raises the last attempt's error when there is none."""
-        headers = _outgoing(call.headers)
+        head = render_head(call.method, target, call.headers, _length(call))
         self._budget.asked(time.monotonic())
         number = retries = 0
         was_stale = False
         while True:
             number += 1
-            exchange = await self._attempt(call, headers, origin)
+            exchange = await self._attempt(call, target, origin, head, afresh=was_stale)
             if exchange.stale and not was_stale:
                 was_stale = True
                 pause: float | None = 0.0
@@ -139,9 +138,9 @@ class Upstream:
             if pause:
                 await asyncio.sleep(pause)
 
-    async def _attempt(self, call: UpstreamCall, headers: Mapping[str, str], origin: Origin) -> Exchange:
+    async def _attempt(self, call: UpstreamCall, target: Target, origin: Origin, head: bytes, *, afresh: bool) -> Exchange:
         """One attempt, if the circuit lets it through, and what it says about the origin."""
-        if self._session is None:
+        if self._pool is None:
             raise RuntimeError("Upstream was not started.")
         away = origin.breaker.admit(time.monotonic())
         if away is not None:
@@ -150,10 +149,10 @@ class Upstream:
                 retry_after=away,
                 host=origin.host,
             )
-        exchange = Exchange(call, origin.host)
+        exchange = Exchange(call, target, self._pool)
         health = "unknown"
         try:
-            await exchange.run(self._session, self._check_url(call.url), headers)
+            await exchange.run(head, afresh=afresh)
             health = exchange.health
         finally:
             match health:
@@ -167,7 +166,7 @@ class Upstream:
 
     def _pause(self, call: UpstreamCall, exchange: Exchange, retries: int, origin: Origin) -> float | None:
         """Seconds until the next attempt, or None when this one was the last."""
-        if not call.retries or retries >= retries_for(exchange.setback):
+        if self._pool is None or not call.retries or retries >= retries_for(exchange.setback):
             return None
         pause = pause_before(retries + 1, exchange.headers, jitter=self._jitter(), wall=time.time())
         now = time.monotonic()
@@ -178,13 +177,45 @@ class Upstream:
         return pause if self._budget.take(now) else None
 
 
-def _outgoing(headers: Mapping[str, str]) -> dict[str, str]:
-    """The call's headers as they go out: checked, without those of the connection, and asking for no compression."""
-    outgoing: dict[str, str] = {}
-    for name, value in headers.items():
-        check_header(name, value)
-        outgoing[name.lower()] = value  # one of each: two spellings of a name would be two headers
-    for name in FRAMING & outgoing.keys():
-        del outgoing[name]
-    outgoing["accept-encoding"] = "identity"
-    return outgoing
+class _Opening:
+    """One ``async with`` around a call. (``asynccontextmanager`` costs several times as much.)"""
+
+    __slots__ = ("_call", "_exchange", "_origin", "_upstream")
+
+    _exchange: Exchange
+    _origin: Origin
+
+    def __init__(self, upstream: Upstream, call: UpstreamCall) -> None:
+        self._upstream = upstream
+        self._call = call
+
+    async def __aenter__(self) -> UpstreamStream:
+        try:
+            self._exchange, self._origin = await self._upstream.begin(self._call)
+            try:
+                return self._exchange.stream()
+            except BaseException:
+                self._upstream.end(self._exchange, self._origin)
+                raise
+        except AgentUIError as error:
+            self._note(error)
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._upstream.end(self._exchange, self._origin)
+        if isinstance(error, AgentUIError):
+            self._note(error)
+
+    def _note(self, error: AgentUIError) -> None:
+        """Name the node at which the error came about."""
+        if self._call.node is not None:
+            error.details.setdefault("node", self._call.node)
+
+
+def _length(call: UpstreamCall) -> int | None:
+    """The content length that goes out: methods that have a body say so even when it is empty (RFC 9110, 8.6)."""
+    if call.body is not None:
+        return len(call.body)
+    return 0 if call.method in ("POST", "PUT", "PATCH") else None

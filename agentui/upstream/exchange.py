@@ -1,99 +1,84 @@
 """One attempt at a call: the request out, the answer's headers in, and what it means when that fails."""
 
+import asyncio
 import errno
-import io
 import os
 import ssl
 import time
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Literal
 
-from aiohttp import (
-    ClientConnectionError,
-    ClientConnectorCertificateError,
-    ClientConnectorDNSError,
-    ClientConnectorError,
-    ClientError,
-    ClientSession,
-    ClientTimeout,
-    ServerTimeoutError,
-)
 from yarl import URL
 
 from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated, UpstreamUnreachable
 from agentui.upstream.call import Attempt, UpstreamCall
-from agentui.upstream.origins import host_of
+from agentui.upstream.connection import Connection, Disconnected, Malformed
+from agentui.upstream.names import UnknownName
 from agentui.upstream.policy import ForbiddenAddress
+from agentui.upstream.pool import Pool
 from agentui.upstream.retry import Setback
 from agentui.upstream.stream import UpstreamStream
-from agentui.upstream.wire import Answer, Disconnected, Watch, watching
-
-_IN_PIECES = 64 * 1024
-"""Bodies beyond this many bytes are written piece by piece, so that an early refusal is heard before the end."""
+from agentui.upstream.target import Target, host_of
 
 Health = Literal["good", "bad", "unknown"]
 
 
 class Exchange:
-    """One attempt. After ``run`` either ``answer`` is set or ``error``; ``setback`` says whether to try again.
+    """One attempt. After ``run`` either ``status`` is set or ``error`` (both for an answer that is none); ``setback`` says
+    whether to try again.
 
     ``health`` is what the attempt says about the origin: a 4xx is a healthy one's answer, a deadline of ours says nothing.
     ``stale`` means that a kept connection had been closed by the upstream and the request was never looked at.
     """
 
-    def __init__(self, call: UpstreamCall, host: str) -> None:
-        self._call = call
-        self._host = host
-        self._started = time.monotonic()
-        self._watch = Watch(_within(call.timeouts.first_byte, call.deadline, self._started))
-        self._stream: UpstreamStream | None = None
-        self.answer: Answer | None = None
+    def __init__(self, call: UpstreamCall, target: Target, pool: Pool) -> None:
+        self.status: int | None = None
         self.headers: Mapping[str, str] = {}
         self.error: UpstreamError | None = None
         self.setback: Setback = "final"
         self.health: Health = "good"
         self.stale = False
+        self._call = call
+        self._target = target
+        self._host = target.host
+        self._pool = pool
+        self._started = time.monotonic()
+        self._connected: float | None = None
+        self._first_byte: float | None = None
+        self._expired = False
+        self._connection: Connection | None = None
+        self._stream: UpstreamStream | None = None
 
-    async def run(self, session: ClientSession, url: URL, headers: Mapping[str, str]) -> None:
-        """Make the attempt. Raises nothing but CancelledError: what goes wrong is in ``error``."""
-        limit = _within(self._call.timeouts.connect, self._call.deadline, self._started)
+    async def run(self, head: bytes, *, afresh: bool) -> None:
+        """Make the attempt, ``afresh`` on a new connection. Raises nothing but CancelledError: the rest is in ``error``."""
+        limit = self._left(self._call.timeouts.connect, self._started)
         if limit <= 0:
             self._too_late()
             return
-        body = self._call.body
-        data = io.BytesIO(body) if body is not None and len(body) > _IN_PIECES else body
-        token = watching.set(self._watch)
         try:
-            answer = await session.request(
-                self._call.method,
-                url,
-                headers=headers,
-                data=data,
-                allow_redirects=False,
-                timeout=_client_timeout(limit),
-            )
-        except (Disconnected, ForbiddenAddress, ClientError, OSError) as error:
+            connection = None if afresh else self._pool.take(self._target.place)
+            if connection is None:
+                connection = await self._connect(limit)
+            if connection is not None:
+                await self._ask(connection, head)
+                self._answered(connection)
+        except (Disconnected, Malformed, ForbiddenAddress, UnknownName, OSError) as error:
             self._failed(error)
-            return
-        finally:
-            watching.reset(token)
-        assert isinstance(answer, Answer)
-        self._answered(answer)
 
     def stream(self) -> UpstreamStream:
         """The answer, ready to be read. Raises UpstreamInvalid when it is compressed in a way that nobody asked for."""
-        assert self.answer is not None
+        assert self._connection is not None
         call = self._call
-        self._stream = UpstreamStream(self.answer, self.headers, self._host, call.timeouts.idle, call.deadline)
+        self._stream = UpstreamStream(self._connection, self.headers, self._host, call.timeouts.idle, call.deadline)
         return self._stream
 
     def close(self) -> None:
         """Leave: the connection is dropped unless the answer has come to its end."""
         if self._stream is not None:
             self._stream.close()
-        if self.answer is not None:
-            self.answer.abort()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._pool.give_back(connection)
 
     @property
     def is_broken(self) -> bool:
@@ -106,94 +91,116 @@ class Exchange:
             number=number,
             host=self._host,
             started=self._started,
-            connected=self._watch.connected,
-            first_byte=self._watch.first_byte,
-            status=None if self.answer is None else self.answer.status,
+            connected=self._connected,
+            first_byte=self._first_byte,
+            status=self.status,
             error=None if self.error is None else self.error.message,
             wait=wait,
         )
 
-    def _answered(self, answer: Answer) -> None:
-        """Headers are there: keep them, and refuse what is no final answer."""
-        self.answer = answer
-        headers: dict[str, str] = {}
-        for name, value in answer.headers.items():
-            headers.setdefault(name.lower(), value)
-        headers.pop("set-cookie", None)
-        self.headers = headers
-        self.setback = answer.status
-        if answer.status >= 500:
-            self.health = "bad"
-        if answer.status < 200 or 300 <= answer.status < 400:
-            self._no_answer(answer.status, headers.get("location"), answer.url)
-            answer.abort()
+    async def _connect(self, limit: float) -> Connection | None:
+        """A new connection within ``limit`` seconds; None, with ``error`` set, when it takes longer."""
+        clock = asyncio.timeout(limit)
+        try:
+            async with clock:
+                return await self._pool.connect(self._target.place)
+        except TimeoutError:
+            if not clock.expired():
+                raise  # the system's own, which is shorter
+        self.health = "bad"
+        self.error = self._timeout("connect", self._started, self._call.timeouts.connect, "did not accept a connection")
+        return None
 
-    def _no_answer(self, status: int, location: str | None, url: URL) -> None:
+    async def _ask(self, connection: Connection, head: bytes) -> None:
+        """Send the request and wait for the answer's headers. Raises Disconnected or Malformed where there are none."""
+        call = self._call
+        self._connected = now = time.monotonic()
+        limit = max(0.0, self._left(call.timeouts.first_byte, now))
+        clock = asyncio.get_running_loop().call_later(limit, self._expire, connection)
+        try:
+            connection.ask(head, call.body, is_bodiless=call.method == "HEAD")
+            await connection.answered()
+        except BaseException:
+            connection.abort()  # also where a caller leaves in the moment in which the headers arrive
+            raise
+        finally:
+            clock.cancel()
+        self._first_byte = time.monotonic()
+
+    def _expire(self, connection: Connection) -> None:
+        """No headers in time: drop the connection, which wakes whoever waits for it."""
+        self._expired = True
+        connection.abort()
+
+    def _answered(self, connection: Connection) -> None:
+        """Headers are there: keep them, and refuse what is no final answer."""
+        self._connection = connection
+        self.status = self.setback = status = connection.status
+        self.headers = headers = connection.headers
+        headers.pop("set-cookie", None)
+        if status >= 500:
+            self.health = "bad"
+        elif status < 200 or 300 <= status < 400:
+            self._no_answer(status, headers.get("location"))
+            self.close()
+
+    def _no_answer(self, status: int, location: str | None) -> None:
         """A redirect (never followed: keys would go along) or a protocol that we do not speak."""
         self.setback = "final"
-        goal = None if location is None else _origin_of(location, url)
+        goal = None if location is None else _origin_of(location, self._target.url)
         if goal is not None:
             text = f"{self._host} redirects to {goal}; if that is where the model lives, change base_url to it."
         else:
             text = f"{self._host} answered with status {status}, which is no answer to such a request."
         self.error = UpstreamInvalid(text, host=self._host, upstream_status=status)
 
-    def _failed(self, error: BaseException) -> None:
+    def _failed(self, error: Exception) -> None:
         """Say what went wrong in words that hold no path, query or key."""
         self.health = "bad"
         self.error, self.setback = self._explain(error)
-        if isinstance(error, (ClientConnectorError, Disconnected)):
-            self.error.__cause__ = error  # aiohttp's other errors quote the URL or the bytes that came, keys included
+        self.error.__cause__ = error
 
-    def _explain(self, error: BaseException) -> tuple[UpstreamError, Setback]:
+    def _explain(self, error: Exception) -> tuple[UpstreamError, Setback]:
         """The error that a failure of the attempt is, and whether another attempt may help."""
         host = self._host
-        if self._watch.expired:
-            return self._slow_headers(), "final"
+        if self._expired:
+            since = self._connected or self._started
+            return self._timeout("first_byte", since, self._call.timeouts.first_byte, "did not begin to answer"), "final"
         match error:
             case Disconnected(stale=stale):
                 self.stale = stale
                 text = f"{host} closed the connection before it answered."
                 return UpstreamTruncated(text, host=host), "connect"
+            case Malformed():
+                text = f"{host} answered with something that is not well-formed HTTP."
+                return UpstreamInvalid(text, host=host), "final"
             case ForbiddenAddress():
                 self.health = "unknown"
                 return UpstreamUnreachable(f"{host} leads to {error}; it is never called.", host=host), "final"
-            case ServerTimeoutError():
-                return self._slow_connection(), "final"
-            case ClientConnectorDNSError():
+            case UnknownName():
                 text = f"The name {host} could not be resolved; check base_url and the network."
                 return UpstreamUnreachable(text, host=host), "final"
-            case ClientConnectorCertificateError():
-                return UpstreamUnreachable(_certificate_text(host, error.certificate_error), host=host), "final"
-            case ClientConnectorError() if isinstance(error.os_error, ssl.SSLError):
-                return UpstreamUnreachable(_certificate_text(host, error.os_error), host=host), "final"
-            case ClientConnectorError():
-                return UpstreamUnreachable(_refusal_text(host, error.os_error), host=host), "connect"
-            case ClientConnectionError() if self._watch.connected is None:
-                # The kept connection was closing already when the request was to be written.
-                self.stale = True
-                return UpstreamTruncated(f"{host} closed the connection before it answered.", host=host), "connect"
+            case ssl.SSLError() | ssl.CertificateError():
+                return UpstreamUnreachable(_certificate_text(host, error), host=host), "final"
+            case OSError():
+                return UpstreamUnreachable(_refusal_text(host, error), host=host), "connect"
             case _:
-                text = f"{host} answered with something that is not well-formed HTTP."
-                return UpstreamInvalid(text, host=host), "final"
+                raise error
 
-    def _slow_headers(self) -> UpstreamTimeout:
-        """No headers in time."""
-        return self._timeout("first_byte", self._call.timeouts.first_byte, "did not begin to answer")
-
-    def _slow_connection(self) -> UpstreamTimeout:
-        """No connection in time."""
-        return self._timeout("connect", self._call.timeouts.connect, "did not accept a connection")
-
-    def _timeout(self, phase: str, limit: float, what: str) -> UpstreamTimeout:
-        """The call's own clock or its deadline, whichever it was."""
+    def _timeout(self, phase: str, since: float, limit: float, what: str) -> UpstreamTimeout:
+        """The call's own clock or its deadline, whichever was to ring first. (A clock may ring a little early.)"""
         deadline = self._call.deadline
-        if deadline is not None and time.monotonic() >= deadline:
+        if deadline is not None and deadline < since + limit:
             self.health = "unknown"
             text = f"The time for this call ran out: {self._host} {what}."
         else:
             text = f"{self._host} {what} within {limit:g} seconds."
         return UpstreamTimeout(text, host=self._host, phase=phase)
+
+    def _left(self, limit: float, now: float) -> float:
+        """Seconds until a limit that begins now, or the deadline if that is sooner."""
+        deadline = self._call.deadline
+        return limit if deadline is None else min(limit, deadline - now)
 
     def _too_late(self) -> None:
         """The deadline had passed before the attempt could begin."""
@@ -201,17 +208,6 @@ class Exchange:
         self.error = UpstreamTimeout(
             f"The time for this call ran out before {self._host} could be asked.", host=self._host, phase="connect"
         )
-
-
-@lru_cache(maxsize=64)
-def _client_timeout(connect: float) -> ClientTimeout:
-    """aiohttp's clocks: only the one for connecting; the others are ours. (Cached: it is nearly always the same.)"""
-    return ClientTimeout(total=None, connect=connect)
-
-
-def _within(limit: float, deadline: float | None, now: float) -> float:
-    """The smaller of a limit and the time left."""
-    return limit if deadline is None else min(limit, deadline - now)
 
 
 def _origin_of(location: str, base: URL) -> str | None:

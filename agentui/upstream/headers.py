@@ -70,9 +70,14 @@ _RESPONSE = frozenset(
 _RESPONSE_FAMILIES = ("anthropic-", "ratelimit-", "x-ratelimit-")
 
 
+def is_token(text: str) -> bool:
+    """True for what RFC 9110 lets a method or a header's name be."""
+    return _TOKEN.fullmatch(text) is not None
+
+
 def check_header(name: str, value: str) -> None:
     """Raise BadRequest naming the header (never its value) when the pair cannot stand in a request."""
-    if not _TOKEN.fullmatch(name):
+    if not is_token(name):
         raise BadRequest(f"{name!r:.80} cannot be a header's name: use letters, digits and '-'.", param="headers")
     if _BREAKS.search(value):
         raise BadRequest(f"The value of the header {name!r} contains a line break or a NUL; remove it.", param=name)

@@ -3,12 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-
-from yarl import URL
 
 from agentui.errors import Busy, NotFound
 from agentui.upstream.breaker import Breaker
+from agentui.upstream.target import Place, Target
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -18,20 +16,14 @@ _KEPT = 1024
 
 @dataclass(slots=True)
 class Origin:
-    """One scheme, host and port: how many calls are under way there (a ``with`` block counts as one), and its circuit.
-
-    ``host`` is how errors name it.
-    """
+    """One scheme, host and port: how many calls are under way there, and its circuit. ``host`` is how errors name it."""
 
     host: str
     in_flight: int = 0
     breaker: Breaker = field(default_factory=Breaker)
 
-    def __enter__(self) -> "Origin":
-        self.in_flight += 1
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def leave(self) -> None:
+        """One call is over."""
         self.in_flight -= 1
 
 
@@ -40,34 +32,29 @@ class Origins:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._by_origin: dict[URL, Origin] = {}
+        self._by_place: dict[Place, Origin] = {}
 
-    def at(self, url: URL) -> Origin:
-        """The URL's origin, to be entered at once. Raises Busy when it has its limit under way."""
-        origin = self._of(url)
+    def enter(self, target: Target) -> Origin:
+        """The target's origin, with one call more under way, to be left again. Raises Busy when it has its limit of them."""
+        origin = self._by_place.get(target.place)
+        if origin is None:
+            origin = self._new(target)
         if origin.in_flight >= self._limit:
             raise Busy(
                 f"{self._limit} calls to {origin.host} are already under way; try again in a second.",
                 retry_after=1.0,
                 host=origin.host,
             )
+        origin.in_flight += 1
         return origin
 
-    def _of(self, url: URL) -> Origin:
-        """The origin of a URL, remembered."""
-        key = url.origin()
-        origin = self._by_origin.get(key)
-        if origin is None:
-            if len(self._by_origin) >= _KEPT:
-                busy = {url: known for url, known in self._by_origin.items() if known.in_flight or known.breaker.is_open()}
-                self._by_origin = busy
-            origin = self._by_origin[key] = Origin(host_of(url))
+    def _new(self, target: Target) -> Origin:
+        """An origin that was not called before, remembered."""
+        if len(self._by_place) >= _KEPT:
+            busy = {place: known for place, known in self._by_place.items() if known.in_flight or known.breaker.is_open()}
+            self._by_place = busy
+        origin = self._by_place[target.place] = Origin(target.host)
         return origin
-
-
-def host_of(url: URL) -> str:
-    """The host as errors name it, with its port where that is not the scheme's own; never a path, query or user."""
-    return url.host_port_subcomponent or url.raw_host or ""
 
 
 def resolve_base_url(base_url: str, named: Mapping[str, str]) -> str:

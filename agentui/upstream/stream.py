@@ -4,16 +4,12 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 
-from aiohttp import ClientError
-from aiohttp.http_exceptions import HttpProcessingError
-
 from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
+from agentui.upstream.connection import MAX_PIECE, Connection, Malformed
 from agentui.upstream.inflate import ENCODINGS, Inflater
-from agentui.upstream.wire import Answer
 
 MIB = 1024 * 1024
 MAX_REPLY = 32 * MIB
-MAX_CHUNK = 64 * 1024
 
 
 class IdleClock:
@@ -24,18 +20,22 @@ class IdleClock:
     """
 
     def __init__(self, idle: float, deadline: float | None, expire: Callable[[], None]) -> None:
-        self._idle = idle
+        self.idle = idle
         self._deadline = deadline
         self._expire = expire
         self._since: float | None = None
         self._handle: asyncio.TimerHandle | None = None
-        self.expired = False
+        self.has_expired = False
+
+    def start(self) -> None:
+        """Set the timer, if it is not."""
+        if self._handle is None and not self.has_expired:
+            self._ring()
 
     def wait(self) -> None:
-        """Somebody begins to wait; the first time, the timer is set."""
+        """Somebody begins to wait."""
         self._since = time.monotonic()
-        if self._handle is None and not self.expired:
-            self._ring()
+        self.start()
 
     def rest(self) -> None:
         """The wait is over."""
@@ -55,14 +55,14 @@ class IdleClock:
     def _ring(self) -> None:
         """Look whether time is up; if not, come back when it may be."""
         now = time.monotonic()
-        due = (now if self._since is None else self._since) + self._idle
+        due = (now if self._since is None else self._since) + self.idle
         if self._deadline is not None:
             due = min(due, self._deadline)
         if due > now:
             self._handle = asyncio.get_running_loop().call_later(due - now, self._ring)
             return
         self._handle = None
-        self.expired = True
+        self.has_expired = True
         self._expire()
 
 
@@ -72,18 +72,21 @@ class UpstreamStream:
     It lives as long as the ``async with`` that gave it. ``is_broken`` turns true when the upstream failed midway.
     """
 
-    def __init__(self, answer: Answer, headers: Mapping[str, str], host: str, idle: float, deadline: float | None) -> None:
-        self.status = answer.status
+    def __init__(
+        self, connection: Connection, headers: Mapping[str, str], host: str, idle: float, deadline: float | None
+    ) -> None:
+        self.status = connection.status
         self.headers = headers
         self.is_broken = False
         self._host = host
-        self._idle = idle
-        self._content = answer.content
-        self._ended = False
-        self._inflater = self._inflater_for(headers.get("content-encoding", ""))
+        self._connection = connection
+        self._has_ended = self._was_left = False
+        self._inflater: Inflater | None = None
+        if "content-encoding" in headers:
+            self._inflater = self._inflater_for(headers["content-encoding"])
         if self._inflater is not None:
             self.headers = {k: v for k, v in headers.items() if k not in ("content-encoding", "content-length")}
-        self._clock = IdleClock(idle, deadline, answer.abort_transport)
+        self._clock = IdleClock(idle, deadline, connection.abort)
 
     @property
     def content_type(self) -> str:
@@ -114,53 +117,64 @@ class UpstreamStream:
 
     async def next(self) -> bytes:
         """The next piece; b"" at the end."""
+        return self.ready() or await self._receive()
+
+    def ready(self) -> bytes:
+        """The next piece if it is there already; b"" when it must be waited for, or never comes."""
+        if self._inflater is not None or self._has_ended or self._clock.has_expired:
+            return b""
+        if not self._connection.is_complete:
+            self._clock.start()  # whoever never waits has a deadline all the same
+        return self._connection.take()
+
+    def close(self) -> None:
+        """Stop the clock; the connection is the exchange's, and from now on perhaps another's."""
+        self._clock.stop()
+        if not self._has_ended:
+            self._has_ended = self._was_left = True
+
+    async def _receive(self) -> bytes:
+        """The next piece, once it is there; b"" at the end."""
         inflater = self._inflater
         if inflater is None:
-            return await self._receive()
-        while not (piece := inflater.take(MAX_CHUNK)):
-            arrived = await self._receive()
+            return await self._arrived()
+        while not (piece := inflater.take(MAX_PIECE)):
+            arrived = await self._arrived()
             if not arrived:
                 inflater.finish()
                 return b""
             inflater.put(arrived)
         return piece
 
-    def close(self) -> None:
-        """Stop the clock; the connection is the exchange's."""
-        self._clock.stop()
-
-    async def _receive(self) -> bytes:
-        """The next bytes as they came over the wire; b"" at the end."""
-        if self._ended:
-            return b""
-        if self._content.is_eof() and not self._clock.expired:
-            # All of it is here (or what broke it): nothing to wait for, so no timer is needed either.
-            return await self._take()
-        clock = self._clock
-        clock.wait()
+    async def _arrived(self) -> bytes:
+        """The next bytes as they came over the wire, 64 KB at most; b"" at the end."""
+        if self._was_left:
+            raise RuntimeError("The stream was left; nothing more can be read from it.")
+        connection, clock = self._connection, self._clock
+        waits = False
         try:
-            piece = await self._take()
+            while not self._has_ended:
+                if clock.has_expired:
+                    raise self._timeout()
+                if connection.pieces:
+                    return connection.take()
+                if connection.is_complete:
+                    self._has_ended = True
+                elif connection.failure is not None:
+                    raise self._broken(connection.failure)
+                else:
+                    if not waits:
+                        clock.wait()
+                        waits = True
+                    await connection.arrival()
         finally:
             clock.rest()
-        if not piece and clock.expired:  # an answer without length looks finished when its connection is dropped
-            raise self._timeout()
-        return piece
+        return b""
 
-    async def _take(self) -> bytes:
-        """Up to 64 KB, waiting for the first byte; b"" once at the end."""
-        try:
-            piece = await self._content.read(MAX_CHUNK)
-        except (ClientError, HttpProcessingError, OSError) as error:
-            raise self._broken(error) from None  # the cause may quote what came, keys included
-        self._ended = not piece
-        return piece
-
-    def _broken(self, error: Exception) -> UpstreamError:
-        """What it means that reading failed."""
-        if self._clock.expired:
-            return self._timeout()
+    def _broken(self, failure: Exception) -> UpstreamError:
+        """What it means that the rest will not come."""
         self.is_broken = True
-        if isinstance(error, HttpProcessingError):  # an end that came too soon is a ClientPayloadError instead
+        if isinstance(failure, Malformed):
             return UpstreamInvalid(f"{self._host} broke the rules of HTTP in the middle of its answer.", host=self._host)
         return UpstreamTruncated(f"The answer of {self._host} broke off.", host=self._host)
 
@@ -170,7 +184,7 @@ class UpstreamStream:
             text = f"The time for this call ran out while {self._host} was answering."
         else:
             self.is_broken = True
-            text = f"{self._host} sent nothing for {self._idle:g} seconds in the middle of its answer."
+            text = f"{self._host} sent nothing for {self._clock.idle:g} seconds in the middle of its answer."
         return UpstreamTimeout(text, host=self._host, phase="idle")
 
     def _inflater_for(self, encoding: str) -> Inflater | None:
@@ -202,7 +216,7 @@ class _Chunks:
         return self
 
     async def __anext__(self) -> bytes:
-        piece = await self._stream.next()
+        piece = self._stream.ready() or await self._stream.next()
         if not piece:
             raise StopAsyncIteration
         return piece

@@ -28,8 +28,8 @@ class Window:
 
     def add(self, now: float, *, total: int = 0, marked: int = 0) -> None:
         """Count ``total`` events and ``marked`` marks at the moment ``now``."""
-        self._forget(now)
         if not self._slots or now - self._slots[-1].start >= self._slice:
+            self._forget(now)
             self._slots.append(_Slot(now))
         slot = self._slots[-1]
         slot.total += total

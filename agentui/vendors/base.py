@@ -174,7 +174,8 @@ class Vendor(Protocol):
         """Path and query of the model list below the base URL."""
 
     def render_count_request(self, chat: ChatRequest) -> WireRequest:
-        """The token count of a chat request, as this dialect asks for it (from the same dialect: the caller's own body).
+        """The token count of a chat request, as this dialect asks for it (from the same dialect: the caller's own body around
+        this conversation).
 
         Raises Unsupported where the dialect has no such call.
         """

@@ -11,9 +11,10 @@ from agentui.errors import UpstreamInvalid
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class SseEvent:
-    """One event: its name ("" where none was given) and its data, still bytes."""
+    """One event: its name ("" where none was given) and its data, still bytes. A value that nobody changes; not frozen,
+    because one is made for every chunk of a stream (see ``Message``)."""
 
     data: bytes
     event: str = ""

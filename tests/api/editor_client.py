@@ -41,6 +41,7 @@ class Editor:
     def __init__(self, server: Server, session: ClientSession) -> None:
         self.server = server
         self.session = session
+        self._streams: list[ClientResponse] = []
 
     async def get(self, path: str, **headers: str) -> Answer:
         return await self.call("GET", path, None, headers)
@@ -73,7 +74,14 @@ class Editor:
     async def start(self, model: str) -> ClientResponse:
         """A caller's streamed request, as soon as its answer begins."""
         body = {"model": model, "stream": True, "messages": [{"role": "user", "content": "Hello!"}]}
-        return await self.session.post(f"{self.server.origin}/v1/chat/completions", json=body, headers=CALLER)
+        stream = await self.session.post(f"{self.server.origin}/v1/chat/completions", json=body, headers=CALLER)
+        self._streams.append(stream)
+        return stream
+
+    def hang_up(self) -> None:
+        """Leave every stream that was started."""
+        for stream in self._streams:
+            stream.close()
 
     async def only_run(self) -> Json:
         """The newest run."""
@@ -100,7 +108,11 @@ class Editor:
 async def editing(server: Server) -> AsyncIterator[Editor]:
     """An editor of a server."""
     async with ClientSession() as session:
-        yield Editor(server, session)
+        editor = Editor(server, session)
+        try:
+            yield editor
+        finally:
+            editor.hang_up()
 
 
 def say(value: str = "hello", name: str = "word") -> dict[str, Json]:

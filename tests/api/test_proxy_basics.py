@@ -310,6 +310,17 @@ async def test_tokens_are_counted_by_the_provider_or_estimated(
 
 
 @pytest.mark.parametrize(("dialect", "path"), COUNTS)
+async def test_what_the_blocks_add_is_counted(start_server: StartServer, mock: Mock, dialect: str, path: str) -> None:
+    blocks = [{"role": "system", "text": "Be a pirate."}, {"kind": "history"}, {"role": "user", "text": "Ahoy!"}]
+    server = await start_server({"default": call("caller", mock.origin, blocks=blocks)})
+    caller = Caller(dialect, server.origin)
+    got = await caller.post(path, count_body(caller))
+    assert got.status == 200, got.body
+    sent = str(mock.last.body)
+    assert all(words in sent for words in ("Be a pirate.", "Hello there", "Ahoy!"))
+
+
+@pytest.mark.parametrize(("dialect", "path"), COUNTS)
 async def test_a_pipeline_without_a_model_estimates_tokens(start_server: StartServer, dialect: str, path: str) -> None:
     server = await start_server({"default": saying("x")})
     caller = Caller(dialect, server.origin)

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, insert, select
 
 from agentui.errors import ApiError
 from agentui.sessions.branches import branch_from_floor, list_branches, merge_branch, reset_branch
@@ -14,7 +14,7 @@ from agentui.sessions.hosts import branch_head, find_floor
 from agentui.sessions.listing import Paging
 from agentui.sessions.turns import OpenedFloor, commit_floor, extend_generation, fail_floor, open_floor, recover
 from agentui.store.tables import floors, generations, messages, pages, sessions, variables
-from tests.sessions.conftest import OWNER, Memory, code_of
+from tests.sessions.conftest import ME, OWNER, Memory, code_of
 
 
 async def refusal(awaitable: Any) -> str:
@@ -230,6 +230,20 @@ async def test_a_branch_can_be_taken_back_and_goes_on_from_there(memory: Memory)
     aside = await memory.read(find_floor, ids[1])
     assert (reset.superseded_floor_ids, again.floor_no, again.parent_floor_id) == (ids[1:], 1, ids[0])
     assert (aside.state, aside.superseded_by_floor_id) == ("committed", ids[0])
+
+
+async def test_a_branch_of_more_floors_than_a_statement_takes_values_can_be_taken_back(memory: Memory) -> None:
+    main = await memory.join()
+    head = await memory.turn(main)
+    place = {"account_id": ME, "session_id": main.session_id, "branch_id": "main", "created_at": 1, "updated_at": 1}
+    behind = [{**place, "id": f"f{number:05}", "floor_no": number, "state": "committed"} for number in range(1, 33_001)]
+
+    def make_floors(db: Connection) -> None:
+        db.execute(insert(floors), behind)
+
+    await memory.store.write(make_floors)
+    reset = await memory.write(reset_branch, main.session_id, "main", head.floor_id, None, memory.now)
+    assert reset.superseded_floor_ids == [floor["id"] for floor in behind]
 
 
 async def test_a_fork_is_merged_while_its_source_stands_still(memory: Memory) -> None:

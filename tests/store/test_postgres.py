@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ from agentui.errors import BadRequest, Busy, StoreFull
 from agentui.store.opening import open_store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
+from tests.conftest import ROOT
 from tests.store.ledger import accounts, add_one, count, enter, ids, make_ledger, number
 
 if TYPE_CHECKING:
@@ -77,6 +80,18 @@ def test_another_url_is_refused_without_being_repeated(url: str, tmp_path: Path)
         open_store(url, tmp_path)
     assert "s3cret" not in repr(refused.value)
     assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize(("url", "refusal"), [("mysql://h/d", "ValueError"), ("postgresql://h/d", "Unsupported")])
+def test_without_a_driver_only_postgresql_asks_for_one(url: str, refusal: str, tmp_path: Path) -> None:
+    program = (
+        "import pathlib, sys; sys.modules['asyncpg'] = None; from agentui.store.opening import open_store\n"
+        "try: open_store(sys.argv[1], pathlib.Path(sys.argv[2]))\n"
+        "except Exception as error: print(type(error).__name__)"
+    )
+    command = [sys.executable, "-c", program, url, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=50, check=False)
+    assert done.stdout == f"{refusal}\n", done.stderr
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])

@@ -36,8 +36,8 @@ class Memory:
     async def becomes(self, path: str, holds: Callable[[Json], bool], seconds: float = 10) -> None:
         """Wait until the data behind a path is so."""
         async with asyncio.timeout(seconds):
-            while not holds(await self.get(path)):
-                await asyncio.sleep(0.02)  # the server tells nobody when it comes true
+            while not holds(await self.get(path)):  # noqa: ASYNC110  # the server tells nobody
+                await asyncio.sleep(0.02)
 
     async def put(self, scope: str, key: str, value: Json, **where: str) -> None:
         """Write a variable."""

@@ -104,18 +104,25 @@ def test_reading_sees_a_batch_whole(base: Database) -> None:
     targets = [GLOBAL, Target("chat", session), branch_target(session, "main")]
     seen: list[set[Json]] = []
 
-    async def read_often() -> None:
-        for _ in range(AT_ONCE):
-            layers = await base.store.read(load_layers, ACCOUNT, session, "main", None, None)
-            seen.append({layer["gold"].value if "gold" in layer else None for layer in layers.values()})
+    async def read_once() -> None:
+        layers = await base.store.read(load_layers, ACCOUNT, session, "main", None, None)
+        seen.append({layer["gold"].value if "gold" in layer else None for layer in layers.values()})
 
     async def write_often() -> None:
         for number in range(AT_ONCE):
             await base.store.write(put_all, ACCOUNT, [Put(target, "gold", str(number)) for target in targets], base.now)
 
-    together(base, read_often(), read_often(), write_often())
+    async def read_meanwhile() -> None:
+        await read_once()
+        writing = asyncio.create_task(write_often())
+        while not writing.done():
+            await read_once()
+        await writing
+        await read_once()
+
+    together(base, read_meanwhile())
     assert all(len(values) == 1 for values in seen)
-    assert len({next(iter(values)) for values in seen}) > 1
+    assert (seen[0], seen[-1]) == ({None}, {AT_ONCE - 1})
 
 
 def _count(db: Connection) -> int:

@@ -1,11 +1,14 @@
 """The five tiers as one mapping."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.jsonio import Json
+from agentui.variables.errors import HostNotFound, InvalidContext
+from agentui.variables.hosts import Place
 from agentui.variables.records import Put, put_all
-from agentui.variables.resolve import load_global, load_layers, resolve
+from agentui.variables.resolve import load_global, load_layers, load_place, resolve
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target, branch_target
 from tests.variables.database import ACCOUNT, Database
 from tests.variables.values import json_values
@@ -47,3 +50,19 @@ def test_only_what_is_visible_from_the_place_is_loaded(base: Database) -> None:
     assert seen(session, None, None, None) == {scope: every[scope] for scope in SCOPES[:2]}
     assert list(base.run(load_global, ACCOUNT)["global"]) == ["of global"]
     assert list(base.run(load_global, ACCOUNT)) == ["global"]
+
+
+def test_a_place_is_found_from_below_and_loaded(base: Database) -> None:
+    session, other = base.add_session(), base.add_session()
+    floor = base.add_floor(session)
+    page = base.add_page(floor)
+    base.run(put_all, ACCOUNT, [Put(Target("floor", floor), "mood", "1"), Put(Target("page", page), "mood", "2")], base.now)
+
+    place, layers = base.run(load_place, ACCOUNT, session, None, None, page)
+    assert place == Place(session, "main", floor, page)
+    assert layers == base.run(load_layers, ACCOUNT, session, "main", floor, page)
+    assert resolve(layers)["mood"].scope == "page"
+    with pytest.raises(HostNotFound):
+        base.run(load_place, ACCOUNT, session, "nowhere", None, None)
+    with pytest.raises(InvalidContext):
+        base.run(load_place, ACCOUNT, other, None, floor, None)

@@ -58,10 +58,13 @@ def _all_different(values: list[str]) -> list[str]:
     return values
 
 
-Line = Annotated[str, AfterValidator(_without_nul)]
-Id = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_nul)]
+NO_NUL = AfterValidator(_without_nul)
+"""Stands behind the limits of a length: those of an annotation that ends with it would be told as limits of a list."""
+
+Line = Annotated[str, NO_NUL]
+Id = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=100), AfterValidator(_all_different)]
-BranchId = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_without_nul)]
+BranchId = Annotated[str, Field(min_length=1, max_length=100), NO_NUL]
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 QueryBool = Annotated[bool, BeforeValidator(_only_words, json_schema_input_type=Literal["true", "false"])]
 
@@ -195,7 +198,7 @@ def validate(form: type[F], document: Json) -> F:
         problems = [
             {
                 "path": "".join(f"/{part}" for part in fault["loc"]),
-                "message": fault["msg"],
+                "message": fault["msg"].removeprefix("Value error, "),
                 "code": _KEYWORDS.get(fault["type"], "custom" if fault["type"] == "value_error" else "type"),
             }
             for fault in error.errors(include_url=False, include_input=False, include_context=False)

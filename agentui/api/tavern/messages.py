@@ -8,13 +8,13 @@ from pydantic import Field, model_validator
 
 from agentui.api.editor.route import Route
 from agentui.api.tavern.forms import (
+    NO_NUL,
     Count,
     Data,
     Deleted,
     Form,
     Id,
     Ids,
-    Line,
     ListData,
     ListQuery,
     QueryBool,
@@ -35,8 +35,8 @@ from agentui.sessions.conversations import BatchResult
 from agentui.sessions.messages import MessageFilter, NewMessage
 from agentui.sessions.records import ContentFormat, Message, Role
 
-Content = Annotated[Line, Field(min_length=1)]
-Source = Annotated[Line, Field(max_length=200)]
+Content = Annotated[str, Field(min_length=1), NO_NUL]
+Source = Annotated[str, Field(max_length=200), NO_NUL]
 
 
 class NewMessageForm(Form):

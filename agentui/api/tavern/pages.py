@@ -8,12 +8,12 @@ from pydantic import Field, model_validator
 from agentui.api.editor.route import Route
 from agentui.api.tavern.forms import (
     MAX_INTEGER,
+    NO_NUL,
     Count,
     Data,
     Deleted,
     Form,
     Id,
-    Line,
     ListData,
     ListQuery,
     QueryBool,
@@ -37,7 +37,7 @@ from agentui.sessions.pages import NewPage
 from agentui.sessions.records import Page, PageKind
 
 Version = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
-Checksum = Annotated[Line, Field(max_length=200)]
+Checksum = Annotated[str, Field(max_length=200), NO_NUL]
 
 
 class NewPageForm(Form):

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from agentui.api.editor.route import Route, answer
 from agentui.api.tavern.forms import (
+    NO_NUL,
     BranchId,
     Data,
     Deleted,
@@ -36,7 +37,7 @@ from agentui.sessions.listing import Paging
 from agentui.sessions.records import MAIN, PromptMode, Session, SessionStatus, SyncPolicy
 from agentui.sessions.timeline import TimelineFloor
 
-Title = Annotated[Line, Field(min_length=1, max_length=200)]
+Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
 
 
 class SessionFields(Form):

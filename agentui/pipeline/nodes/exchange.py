@@ -24,9 +24,9 @@ MAX_ERROR_BYTES = 1024 * 1024
 DRAIN_SECONDS = 0.25
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OutgoingRequest:
-    """What goes out, in which dialect, where to."""
+    """What goes out, in which dialect, where to. Not frozen for speed alone (see ``Message``)."""
 
     vendor: Vendor
     wire: WireRequest

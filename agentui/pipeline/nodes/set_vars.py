@@ -93,7 +93,8 @@ class SetVars(Node[SetVarsParams]):
         match row.mode:
             case "string":
                 text = build.text(field, row.value, prompt=True)
-                return lambda ctx: ctx.render(text)
+                constant = text.constant
+                return (lambda ctx: ctx.render(text)) if constant is None else (lambda ctx: constant)
             case "json":
                 document = build.json(field, row.value)
                 return lambda ctx: ctx.render_json(document)

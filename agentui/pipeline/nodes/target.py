@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from agentui.chat.request import WireRequest
@@ -31,9 +32,12 @@ class TargetFields:
     headers: Mapping[str, TextField]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Target:
-    """A URL and the headers to send there. ``stream`` is whether the URL (Gemini) or the body asks for a stream."""
+    """A URL and the headers to send there. ``stream`` is whether the URL (Gemini) or the body asks for a stream.
+
+    Not frozen for speed alone (see ``Message``).
+    """
 
     url: str
     headers: Mapping[str, str]
@@ -62,6 +66,7 @@ def tidy_header(value: str) -> str:
     return "" if _BARE_SCHEME.fullmatch(value) else value
 
 
+@lru_cache(maxsize=256)  # most nodes have one URL and never another
 def join_url(base: str, endpoint: str) -> str:
     """Base and endpoint as one URL. A version that both hold (``.../v1`` and ``/v1/...``) stands once.
 
@@ -97,7 +102,7 @@ def _endpoint(written: str, vendor: Vendor, wire: WireRequest) -> tuple[str, boo
 
 
 def _query_key(url: str) -> bool:
-    return any(name == "key" for name, _ in parse_qsl(urlsplit(url).query))
+    return "key=" in url and any(name == "key" for name, _ in parse_qsl(urlsplit(url).query))
 
 
 def _headers(

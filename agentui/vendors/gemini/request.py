@@ -178,14 +178,16 @@ def render_request(chat: ChatRequest) -> WireRequest:
 
 
 def render_count_request(chat: ChatRequest) -> WireRequest:
-    """The token count of a request: a caller's own count as it came, any other request wrapped whole."""
+    """The token count of a request: a caller's own keeps its form as far as that can say it, any other is wrapped whole."""
     wire = chat.wire
-    if chat.vendor == GEMINI and wire.operation == "count_tokens":
-        body = dict(wire.body)
-        inner = member(body, "generateContentRequest")
-        if isinstance(inner, dict):
-            body[spelling(body, "generateContentRequest")] = _with_model(inner, chat.model)
-        return _with_method(wire, chat.model, "count_tokens", False, body)
     rendered = render_request(chat)
-    wrapped: dict[str, Json] = {"generateContentRequest": {**rendered.body, "model": resource(chat.model)}}
+    body = rendered.body
+    if chat.vendor == GEMINI and wire.operation == "count_tokens":
+        if isinstance(member(wire.body, "generateContentRequest"), dict):
+            whole = {**wire.body, spelling(wire.body, "generateContentRequest"): body}
+            return _with_method(rendered, chat.model, "count_tokens", False, whole)
+        if body.keys() <= wire.body.keys():
+            return _with_method(rendered, chat.model, "count_tokens", False, body)
+    # Only a whole request has a place for what the pipeline's blocks add, such as a system instruction.
+    wrapped: dict[str, Json] = {"generateContentRequest": {**body, "model": resource(chat.model)}}
     return _with_method(rendered, chat.model, "count_tokens", False, wrapped)

@@ -67,7 +67,8 @@ def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest
     """
     if wire.operation != "chat":
         return replace(wire, model=model, body={**wire.body, "model": model})
-    return replace(wire, model=model, stream=stream, body=_switched(wire.body, model, stream))
+    body = _switched(wire.body, model, stream)
+    return WireRequest(wire.vendor, "chat", model, stream, wire.path, body, wire.query, wire.headers, wire.dropped)
 
 
 def parse_request(wire: WireRequest) -> ChatRequest:

@@ -52,6 +52,25 @@ async def test_every_fault_of_a_body_is_named(reader: Reader) -> None:
     assert faults((await reader.post("/floors", {})).body) == [("/session_id", "required"), ("/floor_no", "required")]
 
 
+@pytest.mark.parametrize(
+    ("path", "field", "value", "code"),
+    [
+        ("/sessions", "title", "", "minLength"),
+        ("/sessions", "title", "x" * 201, "maxLength"),
+        ("/messages", "content", "", "minLength"),
+        ("/messages", "source", "x" * 201, "maxLength"),
+        ("/pages", "checksum", "x" * 201, "maxLength"),
+    ],
+)
+async def test_the_length_of_a_text_is_told_as_one(reader: Reader, path: str, field: str, value: str, code: str) -> None:
+    assert (f"/{field}", code) in faults((await reader.post(path, {field: value})).body)
+
+
+async def test_a_fault_is_told_in_plain_words(reader: Reader) -> None:
+    refused = await reader.get("/sessions?keyword=a%00")
+    assert refused.body["error"]["details"][0]["message"] == "a text may not hold a NUL character"
+
+
 async def test_what_is_clear_is_taken_and_what_is_unknown_is_dropped(reader: Reader) -> None:
     made = await reader.make("/sessions", title=5, deep_binding="true", colour="red")
     assert (made["title"], made["deep_binding"], "colour" in made) == ("5", True, False)

@@ -315,7 +315,7 @@ def test_a_document_with_problems_is_saved_but_does_not_serve(place: Place) -> N
     assert library.plan(library.active).name == "good"
 
 
-@pytest.mark.parametrize("id", ["", "../x", "a/b", "a.b", "x" * 65, "ü", ".hidden", "a b"])
+@pytest.mark.parametrize("id", ["", "../x", "a/b", "a.b", "x" * 65, "ü", ".hidden", "a b", "con", "NUL", "Lpt1"])
 def test_only_ids_are_written(place: Place, id: str) -> None:
     with pytest.raises(BadRequest):
         place.open().save(id, pipeline(), if_none_match="*")

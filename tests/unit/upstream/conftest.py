@@ -1,8 +1,8 @@
-"""An upstream that says exactly the bytes it is told to, on a real socket."""
+"""An upstream that says exactly the bytes it is told to, on a real socket; every test runs on each event loop there is."""
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,6 +10,17 @@ import pytest
 from agentui.upstream.client import Upstream
 
 Script = Callable[["Visit"], Awaitable[None]]
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """asyncio's own loop and, where it is installed, uvloop's."""
+    try:
+        import uvloop
+    except ImportError:
+        return {"asyncio": asyncio.new_event_loop}
+    return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
 
 @dataclass

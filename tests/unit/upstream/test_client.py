@@ -793,6 +793,17 @@ async def test_a_trusted_certificate_for_another_name_is_refused(tls_server: Byt
         await fails(upstream, post(tls_server.url.replace("localhost", "127.0.0.1")), UpstreamUnreachable)
 
 
+async def test_tls_connections_are_reused_and_carry_large_bodies(tls_server: Bytes, certificate: Path) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.answer(200, visit.body)
+
+    tls_server.script = script
+    async with Upstream(ssl_context=ssl.create_default_context(cafile=str(certificate))) as upstream:
+        for body in (b"small", b"x" * 3_000_000, b"small again"):
+            assert (await upstream.send(post(tls_server, body=body))).body == body
+    assert tls_server.connections == 1
+
+
 async def test_cancelling_closes_a_tls_upstream_too(tls_server: Bytes, certificate: Path) -> None:
     tls_server.script = half_a_reply
     async with Upstream(ssl_context=ssl.create_default_context(cafile=str(certificate))) as upstream:

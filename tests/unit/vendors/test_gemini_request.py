@@ -396,6 +396,20 @@ def test_a_count_keeps_the_callers_body():
     assert counted.body == {"generateContentRequest": {**HELLO, "model": "models/new", "x": 1}}
 
 
+def test_a_count_holds_what_the_pipeline_made_of_the_conversation():
+    wire = read(HELLO, "/v1/models/old:countTokens")
+    chat = GEMINI.parse_request(wire)
+    assert GEMINI.render_count_request(chat).body == HELLO
+    counted = GEMINI.render_count_request(replace(chat, messages=(text_message("system", "Be brief."), *chat.messages)))
+    assert counted.body == {
+        "generateContentRequest": {
+            **HELLO,
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "model": "models/old",
+        }
+    }
+
+
 def test_the_count_of_a_chat_wraps_it():
     counted = GEMINI.render_count_request(parse({**HELLO, "tools": [{"googleSearch": {}}]}))
     assert counted.operation == "count_tokens"

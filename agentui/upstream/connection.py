@@ -1,0 +1,322 @@
+"""One connection to an upstream: a request goes out, its answer comes in.
+
+    ask ──> answered() ──> take(), arrival() ... until is_complete ──> rest ──> ask the next one
+                                   │
+                                   └── leaving before that: abort
+
+llhttp (httptools) reads the answers. Nothing is polite here: whoever leaves early drops the connection, so that the upstream
+stops working. At most 64 KB and one read of the socket are held for a reader who is slow.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import cast
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from agentui.upstream.target import Place
+
+MAX_PIECE = 64 * 1024
+"""Bytes handed out at once, and bytes held before the upstream is asked to wait."""
+MAX_HEAD = 64 * 1024
+"""Bytes of headers and trailers in one answer, and bytes that may come without headers or body being made of them."""
+MAX_FIELDS = 256
+"""Headers and trailers of one answer."""
+MAX_INTERIM = 20
+"""Interim answers (1xx) before the real one; more than that is a flood."""
+_AT_ONCE = 256 * 1024
+"""Bodies beyond this many bytes are written in pieces of this size, as fast as the upstream takes them."""
+
+
+class Disconnected(Exception):
+    """The connection ended before the answer did. ``stale``: it was an old one, and not a byte came back."""
+
+    def __init__(self, *, stale: bool) -> None:
+        super().__init__("stale" if stale else "no answer")
+        self.stale = stale
+
+
+class Malformed(Exception):
+    """What came is not HTTP, or too much of it."""
+
+
+class Connection(asyncio.Protocol):
+    """One connection, used for one request at a time.
+
+    ``status`` is 0 until the headers of the real answer are there; ``headers`` have lower-case names, and the first of several
+    wins. ``is_complete`` turns true when the whole answer has arrived, ``failure`` is set when it never will. ``on_lost``
+    hears when the connection is gone.
+    """
+
+    def __init__(self, place: Place, on_lost: Callable[["Connection"], None]) -> None:
+        self.place = place
+        self.idle_since = 0.0
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.pieces: deque[bytes] = deque()
+        self.is_complete = False
+        self.failure: Disconnected | Malformed | None = None
+        self._on_lost = on_lost
+        self._loop = asyncio.get_running_loop()
+        self._lost = self._loop.create_future()
+        self._transport: asyncio.Transport | None = None
+        self._parser: HttpResponseParser | None = HttpResponseParser(self)
+        self._waiter: asyncio.Future[None] | None = None
+        self._uses = 0
+        self._heard = False
+        self._keeps = True
+        self._ends_with_connection = False
+        self._is_bodiless = False
+        self._fields = 0
+        self._header_bytes = 0
+        self._barren = 0
+        self._interim = 0
+        self._held = 0
+        self._reads = True
+        self._writes = True
+        self._unsent = memoryview(b"")
+
+    # -- for whoever asks
+
+    def ask(self, head: bytes, body: bytes | None, *, is_bodiless: bool = False) -> None:
+        """Send a request; ``is_bodiless`` when its answer has no body whatever its headers say (HEAD).
+
+        Raises Disconnected when the connection is gone already.
+        """
+        if self._transport is None:
+            raise Disconnected(stale=self._uses > 0)
+        self.is_complete = False
+        self._is_bodiless = is_bodiless
+        self._uses += 1
+        if not body:
+            self._transport.write(head)
+        elif len(body) <= _AT_ONCE:
+            self._transport.write(head + body)
+        else:
+            self._transport.write(head)
+            self._unsent = memoryview(body)
+            self._pump()
+
+    async def answered(self) -> None:
+        """Wait for the answer's headers. Raises Disconnected or Malformed when they will not come."""
+        while not self.status:
+            if self.failure is not None:
+                raise self.failure
+            await self.arrival()
+
+    async def arrival(self) -> None:
+        """Wait until there is something new: headers, a piece of the body, the end or a failure. One waits at a time."""
+        waiter = self._waiter = self._loop.create_future()
+        try:
+            await waiter
+        finally:
+            self._waiter = None
+
+    def take(self) -> bytes:
+        """The body's bytes that are there, 64 KB at most; b"" where there are none."""
+        pieces = self.pieces
+        if not pieces:
+            return b""
+        piece = pieces.popleft()
+        if pieces and len(piece) + len(pieces[0]) <= MAX_PIECE:
+            piece = self._joined(piece)
+        self._held -= len(piece)
+        if not self._reads and self._held <= MAX_PIECE:
+            self._resume()
+        return piece
+
+    @property
+    def is_open(self) -> bool:
+        """True while another request can be asked here."""
+        return self._transport is not None and self._keeps and not self._transport.is_closing()
+
+    @property
+    def is_reusable(self) -> bool:
+        """True when the exchange is over on both sides, and the connection outlives it."""
+        return (
+            self.is_complete
+            and self._keeps
+            and not self._unsent
+            and self._transport is not None
+            and not self._transport.is_closing()
+            and not self._transport.get_write_buffer_size()
+        )
+
+    def rest(self) -> None:
+        """Wait for the next request; what is left of the last answer is forgotten."""
+        self.status = self._held = self._fields = self._header_bytes = self._barren = self._interim = 0
+        self.headers = {}
+        self.pieces.clear()
+        self._heard = False
+        self.idle_since = time.monotonic()
+        if not self._reads:
+            self._resume()
+
+    def abort(self) -> None:
+        """Drop the connection now; whoever waits for the rest of an answer is woken by a failure."""
+        self._fail(Disconnected(stale=False))
+        self._unsent = memoryview(b"")
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def lost(self) -> None:
+        """Wait until the connection is gone."""
+        await asyncio.shield(self._lost)
+
+    # -- for the event loop
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """There is a connection."""
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's have the methods, not the class
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._end(is_clean=exc is None)
+        self._transport = self._parser = None  # the parser holds this object
+        self._unsent = memoryview(b"")
+        if not self._lost.done():
+            self._lost.set_result(None)
+        self._on_lost(self)
+
+    def eof_received(self) -> None:
+        """The upstream will say no more."""
+        self._end(is_clean=True)
+        if self._transport is not None:
+            self._transport.abort()  # a polite close would first send what is left of the request
+
+    def pause_writing(self) -> None:
+        """The upstream does not take more for now."""
+        self._writes = False
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        self._writes = True
+        self._pump()
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came, and wake whoever waits for it."""
+        if self._parser is None or self.failure is not None:
+            return
+        if self.is_complete:
+            self._stray()  # nobody asked, and the next answer here might be taken for another request's
+            return
+        self._heard = True
+        self._barren += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:
+            self._keeps = False
+        except HttpParserError:
+            self._stray()
+        if self._barren > MAX_HEAD and not self.is_complete:
+            self._stray()
+        if self._held > MAX_PIECE and self._reads and self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+            self._reads = False
+        if self.status:
+            self._wake()
+
+    # -- for the parser
+
+    def on_message_begin(self) -> None:
+        """An answer begins."""
+        if self.status:
+            raise Malformed("more than one answer")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or a trailer, of which nothing is kept."""
+        self._fields += 1
+        self._header_bytes += len(name) + len(value)
+        if self._fields > MAX_FIELDS or self._header_bytes > MAX_HEAD:
+            raise Malformed("too many headers")
+        if not self.status:
+            self.headers.setdefault(name.decode("latin-1").lower(), value.strip().decode("utf-8", "surrogateescape"))
+
+    def on_headers_complete(self) -> None:
+        """The headers are there, of an interim answer or of the real one."""
+        assert self._parser is not None
+        status = self._parser.get_status_code()
+        if status < 100:
+            raise Malformed("no status")
+        if status < 200 and status != 101:
+            self._interim += 1
+            if self._interim > MAX_INTERIM:
+                raise Malformed("too many interim answers")
+            self.headers = {}
+            return
+        self.status = status
+        self._barren = 0
+        self._keeps = self._parser.should_keep_alive()
+        if self._is_bodiless:
+            self.is_complete, self._keeps = True, False  # the parser would wait for a body
+        elif not self._keeps:
+            self._ends_with_connection = "content-length" not in self.headers and "transfer-encoding" not in self.headers
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body."""
+        if self.is_complete:
+            return  # to a HEAD
+        self._barren = 0
+        size = len(body)
+        self._held += size
+        if size <= MAX_PIECE:
+            self.pieces.append(body)
+        else:
+            self.pieces.extend([body[at : at + MAX_PIECE] for at in range(0, size, MAX_PIECE)])
+
+    def on_message_complete(self) -> None:
+        """The answer's end, unless it was an interim one."""
+        if self.status:
+            self.is_complete = True
+
+    # -- between them
+
+    def _joined(self, first: bytes) -> bytes:
+        """``first`` and as many of the pieces after it as make no more than 64 KB."""
+        joined, size = [first], len(first)
+        while self.pieces and size + len(self.pieces[0]) <= MAX_PIECE:
+            piece = self.pieces.popleft()
+            joined.append(piece)
+            size += len(piece)
+        return b"".join(joined)
+
+    def _pump(self) -> None:
+        """Write the body's next pieces for as long as they are taken."""
+        while self._unsent and self._writes and self._transport is not None:
+            piece, self._unsent = self._unsent[:_AT_ONCE], self._unsent[_AT_ONCE:]
+            self._transport.write(piece)
+
+    def _resume(self) -> None:
+        """Let the upstream go on."""
+        self._reads = True
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def _stray(self) -> None:
+        """Something came that does not belong there: after a whole answer it costs the connection, otherwise the answer."""
+        self._keeps = False
+        self._fail(Malformed())
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _end(self, *, is_clean: bool) -> None:
+        """No more will come; that is the end of an answer without length, and a failure of any other."""
+        if is_clean and self._ends_with_connection and self.failure is None:
+            self.is_complete = True
+            self._wake()
+        else:
+            self._fail(Disconnected(stale=self._uses > 1 and not self._heard))
+
+    def _fail(self, failure: Disconnected | Malformed) -> None:
+        """Note the first thing that went wrong before the answer was complete."""
+        self._keeps = False
+        if not self.is_complete and self.failure is None:
+            self.failure = failure
+            self._wake()
+
+    def _wake(self) -> None:
+        """Wake whoever waits."""
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
