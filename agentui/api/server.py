@@ -17,7 +17,7 @@ from agentui.api.pages import add_page_routes
 from agentui.api.proxy import add_proxy_routes
 from agentui.api.state import STATE, State
 from agentui.api.tavern import add_tavern_routes
-from agentui.ids import SystemClock, new_id
+from agentui.ids import new_id
 from agentui.jsonio import dumps
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.executor import PipelineExecutor
@@ -29,9 +29,7 @@ from agentui.pipeline.run import Services
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.sessions.live import TurnDesk
-from agentui.sessions.turns import recover
 from agentui.settings import Settings
-from agentui.store.base import Store
 from agentui.store.lazy import LazyStore
 from agentui.store.opening import open_store
 from agentui.upstream.call import Timeouts
@@ -93,7 +91,16 @@ def _make_state(
         max_reply=settings.max_reply,
     )
     owner = new_id("server")
-    store = _make_store(settings, owner)
+    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
+    # It opens at its first use; turns that a dead process left behind have failed by then.
+    store = LazyStore(open_store(url, settings.data), lambda opened: desk.recover(opened))
+    desk = TurnDesk(
+        store,
+        owner,
+        queue_seconds=settings.generation_queue,
+        is_alone=url is None,
+        lease_seconds=settings.generation_lease,
+    )
     return State(
         settings=settings,
         catalog=catalog,
@@ -105,24 +112,8 @@ def _make_state(
         redactor=redactor,
         store=store,
         owner=owner,
-        desk=TurnDesk(
-            store,
-            owner,
-            queue_seconds=settings.generation_queue,
-            is_alone=settings.database_url is None,
-            lease_seconds=settings.generation_lease,
-        ),
+        desk=desk,
     )
-
-
-def _make_store(settings: Settings, owner: str) -> LazyStore:
-    """The memory, which opens at its first use; turns that a dead process left behind have failed by then."""
-    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
-
-    async def recover_turns(store: Store) -> None:
-        await store.write(recover, owner, SystemClock().now_ms())
-
-    return LazyStore(open_store(url, settings.data), recover_turns)
 
 
 async def _live(app: web.Application) -> AsyncIterator[None]:

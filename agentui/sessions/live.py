@@ -32,8 +32,10 @@ from agentui.sessions.turns import (
     fail_floor,
     join_session,
     open_floor,
+    recover,
     session_called,
 )
+from agentui.store.base import Store
 from agentui.store.lazy import LazyStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.variables.resolve import Layers, load_global, load_layers
@@ -164,6 +166,7 @@ class TurnDesk:
         self._lost: dict[str, Lost] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self._retrying: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._global: tuple[float, int, Layers] | None = None
         self._is_closed = False
 
@@ -185,6 +188,12 @@ class TurnDesk:
                 f"The branch was still generating another turn after {self._queue_seconds:g} seconds. Try again.",
                 retry_after=1,
             ) from error
+
+    async def recover(self, store: Store) -> None:
+        """Let the turns fail that dead processes left behind: now, and where others share the database now and then."""
+        await store.write(recover, self.owner, now_ms())
+        if not self._is_alone and self._watching is None:
+            self._watching = self._in_background(self._keep_recovering())
 
     async def look(self, session: str, branch: str | None) -> Staged:
         """A buffer over what a turn would see here, for a request that is none; what it stages goes nowhere.
@@ -231,8 +240,9 @@ class TurnDesk:
     async def close(self) -> None:
         """End what is under way in the background. What could not be recorded is found by the next start."""
         self._is_closed = True
-        if self._retrying is not None:
-            self._retrying.cancel()
+        for task in (self._retrying, self._watching):
+            if task is not None:
+                task.cancel()
         await asyncio.gather(*self._chores, return_exceptions=True)
 
     async def _record_until_done(self) -> None:
@@ -249,6 +259,14 @@ class TurnDesk:
         for lost in every:
             self._lost.pop(lost.place.floor.floor_id, None)
             self.freed(lost.place)
+
+    async def _keep_recovering(self) -> None:
+        while True:
+            await asyncio.sleep(self.lease_seconds)
+            try:
+                await self.store.write(recover, self.owner, now_ms())
+            except AgentUIError as error:
+                log.warning("Turns of dead processes are looked for later: %s", error.message)
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         chore = asyncio.get_running_loop().create_task(work)

@@ -1,6 +1,7 @@
 """One request to a model and its answer: sent, heard (streamed or whole), passed on, and kept as OUT."""
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,10 @@ from agentui.vendors.sse import SseDecoder, SseEvent
 
 MAX_ERROR_BYTES = 1024 * 1024
 DRAIN_SECONDS = 0.25
+SHOWN_CHARACTERS = 500
+"""How much of a request's body the debug log shows (seed 003 part 8)."""
+
+log = logging.getLogger("agentui.calls")
 
 
 @dataclass(slots=True)
@@ -52,6 +57,9 @@ async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, J
         # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
         lambda: {"method": "POST", "url": mask_url(url), "headers": dict(headers), "body": body},
     )
+    if log.isEnabledFor(logging.DEBUG):
+        shown = ctx.run.redactor.redact(dumps(body).decode())[:SHOWN_CHARACTERS]
+        log.debug("%s calls %s at %s: %s", ctx.node_id, request.vendor.name, mask_url(url), shown)
     try:
         async with ctx.services.upstream.open(call) as stream:
             if ctx.answer is not None:

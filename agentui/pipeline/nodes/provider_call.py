@@ -83,7 +83,7 @@ class ProviderCall(Node[ProviderCallParams]):
         except Unsupported:
             if ctx.incoming.operation != "count_tokens":
                 raise
-            return await _estimate(ctx)
+            return await self._estimate(ctx)
         return await exchange(ctx, request)
 
     async def preview(self, ctx: NodeContext) -> Json:
@@ -166,6 +166,15 @@ class ProviderCall(Node[ProviderCallParams]):
         params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
         return replace(chat, vendor="agentui", params=params, tools=(), tool_choice=None, response_format=None, unmodelled=())
 
+    async def _estimate(self, ctx: NodeContext) -> Mapping[str, Json]:
+        """A token count made here, because the provider has no call for it: of the blocks' conversation."""
+        scope = ctx.scope()
+        chat = self._chat(ctx, scope, self._vendor(ctx), self._model_name(ctx, scope), stream=False)
+        tokens = estimate_tokens(chat)
+        if ctx.answer is not None:
+            await ctx.answer.tokens(tokens, estimated=True)
+        return {"result": {"estimated_tokens": tokens}, "response_text": str(tokens)}
+
     def _from_template(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> WireRequest:
         """The body that the template renders to (seed 003 part 5)."""
         assert self._template is not None
@@ -190,11 +199,3 @@ class ProviderCall(Node[ProviderCallParams]):
 _REFUSED_WHEN_EMPTY: Mapping[VendorName, Mapping[str, Json]] = {"openai": {"stop": []}, "claude": {"system": ""}}
 """Members that mean nothing when empty and that the vendor refuses then; the templates of seed 003 part 5 render them
 where the caller said nothing."""
-
-
-async def _estimate(ctx: NodeContext) -> Mapping[str, Json]:
-    """A token count made here, because the provider has no call for it."""
-    tokens = estimate_tokens(ctx.incoming.chat)
-    if ctx.answer is not None:
-        await ctx.answer.tokens(tokens, estimated=True)
-    return {"result": {"estimated_tokens": tokens}, "response_text": str(tokens)}
