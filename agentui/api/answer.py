@@ -186,7 +186,7 @@ class ProxyAnswer:
             # Its parser tells the finish only when the bytes are over, so the event itself has to be looked at.
             end = next((number for number, event in enumerate(events) if b'"finishReason"' in event.data), len(events))
             self._held_events, events = events[end:], events[:end]
-        elif events and any(isinstance(delta, End) for delta in deltas):
+        elif deltas and type(deltas[-1]) is End:
             self._held_events, events = events[-1:], events[:-1]
         passthrough = self._renderer.passthrough
         if len(events) == 1:
@@ -195,10 +195,10 @@ class ProxyAnswer:
 
     def _render(self, deltas: Sequence[Delta]) -> bytes:
         """Deltas in the caller's dialect, up to the one that ends the answer."""
-        feed = self._renderer.feed
+        feed, ends = self._renderer.feed, self._ends
         pieces: list[bytes] = []
         for number, delta in enumerate(deltas):
-            if isinstance(delta, self._ends):
+            if isinstance(delta, ends):
                 self._held_deltas = list(deltas[number:])
                 break
             pieces.append(feed(delta))

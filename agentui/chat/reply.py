@@ -161,11 +161,18 @@ class ReplyBuilder:
         self._choices: dict[int, _OpenChoice] = {}
         self._start = Start()
         self._usage: Usage | None = None
+        # The text that grew last: nearly every delta of a stream is more of it.
+        self._speaker = -1
+        self._words: list[str] = []
 
     def feed(self, deltas: Iterable[Delta]) -> None:
         """Add deltas in the order they came."""
         for delta in deltas:
-            self._add(delta)
+            if type(delta) is TextDelta and delta.choice == self._speaker:
+                self._words.append(delta.text)
+            else:
+                self._speaker = -1
+                self._add(delta)
 
     def _choice(self, number: int) -> _OpenChoice:
         choice = self._choices.get(number)
@@ -176,7 +183,8 @@ class ReplyBuilder:
     def _add(self, delta: Delta) -> None:
         match delta:
             case TextDelta(text, number):
-                self._choice(number).part("text").pieces.append(text)
+                self._speaker, self._words = number, self._choice(number).part("text").pieces
+                self._words.append(text)
             case ThinkingDelta():
                 self._add_thinking(delta)
             case ToolCallDelta():

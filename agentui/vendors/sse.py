@@ -35,6 +35,8 @@ class SseDecoder:
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """Take the next bytes. Raises UpstreamInvalid when one event grows past the cap."""
+        if self._is_one_event(chunk):
+            return [SseEvent(chunk[6:-2])]
         buffer = self._buffer
         buffer += chunk
         if self._skip_lf and buffer:
@@ -73,6 +75,17 @@ class SseDecoder:
     def is_clean(self) -> bool:
         """True between events: nothing half-read is waiting."""
         return not self._buffer and not self._lines and not self._event
+
+    def _is_one_event(self, chunk: bytes) -> bool:
+        """Whether the chunk is ``data: ...`` and a blank line, with nothing waiting: what most reads of a stream are."""
+        return (
+            chunk.startswith(b"data: ")
+            and chunk.find(b"\n") == len(chunk) - 2
+            and chunk.endswith(b"\n\n")
+            and b"\r" not in chunk
+            and len(chunk) <= self._max
+            and not (self._first or self._skip_lf or self._lines or self._event or self._buffer)
+        )
 
     def _line(self, line: bytes) -> SseEvent | None:
         """Take one line; the empty one ends an event."""

@@ -158,10 +158,10 @@ class _Hearing:
         deltas: list[Delta] = []
         for number, event in enumerate(events):
             meant = self._parser.feed(event)
-            failure = next((delta for delta in meant if isinstance(delta, Failure)), None)
-            if failure is not None:
-                await self._tell(events[:number], deltas)
-                raise failure.error
+            for delta in meant:
+                if type(delta) is Failure:
+                    await self._tell(events[:number], deltas)
+                    raise delta.error
             deltas.extend(meant)
         if events:
             await self._tell(events, deltas)
