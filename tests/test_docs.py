@@ -534,10 +534,14 @@ async def test_what_the_readme_gives_to_powershell_is_a_good_request(block: Code
     """The request is read out of the block and sent; where there is a PowerShell, that runs the block too."""
     url = re.search(rf"{WRITTEN_FOR}(\S+)", block.text)
     body = re.search(r"\$body = '(.*)'", block.text)
+    headers = dict(re.findall(r'"([\w-]+)" = "([^"]*)"', block.text))
     assert url is not None and body is not None and "-Body $body" in block.text and "-Method Post" in block.text
     shell = shutil.which("pwsh") or shutil.which("powershell")
     async with running_demo(tmp_path) as origin:
-        async with ClientSession() as session, session.post(origin + url[1], json=json.loads(body[1])) as reply:
+        async with (
+            ClientSession() as session,
+            session.post(origin + url[1], json=json.loads(body[1]), headers=headers) as reply,
+        ):
             assert reply.status == 200
         if shell is not None:
             assert "demo model" in await run(

@@ -184,7 +184,7 @@ class ProxyAnswer:
         self._passed_through = True
         if self._vendor.name == "gemini":
             # Its parser tells the finish only when the bytes are over, so the event itself has to be looked at.
-            end = next((number for number, event in enumerate(events) if b'"finishReason"' in event.data), len(events))
+            end = next((number for number, event in enumerate(events) if GEMINI_FINISH in event.data), len(events))
             self._held_events, events = events[end:], events[:end]
         elif deltas and type(deltas[-1]) is End:
             self._held_events, events = events[-1:], events[:-1]
@@ -203,9 +203,6 @@ class ProxyAnswer:
                 break
             pieces.append(feed(delta))
         return b"".join(pieces)
-
-    def _may_end(self, event: SseEvent) -> bool:
-        return self._vendor.name == "gemini" and GEMINI_FINISH in event.data
 
     @property
     def _ends(self) -> tuple[type, ...]:

@@ -122,7 +122,7 @@ async def begin_looking(state: State, run: Run) -> None:
 
 async def _keeping(state: State, run: Run) -> Keeping | None:
     headers, operation, desk = run.incoming.headers, run.incoming.operation, state.desk
-    session, branch = (_text(headers.get(f"x-agentui-{name}")) for name in ("session", "branch"))
+    session, branch = _text(headers.get("x-agentui-session")), _text(headers.get("x-agentui-branch"))
     if session is not None and operation == "chat":
         return _InChat(await desk.begin(session, branch, run.id, _user_text(run)))
     if not run.plan.uses_memory:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CHUNK_EVENT_SECONDS = 0.05
 
 
-@dataclass
+@dataclass(slots=True, eq=False)
 class NodeContext:
     """One node in one run. ``answer`` is the caller's ear when this node answers, else None."""
 

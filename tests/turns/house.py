@@ -49,8 +49,12 @@ class Memory:
     async def floors(self, session: str, branch: str = "main") -> list[Json]:
         """The floors of a branch, by number."""
         query = f"session_id={session}&branch_id={branch}&limit=200&sort_by=floor_no&sort_order=asc"
-        floors: list[Json] = await self.get(f"/floors?{query}")
-        return floors
+        floors: list[Json] = []
+        while True:
+            more = await self.get(f"/floors?{query}&offset={len(floors)}")
+            floors += more
+            if len(more) < 200:
+                return floors
 
     async def states_of(self, session: str, branch: str) -> list[str]:
         """How the floors of a branch ended, wherever their numbers begin."""

@@ -62,6 +62,8 @@ class ClaudeStreamParser:
     def _understand(self, data: dict[str, Json], name: str) -> Sequence[Delta]:
         """One event's meaning."""
         match data:
+            case {"type": "content_block_delta", "index": int(), "delta": {"type": "text_delta", "text": str(text)}}:
+                return (TextDelta(text),)  # nearly every event of a long answer
             case {"type": "content_block_delta", "index": int(index), "delta": {"type": str(kind)} as piece}:
                 return self._delta(index, kind, piece)
             case {"type": "content_block_start", "index": int(index), "content_block": {"type": str()} as block}:
@@ -131,8 +133,6 @@ class ClaudeStreamParser:
     def _delta(self, index: int, kind: str, delta: dict[str, Json]) -> Sequence[Delta]:
         """A piece of a block."""
         match kind, delta:
-            case "text_delta", {"text": str(text)}:
-                return (TextDelta(text),)
             case "thinking_delta", {"thinking": str(text)}:
                 return self._thought(index, text, None)
             case "signature_delta", {"signature": str(signature)}:

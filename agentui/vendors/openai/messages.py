@@ -42,6 +42,8 @@ MAX_ID = 64
 _NAME = re.compile(r"[^\s<|\\/>]{1,64}")
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 _PLAIN_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_BESIDE_WORDS = ("reasoning_content", "reasoning", "refusal", "images", "annotations", "tool_calls", "function_call")
+"""What an assistant's message may hold beside its words, but for its voice; null and empty ones mean nothing."""
 _DETAILS = ("auto", "low", "high", "original")
 
 
@@ -99,11 +101,14 @@ def parse_assistant_parts(message: Json, where: str) -> tuple[Part, ...]:
     ``reasoning_content`` (DeepSeek, vLLM, LiteLLM) and ``reasoning`` (OpenRouter, newer vLLM) are the same thing; servers
     that send both repeat themselves.
     """
+    content = message.get("content")
+    if type(content) is str and content and not any(map(message.get, _BESIDE_WORDS)) and message.get("audio") is None:
+        return (Text(content),)
     parts: list[Part] = []
     thought = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(thought, str) and thought:
         parts.append(Thinking(thought))
-    parts += parse_content(message.get("content"), f"{where}.content")
+    parts += parse_content(content, f"{where}.content")
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal:
         parts.append(Refusal(refusal))

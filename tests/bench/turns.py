@@ -1,0 +1,204 @@
+"""``python -m tests.bench.turns [--seconds 2] [--floors 10 10000] [--variables 10 1000]``: durable turns per second.
+
+In process: a desk's ``begin`` and ``commit`` with one variable read and written, two transactions a turn. Through the proxy: a
+server process with one SetVars and one call to a local upstream. Beside both stands a bare number: the same rows in two
+transactions of plain sqlite3 a turn (in process), and the same request without a session (through the proxy). Sessions take
+turns side by side; the floors and variables are there before the clock starts. The folder is a temporary one: point TMPDIR at
+the disk that is meant.
+"""
+
+import argparse
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import orjson
+from sqlalchemy import Connection
+
+from agentui.sessions.live import TurnDesk
+from agentui.sessions.turns import commit_floor, join_session, open_floor
+from agentui.store.base import Store
+from agentui.store.lazy import LazyStore
+from agentui.store.sqlite import SqliteStore
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.variables.records import Put, upsert
+from agentui.variables.scopes import GLOBAL, Target, branch_target
+from agentui.variables.snapshots import save_branch_snapshot
+from tests.bench.__main__ import ROOT, Server, body, start
+from tests.bench.load import request_bytes, whole_answers
+
+TEXT = "The quick brown fox jumps over the lazy dog. " * 10
+
+
+def furnish(db: Connection, session: str, floors: int, variables: int) -> None:
+    """A session with floors, and with variables in every tier that outlives a turn."""
+    joined = join_session(db, DEFAULT_ACCOUNT, session, None, 1)
+    targets = (GLOBAL, Target("chat", joined.session_id), branch_target(joined.session_id, "main"))
+    puts = [Put(target, f"v{number}", f'"value {number}"') for target in targets for number in range(variables)]
+    upsert(db, DEFAULT_ACCOUNT, puts, 1)
+    for number in range(floors):
+        opened = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, "main", f"run{number}", "bench", TEXT, 1, 2)
+        commit_floor(db, DEFAULT_ACCOUNT, opened.floor_id, TEXT, 1, 1, 1, output_page_id=opened.output_page_id)
+        if number == floors - 1:
+            save_branch_snapshot(db, DEFAULT_ACCOUNT, opened.floor_id, 1)
+
+
+async def rate(sessions: int, seconds: float, once: Callable[[str], Awaitable[object]]) -> float:
+    """Turns per second, of so many sessions side by side."""
+    end = time.perf_counter() + seconds
+
+    async def one(session: str) -> int:
+        done = 0
+        while time.perf_counter() < end:
+            await once(session)
+            done += 1
+        return done
+
+    began = time.perf_counter()
+    done = await asyncio.gather(*(one(f"s{number}") for number in range(sessions)))
+    return sum(done) / (time.perf_counter() - began)
+
+
+async def no_recovery(store: Store) -> None:
+    """Nobody died here."""
+
+
+async def in_process(file: Path, sessions: int, floors: int, variables: int, seconds: float) -> float:
+    """Turns per second of a desk."""
+    store = LazyStore(SqliteStore(file, reserve=0), no_recovery)
+    desk = TurnDesk(store, "bench", queue_seconds=0, is_alone=True)
+    for number in range(sessions):
+        await store.write(furnish, f"s{number}", floors, variables)
+
+    async def turn(session: str) -> None:
+        turn = await desk.begin(session, None, "run", TEXT)
+        staged = turn.staged()
+        gold = staged.view()[0].get("gold", 0)
+        staged.stage("branch", "gold", gold + 1)
+        await turn.commit(TEXT, 10, 20)
+
+    try:
+        await rate(sessions, 0.2, turn)
+        return await rate(sessions, seconds, turn)
+    finally:
+        await desk.close()
+        await store.close()
+
+
+def bare(file: Path, seconds: float) -> float:
+    """The same rows by plain sqlite3: five in the first transaction of a turn; five rows, two changes in the second."""
+    db = sqlite3.connect(file, isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+    db.execute("CREATE TABLE rows (id TEXT PRIMARY KEY, parent TEXT, text TEXT)")
+    db.execute("CREATE INDEX by_parent ON rows (parent)")
+    turns, end, began = 0, time.perf_counter() + seconds, time.perf_counter()
+    while time.perf_counter() < end:
+        for half in ("in", "out"):
+            db.execute("BEGIN IMMEDIATE")
+            rows = [(f"{turns}-{half}-{row}", f"{turns}", TEXT if row == 0 else "{}") for row in range(5)]
+            db.executemany("INSERT INTO rows VALUES (?, ?, ?)", rows)
+            db.execute("UPDATE rows SET text = '' WHERE id = ?", (f"{turns}-in-1",))
+            db.execute("COMMIT")
+        turns += 1
+    rate = turns / (time.perf_counter() - began)
+    db.close()
+    return rate
+
+
+def start_proxy(folder: Path, upstream: int) -> Server:
+    """A server with the pipelines ``turn`` (one variable, one call) and ``plain`` (the call alone)."""
+    (folder / "pipelines").mkdir()
+    call = {"id": "n2", "type": "ProviderCall", "config": {"provider": "openai", "base_url": f"http://127.0.0.1:{upstream}"}}
+    row = {"name": "gold", "tier": "branch", "mode": "json", "value": "{{ gold|default(0)|add(1) }}"}
+    count = {"id": "n1", "type": "SetVars", "config": {"variables": [row]}}
+    turn = {"format": 1, "name": "turn", "nodes": [count, call], "edges": [{"from": "n1", "to": "n2"}]}
+    plain = {"format": 1, "name": "plain", "nodes": [call], "edges": []}
+    for name, pipeline in (("turn", turn), ("plain", plain)):
+        (folder / "pipelines" / f"{name}.json").write_bytes(orjson.dumps(pipeline))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agentui", "serve", "--port", "0"]
+        + [f"--{name}={folder / name}" for name in ("pipelines", "presets", "data")],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ},
+    )
+    assert process.stdout is not None
+    return Server(process, int(process.stdout.readline().strip().rpartition(":")[2]))
+
+
+async def through_proxy(port: int, pipeline: str, sessions: int, named: bool, count: int) -> float:
+    """Requests per second by so many callers, each with a session of its own if ``named``."""
+    plain = request_bytes(port, f"/p/{pipeline}/v1/chat/completions", body(1, "bench-1-1-0"))
+
+    def message(number: int) -> bytes:
+        if not named:
+            return plain
+        return plain.replace(b"\r\n\r\n", b"\r\nx-agentui-session: s%d\r\n\r\n" % number, 1)
+
+    began = time.perf_counter()
+    await asyncio.gather(*(whole_answers(port, message(number), count // sessions, 1) for number in range(sessions)))
+    return count / (time.perf_counter() - began)
+
+
+async def prepare(file: Path, sessions: int, floors: int, variables: int) -> None:
+    """Furnish the database of a server that has not started."""
+    store = SqliteStore(file, reserve=0)
+    await store.start()
+    for number in range(sessions):
+        await store.write(furnish, f"s{number}", floors, variables)
+    await store.close()
+
+
+def row(what: str, sessions: int, floors: int | str, variables: int | str, value: float) -> None:
+    """Print one line of the table."""
+    print(f"| {what} | {sessions} | {floors} | {variables} | {value:,.0f} |", flush=True)
+
+
+def main() -> None:
+    """Run everything and print a Markdown table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=2.0, help="how long each case in process takes")
+    parser.add_argument("--requests", type=int, default=800, help="requests of each case through the proxy")
+    parser.add_argument("--floors", type=int, nargs="+", default=[10, 10_000])
+    parser.add_argument("--variables", type=int, nargs="+", default=[10, 1000])
+    options = parser.parse_args()
+    print("| durable turns per second | sessions | floors | variables a tier | turns/s |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    with tempfile.TemporaryDirectory() as folder:
+        row("bare sqlite3", 1, "-", "-", bare(Path(folder) / "bare.db", options.seconds))
+    cases = [(floors, variables) for floors in options.floors for variables in options.variables]
+    for floors, variables in cases:
+        for sessions in (1, 8):
+            with tempfile.TemporaryDirectory() as folder:
+                # The floors of one session are what a turn meets; the others would only take their time to make.
+                value = asyncio.run(in_process(Path(folder) / "t.db", sessions, floors // sessions, variables, options.seconds))
+            row("in process", sessions, floors // sessions, variables, value)
+    upstream = start("tests.bench.upstream")
+    try:
+        for floors, variables in cases:
+            with tempfile.TemporaryDirectory() as folder:
+                asyncio.run(prepare(Path(folder) / "data" / "agentui.db", 8, floors // 8, variables))
+                proxy = start_proxy(Path(folder), upstream.port)
+                try:
+                    for sessions in (1, 8):
+                        for pipeline, named in (("turn", True), ("plain", False)):
+                            asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, 80))
+                            value = asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, options.requests))
+                            what = "through the proxy" if named else "through the proxy, no session"
+                            row(what, sessions, floors // 8 if named else "-", variables if named else "-", value)
+                finally:
+                    proxy.stop()
+    finally:
+        upstream.stop()
+
+
+if __name__ == "__main__":
+    main()
