@@ -148,14 +148,17 @@ def test_json_without_macros_is_read_as_json(value):
 
 
 @given(st.text())
+@example("20000000000000000001")
 def test_broken_json_is_broken_for_us_too(source):
     assume(not any(mark in source for mark in ("[[", "{{", "{%", "{#")))
     try:
-        expected = loads(source)
+        loads(source)
     except ValueError:
         expected = None
         is_json = False
     else:
+        # By the standard library, whose integers have any length; the fast parser rounds those beyond 64 bits.
+        expected = json.loads(source)
         is_json = True
     try:
         assert compile_json(source).render(scope()) == expected
