@@ -271,9 +271,11 @@ class ProxyAnswer:
         return headers if shown == values else dict(zip(headers, shown.split("\n"), strict=True))
 
     def _dropped_header(self) -> dict[str, str]:
+        if not self._dropped:
+            return {}
         # Names may come from the caller's body: whatever no header may hold is escaped.
         shown = ", ".join(name.encode("unicode_escape").decode() for name in self._dropped)
-        return {"x-agentui-dropped": shown[:MAX_DROPPED]} if shown else {}
+        return {"x-agentui-dropped": shown[:MAX_DROPPED]}
 
 
 class _RawEnd:

@@ -34,10 +34,13 @@ class LazyStore:
     async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As the store does; raises what its ``start`` raises, too."""
         await self.start()
-        try:
-            return await self._store.write(transaction, *args, **kwargs)
-        finally:
-            self.writes += 1
+        # A caller who is cancelled does not stop the write; it counts when it is done, not when nobody waits any more.
+        work = asyncio.ensure_future(self._store.write(transaction, *args, **kwargs))
+        work.add_done_callback(self._count)
+        return await asyncio.shield(work)
+
+    def _count(self, work: "asyncio.Future[Any]") -> None:
+        self.writes += 1
 
     def claim(self) -> None:
         """Keep other processes out from now on, and open nothing yet. Raises StoreInUse."""

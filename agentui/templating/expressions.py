@@ -82,6 +82,11 @@ class Expression:
     source: str
     _run: Evaluate
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the value is the same each time: no function of chance stands in the formula (or in a text in it)."""
+        return not any(name in self.source for name in _FUNCTIONS)
+
     def evaluate(self, random: Random) -> Json:
         """The formula's value, fresh each time. Raises ExpressionError (division by zero, unlike types, too large)."""
         value = self._run(random)

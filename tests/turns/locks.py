@@ -17,8 +17,8 @@ CREATE TRIGGER no_room BEFORE INSERT ON messages FOR EACH ROW WHEN (NEW.role = '
 
 
 @asynccontextmanager
-async def locked(house: House) -> AsyncIterator[None]:
-    """Nobody writes floors meanwhile; reading goes on."""
+async def locked(house: House, table: str = "floors") -> AsyncIterator[None]:
+    """Nobody writes this table (SQLite: any) meanwhile; reading goes on."""
     url = house.server.state.settings.database_url
     if url is None:
         other = sqlite3.connect(house.server.data / "agentui.db", isolation_level=None)
@@ -31,7 +31,7 @@ async def locked(house: House) -> AsyncIterator[None]:
     connection = await asyncpg.connect(url.get_secret_value())
     try:
         async with connection.transaction():
-            await connection.execute("LOCK TABLE floors IN EXCLUSIVE MODE")
+            await connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
             yield
     finally:
         await connection.close()

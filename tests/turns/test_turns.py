@@ -16,6 +16,7 @@ ENDS = {
     "claude": b"event: message_stop",
     "gemini": b'"finishReason":"STOP"',
 }
+WAYS = [(dialect, stream) for dialect in DIALECTS for stream in (False, True)]
 ANOTHER = {"openai": "claude", "openai_responses": "gemini", "claude": "openai", "gemini": "openai_responses"}
 
 
@@ -74,23 +75,21 @@ async def test_a_new_branch_forks_from_the_head_of_main_with_its_variables(start
     assert {floor["state"] for floor in (*main, *fork)} == {"committed"}
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_an_answer_of_tool_calls_alone_is_a_turn(house: House, dialect: str, stream: bool) -> None:
+async def test_an_answer_of_tool_calls_alone_is_a_turn(house: House) -> None:
     name, schema = "weather", {"type": "object", "properties": {"city": {"type": "string"}}}
-    tool = {
+    tools = {
         "openai": {"type": "function", "function": {"name": name, "parameters": schema}},
         "openai_responses": {"type": "function", "name": name, "parameters": schema, "strict": False},
         "claude": {"name": name, "input_schema": schema},
         "gemini": {"functionDeclarations": [{"name": name, "parameters": schema}]},
-    }[dialect]
-    for pipeline in ("plain", ANOTHER[dialect], "raw"):
-        caller = house.caller(dialect, pipeline, session="tools")
-        got = await caller.ask("Weather?", "tool", stream=stream, tools=[tool])
-        assert got.status == 200, (pipeline, got.body)
-        floor = got.headers["x-agentui-floor"]
-        said = [("input", "user", "Weather?"), ("output", "assistant", "")]
-        assert await house.memory.said(floor) == said, pipeline
+    }
+    for dialect, stream in WAYS:
+        for pipeline in ("plain", ANOTHER[dialect], "raw"):
+            caller = house.caller(dialect, pipeline, session="tools")
+            got = await caller.ask("Weather?", "tool", stream=stream, tools=[tools[dialect]])
+            assert got.status == 200, (dialect, pipeline, got.body)
+            said = [("input", "user", "Weather?"), ("output", "assistant", "")]
+            assert await house.memory.said(got.headers["x-agentui-floor"]) == said, (dialect, pipeline)
 
 
 async def test_a_question_without_words_has_an_empty_input_page(house: House) -> None:
@@ -101,22 +100,19 @@ async def test_a_question_without_words_has_an_empty_input_page(house: House) ->
     assert await house.memory.said(got.headers["x-agentui-floor"]) == [("output", "assistant", "Hello from the mock.")]
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_node_that_calls_no_model_answers_a_turn(start_house: StartHouse, dialect: str, stream: bool) -> None:
+async def test_a_node_that_calls_no_model_answers_a_turn(start_house: StartHouse) -> None:
     house = await start_house({"echo": chain(sets(text("You said {{ chat.last_user }}")))})
-    got = await house.turn("Hey", dialect=dialect, pipeline="echo", stream=stream, session="s")
-    words = streamed_text(dialect, got.events) if stream else text_of(dialect, got.json)
-    assert words == "You said Hey"
-    said = [("input", "user", "Hey"), ("output", "assistant", "You said Hey")]
-    assert await house.memory.said(got.headers["x-agentui-floor"]) == said
+    for dialect, stream in WAYS:
+        got = await house.turn("Hey", dialect=dialect, pipeline="echo", stream=stream, session="s")
+        words = streamed_text(dialect, got.events) if stream else text_of(dialect, got.json)
+        assert words == "You said Hey", dialect
+        said = [("input", "user", "Hey"), ("output", "assistant", "You said Hey")]
+        assert await house.memory.said(got.headers["x-agentui-floor"]) == said, dialect
 
 
-@pytest.mark.parametrize("pipeline", ["plain", "another", "raw"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_who_has_read_the_end_marker_finds_the_floor_committed(house: House, dialect: str, pipeline: str) -> None:
-    way = ANOTHER[dialect] if pipeline == "another" else pipeline
-    for pause in (0.05, 0, 0, 0):
+async def test_who_has_read_the_end_marker_finds_the_floor_committed(house: House, dialect: str) -> None:
+    for way, pause in [(way, pause) for way in ("plain", ANOTHER[dialect], "raw") for pause in (0.05, 0, 0)]:
         house.mock.script(Step(text="Sun.", pause=pause))
         asked = ask(dialect, stream=True)
         there = Asked(f"/p/{way}{asked.path}", {**asked.headers, "x-agentui-session": "s"}, asked.body)
@@ -124,7 +120,7 @@ async def test_who_has_read_the_end_marker_finds_the_floor_committed(house: Hous
             heard = await reader.readuntil(b"\r\n\r\n")
             floor = next(line[17:] for line in heard.decode().split("\r\n") if line.lower().startswith("x-agentui-floor: "))
             await reader.readuntil(ENDS[dialect])
-            assert (await house.memory.get(f"/floors/{floor}"))["state"] == "committed"
+            assert (await house.memory.get(f"/floors/{floor}"))["state"] == "committed", way
 
 
 async def test_a_token_count_sees_the_chat_and_is_no_turn_of_it(start_house: StartHouse) -> None:

@@ -1,5 +1,6 @@
 """Requests that need no memory leave it alone; it opens for the first that needs it, and is read once."""
 
+import asyncio
 import os
 
 import pytest
@@ -10,6 +11,7 @@ from tests.api.callers import DIALECTS, error_of, text_of
 from tests.conftest import StartServer, call
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, chain, forward, sets, target, text
+from tests.turns.locks import locked
 from tests.upstreams.server import Mock
 
 PLAIN = {
@@ -62,6 +64,21 @@ async def test_a_memory_that_another_has_harms_only_who_needs_it(start_house: St
         await house.turn()
     other.release()
     await house.turn(session="s")
+
+
+async def test_a_write_whose_caller_left_is_seen_once_it_is_done(start_house: StartHouse) -> None:
+    house = await start_house({"look": chain(sets(text("{{ gold|default('none') }}")))})
+    await house.memory.put("global", "other", 1)
+    async with locked(house, "variables"):
+        body = {"scope": "global", "scope_id": "global", "key": "gold", "value": 5}
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await house.memory.call("PUT", "/variables", body)
+        assert text_of("openai", (await house.turn(pipeline="look")).json) == "none"
+    await house.memory.becomes("/variables?scope=global&key=gold", bool)
+    async with asyncio.timeout(5):
+        while text_of("openai", (await house.turn(pipeline="look")).json) != "5":
+            pass
 
 
 async def test_a_prompt_with_a_history_needs_no_memory(start_server: StartServer, mock: Mock) -> None:

@@ -100,7 +100,9 @@ class SetVars(Node[SetVarsParams]):
                 return lambda ctx: ctx.render_json(document)
             case "expr":
                 expression = build.expression(field, row.value)
-                return None if expression is None else self._evaluator(row.name, field, expression)
+                if expression is None:
+                    return None
+                return self._constant(expression) or self._evaluator(row.name, field, expression)
 
     def _check_name(self, row: Row, build: Build, field: str) -> None:
         name = row.name
@@ -126,6 +128,19 @@ class SetVars(Node[SetVarsParams]):
                 ) from error
 
         return evaluate
+
+    def _constant(self, expression: Expression) -> Callable[[NodeContext], Json] | None:
+        """What gives a formula's value without computing it each time, where that is one number, text or truth value.
+
+        A formula that fails is left to fail in each run, which names the variable.
+        """
+        if not expression.is_constant:
+            return None
+        try:
+            value = expression.evaluate(self._random)
+        except ExpressionError:
+            return None
+        return None if isinstance(value, list | dict) else lambda ctx: value
 
 
 def _out(values: Sequence[tuple[Tier, str, Json]]) -> dict[str, Json]:
