@@ -1,4 +1,4 @@
-"""``python -m tests.bench.turns [--seconds 2] [--floors 10 10000] [--variables 10 1000]``: durable turns per second.
+"""``python -m tests.bench.turns [--seconds 1] [--floors 10 10000] [--variables 10 1000]``: durable turns per second.
 
 In process: a desk's ``begin`` and ``commit`` with one variable read and written, two transactions a turn. Through the proxy: a
 server process with one SetVars and one call to a local upstream. Beside both stands a bare number: the same rows in two
@@ -19,14 +19,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 
 from agentui.sessions.live import TurnDesk
-from agentui.sessions.turns import commit_floor, join_session, open_floor
+from agentui.sessions.turns import join_session
 from agentui.store.base import Store
 from agentui.store.lazy import LazyStore
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.store.tables import DEFAULT_ACCOUNT, messages, pages
+from agentui.store.tables import floors as floors_table
 from agentui.variables.records import Put, upsert
 from agentui.variables.scopes import GLOBAL, Target, branch_target
 from agentui.variables.snapshots import save_branch_snapshot
@@ -42,11 +43,20 @@ def furnish(db: Connection, session: str, floors: int, variables: int) -> None:
     targets = (GLOBAL, Target("chat", joined.session_id), branch_target(joined.session_id, "main"))
     puts = [Put(target, f"v{number}", f'"value {number}"') for target in targets for number in range(variables)]
     upsert(db, DEFAULT_ACCOUNT, puts, 1)
-    for number in range(floors):
-        opened = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, "main", f"run{number}", "bench", TEXT, 1, 2)
-        commit_floor(db, DEFAULT_ACCOUNT, opened.floor_id, TEXT, 1, 1, 1, output_page_id=opened.output_page_id)
-        if number == floors - 1:
-            save_branch_snapshot(db, DEFAULT_ACCOUNT, opened.floor_id, 1)
+    # Written in bulk: ten thousand turns one by one would take longer than the rest.
+    ids = [f"{session}-{number:06}" for number in range(floors)]
+    mine = {"account_id": DEFAULT_ACCOUNT, "created_at": 1}
+    place = {"session_id": joined.session_id, "branch_id": "main", "state": "committed", "updated_at": 1, **mine}
+    kinds = list(enumerate(("input", "output")))
+    page = {"is_active": True, "updated_at": 1, **mine}
+    message = {"seq": 0, "role": "user", "content": TEXT, "is_hidden": False, **mine}
+    db.execute(insert(floors_table), [{"id": id, "floor_no": no, **place} for no, id in enumerate(ids)])
+    db.execute(
+        insert(pages),
+        [{"id": f"{id}-{no}", "floor_id": id, "page_no": no, "page_kind": kind, **page} for id in ids for no, kind in kinds],
+    )
+    db.execute(insert(messages), [{"id": f"{id}-{no}", "page_id": f"{id}-{no}", **message} for id in ids for no, _ in kinds])
+    save_branch_snapshot(db, DEFAULT_ACCOUNT, ids[-1], 1)
 
 
 async def rate(sessions: int, seconds: float, once: Callable[[str], Awaitable[object]]) -> float:
@@ -165,8 +175,8 @@ def row(what: str, sessions: int, floors: int | str, variables: int | str, value
 def main() -> None:
     """Run everything and print a Markdown table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=2.0, help="how long each case in process takes")
-    parser.add_argument("--requests", type=int, default=800, help="requests of each case through the proxy")
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long each case in process takes")
+    parser.add_argument("--requests", type=int, default=240, help="requests of each case through the proxy")
     parser.add_argument("--floors", type=int, nargs="+", default=[10, 10_000])
     parser.add_argument("--variables", type=int, nargs="+", default=[10, 1000])
     options = parser.parse_args()
@@ -190,7 +200,7 @@ def main() -> None:
                 try:
                     for sessions in (1, 8):
                         for pipeline, named in (("turn", True), ("plain", False)):
-                            asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, 80))
+                            asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, 40))
                             value = asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, options.requests))
                             what = "through the proxy" if named else "through the proxy, no session"
                             row(what, sessions, floors // 8 if named else "-", variables if named else "-", value)

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import signal
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -47,7 +48,9 @@ class Home:
         try:
             assert process.stdout is not None
             first = (await process.stdout.readline()).decode()
-            assert "is running at" in first, (first, await process.communicate())
+            if "is running at" not in first:
+                process.kill()
+                pytest.fail(f"{first}{await process.communicate()}")
             async for line in process.stdout:
                 if line.startswith(b"Stop with"):
                     break
@@ -61,7 +64,7 @@ class Home:
         """Start ``agentui serve``."""
         folders = [f"--{name}={self.folder / name}" for name in ("pipelines", "presets", "data")]
         return await asyncio.create_subprocess_exec(
-            *("python", "-m", "agentui", "serve", "--port", "0", *folders),
+            *(sys.executable, "-m", "agentui", "serve", "--port", "0", *folders),
             cwd=ROOT,
             env=environment(self.settings),
             stdout=asyncio.subprocess.PIPE,
