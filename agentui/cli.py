@@ -12,25 +12,25 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
-from agentui.api.openapi import build_openapi
 from agentui.api.server import Listener, create_app
 from agentui.api.state import STATE
 from agentui.demo import start_demo
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
+from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps_pretty
 from agentui.logs import set_up_logging
-from agentui.pipeline.files import write_atomically
 from agentui.pipeline.folder import parse_document
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import compile_plan
 from agentui.secrets.origins import KNOWN_ORIGINS
-from agentui.secrets.sealing import fernet_of
-from agentui.secrets.store import SecretStore
+from agentui.secrets.store import SecretStore, check_key
 from agentui.settings import Settings, secret_environment
+from agentui.shipped import Shipped, shipped
+from agentui.store.address import place_of
 
 GC_THRESHOLDS = (10_000, 20, 50)
 """A request makes many objects and no cycles, so reference counts free them all: the collector may look seldom."""
@@ -113,20 +113,23 @@ def _settings(options: argparse.Namespace) -> Settings:
         name = ".".join(str(part) for part in first["loc"]).upper()
         text = first["msg"].removeprefix("Value error, ")
         raise Refusal(f"bad setting: {f'AGENTUI_{name}: ' if name else ''}{text}") from error
-    if settings.secret_key is not None:
-        try:
-            fernet_of(settings.secret_key.get_secret_value())
-        except ValueError as error:
-            raise Refusal(f"bad setting: AGENTUI_SECRET_KEY: {error}") from error
+    _check_setting("SECRET_KEY", settings.secret_key, check_key)
+    _check_setting("DATABASE_URL", settings.database_url, place_of)
     return settings
+
+
+def _check_setting(name: str, value: SecretStr | None, check: Callable[[str], object]) -> None:
+    """Refuse a setting that its user cannot read. The reason never repeats the value."""
+    if value is not None:
+        try:
+            check(value.get_secret_value())
+        except ValueError as error:
+            raise Refusal(f"bad setting: AGENTUI_{name}: {error}") from error
 
 
 def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
-    is_new = not settings.pipelines.exists()
-    _check_folders(settings)
-    if is_new:
-        _bring(settings.pipelines / "default.json", "Plain proxy", {"provider": "caller"})
+    _make_folders(settings)
     return _run(_serve_forever(settings))
 
 
@@ -135,23 +138,40 @@ def _demo(options: argparse.Namespace) -> int:
     # The demo's choices (which pipeline is active) are its own and do not disturb a real installation.
     _make_folder("data", settings.data)
     settings = settings.model_copy(update={"data": settings.data / "demo"})
-    _check_folders(settings)
+    _make_folders(settings)
     if not (settings.pipelines / "demo.json").exists():
-        model = '{{ model|default("demo-small") }}'
-        _bring(settings.pipelines / "demo.json", "Demo", {"provider": "caller", "base_url": "demo", "model": model})
+        _bring_demo(settings.pipelines / "demo.json")
     return _run(_demo_forever(settings))
 
 
-def _bring(file: Path, name: str, config: Mapping[str, Json]) -> None:
-    """Write a pipeline of one call, so that a server started in an empty folder answers."""
-    node: Json = {"id": "n1", "type": "ProviderCall", "title": "Ask the model", "config": dict(config)}
-    write_atomically(file, dumps_pretty({"format": 1, "name": name, "nodes": [node], "edges": [], "answer": "n1"}))
+def _bring_demo(file: Path) -> None:
+    """Write the demo's pipeline into a folder of the user's own."""
+    config: Json = {"provider": "caller", "base_url": "demo", "model": '{{ model|default("demo-small") }}'}
+    node: Json = {"id": "n1", "type": "ProviderCall", "title": "Ask the model", "config": config}
+    write_atomically(file, dumps_pretty({"format": 1, "name": "Demo", "nodes": [node], "edges": [], "answer": "n1"}))
 
 
-def _check_folders(settings: Settings) -> None:
-    """Make the folders that may be made; refuse those that cannot be read or written."""
-    for name, folder in (("pipelines", settings.pipelines), ("presets", settings.presets), ("data", settings.data)):
+def _make_folders(settings: Settings) -> None:
+    """Make the folders that are missing, with the gallery in them; refuse those that cannot be read or written.
+
+    A folder that somebody emptied stays empty.
+    """
+    folders: Mapping[Shipped, Path] = {"pipelines": settings.pipelines, "presets": settings.presets}
+    for name, folder in folders.items():
+        is_new = not folder.exists()
         _make_folder(name, folder)
+        if is_new:
+            _bring_gallery(shipped(name), folder)
+    _make_folder("data", settings.data)
+
+
+def _bring_gallery(gallery: Path, folder: Path) -> None:
+    """Copy the files that come with agentui. Raises Refusal when the disk does not take them."""
+    for file in sorted(gallery.glob("*.json")):
+        try:
+            (folder / file.name).write_bytes(file.read_bytes())
+        except OSError as error:
+            raise Refusal(f"{folder / file.name} cannot be written: {error.strerror}.") from error
 
 
 def _make_folder(name: str, folder: Path) -> None:
@@ -180,10 +200,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | None = None, active: str = "default") -> int:
-    try:
-        app = create_app(settings, named_origins=named_origins or {}, secret_env=secret_environment(), default_active=active)
-    except ValueError as error:
-        raise Refusal(f"bad setting: AGENTUI_DATABASE_URL: {error}") from error
+    app = create_app(settings, named_origins=named_origins or {}, secret_env=secret_environment(), default_active=active)
     set_up_logging(app[STATE].redactor, settings)
     listener = Listener(app)
     # Before anybody is told that the server is there: a kill that comes at once is a polite one too.
@@ -290,6 +307,9 @@ def _problems(file: Path, catalog: Any) -> Sequence[Problem]:
 
 
 def _openapi(options: argparse.Namespace) -> int:
+    # It describes the memory's routes, so it loads what a server without sessions never needs.
+    from agentui.api.openapi import build_openapi
+
     print(dumps_pretty(build_openapi(_settings(options))).decode(), end="")
     return 0
 

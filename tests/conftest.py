@@ -3,9 +3,11 @@
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 from aiohttp import web
 
@@ -17,6 +19,10 @@ from agentui.settings import Settings
 from tests.upstreams.server import Mock, start_mock
 
 ROOT = Path(__file__).parent.parent
+
+# A law says what is true, not how fast: an example that takes long on a busy machine breaks none.
+hypothesis.settings.register_profile("agentui", deadline=None)
+hypothesis.settings.load_profile("agentui")
 
 
 def must_run() -> bool:
@@ -58,9 +64,9 @@ class Server:
 StartServer = Callable[..., Awaitable[Server]]
 
 
-@pytest.fixture
-async def start_server(tmp_path: Path) -> AsyncIterator[StartServer]:
-    """Start servers with pipelines by id; all of them stop at the end of the test."""
+@asynccontextmanager
+async def servers(tmp_path: Path) -> AsyncIterator[StartServer]:
+    """Start servers with pipelines by id, their folders below ``tmp_path``; all of them stop at the end."""
     listeners: list[Listener] = []
 
     async def start(
@@ -93,17 +99,35 @@ async def start_server(tmp_path: Path) -> AsyncIterator[StartServer]:
         listeners.append(listener)
         return Server(f"http://127.0.0.1:{port}", app[STATE], app, folder / "pipelines", folder / "data")
 
-    yield start
-    for listener in listeners:
-        await listener.stop()
+    try:
+        yield start
+    finally:
+        for listener in listeners:
+            await listener.stop()
+
+
+@pytest.fixture
+async def start_server(tmp_path: Path) -> AsyncIterator[StartServer]:
+    """Start servers with pipelines by id; all of them stop at the end of the test."""
+    async with servers(tmp_path) as start:
+        yield start
+
+
+@asynccontextmanager
+async def quick_demo() -> AsyncIterator[DemoServer]:
+    """The built-in demo upstream, without its pauses."""
+    server = await start_demo(settings=DemoSettings(delay=0))
+    try:
+        yield server
+    finally:
+        await server.close()
 
 
 @pytest.fixture
 async def demo() -> AsyncIterator[DemoServer]:
     """The built-in demo upstream, without its pauses."""
-    server = await start_demo(settings=DemoSettings(delay=0))
-    yield server
-    await server.close()
+    async with quick_demo() as server:
+        yield server
 
 
 @pytest.fixture

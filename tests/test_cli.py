@@ -200,6 +200,7 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path, option: str) -> None:
         ("AGENTUI_LOG_LEVEL", "loud"),
         ("AGENTUI_RUN_TIMEOUT", "-1"),
         ("AGENTUI_SECRET_KEY", "not-a-key"),
+        ("AGENTUI_DATABASE_URL", "mysql://u:s3cret@h/d"),
     ],
 )
 @pytest.mark.parametrize("command", ["serve", "demo"])
@@ -207,7 +208,7 @@ def test_a_bad_setting_is_named_and_its_value_is_not_shown(tmp_path: Path, comma
     options = ("--data", str(tmp_path), *(() if name == "AGENTUI_PORT" else ("--port", "0")))
     done = agentui(command, *options, **{name: value})
     assert_refused(done, name)
-    if name in ("AGENTUI_TOKEN", "AGENTUI_SECRET_KEY"):
+    if name in ("AGENTUI_TOKEN", "AGENTUI_SECRET_KEY", "AGENTUI_DATABASE_URL"):
         assert value not in done.stderr
 
 
@@ -262,13 +263,15 @@ def test_a_polite_signal_stops_the_server_cleanly(tmp_path: Path, name: str) -> 
         assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_serving_an_empty_folder_makes_it_and_says_where_it_listens(tmp_path: Path) -> None:
+def test_serving_missing_folders_fills_them_with_the_gallery_and_says_where_it_listens(tmp_path: Path) -> None:
     folders = ("--pipelines", tmp_path / "p", "--presets", tmp_path / "q", "--data", tmp_path / "d")
     with running("serve", "--port", "0", *folders, AGENTUI_TOKEN=SECRET) as (_, hello):
         found = re.search(r"is running at http://127\.0\.0\.1:(\d+)\n", hello)
         assert found is not None
         with socket.create_connection(("127.0.0.1", int(found[1])), timeout=5):
-            assert [path.name for path in (tmp_path / "p").iterdir()] == ["default.json"]
+            for folder, gallery in (("p", "pipelines"), ("q", "presets")):
+                made = {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()}
+                assert made == {path.name: path.read_bytes() for path in (ROOT / gallery).iterdir()}
         assert SECRET not in hello
         assert "YOUR-TOKEN" in hello
 

@@ -1,19 +1,25 @@
 """The gates that every change must pass: formatting, lint, types, and the direction of imports."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import skip
+
 ROOT = Path(__file__).parent.parent
+VENDOR_BUILD = ROOT / "static" / "vendor" / "build"
+JS_ERRORS, NO_DENO, NO_TYPES = 1, 2, 3
+"""Exit codes of ``check_js.py``."""
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        ["-m", "ruff", "check", "agentui", "tests"],
-        ["-m", "ruff", "format", "--check", "agentui", "tests"],
+        ["-m", "ruff", "check", "agentui", "tests", "static"],
+        ["-m", "ruff", "format", "--check", "agentui", "tests", "static"],
         ["-m", "mypy"],
         ["-c", "from importlinter.cli import lint_imports_command as run; run()"],
     ],
@@ -23,3 +29,71 @@ ROOT = Path(__file__).parent.parent
 def test_the_gate_is_clean(command: list[str]) -> None:
     run = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-4000:]
+
+
+@pytest.mark.timeout(300)
+def test_the_maintainers_scripts_have_no_type_errors() -> None:
+    scripts = sorted(path.name for path in VENDOR_BUILD.glob("*.py"))
+    assert "vendor.py" in scripts
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file",
+        "",
+        "--cache-dir",
+        str(ROOT / ".mypy_cache"),
+        *scripts,
+    ]
+    run = subprocess.run(command, cwd=VENDOR_BUILD, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def check_js(*files: Path) -> subprocess.CompletedProcess[str]:
+    """Check the types of these modules, or of all in ``static/js``; skips where there is no deno, or no way to the types."""
+    command = [sys.executable, str(VENDOR_BUILD / "check_js.py"), *map(str, files)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode in (NO_DENO, NO_TYPES):
+        skip(run.stderr.splitlines()[0])
+    return run
+
+
+@pytest.mark.timeout(300)
+def test_the_pages_own_javascript_has_no_type_errors() -> None:
+    run = check_js()
+    assert run.returncode == 0, run.stderr[-8000:]
+
+
+TYPED = """\
+import { React, Flow } from "VENDOR/ui.js";
+import { state } from "VENDOR/codemirror.js";
+/** @type {string} */
+export const side = Flow.Position.Left;
+export const canvas = React.createElement(Flow.ReactFlow, { nodes: [] });
+export const code = state.EditorState.create({ doc: "3" });
+/** @param {string} path */
+export function open(path) { return path; }
+"""
+MISTAKES = [
+    ("@type {string}", "@type {number}", "TS2322"),
+    ("{ nodes: [] }", "{ nodez: [] }", "TS2769"),
+    ('{ doc: "3" }', "{ doc: 3 }", "TS2322"),
+    ("/** @param {string} path */", "", "TS7006"),
+]
+
+
+@pytest.mark.timeout(300)
+def test_the_bundles_are_typed_as_their_packages_are(tmp_path: Path) -> None:
+    good = TYPED.replace("VENDOR", VENDOR_BUILD.parent.as_uri())
+    bad = good
+    for right, wrong, _ in MISTAKES:
+        bad = bad.replace(right, wrong)
+    module = tmp_path / "module.js"
+    module.write_text(good)
+    clean = check_js(module)
+    assert clean.returncode == 0, clean.stderr
+    module.write_text(bad)
+    run = check_js(module)
+    assert run.returncode == JS_ERRORS
+    assert sorted(re.findall(r"^(TS\d+) \[ERROR\]: (?! )", run.stderr, re.M)) == sorted(code for _, _, code in MISTAKES)

@@ -48,6 +48,33 @@ class Picky(Node[NodeParams]):
         raise KeyError("never expected this")
 
 
+class HomelessParams(NodeParams):
+    """A field that no form can show."""
+
+    home: type = str
+
+
+@node("Homeless")
+class Homeless(Node[HomelessParams]):
+    """Has no form."""
+
+    Params = HomelessParams
+
+
+class AskParams(NodeParams):
+    """One field without a default, one with."""
+
+    base_url: str
+    llm_name: str = "small"
+
+
+@node("Ask")
+class Ask(Node[AskParams]):
+    """Wants an address."""
+
+    Params = AskParams
+
+
 class Unnamed(Node[NodeParams]):
     """Forgot its decorator."""
 
@@ -66,6 +93,8 @@ function = print
 ENTRIES = {
     "shout": "shouting:Shout",
     "picky": "shouting:Picky",
+    "homeless": "shouting:Homeless",
+    "ask": "shouting:Ask",
     "unnamed": "shouting:Unnamed",
     "impostor": "shouting:Impostor",
     "function": "shouting:function",
@@ -127,12 +156,15 @@ def test_an_installed_node_shows_in_the_catalog_with_its_form_and_help(installed
         catalog, _ = load_catalog(BUILTIN)
         (shout,) = [kind for kind in catalog.describe() if kind["type"] == "Shout"]
         print(shout["title"], shout["category"], shout["help"], sorted(shout["schema"]["properties"]), shout["defaults"])
+        (ask,) = [kind for kind in catalog.describe() if kind["type"] == "Ask"]
+        print([field["title"] for field in ask["schema"]["properties"].values()], ask["schema"]["required"], ask["defaults"])
         print(catalog.names())
         """,
     )
     assert out.splitlines() == [
         "Shout text Says a text loudly. ['marks', 'text'] {'text': '{{ chat.last_user }}', 'marks': 1}",
-        "['Picky', 'ProviderCall', 'RawForward', 'SetVars', 'Shout']",
+        "['Base URL', 'LLM name'] ['base_url'] {'llm_name': 'small'}",
+        "['Ask', 'Picky', 'ProviderCall', 'RawForward', 'SetVars', 'Shout']",
     ]
 
 
@@ -149,6 +181,8 @@ def test_every_entry_that_is_no_node_type_is_one_complaint(installed: Path) -> N
     )
     kept, *complaints = out.splitlines()
     assert kept == "True"
+    homeless = complaints.pop(4)
+    assert homeless.startswith("The node type 'Homeless' of 'shouting:Homeless' has no form and is left out: Pydantic")
     assert complaints == [
         "The entry point 'function' is not a node type: decorate a Node subclass with @node.",
         "The entry point 'unnamed' is not a node type: decorate a Node subclass with @node.",
@@ -214,4 +248,4 @@ def test_agentui_check_knows_installed_nodes_and_names_broken_ones(installed: Pa
         print(code, len(said.getvalue().splitlines()))
         """,
     )
-    assert out.splitlines() == ["1 checked, 0 with errors.", "0 5"]
+    assert out.splitlines() == ["1 checked, 0 with errors.", "0 6"]

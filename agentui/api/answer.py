@@ -6,6 +6,7 @@ from functools import cached_property
 
 from aiohttp import web
 
+from agentui.api.responses import StreamedResponse, WholeResponse
 from agentui.chat.deltas import Delta, End, Finish
 from agentui.chat.messages import Text
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
@@ -152,14 +153,13 @@ class ProxyAnswer:
         if self._builder is not None:
             await self.reply(self._builder.reply())
         if self._response is None and self._body is not None:
-            return web.Response(body=self._body, content_type="application/json", headers=self._own_headers())
-        data = self._held_raw + self._release_held()
-        if data:
-            await self._write(data)
+            return WholeResponse(self._body, self._own_headers())
+        last = self._held_raw + self._release_held()
         if self._response is None:
-            raise AgentUIError("The pipeline ended without an answer.")
-        await self._end(b"")
-        return self._response
+            if not last:
+                raise AgentUIError("The pipeline ended without an answer.")
+            await self._open_stream()
+        return await self._end(last)
 
     async def fail(self, error: AgentUIError) -> web.StreamResponse:
         """The run failed after the answer began: say so inside it. Nothing that was held back is sent.
@@ -169,9 +169,8 @@ class ProxyAnswer:
         assert self._response is not None
         if self._is_raw:
             self.abort()
-        else:
-            await self._end(self._renderer.fail(error))
-        return self._response
+            return self._response
+        return await self._end(self._renderer.fail(error))
 
     def abort(self) -> None:
         """Break the connection, so that a cut answer cannot look finished."""
@@ -220,12 +219,9 @@ class ProxyAnswer:
 
     async def _write(self, data: bytes) -> None:
         if self._response is None:
-            shape = self._vendor.stream_format(self._wire)
-            headers = {**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type}
-            self._response = web.StreamResponse(headers=headers)
-            await self._begin(shape.heartbeat)
+            await self._open_stream()
         pulse = self._pulse
-        assert pulse is not None
+        assert pulse is not None and self._response is not None
         pulse.begin()
         try:
             await self._response.write(data)
@@ -235,19 +231,24 @@ class ProxyAnswer:
             raise
         pulse.rest()
 
-    async def _end(self, last: bytes) -> None:
+    async def _end(self, last: bytes) -> web.StreamResponse:
         """Write the last words and the end, under the same clock as all others: a caller may have stopped reading."""
         assert self._response is not None and self._pulse is not None
         self._pulse.begin()
         try:
-            if last:
-                await self._response.write(last)
-            await self._response.write_eof()
+            await self._response.write_eof(last)
         finally:
             self._stop_pulse()
+        return self._response
+
+    async def _open_stream(self) -> None:
+        """Begin an answer of ours; its head leaves with the first words."""
+        shape = self._vendor.stream_format(self._wire)
+        self._response = StreamedResponse({**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type})
+        await self._begin(shape.heartbeat)
 
     async def _begin(self, heartbeat: bytes | None) -> None:
-        """Send the headers. From here on the answer's length has no limit, only its silence."""
+        """Prepare the headers. From here on the answer's length has no limit, only its silence."""
         assert self._response is not None
         self._run.release_deadline()
         self._response.headers.update(self._dropped_header())

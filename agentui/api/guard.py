@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from aiohttp import web
 
 from agentui.api.incoming import TOKEN_HEADERS, same_secret, split_prefix
+from agentui.api.responses import LeanResponse
 from agentui.api.shapes import error_response
 from agentui.api.state import STATE, State
 from agentui.errors import AgentUIError, Forbidden, MethodNotAllowed, NotFound, Unauthorized, WrongHost
@@ -23,6 +24,7 @@ from agentui.vendors.base import Vendor
 from agentui.vendors.detect import detect_vendor
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+StateHandler = Callable[[web.Request, State], Awaitable[web.StreamResponse]]
 
 OPEN_PATHS = frozenset({"/health", "/", "/favicon.ico"})
 """Paths that need no token; so do the editor's own files below /ui/."""
@@ -38,8 +40,12 @@ log = logging.getLogger("agentui.http")
 
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Check, route, and turn whatever goes wrong into the answer that this route promises."""
-    state = request.app[STATE]
+    """The guard as the application's middleware."""
+    return await guarded(request, request.app[STATE], lambda request, _: handler(request))
+
+
+async def guarded(request: web.Request, state: State, answer: StateHandler) -> web.StreamResponse:
+    """Check, answer, and turn whatever goes wrong into the answer that this route promises."""
     request_id = new_id("req")
     request[REQUEST_ID] = request_id
     try:
@@ -49,7 +55,7 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
             response: web.StreamResponse = _preflight()
         else:
             check_token(request, state)
-            response = await handler(request)
+            response = await answer(request, state)
     except web.HTTPException as error:
         response = error_response(_of_http(error, request), _vendor_of(request, state), _redactor_of(request, state))
     except AgentUIError as error:
@@ -62,7 +68,8 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
         fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
         response = error_response(fault, _vendor_of(request, state), _redactor_of(request, state))
-    if not response.prepared:
+    # A proxied answer brings these headers along, whole or streamed.
+    if not (isinstance(response, LeanResponse) or response.prepared):
         for name, value in own_headers(request, state).items():
             response.headers.setdefault(name, value)
     return response

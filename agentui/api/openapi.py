@@ -221,6 +221,8 @@ def _described(route: Route, shapes: Mapping[Any, Json]) -> dict[str, Json]:
         success["content"] = {route.content_type: {"schema": {"type": "string"}}}
     elif route.answer is not None:
         success["content"] = _json(shapes[(key, "serialization")])
+        if route.streams:
+            success["content"][EVENT_STREAM] = {"schema": {"type": "string"}}
     responses: dict[str, Json] = {str(route.status): success}
     for status in route.errors:
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _json(_ref("Error"))}

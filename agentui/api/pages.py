@@ -1,9 +1,12 @@
 """The pages in ``static/``, served from a fixed map of the files found at start."""
 
 import hashlib
+import secrets
 from pathlib import Path
 
 from aiohttp import web
+
+from agentui.shipped import shipped
 
 TYPES = {
     ".css": "text/css",
@@ -16,19 +19,59 @@ TYPES = {
 }
 """Content types by suffix; our own, because some systems' tables call JavaScript plain text."""
 
-STATIC = Path(__file__).resolve().parent.parent.parent / "static"
+STATIC = shipped("static")
+NOT_SERVED = "vendor/build/"
+"""What the bundles are built from; maintainers need it, pages do not."""
 CSP = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+INDEX = "index.html"
+NONCE_PLACE = b"__CSP_NONCE__"
+"""Stands in ``index.html`` for the nonce, which scripts read from ``<meta name="csp-nonce">``."""
 
 
 def add_page_routes(app: web.Application) -> None:
     """Serve ``static/index.html`` at ``/`` and ``/ui/``, and every other file of that folder below ``/ui/``."""
     files = {path.relative_to(STATIC).as_posix(): path for path in sorted(STATIC.rglob("*")) if path.is_file()}
     for name, path in files.items():
-        handler = _Page(path).send
-        app.router.add_get(f"/ui/{name}", handler)
-        if name == "index.html":
-            app.router.add_get("/", handler)
-            app.router.add_get("/ui/", handler)
+        if name.startswith(NOT_SERVED):
+            continue
+        if name == INDEX:
+            index = _Index(path).send
+            for route in ("/", "/ui/", f"/ui/{INDEX}"):
+                app.router.add_get(route, index)
+        else:
+            app.router.add_get(f"/ui/{name}", _Page(path).send)
+
+
+def index_policy(nonce: str) -> str:
+    """
+    The Content-Security-Policy of the editor's page, for the nonce of one load.
+
+    Scripts come from this origin only, and never from strings. Style sheets come from this origin or carry the nonce:
+    CodeMirror writes its themes into ``<style>`` elements and takes the nonce through ``EditorView.cspNonce``. Images may be
+    made by the page itself (``data:``, ``blob:``); connections go to this origin only; workers are not used.
+    """
+    return (
+        f"{CSP}; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data: blob:;"
+        " connect-src 'self'; worker-src 'none'"
+    )
+
+
+class _Index:
+    """The editor's page; each load gets a nonce of its own, so no copy of it is kept."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def send(self, request: web.Request) -> web.Response:
+        """Send the editor's page with a fresh nonce in the page and in its Content-Security-Policy."""
+        nonce = secrets.token_urlsafe(18)
+        headers = {
+            "cache-control": "no-store",
+            "content-security-policy": index_policy(nonce),
+            "referrer-policy": "no-referrer",
+        }
+        body = self._path.read_bytes().replace(NONCE_PLACE, nonce.encode())
+        return web.Response(body=body, content_type="text/html", charset="utf-8", headers=headers)
 
 
 class _Page:

@@ -1,6 +1,7 @@
 """The proxied routes: a caller's request through a pipeline and back in the caller's dialect."""
 
 import asyncio
+import re
 import time
 from functools import partial
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, Busy, NodeFailed, NotFound
 from agentui.pipeline.executor import describe_error
 from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run
 
 PROXIED = (
@@ -29,6 +31,7 @@ PROXIED = (
     "/{version:v1|v1beta|v1alpha}/models/{call:.+:[A-Za-z]+}",
 )
 """POST routes that run a pipeline; each also stands below ``/p/{pipeline}``."""
+_GEMINI = re.compile(r"/v1(?:beta|alpha)?/models/.+:[A-Za-z]+")
 
 
 def add_proxy_routes(app: web.Application) -> None:
@@ -38,11 +41,19 @@ def add_proxy_routes(app: web.Application) -> None:
         app.router.add_post("/p/{pipeline}" + path, proxy)
 
 
+def is_proxied(path: str) -> bool:
+    """True for a path, without ``/p/{pipeline}`` before it, whose POST runs a pipeline."""
+    return path in PROXIED or _GEMINI.fullmatch(path) is not None
+
+
 async def proxy(request: web.Request) -> web.StreamResponse:
+    """The proxied routes' handler in the application."""
+    return await serve(request, request.app[STATE])
+
+
+async def serve(request: web.Request, state: State) -> web.StreamResponse:
     """Run a pipeline on this request and answer in the caller's dialect."""
-    state = request.app[STATE]
-    if state.in_flight >= state.settings.max_in_flight:
-        raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
+    check_capacity(state)
     state.in_flight += 1
     try:
         return await _serve(request, state)
@@ -50,38 +61,44 @@ async def proxy(request: web.Request) -> web.StreamResponse:
         state.in_flight -= 1
 
 
+def check_capacity(state: State) -> None:
+    """Raise Busy when as many requests are under way as may be."""
+    if state.in_flight >= state.settings.max_in_flight:
+        raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
+
+
 async def _serve(request: web.Request, state: State) -> web.StreamResponse:
     settings = state.settings
     body = await read_body(request, settings.max_body, settings.body_timeout)
+    url = request.rel_url
     incoming, pipeline = read_incoming(
         state,
         method=request.method,
-        url=f"{request.scheme}://{request.host}{request.path_qs}",
-        path=unquote(request.rel_url.raw_path),
-        query=request.rel_url.raw_query_string,
+        url=f"{request.scheme}://{request.host}{url}",
+        path=unquote(url.raw_path),
+        query=url.raw_query_string,
         headers=_headers(request),
         body=body,
     )
     if incoming.wire is None:
         raise NotFound("This path is in none of the dialects that agentui speaks.")
-    run = make_run(state, incoming, pipeline)
-    run.task = asyncio.current_task()
-    request[REDACTOR] = run.redactor
-    state.history.add(run)
-    return await _answer(request, state, run, incoming.wire)
-
-
-def make_run(state: State, incoming: Incoming, pipeline: str | None) -> Run:
-    """A run of the named (else the active) pipeline. Raises NotFound, InvalidPipeline."""
     plan = state.pipelines.plan(pipeline if pipeline is not None else state.pipelines.active)
+    return await answer_run(request, state, make_run(state, incoming, plan), incoming.wire)
+
+
+def make_run(state: State, incoming: Incoming, plan: Plan) -> Run:
+    """A run that knows the secrets of its request."""
     redactor = state.redactor.child()
     redactor.register_headers(incoming.headers)
     redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
     return Run(plan, incoming, state.services, redactor, time.monotonic() + state.settings.run_timeout)
 
 
-async def _answer(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
-    """Execute and answer; a failure after the answer began is told inside it."""
+async def answer_run(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
+    """Execute a new run and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
+    run.task = asyncio.current_task()
+    request[REDACTOR] = run.redactor
+    state.history.add(run)
     vendor = state.services.vendors[wire.vendor]
     answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
     keeping: Keeping | None = None

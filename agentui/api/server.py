@@ -9,14 +9,15 @@ from types import MappingProxyType
 from aiohttp import web
 
 from agentui import __version__
+from agentui.api.desk import LazyDesk
 from agentui.api.editor import add_editor_routes
+from agentui.api.front import make_front
 from agentui.api.guard import guard
+from agentui.api.memory import add_memory_routes
 from agentui.api.models import add_model_routes
-from agentui.api.openapi import build_openapi
 from agentui.api.pages import add_page_routes
 from agentui.api.proxy import add_proxy_routes
 from agentui.api.state import STATE, State
-from agentui.api.tavern import add_tavern_routes
 from agentui.ids import new_id
 from agentui.jsonio import dumps
 from agentui.pipeline.continuity import Continuity
@@ -28,10 +29,9 @@ from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Services
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
-from agentui.sessions.live import TurnDesk
 from agentui.settings import Settings
 from agentui.store.lazy import LazyStore
-from agentui.store.opening import open_store
+from agentui.store.opening import door_to_store
 from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
 from agentui.vendors.registry import make_vendors
@@ -60,7 +60,7 @@ def create_app(
     add_proxy_routes(app)
     add_model_routes(app)
     add_editor_routes(app)
-    add_tavern_routes(app)
+    add_memory_routes(app)
     add_page_routes(app)
     app.router.add_get("/health", health)
     app.router.add_get("/openapi.json", openapi)
@@ -93,14 +93,8 @@ def _make_state(
     owner = new_id("server")
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
     # It opens at its first use; turns that a dead process left behind have failed by then.
-    store = LazyStore(open_store(url, settings.data), lambda opened: desk.recover(opened))
-    desk = TurnDesk(
-        store,
-        owner,
-        queue_seconds=settings.generation_queue,
-        is_alone=url is None,
-        lease_seconds=settings.generation_lease,
-    )
+    store = LazyStore(door_to_store(url, settings.data), lambda opened: desk.recover(opened))
+    desk = LazyDesk(store, owner, settings)
     return State(
         settings=settings,
         catalog=catalog,
@@ -152,7 +146,15 @@ async def health(request: web.Request) -> web.Response:
 
 async def openapi(request: web.Request) -> web.Response:
     """The OpenAPI document of every route."""
-    return web.Response(body=dumps(build_openapi(request.app[STATE].settings)), content_type="application/json")
+    document = await asyncio.to_thread(_document, request.app[STATE].settings)
+    return web.Response(body=document, content_type="application/json")
+
+
+def _document(settings: Settings) -> bytes:
+    # It describes the memory's routes, so it loads them all: only for who asks.
+    from agentui.api.openapi import build_openapi
+
+    return dumps(build_openapi(settings))
 
 
 _SILENT = logging.Logger("agentui.access", logging.CRITICAL)
@@ -195,6 +197,7 @@ class Listener:
         await self._runner.setup()
         manager = self._runner.server
         assert manager is not None
+        manager.request_handler = make_front(self._app[STATE], manager.request_handler)
         loop = asyncio.get_running_loop()
 
         def connection() -> _Protocol:

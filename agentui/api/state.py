@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from agentui.api.desk import LazyDesk
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary, PresetLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.run import Services
 from agentui.redaction import Redactor
-from agentui.sessions.live import TurnDesk
 from agentui.settings import Settings
 from agentui.store.lazy import LazyStore
 
@@ -28,7 +28,7 @@ class State:
     history: RunHistory
     redactor: Redactor
     store: LazyStore
-    desk: TurnDesk
+    desk: LazyDesk
     owner: str
     in_flight: int = 0
 

@@ -7,7 +7,7 @@ x-agentui-branch:  a branch of it (main where none is named)
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agentui.api.answer import ProxyAnswer
 from agentui.api.state import State
@@ -15,8 +15,11 @@ from agentui.errors import AgentUIError, BadRequest, StoreFull
 from agentui.jsonio import Json
 from agentui.pipeline.executor import INTERNAL, answer_text, describe_error
 from agentui.pipeline.run import Run
-from agentui.sessions.live import Turn, TurnDesk
-from agentui.variables.staging import Staged
+from agentui.pipeline.usage import usage_of
+
+if TYPE_CHECKING:
+    from agentui.sessions.live import Turn, TurnDesk
+    from agentui.variables.staging import Staged
 
 log = logging.getLogger("agentui.turns")
 
@@ -24,7 +27,7 @@ log = logging.getLogger("agentui.turns")
 class Keeping(Protocol):
     """How a run's memory begins and ends."""
 
-    def staged(self) -> Staged:
+    def staged(self) -> "Staged":
         """The run's buffer."""
 
     def headers(self) -> dict[str, str]:
@@ -40,10 +43,10 @@ class Keeping(Protocol):
 class _InChat:
     """A run that is a turn of a chat."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: "Turn") -> None:
         self._turn = turn
 
-    def staged(self) -> Staged:
+    def staged(self) -> "Staged":
         return self._turn.staged()
 
     def headers(self) -> dict[str, str]:
@@ -65,11 +68,11 @@ class _InChat:
 class _Shared:
     """A run without a chat, which sees and writes the global variables."""
 
-    def __init__(self, desk: TurnDesk, staged: Staged) -> None:
+    def __init__(self, desk: "TurnDesk", staged: "Staged") -> None:
         self._desk = desk
         self._staged = staged
 
-    def staged(self) -> Staged:
+    def staged(self) -> "Staged":
         return self._staged
 
     def headers(self) -> dict[str, str]:
@@ -85,10 +88,10 @@ class _Shared:
 class _Looking:
     """A run that sees what a turn would see and keeps nothing: counting a chat's tokens is no turn of it."""
 
-    def __init__(self, staged: Staged) -> None:
+    def __init__(self, staged: "Staged") -> None:
         self._staged = staged
 
-    def staged(self) -> Staged:
+    def staged(self) -> "Staged":
         return self._staged
 
     def headers(self) -> dict[str, str]:
@@ -117,16 +120,20 @@ async def begin_looking(state: State, run: Run) -> None:
     if not run.plan.uses_memory:
         return
     session, branch = (_text(run.incoming.headers.get(f"x-agentui-{name}")) for name in ("session", "branch"))
-    run.memory = _Looking(await (state.desk.shared() if session is None else state.desk.look(session, branch)))
+    desk = await state.desk.get()
+    run.memory = _Looking(await (desk.shared() if session is None else desk.look(session, branch)))
 
 
 async def _keeping(state: State, run: Run) -> Keeping | None:
-    headers, operation, desk = run.incoming.headers, run.incoming.operation, state.desk
+    headers, operation = run.incoming.headers, run.incoming.operation
     session, branch = _text(headers.get("x-agentui-session")), _text(headers.get("x-agentui-branch"))
-    if session is not None and operation == "chat":
-        return _InChat(await desk.begin(session, branch, run.id, _user_text(run)))
-    if not run.plan.uses_memory:
+    if not run.plan.uses_memory and (session is None or operation != "chat"):
         return None
+    desk = await state.desk.get()
+    if session is not None and operation == "chat":
+        turn = await desk.begin(session, branch, run.id, _user_text(run))
+        run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor.floor_id
+        return _InChat(turn)
     if session is not None:
         return _Looking(await desk.look(session, branch))
     shared = await desk.shared()
@@ -171,29 +178,13 @@ def answer_of(run: Run) -> tuple[str, int, int]:
     """The words of the answering node, and its input and output tokens."""
     out = _answer_out(run)
     text = out.get("response_text")
-    usage = out.get("usage") or _forwarded_usage(run, out.get("result"))
-    return (
-        text if isinstance(text, str) else answer_text(out),
-        usage.get("input_tokens") or 0,
-        usage.get("output_tokens") or 0,
-    )
+    usage = usage_of(run, out)
+    return text if isinstance(text, str) else answer_text(out), usage.input or 0, usage.output or 0
 
 
 def _answer_out(run: Run) -> Mapping[str, Json]:
     out: Mapping[str, Json] = run.out.get(run.plan.nodes[run.plan.answer].id, {})
     return out
-
-
-def _forwarded_usage(run: Run, result: Json) -> Mapping[str, Json]:
-    """The tokens of an answer that was passed through unread, if it is one in the caller's dialect."""
-    vendor = run.incoming.vendor
-    if vendor is None or not isinstance(result, Mapping):
-        return {}
-    try:
-        usage = run.services.vendors[vendor].parse_reply(dict(result)).usage
-    except AgentUIError:
-        return {}
-    return {} if usage is None else {"input_tokens": usage.input, "output_tokens": usage.output}
 
 
 def _user_text(run: Run) -> str | None:

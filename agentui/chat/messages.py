@@ -35,9 +35,9 @@ class Media:
     detail: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ToolCall:
-    """The model asks for a tool. ``arguments`` is JSON text (``"{}"`` for none).
+    """The model asks for a tool. ``arguments`` is JSON text (``"{}"`` for none). Not frozen for speed alone, as ``Text``.
 
     ``id`` is None only where the wire had none (Gemini 2.x); ``pair_tool_calls`` gives it one.
     ``signature`` is the vendor's continuity token (Gemini's thoughtSignature) of dialect ``signed_by``.
@@ -50,9 +50,9 @@ class ToolCall:
     signed_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ToolResult:
-    """What a tool gave back for the call ``call_id``.
+    """What a tool gave back for the call ``call_id``. Not frozen for speed alone, as ``Text``.
 
     ``content`` holds Text and Media parts; ``value`` is the JSON object where the wire carries one (Gemini).
     ``name`` is the function's name where the wire carries it, else None (``pair_tool_calls`` fills it in).
@@ -126,6 +126,8 @@ class Message:
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls that this message asks for, in order."""
+        if len(self.parts) == 1 and type(self.parts[0]) is Text:
+            return ()
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
 
@@ -171,7 +173,7 @@ def pair_tool_calls(messages: Iterable[Message]) -> list[Message]:
             else:
                 parts.append(part)
         same = all(new is old for new, old in zip(parts, message.parts, strict=True))
-        paired.append(message if same else replace(message, parts=tuple(parts), raw=None, raw_vendor=None))
+        paired.append(message if same else Message(message.role, tuple(parts), message.name))
     return paired
 
 
@@ -189,7 +191,7 @@ def _pair_result(result: ToolResult, names: dict[str, str], open_calls: list[tup
     name = result.name or names.get(call_id)
     if call_id == result.call_id and name == result.name:
         return result
-    return replace(result, call_id=call_id, name=name)
+    return ToolResult(call_id, result.content, name, result.is_error, result.value)
 
 
 def merge_turns(messages: Sequence[Message]) -> list[Message]:
@@ -208,7 +210,7 @@ def merge_turns(messages: Sequence[Message]) -> list[Message]:
                 parts = tuple(sorted(parts, key=lambda part: not isinstance(part, ToolResult)))
             turns[-1] = Message(role, parts, name=last.name)
         elif role != message.role:
-            turns.append(replace(message, role=role, raw=None, raw_vendor=None))
+            turns.append(Message(role, message.parts, message.name))
         else:
             turns.append(message)
     return turns

@@ -1,10 +1,11 @@
 """What a caller asked: as its dialect wrote it (``WireRequest``) and as every dialect means it (``ChatRequest``)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from agentui.chat.messages import Message
+from agentui.chat.plain import as_plain
 from agentui.jsonio import Json
 
 VendorName = Literal["openai", "openai_responses", "claude", "gemini"]
@@ -31,9 +32,9 @@ class WireRequest:
     dropped: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Params:
-    """Sampling and limits; None means that the caller did not say."""
+    """Sampling and limits; None means that the caller did not say. As ``WireRequest``, not frozen for speed alone."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -100,9 +101,9 @@ class ThinkingConfig:
     mode: Literal["enabled", "disabled", "adaptive"] = "enabled"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ChatRequest:
-    """A chat request with the dialect taken off.
+    """A chat request with the dialect taken off. As ``WireRequest``, a value that is not frozen for speed alone.
 
     ``vendor`` is the dialect it came in, or ``agentui`` for one made here of a caller's parameters.
     ``wire`` is the request as it came; a renderer of the same dialect starts from its body, so that fields which are not
@@ -114,7 +115,7 @@ class ChatRequest:
 
     vendor: VendorName | Literal["agentui"]
     model: str
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
     params: Params
     wire: WireRequest
     stream: bool = False
@@ -126,6 +127,24 @@ class ChatRequest:
     unmodelled: tuple[str, ...] = ()
     needs_state: str | None = None
 
+    def asking(self, messages: Sequence[Message], model: str, *, stream: bool) -> "ChatRequest":
+        """The same request with another conversation, model and stream switch."""
+        return ChatRequest(
+            self.vendor,
+            model,
+            messages,
+            self.params,
+            self.wire,
+            stream,
+            self.tools,
+            self.tool_choice,
+            self.response_format,
+            self.thinking,
+            self.include_usage,
+            self.unmodelled,
+            self.needs_state,
+        )
+
     @property
     def system(self) -> str:
         """The system texts joined by an empty line, "" where there are none."""
@@ -134,4 +153,7 @@ class ChatRequest:
     @property
     def last_user(self) -> str:
         """The text of the last user message that has text, "" where there is none."""
+        if (plain := as_plain(self.messages)) is not None:
+            pairs = zip(reversed(plain.roles), reversed(plain.texts), strict=True)
+            return next((text for role, text in pairs if role == "user"), "")
         return next((m.text for m in reversed(self.messages) if m.role == "user" and m.text), "")

@@ -9,6 +9,7 @@ Values are computed when a template first asks for them, so a request that nobod
 from collections.abc import Callable, Iterator, Mapping
 
 from agentui.chat.messages import Media, Message, Text, ToolResult
+from agentui.chat.plain import as_plain
 from agentui.chat.request import ChatRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
@@ -20,39 +21,25 @@ CONTEXT_NAMES = ("model", "vendor_format", "system", "params", "chat", "incoming
 
 
 class MacroContext(Mapping[str, Json]):
-    """A read-only mapping whose values are made on first use."""
+    """The context of one request (seed 003 part 1): a read-only mapping whose values are made on first use."""
 
-    def __init__(self, makers: Mapping[str, Callable[[], Json]]) -> None:
-        self._makers = makers
+    def __init__(self, incoming: Incoming) -> None:
+        self._incoming = incoming
         self._made: dict[str, Json] = {}
 
     def __getitem__(self, name: str) -> Json:
         if name not in self._made:
-            self._made[name] = self._makers[name]()
+            self._made[name] = _MAKERS[name](self._incoming)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter(CONTEXT_NAMES)
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(CONTEXT_NAMES)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._makers
-
-
-def build_macro_context(incoming: Incoming) -> MacroContext:
-    """The context of one request (seed 003 part 1)."""
-    return MacroContext(
-        {
-            "model": lambda: incoming.model,
-            "vendor_format": lambda: incoming.vendor or "unknown",
-            "system": lambda: _chat_or_none(incoming, lambda chat: chat.system, ""),
-            "params": lambda: _chat_or_none(incoming, _params, _DEFAULT_PARAMS),
-            "chat": lambda: _chat_or_none(incoming, _chat, {"last_user": "", "messages": []}),
-            "incoming": lambda: _incoming(incoming),
-        }
-    )
+        return name in CONTEXT_NAMES
 
 
 _DEFAULT_PARAMS: dict[str, Json] = {"temperature": 0.7, "max_tokens": None, "top_p": 1.0, "stop": None}
@@ -81,7 +68,9 @@ def _params(chat: ChatRequest) -> Json:
 
 
 def _chat(chat: ChatRequest) -> Json:
-    return {"last_user": chat.last_user, "messages": [unified_message(message) for message in chat.messages]}
+    plain = as_plain(chat.messages)
+    unified = [unified_message(message) for message in chat.messages] if plain is None else plain.easy()
+    return {"last_user": chat.last_user, "messages": unified}
 
 
 def unified_message(message: Message) -> Json:
@@ -131,3 +120,13 @@ def _incoming(incoming: Incoming) -> Json:
             "key": incoming.query_params.get("key"),
         },
     }
+
+
+_MAKERS: Mapping[str, Callable[[Incoming], Json]] = {
+    "model": lambda incoming: incoming.model,
+    "vendor_format": lambda incoming: incoming.vendor or "unknown",
+    "system": lambda incoming: _chat_or_none(incoming, lambda chat: chat.system, ""),
+    "params": lambda incoming: _chat_or_none(incoming, _params, _DEFAULT_PARAMS),
+    "chat": lambda incoming: _chat_or_none(incoming, _chat, {"last_user": "", "messages": []}),
+    "incoming": _incoming,
+}

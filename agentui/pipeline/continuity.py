@@ -10,6 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from agentui.chat.messages import Message, Part, Thinking, ToolCall
+from agentui.chat.plain import as_plain
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 
@@ -35,6 +36,8 @@ class Continuity:
     def remember(self, vendor: VendorName, reply: Reply) -> None:
         """Keep the signed thoughts of an answer that asks for tools."""
         for choice in reply.choices:
+            if not choice.tool_calls:
+                continue
             thoughts = tuple(
                 part
                 for part in choice.parts
@@ -44,10 +47,10 @@ class Continuity:
                 if call.id and (call.signature or (thoughts and number == 0)):
                     self._keep(call.id, _Kept(vendor, time.monotonic(), thoughts if number == 0 else (), call.signature))
 
-    def restore(self, vendor: VendorName, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def restore(self, vendor: VendorName, messages: Sequence[Message]) -> Sequence[Message]:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
-        if not self._kept:
-            return tuple(messages)
+        if not self._kept or as_plain(messages) is not None:
+            return messages
         # A Responses caller gives thoughts back itself, as items beside the call's.
         held = {_token(part) for message in messages for part in message.parts if isinstance(part, Thinking)}
         return tuple(self._restore(vendor, message, held) for message in messages)

@@ -1,8 +1,10 @@
 """A local guess at token counts, for upstreams that have no call for it."""
 
 from agentui.chat.messages import Media, ToolCall, ToolResult
-from agentui.chat.request import ChatRequest, Tool
+from agentui.chat.request import ChatRequest, Tool, WireRequest
+from agentui.errors import AgentUIError
 from agentui.jsonio import dumps
+from agentui.vendors.base import Vendor
 
 MESSAGE_OVERHEAD = 4
 MEDIA_TOKENS = 1000
@@ -25,6 +27,16 @@ def estimate_tokens(chat: ChatRequest) -> int:
         if isinstance(tool, Tool):
             total += _text_tokens(tool.name + (tool.description or "")) + len(dumps(dict(tool.schema or {}))) // 4
     return max(total, 1)
+
+
+def estimate_outgoing(vendor: Vendor, wire: WireRequest) -> int | None:
+    """Roughly the input tokens of a request in a vendor's dialect; None for one that is no conversation, or cannot be read."""
+    if wire.operation == "embeddings":
+        return None
+    try:
+        return estimate_tokens(vendor.parse_request(wire))
+    except AgentUIError:
+        return None
 
 
 def _text_tokens(text: str) -> int:

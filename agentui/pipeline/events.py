@@ -27,36 +27,42 @@ EventType = Literal[
 ]
 
 INLINE_LIMIT = 8 * 1024
+SUMMARY = 500
+"""Characters of what is too large to be shown in place."""
 
 
 @dataclass(slots=True)
 class RunEvent:
     """One thing that happened. ``at`` is seconds since the run began; ``data`` must not change afterwards;
-    a function without arguments is called when somebody reads the event. Not frozen, because a dozen are made for every
+    a function without arguments is called when somebody reads the event. ``pinned`` marks the end of a node that did not run,
+    because its OUT was given. Not frozen, because a dozen are made for every
     request and a frozen one costs three times as much."""
 
     type: EventType
     at: float
     node: str | None = None
     data: Json | Callable[[], Json] = None
+    pinned: bool = False
 
     def as_json(self, run_id: str, sequence: int, redactor: Redactor, *, whole: bool = False) -> dict[str, Json]:
         """The event for a reader, secrets replaced. Data over 8 KiB is summarised with a link unless ``whole``."""
         shown: dict[str, Json] = {"run": run_id, "seq": sequence, "type": self.type, "at_ms": round(self.at * 1000, 3)}
         if self.node is not None:
             shown["node"] = self.node
+        if self.pinned:
+            shown["pinned"] = True
         data = self.data() if callable(self.data) else self.data
         if data is not None:
             raw = redactor.redact(dumps(data).decode())
             size = len(raw.encode("utf-8", "replace"))
             if whole or size <= INLINE_LIMIT:
-                shown["data"] = _parsed(raw)
+                shown["data"] = parsed(raw)
             else:
-                shown["data"] = {"summary": raw[:500], "bytes": size, "link": f"/api/runs/{run_id}/events/{sequence}"}
+                shown["data"] = {"summary": raw[:SUMMARY], "bytes": size, "link": f"/api/runs/{run_id}/events/{sequence}"}
         return shown
 
 
-def _parsed(raw: str) -> Json:
+def parsed(raw: str) -> Json:
     """Redacted JSON as a value; as text where a secret of digits stood in a number and its mask broke the JSON."""
     try:
         return loads(raw)

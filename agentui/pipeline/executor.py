@@ -2,18 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from agentui.errors import AgentUIError, UpstreamTimeout
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.answer import Answer
+from agentui.pipeline.deadline import Deadline
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.plan import PlanNode
+from agentui.pipeline.plan import Plan, PlanNode
 from agentui.pipeline.run import Run
 from agentui.templating.best_text import best_text
 
 INTERNAL: Json = {"code": "internal_error", "message": "An error of agentui or of a node's code; see the log."}
 """What is told of an error that is nobody's but the program's."""
+NOTHING: frozenset[int] = frozenset()
 
 
 class PipelineExecutor:
@@ -26,35 +28,28 @@ class PipelineExecutor:
         cancelled; UpstreamTimeout when the deadline passes. Cancelling the task cancels the run.
         """
         run.emit("run.started", data={"pipeline": run.plan.id, "name": run.plan.name, "version": run.plan.version})
+        deadline = run.clock = Deadline(run.deadline - time.monotonic())
         try:
-            async with asyncio.timeout_at(_loop_time(run.deadline)) as clock:
-                run.clock = clock
+            try:
                 await _Walk(run, answer).walk()
+            finally:
+                deadline.stop()
             if run.conclude is not None:
                 await run.conclude()
-        except TimeoutError as error:
-            if run.clock is None or not run.clock.expired():
-                # A node's own TimeoutError is a fault like any other.
-                run.finish("failed", INTERNAL)
+        except AgentUIError as error:
+            run.finish("failed", describe_error(error))
+            raise
+        except asyncio.CancelledError as error:
+            if not deadline.was_the_cause():
+                run.finish("cancelled")
                 raise
             late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
             run.finish("failed", describe_error(late))
             raise late from error
-        except AgentUIError as error:
-            run.finish("failed", describe_error(error))
-            raise
-        except asyncio.CancelledError:
-            run.finish("cancelled")
-            raise
         except BaseException:
             run.finish("failed", INTERNAL)
             raise
         run.finish("finished")
-
-
-def _loop_time(deadline: float) -> float:
-    """A monotonic deadline on the running loop's clock (uvloop's is not time.monotonic)."""
-    return asyncio.get_running_loop().time() + (deadline - time.monotonic())
 
 
 def describe_error(error: AgentUIError) -> dict[str, Json]:
@@ -70,6 +65,7 @@ class _Walk:
         self.answer = answer
         self.nodes = run.plan.nodes
         self.whole = run.incoming.operation == "chat"
+        self.idle = needless(run.plan, run.pins) if run.pins else NOTHING
 
     async def walk(self) -> None:
         """Run all nodes: a chain as plain awaits, anything else as tasks."""
@@ -105,6 +101,8 @@ class _Walk:
             await self._pin(position, node)
         elif not node.enabled:
             run.emit("node.skipped", node.id, {"reason": "disabled"})
+        elif position in self.idle:
+            run.emit("node.skipped", node.id, {"reason": "pinned"})
         elif not self.whole and position != run.plan.answer and node.node.calls_upstream:
             # A token count or an embedding needs the answer only; other calls would cost money for nothing.
             run.emit("node.skipped", node.id, {"reason": "not needed for this request"})
@@ -116,9 +114,10 @@ class _Walk:
         pinned = self.run.pins[node.id]
         out = pinned if isinstance(pinned, Mapping) else {"result": pinned}
         self._freeze(node.id, out)
-        self.run.emit("node.skipped", node.id, {"reason": "pinned"})
+        self.run.emit("node.finished", node.id, self.run.out[node.id], pinned=True)
         if position == self.run.plan.answer:
-            await self.answer.text(answer_text(out))
+            said = out.get("response_text")
+            await self.answer.text(said if isinstance(said, str) else answer_text(out))
 
     async def _execute(self, position: int, node: PlanNode) -> None:
         run = self.run
@@ -148,8 +147,38 @@ class _Walk:
         """From here on nobody changes this OUT; what it says about variables is seen by later nodes."""
         self.run.out[node_id] = dict(out)
         variables = out.get("vars")
-        if isinstance(variables, Mapping):
+        if variables and isinstance(variables, Mapping):
             self.run.run_vars = {**self.run.run_vars, **variables}
+
+
+def needless(plan: Plan, pins: Container[str]) -> frozenset[int]:
+    """The positions of the nodes that need not run, because all that follows them is pinned.
+
+    One runs all the same when it writes stored variables, when a node that runs reads its OUT, or when such a node's document
+    mentions a variable that it sets: whoever takes a mention for a read errs on the safe side.
+    """
+    written = {node["id"]: dumps_text(node) for node in plan.document["nodes"]}
+    needed: set[int] = set()
+    out: set[str] = set()
+    texts: list[str] = []
+    for position in range(len(plan.nodes) - 1, -1, -1):
+        node = plan.nodes[position]
+        if node.id in pins:
+            continue
+        follows = position == plan.answer or not node.feeds or not needed.isdisjoint(node.feeds)
+        if not node.enabled:
+            # Order goes through a disabled node.
+            if follows:
+                needed.add(position)
+            continue
+        mentioned = any(name in text for name in (*node.sets, "vars") for text in texts) if node.sets else False
+        if follows or mentioned or node.stores or node.id in out:
+            needed.add(position)
+            out |= plan.reads.get(node.id, frozenset())
+            texts.append(written[node.id])
+    return frozenset(
+        position for position, node in enumerate(plan.nodes) if position not in needed and node.id not in pins and node.enabled
+    )
 
 
 def answer_text(out: Mapping[str, Json]) -> str:

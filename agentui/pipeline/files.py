@@ -1,68 +1,21 @@
-"""Files on disk: written whole or not at all, and the earlier versions of a document."""
+"""The earlier versions of a document, one file a version."""
 
 import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentui.errors import NotFound, NotSaved
+from agentui.errors import NotFound
+from agentui.files import move_file, remove_file, write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
 
 KEPT_VERSIONS = 20
 MAX_VERSION_NAME = 200
 
 _VERSION_FILE = re.compile(r"([0-9]{1,12})-([0-9]{1,15})-([0-9a-f]{16})\.json")
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file: written beside it, synced, renamed over it, and the folder synced (spec: reliability S7).
-
-    Makes missing folders. Raises NotSaved; the old file is then as it was.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _write_synced(draft, data)
-            os.replace(draft, path)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                draft.unlink()
-            raise
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise NotSaved(f"{path.name} could not be written: {error.strerror}.", file=path.name) from error
-
-
-def remove_file(path: Path) -> None:
-    """Remove a file for good; one that is gone already is fine. Raises NotSaved."""
-    try:
-        path.unlink(missing_ok=True)
-        if path.parent.is_dir():
-            _sync_folder(path.parent)
-    except OSError as error:
-        raise NotSaved(f"{path.name} could not be removed: {error.strerror}.", file=path.name) from error
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    with open(path, "xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut. Windows has no way to open a folder, and needs none."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +71,22 @@ class Versions:
         names[str(number)] = name
         write_atomically(self._names_file, dumps_pretty({key: value for key, value in names.items() if value}))
         return self._find(number)
+
+    def move_to(self, target: "Versions") -> None:
+        """Move all versions, with their names, behind those of another document. Raises NotSaved."""
+        moving = sorted(self._scan(), key=lambda version: version.number)
+        if not moving:
+            return
+        behind = max((version.number for version in target._scan()), default=0)
+        names = {str(version.number): version.name for version in target._scan() if version.name}
+        names |= {str(behind + version.number): version.name for version in moving if version.name}
+        for version in moving:
+            move_file(self._path(version), target._path(replace(version, number=behind + version.number)))
+        if names:
+            write_atomically(target._names_file, dumps_pretty(names))
+        remove_file(self._names_file)
+        with suppress(OSError):
+            self._folder.rmdir()
 
     def _find(self, number: int) -> Version:
         for version in self._scan():

@@ -31,8 +31,9 @@ from agentui.errors import (
     PreconditionRequired,
     Problem,
 )
+from agentui.files import move_file, remove_file, write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_pretty, loads
-from agentui.pipeline.files import Version, Versions, etag_of, hash_of, remove_file, write_atomically
+from agentui.pipeline.files import Version, Versions, etag_of, hash_of
 from agentui.pipeline.plan import version_of
 from agentui.pipeline.spec import ID_PATTERN, MAX_FILE_BYTES
 
@@ -126,6 +127,7 @@ class FolderLibrary(ABC, Generic[T]):
         self._seen: dict[str, _Seen] = {}
         self._ignored: tuple[str, ...] = ()
         self._unsaved: dict[str, str] = {}
+        self._listeners: list[Callable[[frozenset[str]], None]] = []
         self._lock = threading.RLock()
 
     @abstractmethod
@@ -175,6 +177,16 @@ class FolderLibrary(ABC, Generic[T]):
 
     # Following the folder
 
+    def listen(self, listener: Callable[[frozenset[str]], None]) -> None:
+        """Let ``listener`` hear the ids that changed, appeared or went. It is called in whatever thread noticed; none of them
+        changes further while it is, so it must be quick."""
+        self._listeners.append(listener)
+
+    def tell(self, ids: frozenset[str]) -> None:
+        """Tell the listeners of a change."""
+        for listener in self._listeners:
+            listener(ids)
+
     def load(self) -> None:
         """Read everything for the first time."""
         self.refresh()
@@ -201,7 +213,10 @@ class FolderLibrary(ABC, Generic[T]):
                 if status is not None:
                     self._look(id, path, status)
             after = self._entries
-            return frozenset(id for id in before.keys() | after.keys() if before.get(id) is not after.get(id))
+            changed = frozenset(id for id in before.keys() | after.keys() if before.get(id) is not after.get(id))
+            if changed:
+                self.tell(changed)
+            return changed
 
     def _scan(self) -> Iterator[tuple[str, Found]]:
         """The files that are ours, by id. Says in ``complaints`` what is left out."""
@@ -322,6 +337,34 @@ class FolderLibrary(ABC, Generic[T]):
             self.check_delete(id)
             remove_file(self._path(id))
             self._forget(id)
+            self.tell(frozenset({id}))
+
+    def rename(self, id: str, new_id: str, if_match: str | None) -> Entry[T]:
+        """Give a document another id, its versions with it. Where a removed document of that id left versions, these come
+        after them. Raises as ``save`` does, and NotFound."""
+        _check_id(new_id)
+        with self._lock:
+            self.refresh()
+            entry = self.entry(id)
+            self._check_condition(entry, if_match, None)
+            if new_id == id:
+                return entry
+            if new_id in self._entries:
+                raise Conflict(f"There is a {self.noun} {new_id!r} already; choose another id.", id=new_id)
+            self._check_free(new_id)
+            old, new = self._path(id), self._path(new_id)
+            move_file(old, new)
+            self._note(f"version {new_id}", lambda: self._versions(id).move_to(self._versions(new_id)))
+            self._note(f"good {new_id}", lambda: move_file(self._good_path(id), self._good_path(new_id)))
+            # The new id is there before the old one goes, so that whoever serves by it finds one of them.
+            self._look(new_id, new, new.stat())
+            self.note_rename(id, new_id)
+            self._forget(id)
+            self.tell(frozenset({id, new_id}))
+            return self.entry(new_id)
+
+    def note_rename(self, id: str, new_id: str) -> None:
+        """A document is being renamed; both ids are known now."""
 
     def check_delete(self, id: str) -> None:
         """Raise Conflict when this document must stay."""

@@ -1,24 +1,34 @@
 """The runs of this process: those under way, and the last ones that ended."""
 
 import asyncio
+import re
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentui.errors import NotFound
 from agentui.jsonio import Json
-from agentui.pipeline.run import Run, RunState
+from agentui.pipeline.run import Run, RunOrigin, RunState
+from agentui.pipeline.usage import tokens_of
 
 MAX_UNHEARD = 256
 """How many new runs a slow listener may fall behind before the oldest are left out."""
 
 _PARSED_FACTOR = 2
 _EVENT_BYTES = 256
+_MAX_CLIENT = 60
+_COMMENT = re.compile(r"\([^()]*\)")
+_BROWSERS: Mapping[str, str] = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
+"""What a browser's User-Agent holds, most telling first: each of them also names those that it is like."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs."""
+    """A run in one line. ``started`` is milliseconds since 1970, ``duration_ms`` None while it runs.
+
+    ``origin`` is ``client`` or ``try``. ``session``, ``branch`` and ``floor`` name the chat that it is a turn of. ``client``
+    is the caller's program by its User-Agent. The tokens are those of all calls, None where no provider told any.
+    """
 
     id: str
     pipeline: str
@@ -33,6 +43,13 @@ class RunSummary:
     operation: str
     model: str | None
     stream: bool
+    origin: RunOrigin
+    session: str | None
+    branch: str | None
+    floor: str | None
+    client: str | None
+    input_tokens: int | None
+    output_tokens: int | None
     event_count: int
     error: Json
 
@@ -41,6 +58,7 @@ class RunSummary:
         """What can be said of a run now."""
         last = run.events.items[-1] if run.events.items else None
         ended = last is not None and last.type == "run.finished"
+        tokens = tokens_of(run)
         return cls(
             id=run.id,
             pipeline=run.plan.id,
@@ -55,16 +73,33 @@ class RunSummary:
             operation=run.incoming.operation,
             model=run.incoming.model,
             stream=run.incoming.wants_stream,
+            origin=run.origin,
+            session=run.session,
+            branch=run.branch,
+            floor=run.floor,
+            client=client_of(run.incoming.headers.get("user-agent", "")),
+            input_tokens=tokens.input,
+            output_tokens=tokens.output,
             event_count=len(run.events.items),
             error=last.data.get("error") if last is not None and ended and isinstance(last.data, Mapping) else None,
         )
 
     def mentions(self, words: str) -> bool:
-        """True when every word stands in the id, the pipeline, the model, the path or the error's message."""
+        """True when every word stands in what names the run, its pipeline, model, path, chat or client, or in its error."""
         message = self.error.get("message") if isinstance(self.error, Mapping) else None
-        said = (self.id, self.pipeline, self.pipeline_name, self.model, self.vendor, self.path, self.state, message)
+        what = (self.id, self.pipeline, self.pipeline_name, self.model, self.vendor, self.path, self.state, message)
+        said = (*what, self.origin, self.session, self.branch, self.floor, self.client)
         text = "\n".join(part for part in said if isinstance(part, str)).casefold()
         return all(word in text for word in words.casefold().split())
+
+
+def client_of(user_agent: str) -> str | None:
+    """The short name of a caller's program: the browser's behind ``Mozilla/5.0``, else the first product."""
+    products = [word.partition("/")[0] for word in _COMMENT.sub(" ", user_agent).split()]
+    if not products:
+        return None
+    known = next((name for sign, name in _BROWSERS.items() if sign in products), None)
+    return known if known is not None and products[0] == "Mozilla" else products[0][:_MAX_CLIENT]
 
 
 class LiveFeed:
@@ -92,6 +127,21 @@ class LiveFeed:
         """Let the listener end after what is there."""
         self._is_closed = True
         self._news.set()
+
+    @property
+    def is_closed(self) -> bool:
+        """True when nothing more will come."""
+        return self._is_closed
+
+    async def wait(self) -> None:
+        """Wait until there is a run that was not heard of, or nothing more will come."""
+        await self._news.wait()
+
+    def clear(self) -> None:
+        """Count all that is there as heard of."""
+        self._unheard.clear()
+        if not self._is_closed:
+            self._news.clear()
 
     async def __aiter__(self) -> AsyncIterator[Run]:
         while True:

@@ -1,8 +1,7 @@
 """The caller's request as a pipeline sees it: what came over HTTP, and the same with the dialect taken off."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import BadRequest
@@ -33,6 +32,7 @@ class Incoming:
     vendors: Vendors
     api_key: str = ""
     """The caller's key, wherever it stood."""
+    _chat: ChatRequest | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def vendor(self) -> VendorName | None:
@@ -49,12 +49,18 @@ class Incoming:
         """True when the caller asked for a stream."""
         return self.wire is not None and self.wire.stream
 
-    @cached_property
+    @property
     def chat(self) -> ChatRequest:
         """The request with the dialect taken off; parsed when first needed.
 
         Raises BadRequest when the request is not a conversation or cannot be understood.
         """
+        if self._chat is None:
+            self._chat = self._parsed()
+        return self._chat
+
+    def _parsed(self) -> ChatRequest:
+        """The request as every dialect means it."""
         if self.wire is None:
             raise BadRequest("This request is in none of the dialects that agentui speaks.")
         if self.wire.operation == "embeddings":

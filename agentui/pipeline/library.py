@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentui.errors import Conflict, InvalidPipeline, NotFound, Problem
+from agentui.files import write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
-from agentui.pipeline.files import write_atomically
 from agentui.pipeline.folder import FolderLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.plan import Plan, compile_plan
@@ -18,7 +18,8 @@ from agentui.pipeline.spec import problems_of
 class PipelineLibrary(FolderLibrary[Plan]):
     """The pipelines, each compiled once, and which of them serves a caller who names none.
 
-    ``data/state.json`` remembers the choice; without one (or when it is gone) ``default_active`` serves.
+    ``data/state.json`` remembers the choice; without one (or when it is gone) ``default_active`` serves. Listeners also hear
+    of another active pipeline, with no ids.
     """
 
     kind: ClassVar[str] = "pipelines"
@@ -72,6 +73,13 @@ class PipelineLibrary(FolderLibrary[Plan]):
             state = {**self._state, "active": id}
             write_atomically(self._state_file, dumps_pretty(state))
             self._state = state
+            self.tell(frozenset())
+
+    def note_rename(self, id: str, new_id: str) -> None:
+        """The active pipeline stays active under its new id."""
+        if self.is_active(id):
+            self._state = {**self._state, "active": new_id}
+            self._note("state", lambda: write_atomically(self._state_file, dumps_pretty(self._state)))
 
     def check_delete(self, id: str) -> None:
         """The active pipeline must stay. Raises Conflict."""

@@ -22,9 +22,10 @@ from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
 from agentui.errors import AgentUIError, Problem
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.spec import problems_of
 from agentui.templating.expressions import Expression, ExpressionError, compile_expression
@@ -183,10 +184,26 @@ class Catalog:
         return [describe(self._types[name]) for name in self.names()]
 
 
+class FormSchema(GenerateJsonSchema):
+    """JSON Schema whose titles are labels: ``base_url`` is "Base URL", ``extra_headers`` "Extra headers"."""
+
+    def get_title_from_name(self, name: str) -> str:
+        """A field's label, where its author gave none."""
+        words = [_ACRONYMS.get(word.lower(), word) for word in name.split("_") if word]
+        label = " ".join(words)
+        return label[:1].upper() + label[1:]
+
+
+_ACRONYMS: Mapping[str, str] = {word.lower(): word for word in ("API", "HTTP", "ID", "JSON", "LLM", "SSE", "URL")}
+
+
 def describe(kind: type[Node[Any]]) -> dict[str, Json]:
-    """One node type as the editor's inspector reads it."""
-    schema = kind.Params.model_json_schema()
-    required = [name for name, info in kind.Params.model_fields.items() if info.is_required()]
+    """One node type as the editor's inspector reads it: all that a form needs, so that no type brings JavaScript.
+
+    ``defaults`` are those of the fields that have one.
+    """
+    schema = kind.Params.model_json_schema(schema_generator=FormSchema)
+    required = {name for name, info in kind.Params.model_fields.items() if info.is_required()}
     return {
         "type": kind.type_name,
         "title": kind.title or kind.type_name,
@@ -197,7 +214,7 @@ def describe(kind: type[Node[Any]]) -> dict[str, Json]:
         "calls_upstream": kind.calls_upstream,
         "summary": kind.summary,
         "schema": schema,
-        "defaults": kind.Params.model_construct().model_dump(mode="json", exclude_unset=False) if not required else {},
+        "defaults": kind.Params.model_construct().model_dump(mode="json", exclude=required),
     }
 
 
@@ -229,9 +246,21 @@ def load_catalog(builtin: Mapping[str, type[Node[Any]]]) -> tuple[Catalog, list[
             complaints.append(f"The entry point {entry.name!r} is not a node type: decorate a Node subclass with @node.")
         elif kind.type_name in types:
             complaints.append(f"The node type {kind.type_name!r} of {entry.value!r} exists already and is left out.")
+        elif (fault := _fault_of(kind)) is not None:
+            complaints.append(f"The node type {kind.type_name!r} of {entry.value!r} has no form and is left out: {fault}")
         else:
             types[kind.type_name] = kind
     return Catalog(types), complaints
+
+
+def _fault_of(kind: type[Node[Any]]) -> str | None:
+    """Why a node type cannot be described to the editor; None where it can."""
+    try:
+        dumps(describe(kind))
+    except Exception as error:  # noqa: BLE001 - a stranger's parameters may raise anything
+        first_line = str(error).partition("\n")[0]
+        return f"{type(error).__name__}: {first_line}"
+    return None
 
 
 def make_node(kind: type[Node[Any]], config: Mapping[str, Json], build: Build) -> Node[Any] | None:

@@ -17,7 +17,10 @@ from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """One node ready to run. ``feeds`` are the positions in the plan of those that wait for it."""
+    """One node ready to run. ``feeds`` are the positions in the plan of those that wait for it.
+
+    ``sets`` are the run variables that it sets; ``stores`` says that it writes stored ones.
+    """
 
     id: str
     type: str
@@ -27,6 +30,8 @@ class PlanNode:
     may_fail: bool
     waits_for: int
     feeds: tuple[int, ...]
+    sets: frozenset[str]
+    stores: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +39,16 @@ class Plan:
     """A checked pipeline. ``nodes`` stand in an order in which they could run one after the other.
 
     ``answer`` is the position of the node whose result is the pipeline's answer. ``version`` is a hash of the document.
-    ``reads`` names for each node the nodes whose OUT it reads. ``is_chain`` says that never two nodes are ready at once.
-    ``needed`` are the positions that the answer waits for, itself included. ``uses_memory`` says whether a template names
-    something that may be a stored variable, or a node writes one; without it a run needs no store.
+    ``document`` is what was compiled; nobody changes it. ``reads`` names for each node the nodes whose OUT it reads.
+    ``is_chain`` says that never two nodes are ready at once. ``needed`` are the positions that the answer waits for, itself
+    included. ``uses_memory`` says whether a template names something that may be a stored variable, or a node writes one;
+    without it a run needs no store.
     """
 
     id: str
     name: str
     version: str
+    document: Mapping[str, Json]
     nodes: tuple[PlanNode, ...]
     answer: int
     reads: Mapping[str, frozenset[str]]
@@ -74,7 +81,7 @@ def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
     if answer is None or any(problem.severity == "error" for problem in problems):
         raise InvalidPipeline(_headline(pipeline_id, problems), tuple(problems), pipeline=pipeline_id)
     uses_memory = _uses_memory(spec, graph, builds)
-    return _plan(pipeline_id, document, spec, graph, made, reads, answer, problems, uses_memory=uses_memory)
+    return _plan(pipeline_id, document, spec, graph, made, builds, reads, answer, problems, uses_memory=uses_memory)
 
 
 def _headline(pipeline_id: str, problems: Iterable[Problem]) -> str:
@@ -203,6 +210,7 @@ def _plan(
     spec: PipelineSpec,
     graph: "nx.DiGraph[str]",
     made: Mapping[str, Node[Any]],
+    builds: Mapping[str, Build],
     reads: Mapping[str, frozenset[str]],
     answer: str,
     problems: list[Problem],
@@ -218,7 +226,8 @@ def _plan(
         id=pipeline_id,
         name=spec.name,
         version=version_of(document),
-        nodes=tuple(_plan_node(specs[name], made[name], graph, position) for name in order),
+        document=document,
+        nodes=tuple(_plan_node(specs[name], made[name], builds[name], graph, position) for name in order),
         answer=position[answer],
         reads=dict(reads),
         is_chain=_is_chain(graph),
@@ -228,7 +237,9 @@ def _plan(
     )
 
 
-def _plan_node(spec: NodeSpec, node: Node[Any], graph: "nx.DiGraph[str]", position: Mapping[str, int]) -> PlanNode:
+def _plan_node(
+    spec: NodeSpec, node: Node[Any], build: Build, graph: "nx.DiGraph[str]", position: Mapping[str, int]
+) -> PlanNode:
     return PlanNode(
         id=spec.id,
         type=spec.type,
@@ -238,6 +249,8 @@ def _plan_node(spec: NodeSpec, node: Node[Any], graph: "nx.DiGraph[str]", positi
         may_fail=spec.on_error == "continue",
         waits_for=graph.in_degree(spec.id),
         feeds=tuple(sorted(position[name] for name in graph.successors(spec.id))),
+        sets=frozenset(build.sets),
+        stores=build.stores,
     )
 
 

@@ -9,8 +9,9 @@ from typing import Literal
 
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.pipeline.context import MacroContext, build_macro_context
+from agentui.pipeline.context import MacroContext
 from agentui.pipeline.continuity import Continuity
+from agentui.pipeline.deadline import Deadline
 from agentui.pipeline.events import EventType, RunEvent
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import Memory
@@ -23,6 +24,8 @@ from agentui.upstream.client import Upstream
 from agentui.vendors.base import Vendors
 
 RunState = Literal["running", "finished", "failed", "cancelled"]
+RunOrigin = Literal["client", "try"]
+"""Who asked for a run: a client of the proxied routes, or somebody who tries a pipeline out."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,16 @@ class Run:
     run_vars: dict[str, Json] = field(default_factory=dict)
     pins: Mapping[str, Json] = field(default_factory=dict)
     """OUT of nodes that must not run, by node id."""
+    origin: RunOrigin = "client"
+    session: str | None = None
+    """The chat that the run is a turn of, with its branch and floor; None where it is none."""
+    branch: str | None = None
+    floor: str | None = None
     conclude: Callable[[], Awaitable[None]] | None = None
     """What belongs to the run's success (making its turn durable) and happens before anybody hears its end."""
     memory: Memory | None = None
     """The stored variables; None where the plan names none."""
-    clock: asyncio.Timeout | None = None
+    clock: Deadline | None = None
     task: asyncio.Task[object] | None = None
     """What to cancel in order to stop the run; None where nobody may."""
     heard_bytes: int = 0
@@ -70,7 +78,7 @@ class Run:
     """Hears once that the run is over."""
 
     def __post_init__(self) -> None:
-        self.context: MacroContext = build_macro_context(self.incoming)
+        self.context: MacroContext = MacroContext(self.incoming)
 
     def release_deadline(self) -> None:
         """The answer streams: from here on only silence ends it, not its length (spec: reliability part 7).
@@ -78,12 +86,14 @@ class Run:
         An answer may also begin when the nodes are done, and then there is no clock left to stop.
         """
         if self.clock is not None and self.finished is None:
-            self.clock.reschedule(None)
+            self.clock.stop()
         self.deadline = inf
 
-    def emit(self, type: EventType, node: str | None = None, data: Json | Callable[[], Json] = None) -> None:
+    def emit(
+        self, type: EventType, node: str | None = None, data: Json | Callable[[], Json] = None, *, pinned: bool = False
+    ) -> None:
         """Say that something happened now."""
-        self.events.put(RunEvent(type, time.monotonic() - self.started, node, data))
+        self.events.put(RunEvent(type, time.monotonic() - self.started, node, data, pinned))
 
     def finish(self, state: RunState, error: Json = None) -> None:
         """End the run, once."""

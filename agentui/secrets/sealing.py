@@ -1,73 +1,54 @@
-"""The sealed file and its key: atomic writes, and encryption with Fernet."""
+"""``Seal``: encryption with Fernet, and the file that keeps its key. The only import of cryptography.
+
+Loading it takes 7 MB, so ``store`` does that when there is something sealed.
+"""
 
 import contextlib
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, InvalidToken
 
-KEY_FILE = "secret.key"
-
-
-def fernet_of(key: str) -> Fernet:
-    """The cipher of a key as ``secret.key`` holds it: 32 bytes in base64url. Raises ValueError for anything else."""
-    try:
-        return Fernet(key.strip())
-    except ValueError as error:
-        raise ValueError(
-            "The key of the secret store is not one: it is 32 random bytes in base64url (44 characters)."
-        ) from error
+from agentui.files import sync_folder, written_beside
 
 
-def read_or_make_key(folder: Path) -> str:
+class Seal:
+    """Closes and opens texts with a key as ``secret.key`` holds it: 32 bytes in base64url.
+
+    Raises ValueError for anything else.
+    """
+
+    def __init__(self, key: str) -> None:
+        try:
+            self._cipher = Fernet(key.strip())
+        except ValueError as error:
+            raise ValueError(
+                "The key of the secret store is not one: it is 32 random bytes in base64url (44 characters)."
+            ) from error
+
+    def close(self, data: bytes) -> str:
+        """The data as nobody without the key can read or change it."""
+        return self._cipher.encrypt(data).decode()
+
+    def open(self, sealed: str) -> bytes | None:
+        """What ``close`` was given; None for what was closed with another key or has been changed."""
+        try:
+            return self._cipher.decrypt(sealed.encode())
+        except InvalidToken:
+            return None
+
+
+def read_or_make_key(path: Path) -> str:
     """The key file's text, made first if there is none. Two processes that begin together end up with the same key."""
-    path = folder / KEY_FILE
     with contextlib.suppress(FileNotFoundError):
         return path.read_text("ascii")
-    with _written_beside(path, Fernet.generate_key() + b"\n") as temporary:
+    with written_beside(path, Fernet.generate_key() + b"\n", private=True) as draft:
         try:
-            os.link(temporary, path)  # unlike a rename, this never replaces the key of somebody faster
+            os.link(draft, path)  # unlike a rename, this never replaces the key of somebody faster
         except FileExistsError:
             pass
         except OSError:  # a file system without hard links
             if not path.exists():
-                os.replace(temporary, path)
-    _sync_folder(folder)
+                os.replace(draft, path)
+    sync_folder(path.parent)
     return path.read_text("ascii")
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file so that a reader, or a power cut, finds the old content or the new one. Only the owner can read it."""
-    with _written_beside(path, data) as temporary:
-        os.replace(temporary, path)
-    _sync_folder(path.parent)
-
-
-@contextmanager
-def _written_beside(path: Path, data: bytes) -> Iterator[str]:
-    """A temporary file in the same folder with this content, on the disk already; removed if it is still there at the end."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # made with mode 0600
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Put the folder's new entry on the disk. Windows cannot open folders and does not need to."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

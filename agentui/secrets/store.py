@@ -12,16 +12,18 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
-
-from cryptography.fernet import Fernet, InvalidToken
+from typing import TYPE_CHECKING, Literal
 
 from agentui.errors import AgentUIError, BadRequest, Forbidden, NodeFailed, NotFound
+from agentui.files import write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_pretty, loads
 from agentui.secrets.origins import origin_of, read_origins
-from agentui.secrets.sealing import KEY_FILE, fernet_of, read_or_make_key, write_atomically
+
+if TYPE_CHECKING:
+    from agentui.secrets.sealing import Seal
 
 FILE = "secrets.json"
+KEY_FILE = "secret.key"
 PREFIX = "AGENTUI_SECRET_"
 _ORIGINS = "_ORIGINS"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -60,7 +62,7 @@ class SecretStore:
     ) -> None:
         self._folder = folder
         self._env = {_in_env(name): entry for name, entry in _environment(env).items()}
-        self._given = None if key is None else fernet_of(key)
+        self._given = None if key is None else _seal_of(key)
         self._now = now
         self._looked: float | None = None
         self._stamp: tuple[int, int, int, int] | None = None
@@ -90,8 +92,8 @@ class SecretStore:
         if not value.strip():
             raise BadRequest(f"The secret {name!r} has no value.", param="value")
         listed = None if bound is None else sorted(bound)
-        cipher = self._cipher(make=True)
-        sealed = cipher.encrypt(dumps({"name": name, "value": value.strip(), "origins": listed})).decode()
+        seal = self._seal(make=True)
+        sealed = seal.close(dumps({"name": name, "value": value.strip(), "origins": listed}))
         entries = self._readable_entries()
         self._write(entries | {key: {"name": name, "origins": listed, "sealed": sealed}})
 
@@ -126,8 +128,8 @@ class SecretStore:
                 f"'agentui secret set {name}'.",
                 name=name,
             )
-        cipher = self._cipher(make=False)
-        match _unsealed(cipher, self._entries[key]):
+        seal = self._seal(make=False)
+        match _unsealed(seal, self._entries[key]):
             case {"name": str(own), "value": str(value), "origins": None | list() as origins} if own.lower() == key:
                 return Secret(name=own, value=value, origins=None if origins is None else frozenset(map(str, origins)))
         raise NodeFailed(
@@ -136,13 +138,13 @@ class SecretStore:
             secret=name,
         )
 
-    def _cipher(self, *, make: bool) -> Fernet:
-        """The store's cipher; the key file is made when it is missing and ``make`` says so."""
+    def _seal(self, *, make: bool) -> "Seal":
+        """The store's seal; the key file is made when it is missing and ``make`` says so."""
         if self._given is not None:
             return self._given
         path = self._folder / KEY_FILE
         try:
-            return fernet_of(read_or_make_key(self._folder) if make else path.read_text("ascii"))
+            return _seal_of(_made_key(path) if make else path.read_text("ascii"))
         except FileNotFoundError:
             raise NodeFailed(
                 f"The key {KEY_FILE} of the secret store is gone; put it back or store the secrets again."
@@ -197,7 +199,7 @@ class SecretStore:
 
     def _write(self, entries: Mapping[str, Json]) -> None:
         """Replace the file and forget what was read from it."""
-        write_atomically(self._folder / FILE, dumps_pretty({"format": 1, "secrets": entries}))
+        write_atomically(self._folder / FILE, dumps_pretty({"format": 1, "secrets": entries}), private=True)
         self._looked = self._stamp = None
 
 
@@ -238,13 +240,31 @@ def _environment(env: Mapping[str, str]) -> dict[str, _Variable]:
     return found
 
 
-def _unsealed(cipher: Fernet, entry: Json) -> Json:
+def check_key(key: str) -> None:
+    """Raise ValueError unless this can be the store's key."""
+    _seal_of(key)
+
+
+def _seal_of(key: str) -> "Seal":
+    """A seal with this key. Raises ValueError when it is none."""
+    from agentui.secrets.sealing import Seal
+
+    return Seal(key)
+
+
+def _made_key(path: Path) -> str:
+    from agentui.secrets.sealing import read_or_make_key
+
+    return read_or_make_key(path)
+
+
+def _unsealed(seal: "Seal", entry: Json) -> Json:
     """What an entry's seal holds; None when it cannot be opened."""
     match entry:
-        case {"sealed": str(token)}:
+        case {"sealed": str(sealed)} if (data := seal.open(sealed)) is not None:
             try:
-                return loads(cipher.decrypt(token.encode()))
-            except (InvalidToken, InvalidJson):
+                return loads(data)
+            except InvalidJson:
                 return None
     return None
 

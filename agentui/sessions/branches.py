@@ -1,6 +1,5 @@
 """The branches of a session: listing, comparing, forking, resetting, merging and removing them."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -23,7 +22,6 @@ from agentui.sessions.hosts import (
 from agentui.sessions.listing import Listed, Paging, list_rows
 from agentui.sessions.records import MAIN, Floor, floor_of
 from agentui.store.tables import branches, floors
-from agentui.variables.errors import SnapshotMissing
 from agentui.variables.snapshots import fork_branch_variables
 
 
@@ -187,17 +185,18 @@ def fork_branch(db: Connection, account: str, session_id: str, branch_id: str, s
 
 
 def branch_from_floor(db: Connection, account: str, floor_id: str, branch_id: str | None, now: int) -> Forked:
-    """Fork a branch behind a committed floor; without a name it gets one. Raises 404, 409 invalid_state, branch_exists."""
+    """Fork a branch behind a committed floor, with the branch variables that this floor saw; without a name it gets one.
+
+    Raises 404, 409 ``invalid_state``, ``branch_exists``, and ``branch_local_snapshot_missing`` when it is not known what the
+    floor saw (seed 000, "branch_local_variable_snapshot").
+    """
     source = find_floor(db, account, floor_id)
     if source.state != "committed":
         raise failure("invalid_state", "Only a committed floor can be branched from.", floor_id=floor_id, state=source.state)
     find_session(db, account, source.session_id, hold=True)
     name = f"branch-{new_short_id()[-8:]}" if branch_id is None else branch_id
-    if not register_branch(db, account, source.session_id, name, now, source):
+    if not fork_branch(db, account, source.session_id, name, source, now):
         raise failure("branch_exists", f"The session has a branch {name!r} already.", branch_id=name)
-    with suppress(SnapshotMissing):
-        # A floor that was made by hand saw no variables.
-        fork_branch_variables(db, account, source.session_id, source.id, name, now)
     touch(db, source.session_id, None, now)
     return Forked(name, source.id, source.floor_no, source.session_id)
 

@@ -38,7 +38,7 @@ CODES: dict[str, Code] = {
     "message_conflict": Code(409, "The page has a message with this seq already."),
     "not_found": Code(404, "There is nothing with this id, or nothing at this address."),
     "page_activation_not_allowed": Code(409, "Input pages cannot be activated."),
-    "page_conflict": Code(409, "The floor has this version of this page already."),
+    "page_conflict": Code(409, "The floor has this version of this page already, or another active version of it."),
     "payload_too_large": Code(413, "The body or one of its values is larger than allowed."),
     "protected_branch": Code(409, "The branch main cannot be removed."),
     "session_archived": Code(409, "An archived session takes no new turns."),

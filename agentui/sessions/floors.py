@@ -22,6 +22,7 @@ from agentui.sessions.hosts import (
 from agentui.sessions.listing import Listed, Paging, list_rows
 from agentui.sessions.records import Floor, FloorState, Run, floor_of, run_of
 from agentui.store.tables import floors, messages, pages, runs
+from agentui.variables.snapshots import save_snapshot_of
 
 MOVABLE = frozenset({"floor_no", "branch_id", "parent_floor_id"})
 """What a patch may change."""
@@ -64,13 +65,15 @@ class FloorResult:
 
 
 def create_floor(db: Connection, account: str, new: NewFloor, now: int) -> Floor:
-    """Make a floor in any state; an unknown branch is registered with it.
+    """Make a floor in any state; an unknown branch is registered with it. A committed one keeps a snapshot of the branch's
+    variables as they are now, as a turn's floor does, so that it can be forked from.
 
-    Raises 404, 409 ``constraint_error`` for a number that a live floor of the branch has, ``floor_parent_session_mismatch``.
+    Raises 404, 400 ``floor_patch_topology_invalid`` for a parent that does not come before it, 409 ``constraint_error`` for
+    a number that a live floor of the branch has, ``floor_parent_session_mismatch``.
     """
     find_session(db, account, new.session_id, hold=True)
     if new.parent_floor_id is not None:
-        _parent(db, account, new.session_id, new.parent_floor_id)
+        _check_before(_parent(db, account, new.session_id, new.parent_floor_id), new.floor_no)
     register_branch(db, account, new.session_id, new.branch_id, now)
     find_branch(db, account, new.session_id, new.branch_id, hold=True)
     floor_id = new_short_id()
@@ -89,6 +92,8 @@ def create_floor(db: Connection, account: str, new: NewFloor, now: int) -> Floor
     }
     if not insert_new(db, floors, values):
         raise _number_taken(new.branch_id, new.floor_no)
+    if new.state == "committed":
+        save_snapshot_of(db, account, floor_id, new.session_id, new.branch_id, now)
     touch(db, new.session_id, new.branch_id, now)
     return find_floor(db, account, floor_id)
 
@@ -126,11 +131,16 @@ def _check_parent(db: Connection, account: str, floor: Floor, parent_id: str, fl
     if gone and not is_new:
         return
     parent = _parent(db, account, floor.session_id, parent_id)
-    if parent.id == floor.id or parent.floor_no >= floor_no:
+    # Its own number may be about to change, so a floor is no parent of itself whatever the numbers say.
+    _check_before(parent, floor_no if parent.id != floor.id else parent.floor_no)
+
+
+def _check_before(parent: Floor, floor_no: int) -> None:
+    if parent.floor_no >= floor_no:
         raise failure(
             "floor_patch_topology_invalid",
             f"The parent (floor {parent.floor_no}) must come before the floor (number {floor_no}).",
-            parent_floor_id=parent_id,
+            parent_floor_id=parent.id,
         )
 
 

@@ -4,14 +4,15 @@ Every function is a transaction or part of one: its first argument is a connecti
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Select, Table, and_, delete, func, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import BindParameter, Connection, Select, Table, and_, bindparam, delete, or_, select, update
 
 from agentui.jsonio import Json
 from agentui.sessions.codes import failure
-from agentui.sessions.records import AnyRow, Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
+from agentui.sessions.records import Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
+from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, generations, messages, pages, sessions, variables
 from agentui.variables.scopes import Scope, branch_target
 
@@ -43,8 +44,16 @@ def find_branch(db: Connection, account: str, session_id: str, branch_id: str, *
 
 def has_branch(db: Connection, account: str, session_id: str, branch_id: str) -> bool:
     """True when the registry knows the branch."""
-    named = (branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account)
-    return db.execute(select(branches.c.branch_id).where(*named)).first() is not None
+    return _HAS_BRANCH.first(db, {"session": session_id, "branch": branch_id, "account": account}) is not None
+
+
+_HAS_BRANCH = Prepared(
+    select(branches.c.branch_id).where(
+        branches.c.session_id == bindparam("session"),
+        branches.c.branch_id == bindparam("branch"),
+        branches.c.account_id == bindparam("account"),
+    )
+)
 
 
 def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_found", hold: bool = False) -> Floor:
@@ -99,20 +108,33 @@ def insert_new(db: Connection, table: Table, values: Mapping[str, Json]) -> bool
 
     The index decides, not a look beforehand, so two at once cannot both succeed, and the loser's transaction lives on.
     """
-    insert: Any = postgresql.insert if db.dialect.name == "postgresql" else sqlite.insert
+    return _inserting_new(table, tuple(values)).first(db, values) is not None
+
+
+@cache
+def _inserting_new(table: Table, columns: tuple[str, ...]) -> Prepared:
     first = next(iter(table.primary_key.columns))
-    return db.execute(insert(table).values(**values).on_conflict_do_nothing().returning(first)).first() is not None
+    return Prepared(
+        {
+            engine: insert(table).values(named(table, *columns)).on_conflict_do_nothing().returning(first)
+            for engine, insert in INSERT.items()
+        }
+    )
 
 
 def touch(db: Connection, session_id: str, branch_id: str | None, now: int) -> None:
     """Something below changed: the session, and the branch if one is named, were updated ``now``."""
-    db.execute(update(sessions).where(sessions.c.id == session_id).values(updated_at=now))
+    _TOUCH_SESSION.run(db, {"session": session_id, "now": now})
     if branch_id is not None:
-        db.execute(
-            update(branches)
-            .where(branches.c.session_id == session_id, branches.c.branch_id == branch_id)
-            .values(updated_at=now)
-        )
+        _TOUCH_BRANCH.run(db, {"session": session_id, "branch": branch_id, "now": now})
+
+
+_TOUCH_SESSION = Prepared(update(sessions).where(sessions.c.id == bindparam("session")).values(updated_at=bindparam("now")))
+_TOUCH_BRANCH = Prepared(
+    update(branches)
+    .where(branches.c.session_id == bindparam("session"), branches.c.branch_id == bindparam("branch"))
+    .values(updated_at=bindparam("now"))
+)
 
 
 def check_no_live_run(db: Connection, account: str, now: int, **where: str) -> None:
@@ -167,6 +189,7 @@ def delete_floor(db: Connection, account: str, floor_id: str) -> None:
 
 def delete_page(db: Connection, account: str, page_id: str) -> None:
     """Remove a page with its messages and variables."""
+    db.execute(select(pages.c.id).where(pages.c.id == page_id).with_for_update())
     _forget(db, account, "page", [page_id])
     db.execute(delete(messages).where(messages.c.page_id == page_id, messages.c.account_id == account))
     db.execute(delete(pages).where(pages.c.id == page_id, pages.c.account_id == account))
@@ -203,34 +226,11 @@ def check_content_open(db: Connection, account: str, floor_id: str) -> Floor:
     return floor
 
 
-def next_number(db: Connection, account: str, branch: Branch) -> tuple[int, str | None]:
-    """The number and the parent of a branch's next floor.
-
-    The number follows every live floor of the branch, failed ones too; the parent is the latest committed one. A branch
-    without floors of its own goes on behind the floor it was forked from.
-    """
-    last = db.execute(
-        select(func.max(floors.c.floor_no)).where(*on_branch(account, branch.session_id, branch.branch_id))
-    ).scalar_one()
-    head = branch_head(db, account, branch.session_id, branch.branch_id)
-    source = _source_of(db, account, branch)
-    parent = head or source
-    behind = max(last if last is not None else -1, source.floor_no if source is not None else -1)
-    return behind + 1, parent.id if parent is not None else None
+Given: TypeAlias = str | BindParameter[str]
 
 
-def _source_of(db: Connection, account: str, branch: Branch) -> Floor | None:
-    """The floor a branch was forked from, as long as it exists."""
-    if branch.source_floor_id is None:
-        return None
-    row: AnyRow | None = db.execute(
-        select(floors).where(floors.c.id == branch.source_floor_id, floors.c.account_id == account)
-    ).one_or_none()
-    return floor_of(row) if row is not None else None
-
-
-def on_branch(account: str, session_id: str, branch_id: str) -> tuple[Any, ...]:
-    """What is true of the live floors of a branch."""
+def on_branch(account: Given, session_id: Given, branch_id: Given) -> tuple[Any, ...]:
+    """What is true of the live floors of a branch; of one that is named with every run, in a prepared statement."""
     return (
         floors.c.account_id == account,
         floors.c.session_id == session_id,

@@ -40,7 +40,7 @@ from agentui.store.lazy import LazyStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.variables.resolve import Layers, load_global, load_layers
 from agentui.variables.scopes import Scope
-from agentui.variables.snapshots import save_branch_snapshot
+from agentui.variables.snapshots import save_snapshot_of
 from agentui.variables.staging import Staged, Write, commit_staged
 
 LEASE_SECONDS = 30.0
@@ -375,8 +375,9 @@ def _open(
     _fail_all(db, lost, now)
     joined = join_session(db, DEFAULT_ACCOUNT, session, branch, now)
     floor = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, run_id, owner, user_text, now, expires_at)
-    layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, floor.floor_id, floor.output_page_id)
-    return Place(joined.session_id, joined.branch_id, floor), layers
+    # Nobody but this transaction knows the floor and its page: they have no variables yet.
+    layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None)
+    return Place(joined.session_id, joined.branch_id, floor), {**layers, "floor": {}, "page": {}}
 
 
 def _look(db: Connection, session: str, branch: str | None) -> Layers:
@@ -417,4 +418,4 @@ def _commit(
         writes,
         now,
     )
-    save_branch_snapshot(db, DEFAULT_ACCOUNT, floor.floor_id, now)
+    save_snapshot_of(db, DEFAULT_ACCOUNT, floor.floor_id, place.session_id, place.branch_id, now)

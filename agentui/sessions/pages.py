@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, update
-from sqlalchemy.exc import IntegrityError
 
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
@@ -53,13 +52,28 @@ def create_page(db: Connection, account: str, new: NewPage, now: int) -> Page:
 
 
 def update_page(db: Connection, account: str, page_id: str, fields: Mapping[str, Json], now: int) -> Page:
-    """Change ``page_no``, ``page_kind``, ``version`` or ``checksum``. Raises as ``create_page`` does."""
+    """Change ``page_no``, ``page_kind``, ``version`` or ``checksum``.
+
+    Raises as ``create_page`` does, and ``page_conflict`` for an active page whose new number has an active one already.
+    """
     page = find_page(db, account, page_id)
     check_content_open(db, account, page.floor_id)
-    try:
-        db.execute(update(pages).where(pages.c.id == page_id).values(updated_at=now, **fields))
-    except IntegrityError as error:
-        raise _version_taken(fields.get("page_no", page.page_no), fields.get("version", page.version)) from error
+    # Again, now that the floor is held: somebody may have activated another version while we waited for it.
+    page = find_page(db, account, page_id)
+    page_no, version = fields.get("page_no", page.page_no), fields.get("version", page.version)
+    slot = (pages.c.floor_id == page.floor_id, pages.c.page_no == page_no, pages.c.id != page_id)
+    for other in db.execute(select(pages.c.version, pages.c.is_active).where(*slot)).all():
+        if other.version == version:
+            raise _version_taken(page_no, version)
+        if page.is_active and other.is_active:
+            raise failure(
+                "page_conflict",
+                f"Page {page_no} has an active version already, version {other.version}. Activate another version of the page "
+                "that shall move, or choose another number.",
+                page_no=page_no,
+                version=other.version,
+            )
+    db.execute(update(pages).where(pages.c.id == page_id).values(updated_at=now, **fields))
     return find_page(db, account, page_id)
 
 

@@ -9,7 +9,22 @@ lock clears it and marks its floor failed.
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Integer,
+    String,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
@@ -19,14 +34,14 @@ from agentui.sessions.hosts import (
     branch_head,
     find_branch,
     find_session,
-    has_branch,
     insert_new,
-    next_number,
+    on_branch,
     register_branch,
     touch,
 )
-from agentui.sessions.records import MAIN, AnyRow, RunStatus
-from agentui.store.tables import floors, generations, messages, pages, runs, sessions
+from agentui.sessions.records import MAIN, FloorState, RunStatus
+from agentui.store.prepared import Prepared, named
+from agentui.store.tables import branches, floors, generations, messages, pages, runs, sessions
 
 MAX_NAME = 200
 MAX_BRANCH = 100
@@ -69,12 +84,43 @@ def join_session(db: Connection, account: str, name_or_id: str, branch_id: str |
     _check_name(name_or_id, "session", MAX_NAME)
     branch_id = MAIN if branch_id is None else branch_id
     _check_name(branch_id, "branch", MAX_BRANCH)
-    session_id = session_called(db, account, name_or_id) or _new_session(db, account, name_or_id, now)
-    if find_session(db, account, session_id, code="session_not_found", hold=True).status == "archived":
-        raise failure("session_archived", "This session is archived: it takes no new turns.", session_id=session_id)
-    if not has_branch(db, account, session_id, branch_id):
+    found = _hold_called(db, account, name_or_id, branch_id)
+    if found is None:
+        _new_session(db, account, name_or_id, now)
+        found = _hold_called(db, account, name_or_id, branch_id)
+    if found is None:
+        # Somebody else made a session of this name in the same moment, and it is gone again.
+        raise failure("session_not_found", "There is no such session any more. Try again.", session=name_or_id)
+    session_id, status, has_branch = found
+    _check_status(session_id, status)
+    if not has_branch:
         fork_branch(db, account, session_id, branch_id, branch_head(db, account, session_id, MAIN), now)
     return Joined(session_id, branch_id)
+
+
+def _hold_called(db: Connection, account: str, name_or_id: str, branch_id: str) -> tuple[str, str, bool] | None:
+    """The session of this id or name, an id before a name, kept from being removed until the transaction ends: its id, its
+    status, and whether it has the branch."""
+    row = _CALLED.first(db, {"account": account, "called": name_or_id, "branch": branch_id})
+    return None if row is None else (row[0], row[1], row[2] is not None)
+
+
+_CALLED = Prepared(
+    select(sessions.c.id, sessions.c.status, branches.c.branch_id)
+    .outerjoin(branches, (branches.c.session_id == sessions.c.id) & (branches.c.branch_id == bindparam("branch")))
+    .where(
+        sessions.c.account_id == bindparam("account"),
+        or_(sessions.c.id == bindparam("called"), sessions.c.name == bindparam("called")),
+    )
+    .order_by(case((sessions.c.id == bindparam("called"), 0), else_=1))
+    .limit(1)
+    .with_for_update(read=True, key_share=True, of=sessions)
+)
+
+
+def _check_status(session_id: str, status: str) -> None:
+    if status == "archived":
+        raise failure("session_archived", "This session is archived: it takes no new turns.", session_id=session_id)
 
 
 def open_floor(
@@ -92,24 +138,66 @@ def open_floor(
 ) -> OpenedFloor:
     """Begin a turn: the branch's lock, a generating floor, its input page, and the user's message if there is one.
 
-    Raises 404 ``session_not_found`` and ``branch_not_found``, 409 ``session_archived`` and ``generation_conflict``.
+    ``join_session`` holds the session meanwhile. Raises 404 ``session_not_found`` and ``branch_not_found``, 409
+    ``session_archived`` and ``generation_conflict``.
     """
-    session = find_session(db, account, session_id, code="session_not_found", hold=True)
-    if session.status == "archived":
-        raise failure("session_archived", "This session is archived: it takes no new turns.", session_id=session_id)
-    branch = find_branch(db, account, session_id, branch_id, hold=True)
-    _clear_dead_lock(db, account, session_id, branch_id, owner, now)
-    floor_no, parent = next_number(db, account, branch)
+    held = _BRANCH_HELD.first(db, {"session": session_id, "branch": branch_id, "account": account})
+    if held is None:
+        find_session(db, account, session_id, code="session_not_found")
+        find_branch(db, account, session_id, branch_id)
+        raise _conflict(session_id, branch_id)
+    source_floor_id, status = held
+    _check_status(session_id, status)
+    # A statement of its own, for on PostgreSQL a statement sees what was there before it waited for a lock.
+    place = {"session": session_id, "branch": branch_id, "account": account, "source": source_floor_id}
+    is_locked, last_no, head_id, source_no = _LINE.all(db, place)[0]
+    if is_locked is not None:
+        _clear_dead_lock(db, account, session_id, branch_id, owner, now)
+    floor_no = max(-1 if last_no is None else last_no, -1 if source_no is None else source_no) + 1
+    parent = head_id if head_id is not None else source_floor_id if source_no is not None else None
     opened = OpenedFloor(new_short_id(), floor_no, new_short_id(), new_short_id(), parent)
     _insert_floor(db, account, session_id, branch_id, opened, now)
     _take_lock(db, account, session_id, branch_id, opened.floor_id, run_id, owner, expires_at)
     started = {"run_id": run_id, "run_type": run_type, "status": "running", "started_at": now, "updated_at": now}
-    db.execute(runs.insert().values(floor_id=opened.floor_id, account_id=account, **started))
-    _insert_page(db, account, opened.floor_id, opened.input_page_id, "input", 0, now)
+    _START_RUN.run(db, {"floor_id": opened.floor_id, "account_id": account, **started})
+    _insert_first_page(db, account, opened, now)
     if user_text is not None:
         _insert_message(db, account, opened.input_page_id, "user", user_text, 0, now)
     touch(db, session_id, branch_id, now)
     return opened
+
+
+_BRANCH_HELD = Prepared(
+    select(branches.c.source_floor_id, sessions.c.status)
+    .join(sessions, sessions.c.id == branches.c.session_id)
+    .where(
+        branches.c.session_id == bindparam("session"),
+        branches.c.branch_id == bindparam("branch"),
+        branches.c.account_id == bindparam("account"),
+    )
+    .with_for_update(key_share=True, of=branches)
+)
+"""Lets nobody else add floors to the branch until the transaction ends."""
+
+
+def _line() -> Prepared:
+    """What the next floor of a branch depends on, in one row: the floor that holds the branch's lock, the highest number of
+    a live floor (a failed one's too), the head (the latest committed one), and the number of the floor that the branch was
+    forked from, as long as that exists. Each may be null."""
+    account, session, branch = (bindparam(name, type_=String) for name in ("account", "session", "branch"))
+    latest_first = floors.c.floor_no.desc()
+    lying = on_branch(account, session, branch)
+    lock = select(generations.c.floor_id).where(generations.c.session_id == session, generations.c.branch_id == branch)
+    last = select(floors.c.floor_no).where(*lying).order_by(latest_first).limit(1)
+    head = select(floors.c.id).where(*lying, floors.c.state == "committed").order_by(latest_first).limit(1)
+    source = select(floors.c.floor_no).where(floors.c.id == bindparam("source", type_=String), floors.c.account_id == account)
+    return Prepared(select(*(part.scalar_subquery() for part in (lock, last, head, source))))
+
+
+_LINE = _line()
+_START_RUN = Prepared(
+    insert(runs).values(named(runs, "floor_id", "account_id", "run_id", "run_type", "status", "started_at", "updated_at"))
+)
 
 
 def extend_generation(db: Connection, account: str, floor_id: str, owner: str, now: int, expires_at: int) -> bool:
@@ -143,14 +231,14 @@ def commit_floor(
     generating: removed, or given up as dead.
     """
     token_in, token_out = _clamped(token_in), _clamped(token_out)
-    row = _leave_generating(db, account, floor_id, now, state="committed", token_in=token_in, token_out=token_out)
+    row = _leave_generating(db, account, floor_id, now, "committed", token_in, token_out)
     if row is None:
         raise failure("commit_conflict", "This floor is no longer generating; its answer was not kept.", floor_id=floor_id)
     page_id = output_page_id or new_short_id()
     _insert_page(db, account, floor_id, page_id, "output", 1, now)
     _insert_message(db, account, page_id, "assistant", answer_text, token_out, now)
     _end_run(db, floor_id, "completed", None, now)
-    touch(db, row.session_id, row.branch_id, now)
+    touch(db, *row, now)
     return Committed(floor_id, page_id)
 
 
@@ -159,11 +247,11 @@ def fail_floor(db: Connection, account: str, floor_id: str, error: Json, now: in
 
     ``error`` is ``{"code", "message"}`` for the run's record.
     """
-    row = _leave_generating(db, account, floor_id, now, state="failed")
+    row = _leave_generating(db, account, floor_id, now, "failed")
     if row is None:
         return False
     _end_run(db, floor_id, "cancelled" if cancelled else "failed", error, now)
-    touch(db, row.session_id, row.branch_id, now)
+    touch(db, *row, now)
     return True
 
 
@@ -197,15 +285,12 @@ def session_called(db: Connection, account: str, name_or_id: str) -> str | None:
     return None
 
 
-def _new_session(db: Connection, account: str, name: str, now: int) -> str:
-    """Make a session of this name, or find the one that somebody else made in the same moment."""
+def _new_session(db: Connection, account: str, name: str, now: int) -> None:
+    """Make a session of this name, unless somebody else makes it in the same moment."""
     session_id = new_short_id()
     values = {"id": session_id, "account_id": account, "name": name, "title": name, "created_at": now, "updated_at": now}
     if insert_new(db, sessions, values):
         register_branch(db, account, session_id, MAIN, now)
-        return session_id
-    found: str = db.execute(select(sessions.c.id).where(sessions.c.account_id == account, sessions.c.name == name)).scalar_one()
-    return found
 
 
 def _clear_dead_lock(db: Connection, account: str, session_id: str, branch_id: str, owner: str, now: int) -> None:
@@ -271,45 +356,88 @@ def _insert_floor(db: Connection, account: str, session_id: str, branch_id: str,
         raise _conflict(session_id, branch_id)
 
 
+def _insert_first_page(db: Connection, account: str, opened: OpenedFloor, now: int) -> None:
+    """Write the input page of a floor that nobody else has seen yet."""
+    ids = {"id": opened.input_page_id, "account_id": account, "floor_id": opened.floor_id}
+    _FIRST_PAGE.run(db, {**ids, "page_no": 0, "page_kind": "input", "is_active": True, "created_at": now, "updated_at": now})
+
+
+_FIRST_PAGE = Prepared(
+    insert(pages).values(
+        named(pages, "id", "account_id", "floor_id", "page_no", "page_kind", "is_active", "created_at", "updated_at")
+    )
+)
+
+
 def _insert_page(db: Connection, account: str, floor_id: str, page_id: str, kind: str, page_no: int, now: int) -> None:
     """Write a turn's page as the active one; a page that somebody put there by hand meanwhile stays, inactive."""
-    slot = (pages.c.floor_id == floor_id, pages.c.page_no == page_no)
-    db.execute(update(pages).where(*slot, pages.c.is_active).values(is_active=False, updated_at=now))
-    version = db.execute(select(func.coalesce(func.max(pages.c.version), 0) + 1).where(*slot)).scalar_one()
-    db.execute(
-        pages.insert().values(
-            id=page_id,
-            account_id=account,
-            floor_id=floor_id,
-            page_no=page_no,
-            page_kind=kind,
-            is_active=True,
-            version=version,
-            created_at=now,
-            updated_at=now,
-        )
+    slot = {"floor": floor_id, "number": page_no, "now": now}
+    _SET_ASIDE.run(db, slot)
+    _NEXT_VERSION.run(db, {**slot, "page": page_id, "account": account, "kind": kind})
+
+
+_SLOT = pages.c.floor_id == bindparam("floor"), pages.c.page_no == bindparam("number")
+_SET_ASIDE = Prepared(update(pages).where(*_SLOT, pages.c.is_active).values(is_active=False, updated_at=bindparam("now")))
+_NEXT_VERSION = Prepared(
+    insert(pages).from_select(
+        ["id", "account_id", "floor_id", "page_no", "page_kind", "is_active", "version", "created_at", "updated_at"],
+        select(
+            bindparam("page", type_=String),
+            bindparam("account", type_=String),
+            bindparam("floor", type_=String),
+            bindparam("number", type_=Integer),
+            bindparam("kind", type_=String),
+            true(),
+            func.coalesce(func.max(pages.c.version), literal_column("0")) + literal_column("1"),
+            bindparam("now", type_=BigInteger),
+            bindparam("now", type_=BigInteger),
+        ).where(*_SLOT),
     )
+)
 
 
 def _insert_message(db: Connection, account: str, page_id: str, role: str, text: str, tokens: int, now: int) -> None:
     """Write a turn's message. PostgreSQL keeps no NUL in a text, so both engines get the replacement character for it."""
     content = text.replace("\0", "\ufffd")
     values = {"role": role, "content": content, "token_count": tokens, "is_hidden": False, "created_at": now}
-    db.execute(messages.insert().values(id=new_short_id(), account_id=account, page_id=page_id, seq=0, **values))
+    _SAY.run(db, {"id": new_short_id(), "account_id": account, "page_id": page_id, "seq": 0, **values})
 
 
-def _leave_generating(db: Connection, account: str, floor_id: str, now: int, **values: Json) -> AnyRow | None:
-    """Move a floor out of generating and free its branch; None when it was not generating (any more)."""
+_SAY = Prepared(
+    insert(messages).values(
+        named(messages, "id", "account_id", "page_id", "seq", "role", "content", "token_count", "is_hidden", "created_at")
+    )
+)
+
+
+def _leave_generating(
+    db: Connection, account: str, floor_id: str, now: int, state: FloorState, token_in: int = 0, token_out: int = 0
+) -> tuple[str, str] | None:
+    """Move a floor out of generating and free its branch; returns session and branch, or None when it was not generating
+    (any more)."""
     if not _alone(db):
         _hold_place(db, account, floor_id)
-    row = db.execute(
-        update(floors)
-        .where(floors.c.id == floor_id, floors.c.account_id == account, floors.c.state == "generating")
-        .values(updated_at=now, **values)
-        .returning(floors.c.session_id, floors.c.branch_id)
-    ).one_or_none()
-    db.execute(delete(generations).where(generations.c.floor_id == floor_id, generations.c.account_id == account))
-    return row
+    floor = {"floor": floor_id, "account": account}
+    ended = {"state_now": state, "tokens_in": token_in, "tokens_out": token_out, "now": now}
+    row = _LEAVE.first(db, {**floor, **ended})
+    _UNLOCK.run(db, floor)
+    return None if row is None else (row[0], row[1])
+
+
+_LEAVE = Prepared(
+    update(floors)
+    .where(floors.c.id == bindparam("floor"), floors.c.account_id == bindparam("account"), floors.c.state == "generating")
+    .values(
+        state=bindparam("state_now"),
+        token_in=bindparam("tokens_in"),
+        token_out=bindparam("tokens_out"),
+        updated_at=bindparam("now"),
+    )
+    .returning(floors.c.session_id, floors.c.branch_id)
+)
+_UNLOCK = Prepared(
+    delete(generations).where(generations.c.floor_id == bindparam("floor"), generations.c.account_id == bindparam("account"))
+)
 
 
 def _hold_place(db: Connection, account: str, floor_id: str) -> None:
@@ -323,16 +451,20 @@ def _hold_place(db: Connection, account: str, floor_id: str) -> None:
 
 
 def _end_run(db: Connection, floor_id: str, status: RunStatus, error: Json, now: int) -> None:
-    db.execute(
-        update(runs)
-        .where(runs.c.floor_id == floor_id)
-        .values(
-            status=status,
-            error_json=dumps_text(error) if error is not None else None,
-            updated_at=now,
-            completed_at=now,
-        )
+    told = dumps_text(error) if error is not None else None
+    _END_RUN.run(db, {"floor": floor_id, "status_now": status, "told": told, "now": now})
+
+
+_END_RUN = Prepared(
+    update(runs)
+    .where(runs.c.floor_id == bindparam("floor"))
+    .values(
+        status=bindparam("status_now"),
+        error_json=bindparam("told"),
+        updated_at=bindparam("now"),
+        completed_at=bindparam("now"),
     )
+)
 
 
 def _clamped(tokens: int) -> int:

@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agentui.files import sync_folder
 from agentui.ids import Clock
 
 FOLDER = "backups"
@@ -117,13 +118,6 @@ def found_damage(raw: sqlite3.Connection) -> str | None:
     """What SQLite's own check finds wrong with the file, in its words; None when it is sound."""
     found = [str(row[0]) for row in raw.execute("PRAGMA quick_check(3)")]
     return None if found == ["ok"] else "; ".join(found)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make names in a folder last through a power cut. Windows has no way to open a folder, and needs none."""
-    if os.name == "nt":
-        return
-    _sync(folder)
 
 
 def _sync(path: Path) -> None:

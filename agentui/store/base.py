@@ -1,14 +1,15 @@
 """The ``Store``: where transactions run. A transaction is a plain function whose first argument is a connection."""
 
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
-from sqlalchemy import Connection
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Transaction: TypeAlias = Callable[Concatenate[Connection, P], T]
+Transaction: TypeAlias = "Callable[Concatenate[Connection, P], T]"
 
 
 class Store(Protocol):
@@ -22,19 +23,15 @@ class Store(Protocol):
       commit; SQLite leaves the words out, for there is one writer at a time anyway. ``update(...).values(n=table.c.n + 1)``
       needs no lock. A lock is waited for 5 seconds, then it is Busy.
     - Where speed matters, values stand beside the statement, ``db.execute(insert(table), {...})``: building them into it with
-      ``.values(...)`` costs more than twice as much.
+      ``.values(...)`` costs more than twice as much. What every turn runs is a ``Prepared`` (store/prepared.py).
     """
 
-    async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def read(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that only reads, on one consistent snapshot."""
 
-    async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def write(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function atomically and return after its commit is durable. Raises Busy when the database stays locked,
         StoreFull when the disk is full, StoreReadOnly when a damaged file is open for reading only."""
-
-    def claim(self) -> None:
-        """Take the folder's lock before anything is opened; ``close`` gives it back. Raises StoreInUse with the other
-        process's id. Nothing to do where several processes may share a database."""
 
     async def start(self) -> None:
         """Open, migrate, and take the folder's lock. Raises StoreInUse with the other process's id."""

@@ -2,40 +2,43 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from agentui.store.base import Store
+from agentui.store.opening import StoreDoor
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class LazyStore:
-    """Opens ``store`` at the first read or write, and then awaits ``opened(store)`` before anybody is served.
+    """Loads and opens the store behind ``door`` at the first read or write, and then awaits ``opened(store)`` before anybody
+    is served.
 
     Where opening fails, that caller gets the error, and the next one tries again.
     """
 
-    def __init__(self, store: Store, opened: Callable[[Store], Awaitable[None]]) -> None:
-        self._store = store
+    def __init__(self, door: StoreDoor, opened: Callable[[Store], Awaitable[None]]) -> None:
+        self._door = door
         self._opened = opened
         self._opening = asyncio.Lock()
+        self._store: Store | None = None
         self._is_open = False
         self.writes = 0
         """How often this process has written: what was read stays true while it stands still, if nobody else writes."""
 
-    async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def read(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """As the store does; raises what its ``start`` raises, too."""
-        await self.start()
-        return await self._store.read(transaction, *args, **kwargs)
+        return await (await self._ready()).read(transaction, *args, **kwargs)
 
-    async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def write(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """As the store does; raises what its ``start`` raises, too."""
-        await self.start()
+        store = await self._ready()
         # A caller who is cancelled does not stop the write; it counts when it is done, not when nobody waits any more.
-        work = asyncio.ensure_future(self._store.write(transaction, *args, **kwargs))
+        work = asyncio.ensure_future(store.write(transaction, *args, **kwargs))
         work.add_done_callback(self._count)
         return await asyncio.shield(work)
 
@@ -44,18 +47,26 @@ class LazyStore:
 
     def claim(self) -> None:
         """Keep other processes out from now on, and open nothing yet. Raises StoreInUse."""
-        self._store.claim()
+        self._door.claim()
 
     async def start(self) -> None:
         """Open now, unless it is open."""
-        if not self._is_open:
-            async with self._opening:
-                await self._open()
+        await self._ready()
 
-    async def _open(self) -> None:
+    async def _ready(self) -> Store:
+        """The store, open."""
+        if self._is_open and self._store is not None:
+            return self._store
+        async with self._opening:
+            return await self._open()
+
+    async def _open(self) -> Store:
+        if self._store is None:
+            # In a thread: the event loop goes on while Python reads the code.
+            self._store = await asyncio.to_thread(self._door.load)
         # Somebody may have opened it while we waited for our turn.
         if self._is_open:
-            return
+            return self._store
         await self._store.start()
         try:
             await self._opened(self._store)
@@ -63,14 +74,18 @@ class LazyStore:
             await self._store.close()
             raise
         self._is_open = True
+        return self._store
 
     async def close(self) -> None:
         """Close, if it was opened, and let others in."""
         async with self._opening:
             self._is_open = False
-            await self._store.close()
+            if self._store is not None:
+                await self._store.close()
+            self._door.release()
 
     @property
     def status(self) -> dict[str, Any]:
         """As the store says, and whether it is open."""
-        return {**self._store.status, "open": self._is_open}
+        known = self._door.status if self._store is None else self._store.status
+        return {**known, "open": self._is_open}

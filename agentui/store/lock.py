@@ -1,5 +1,6 @@
 """``FolderLock``: one process to a data folder, kept by the operating system, so that it ends with the process."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+log = logging.getLogger("agentui.store")
 
 FILE = "agentui.lock"
 _FAR = 1 << 30
@@ -22,6 +25,21 @@ class FolderLock:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
         self._descriptor: int | None = None
+        self.is_claimed = False
+        """Taken before it was needed: a store that fails to open keeps it."""
+
+    def claim(self) -> None:
+        """Make the folder, and take it before it is needed. Raises StoreInUse.
+
+        A folder that cannot be written is left alone: who needs the memory will hear of it.
+        """
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.take()
+        except OSError as error:
+            log.warning("The data folder %s cannot be locked: %s", self._path.parent, error.strerror)
+            return
+        self.is_claimed = True
 
     def take(self) -> None:
         """Lock the folder, unless it is ours already. Raises StoreInUse with the other process's id."""
@@ -44,6 +62,7 @@ class FolderLock:
 
     def release(self) -> None:
         """Let the next process in. The file stays: removing it would let two processes lock two files of one name."""
+        self.is_claimed = False
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

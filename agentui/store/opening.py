@@ -1,25 +1,99 @@
-"""Which store the settings ask for."""
+"""Which store the settings ask for: a door to it, behind which its code is loaded when somebody first needs it.
 
+SQLAlchemy and what stands on it take 20 MB, and a server without sessions and stored variables never needs them.
+"""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, Protocol
 
 from agentui.errors import Unsupported
 from agentui.store.address import place_of
 from agentui.store.base import Store
-from agentui.store.sqlite import SqliteStore
+from agentui.store.lock import FolderLock
 
 FILE = "agentui.db"
 
 
-def open_store(database_url: str | None, data: Path) -> Store:
-    """The store, not yet started: PostgreSQL where a URL names it, else the file ``agentui.db`` in the data folder.
+class StoreDoor(Protocol):
+    """A store that is known and not loaded yet."""
+
+    def claim(self) -> None:
+        """Keep other processes out from now on where only one may be in. Raises StoreInUse."""
+
+    def release(self) -> None:
+        """Let others in."""
+
+    def load(self) -> Store:
+        """The store, not yet started. Takes some 0.2 seconds the first time, so call it in a thread."""
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """What the store's ``status`` says before it starts."""
+
+
+def door_to_store(database_url: str | None, data: Path) -> StoreDoor:
+    """PostgreSQL where a URL names it, else the file ``agentui.db`` in the data folder.
 
     Raises ValueError for a URL that is not PostgreSQL's, and Unsupported when its driver is not installed.
     """
-    if database_url is None:
-        return SqliteStore(data / FILE)
-    place_of(database_url)  # A URL that is none is said before a driver is asked for.
-    try:
-        from agentui.store.postgres import PostgresStore  # an extra: only needed here
-    except ImportError as error:
-        raise Unsupported("PostgreSQL needs its driver: pip install -e '.[postgres]' in agentui's folder.") from error
-    return PostgresStore(database_url)
+    return SqliteDoor(data / FILE) if database_url is None else PostgresDoor(database_url)
+
+
+class SqliteDoor:
+    """To a file, whose folder belongs to one process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = FolderLock(path.parent)
+
+    def claim(self) -> None:
+        """Take the folder before it is needed. Raises StoreInUse."""
+        self._lock.claim()
+
+    def release(self) -> None:
+        """Let the next process in."""
+        self._lock.release()
+
+    def load(self) -> Store:
+        """The store, which shares this door's lock."""
+        from agentui.store.sqlite import SqliteStore
+
+        return SqliteStore(self._path, lock=self._lock)
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """As the store says it of a file that it has not looked at."""
+        return _status("sqlite", str(self._path))
+
+
+class PostgresDoor:
+    """To a database, which several processes may share. Raises ValueError and Unsupported as ``door_to_store`` says."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._place = place_of(url)  # A URL that is none is said before a driver is asked for.
+        if find_spec("asyncpg") is None:
+            raise Unsupported("PostgreSQL needs its driver: pip install -e '.[postgres]' in agentui's folder.")
+
+    def claim(self) -> None:
+        """Nothing: several processes may share a database."""
+
+    def release(self) -> None:
+        """Nothing was claimed."""
+
+    def load(self) -> Store:
+        """The store."""
+        from agentui.store.postgres import PostgresStore
+
+        return PostgresStore(self._url)
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """As the store says it of a database that it has not reached."""
+        return _status("postgresql", self._place)
+
+
+def _status(engine: str, place: str) -> Mapping[str, Any]:
+    return {"engine": engine, "place": place, "read_only": False, "reason": None, "full": False}

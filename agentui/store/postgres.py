@@ -52,9 +52,6 @@ class PostgresStore:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._read_only: str | None = None
 
-    def claim(self) -> None:
-        """Nothing: several processes may share a database."""
-
     async def start(self) -> None:
         """Connect and migrate; several workers may start at once. Raises Busy when the server cannot be reached."""
         engine = create_async_engine(

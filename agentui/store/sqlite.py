@@ -48,7 +48,8 @@ class SqliteStore:
     """Transactions on a SQLite file; every one that returned survives a power cut (WAL, synchronous=FULL).
 
     ``busy_timeout`` is how many seconds to wait for another program's lock, ``reserve`` how many bytes to keep for a full
-    disk, ``backups`` how many daily copies to keep. A damaged file is opened for reading only and never touched.
+    disk, ``backups`` how many daily copies to keep, ``lock`` the folder's where somebody claimed it already. A damaged file is
+    opened for reading only and never touched.
     """
 
     def __init__(
@@ -61,12 +62,13 @@ class SqliteStore:
         backups: int = KEPT,
         clock: Clock | None = None,
         migrations_folder: Path = migrations.FOLDER,
+        lock: FolderLock | None = None,
     ) -> None:
         self._path = path
         self._busy_timeout = busy_timeout
         self._clock = clock or SystemClock()
         self._file = SqliteFile(path, busy_timeout, migrations_folder)
-        self._lock = FolderLock(path.parent)
+        self._lock = lock or FolderLock(path.parent)
         self._reserve = Reserve(path.parent, reserve)
         self._backups = Backups(path, self._clock, backups)
         self._writes: Queue = SimpleQueue()
@@ -78,24 +80,12 @@ class SqliteStore:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._read_only: str | None = None
         self._is_full = False
-        self._is_claimed = False
         self._backup_error: str | None = None
 
-    def claim(self) -> None:
-        """Take the folder before it is needed, and keep it until ``close``. Raises StoreInUse.
-
-        A folder that cannot be written is left alone: who needs the memory will hear of it.
-        """
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock.take()
-        except OSError as error:
-            log.warning("The data folder %s cannot be locked: %s", self._path.parent, error.strerror)
-            return
-        self._is_claimed = True
-
     async def start(self) -> None:
-        """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull."""
+        """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull, StoreReadOnly."""
+        if self._path.is_dir():
+            raise StoreReadOnly(f"{self._path} is a folder, where the database file belongs. Move it away and try again.")
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.take()
         self._read_only = None
@@ -107,7 +97,7 @@ class SqliteStore:
             await self._open_lanes()
         except BaseException:
             await self._close_lanes()
-            if not self._is_claimed:
+            if not self._lock.is_claimed:
                 self._lock.release()
             raise
         self._loop = asyncio.get_running_loop()
@@ -139,7 +129,6 @@ class SqliteStore:
             await asyncio.gather(self._rounds, return_exceptions=True)
             self._rounds = None
         await self._close_lanes()
-        self._is_claimed = False
         self._lock.release()
 
     @property

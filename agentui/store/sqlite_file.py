@@ -9,8 +9,9 @@ from typing import cast
 from sqlalchemy import Connection, Engine, NullPool, create_engine
 
 from agentui.errors import Busy
+from agentui.files import sync_folder
 from agentui.store import migrations
-from agentui.store.backups import Backups, found_damage, sync_folder
+from agentui.store.backups import Backups, found_damage
 from agentui.store.faults import Fault, sqlite_fault
 from agentui.store.lending import guard
 

@@ -51,6 +51,7 @@ sessions = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     UniqueConstraint("account_id", "name"),
+    Index(None, "account_id", "created_at"),
     Index(None, "account_id", "updated_at"),
 )
 
@@ -94,6 +95,7 @@ floors = Table(
         postgresql_where=text("superseded_at IS NULL"),
     ),
     Index(None, "session_id", "branch_id", "floor_no"),
+    Index(None, "account_id", "created_at"),
     Index(None, "account_id", "updated_at"),
 )
 
@@ -140,6 +142,7 @@ pages = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     UniqueConstraint("floor_id", "page_no", "version"),
+    Index(None, "account_id", "created_at"),
     Index(
         "uq_pages_active",
         "floor_id",
@@ -165,6 +168,7 @@ messages = Table(
     Column("source", String(200)),
     Column("created_at", BigInteger, nullable=False),
     UniqueConstraint("page_id", "seq"),
+    Index(None, "account_id", "created_at"),
 )
 
 variables = Table(

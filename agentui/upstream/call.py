@@ -20,9 +20,10 @@ class Timeouts:
     idle: float = 120.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Attempt:
-    """One try: number from 1, host as errors name it, and how far it came.
+    """One try: number from 1, host as errors name it, and how far it came. Nobody changes one; it is not frozen because a
+    frozen dataclass takes three times as long to make, and every request makes one.
 
     ``connected`` and ``first_byte`` (the answer's headers) are None where it did not come so far. ``error`` is the message
     of what went wrong; an answer with an error status has a ``status`` instead. ``wait`` is the pause in seconds before the
@@ -39,9 +40,9 @@ class Attempt:
     wait: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class UpstreamCall:
-    """One request to an upstream.
+    """One request to an upstream. A value, as ``Attempt`` is one.
 
     ``deadline`` is a moment, not a span; None means that only ``timeouts`` limit the call. ``node`` is the id that errors
     carry. ``on_attempt`` hears of every attempt as it ends, before the pause that follows; it must not block.

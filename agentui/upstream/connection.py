@@ -106,13 +106,10 @@ class Connection(asyncio.Protocol):
                 raise self.failure
             await self.arrival()
 
-    async def arrival(self) -> None:
-        """Wait until there is something new: headers, a piece of the body, the end or a failure. One waits at a time."""
+    def arrival(self) -> asyncio.Future[None]:
+        """Done when there is something new: headers, a piece of the body, the end or a failure. One waits at a time."""
         waiter = self._waiter = self._loop.create_future()
-        try:
-            await waiter
-        finally:
-            self._waiter = None
+        return waiter
 
     def take(self) -> bytes:
         """The body's bytes that are there, 64 KB at most; b"" where there are none."""
@@ -318,5 +315,6 @@ class Connection(asyncio.Protocol):
 
     def _wake(self) -> None:
         """Wake whoever waits."""
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)

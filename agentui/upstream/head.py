@@ -20,9 +20,11 @@ def render_head(method: str, target: Target, headers: Mapping[str, str], length:
     if not is_token(method):
         raise BadRequest(f"{method!r:.40} cannot be a request's method.", param="method")
     outgoing = _DEFAULTS.copy()
-    for name, value in headers.items():
-        if not (value.isascii() and value.isprintable()):  # such a value needs no closer look
+    values = "".join(headers.values())
+    if not (values.isascii() and values.isprintable()):  # such values need no closer look
+        for name, value in headers.items():
             check_header(name, value)
+    for name, value in headers.items():
         outgoing[_name(name)] = value
     if not FRAMING.isdisjoint(outgoing):
         for name in FRAMING & outgoing.keys():

@@ -1,7 +1,7 @@
 """Which headers travel: to an upstream (RawForward), back to a caller, and which are no headers at all."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from agentui.errors import BadRequest
 
@@ -103,9 +103,11 @@ def returnable_response_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The upstream's headers that the caller may see, names in lower case; values that could not be sent on are left out."""
     listed = _listed_by_connection(headers)
     return {
-        name: value
-        for name, value in _lowered(headers)
-        if (name in _RESPONSE or name.startswith(_RESPONSE_FAMILIES)) and name not in listed and not _UNFIT.search(value)
+        lowered: value
+        for name, value in headers.items()
+        if ((lowered := name.lower()) in _RESPONSE or lowered.startswith(_RESPONSE_FAMILIES))
+        and lowered not in listed
+        and not _UNFIT.search(value)
     }
 
 
@@ -114,8 +116,7 @@ def _lowered(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name.lower(), value) for name, value in headers.items()]
 
 
-def _listed_by_connection(headers: Mapping[str, str]) -> frozenset[str]:
+def _listed_by_connection(headers: Mapping[str, str]) -> Collection[str]:
     """The names that ``Connection`` declares to be for this hop only (RFC 9110, 7.6.1)."""
-    return frozenset(
-        listed.strip().lower() for name, value in headers.items() if name.lower() == "connection" for listed in value.split(",")
-    )
+    values = [value for name, value in headers.items() if len(name) == len("connection") and name.lower() == "connection"]
+    return {listed.strip().lower() for value in values for listed in value.split(",")} if values else ()

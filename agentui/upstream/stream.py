@@ -93,6 +93,11 @@ class UpstreamStream:
         """The media type in lower case without its parameters, "" where the upstream gave none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
+    @property
+    def is_over(self) -> bool:
+        """True when the whole body has arrived and been read, so that nothing is left to wait for."""
+        return self._inflater is None and self._connection.is_complete and not self._connection.pieces
+
     def chunks(self) -> AsyncIterator[bytes]:
         """What is left of the body, in pieces of 1 byte to 64 KB as they arrive.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, select
 
+from agentui.store.prepared import Prepared
 from agentui.store.tables import branches, floors, pages, sessions
 from agentui.variables.errors import HostNotFound, InvalidContext, TargetLocked
 from agentui.variables.scopes import Target, branch_target, split_branch_id
@@ -35,25 +36,25 @@ class Place:
         return tuple(found)
 
 
-_SESSION = select(sessions.c.id).where(sessions.c.id == bindparam("id"), sessions.c.account_id == bindparam("account"))
-_BRANCH = select(branches.c.branch_id).where(
+_session = select(sessions.c.id).where(sessions.c.id == bindparam("id"), sessions.c.account_id == bindparam("account"))
+_branch = select(branches.c.branch_id).where(
     branches.c.session_id == bindparam("session"),
     branches.c.branch_id == bindparam("branch"),
     branches.c.account_id == bindparam("account"),
 )
-_FLOOR = select(floors.c.session_id, floors.c.branch_id, floors.c.id, floors.c.state).where(
+_floor = select(floors.c.session_id, floors.c.branch_id, floors.c.id, floors.c.state).where(
     floors.c.id == bindparam("id"), floors.c.account_id == bindparam("account")
 )
-_PAGE = (
+_page = (
     select(floors.c.session_id, floors.c.branch_id, floors.c.id, floors.c.state)
     .join(pages, pages.c.floor_id == floors.c.id)
     .where(pages.c.id == bindparam("id"), pages.c.account_id == bindparam("account"))
 )
 # What a writing transaction looks at must neither go nor change its state until it ends. SQLite has one writer anyway.
-_SESSION_HELD = _SESSION.with_for_update(read=True, key_share=True)
-_BRANCH_HELD = _BRANCH.with_for_update(read=True, key_share=True)
-_FLOOR_HELD = _FLOOR.with_for_update(read=True, of=floors)
-_PAGE_HELD = _PAGE.with_for_update(read=True, of=[floors, pages])
+_SESSION, _SESSION_HELD = Prepared(_session), Prepared(_session.with_for_update(read=True, key_share=True))
+_BRANCH, _BRANCH_HELD = Prepared(_branch), Prepared(_branch.with_for_update(read=True, key_share=True))
+_FLOOR, _FLOOR_HELD = Prepared(_floor), Prepared(_floor.with_for_update(read=True, of=floors))
+_PAGE, _PAGE_HELD = Prepared(_page), Prepared(_page.with_for_update(read=True, of=[floors, pages]))
 
 
 def find_place(
@@ -95,13 +96,13 @@ def _lowest(db: Connection, account: str, floor_id: str | None, page_id: str | N
 
 def place_of_page(db: Connection, account: str, page_id: str) -> Place | None:
     """Where a page stands; None when there is no such page."""
-    row = db.execute(_PAGE, {"id": page_id, "account": account}).one_or_none()
+    row = _PAGE.first(db, {"id": page_id, "account": account})
     return None if row is None else Place(row[0], row[1], row[2], page_id)
 
 
 def place_of_floor(db: Connection, account: str, floor_id: str) -> Place | None:
     """Where a floor stands; None when there is no such floor."""
-    row = db.execute(_FLOOR, {"id": floor_id, "account": account}).one_or_none()
+    row = _FLOOR.first(db, {"id": floor_id, "account": account})
     return None if row is None else Place(row[0], row[1], row[2])
 
 
@@ -119,7 +120,7 @@ def hold_writable(db: Connection, account: str, targets: Iterable[Target]) -> No
     # Sessions first: who removes one holds it before he looks for its variables, so nothing is written behind his back.
     # The one order for all keeps two writers from waiting for each other.
     for session_id in sorted({id for id in (_session_of(db, account, target) for target in wanted) if id is not None}):
-        db.execute(_SESSION_HELD, {"id": session_id, "account": account})
+        _SESSION_HELD.run(db, {"id": session_id, "account": account})
     for target in wanted:
         state = _look(db, account, target, hold=True)
         if state is None:
@@ -138,7 +139,7 @@ def hold_writable(db: Connection, account: str, targets: Iterable[Target]) -> No
 
 def hold_session(db: Connection, account: str, session_id: str) -> None:
     """Keep a session from being removed until the transaction ends. Raises HostNotFound."""
-    if db.execute(_SESSION_HELD, {"id": session_id, "account": account}).first() is None:
+    if _SESSION_HELD.first(db, {"id": session_id, "account": account}) is None:
         raise HostNotFound(f"There is no session {session_id!r}.", session_id=session_id)
 
 
@@ -168,29 +169,29 @@ def _look(db: Connection, account: str, target: Target, *, hold: bool) -> str | 
         case "global":
             return "open"
         case "chat":
-            found = db.execute(_SESSION_HELD if hold else _SESSION, {"id": target.scope_id, "account": account}).first()
+            found = (_SESSION_HELD if hold else _SESSION).first(db, {"id": target.scope_id, "account": account})
             return "open" if found is not None else None
         case "branch":
             named = split_branch_id(target.scope_id)
             if named is None:
                 return None
             ids = {"session": named[0], "branch": named[1], "account": account}
-            found = db.execute(_BRANCH_HELD if hold else _BRANCH, ids).first()
+            found = (_BRANCH_HELD if hold else _BRANCH).first(db, ids)
             return "open" if found is not None else None
         case "floor":
-            row = db.execute(_FLOOR_HELD if hold else _FLOOR, {"id": target.scope_id, "account": account}).one_or_none()
+            row = (_FLOOR_HELD if hold else _FLOOR).first(db, {"id": target.scope_id, "account": account})
         case "page":
-            row = db.execute(_PAGE_HELD if hold else _PAGE, {"id": target.scope_id, "account": account}).one_or_none()
-    return None if row is None else str(row.state)
+            row = (_PAGE_HELD if hold else _PAGE).first(db, {"id": target.scope_id, "account": account})
+    return None if row is None else str(row[3])
 
 
 def _check_branch(db: Connection, account: str, session_id: str, branch_id: str | None) -> None:
     """Raise HostNotFound unless the session and, if given, its branch exist."""
     if branch_id is not None:
         ids = {"session": session_id, "branch": branch_id, "account": account}
-        if db.execute(_BRANCH, ids).first() is not None:
+        if _BRANCH.first(db, ids) is not None:
             return
-    if db.execute(_SESSION, {"id": session_id, "account": account}).first() is None:
+    if _SESSION.first(db, {"id": session_id, "account": account}) is None:
         raise HostNotFound(f"There is no session {session_id!r}.", session_id=session_id)
     if branch_id is not None:
         raise HostNotFound(f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id)

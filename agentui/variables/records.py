@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, case, delete, func, literal, select, true
-from sqlalchemy.dialects import postgresql, sqlite
 
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
+from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, pages, sessions, variables
 from agentui.variables.errors import DuplicateTarget, VariableNotFound
 from agentui.variables.hosts import exists, hold_writable
@@ -118,9 +118,8 @@ def upsert(db: Connection, account: str, writes: Sequence[Put], now: int) -> lis
     ]
     # One order for all writers: two never wait for each other. Ids were given before, so a list by time keeps the caller's.
     rows.sort(key=lambda row: (row["scope"], row["scope_id"], row["key"]))
-    statement = _UPSERTS[db.dialect.name]
     written = {}
-    for id, scope, scope_id, key, version in db.execute(statement, rows):
+    for id, scope, scope_id, key, version in _UPSERT.each(db, rows):
         written[scope, scope_id, key] = id, version
     results = []
     for write in writes:
@@ -132,7 +131,8 @@ def upsert(db: Connection, account: str, writes: Sequence[Put], now: int) -> lis
 
 
 def _upsert_of(insert: Any) -> Any:
-    statement = insert(variables)
+    columns = ("id", "account_id", "scope", "scope_id", "key", "value_json", "version", "updated_at")
+    statement = insert(variables).values(named(variables, *columns))
     return statement.on_conflict_do_update(
         index_elements=["account_id", "scope", "scope_id", "key"],
         set_={
@@ -143,7 +143,7 @@ def _upsert_of(insert: Any) -> Any:
     ).returning(variables.c.id, variables.c.scope, variables.c.scope_id, variables.c.key, variables.c.version)
 
 
-_UPSERTS = {"sqlite": _upsert_of(sqlite.insert), "postgresql": _upsert_of(postgresql.insert)}
+_UPSERT = Prepared({engine: _upsert_of(insert) for engine, insert in INSERT.items()})
 
 
 def get(db: Connection, account: str, id: str) -> Variable:

@@ -1,13 +1,15 @@
 """The five tiers as one mapping: page > floor > branch > chat > global."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, bindparam, literal, select, union_all
+from sqlalchemy import Connection, Integer, bindparam, literal, literal_column, select, union_all
 
+from agentui.store.prepared import Prepared
 from agentui.store.tables import variables
 from agentui.variables.hosts import Place, find_place
-from agentui.variables.records import COLUMNS, Variable
+from agentui.variables.records import Variable
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target
 
 T = TypeVar("T")
@@ -26,10 +28,11 @@ class Winner(NamedTuple, Generic[T]):
 def resolve(layers: Mapping[Scope, Mapping[str, T]]) -> dict[str, Winner[T]]:
     """The winning value of every key, keys in order. A null wins like any value."""
     won: dict[str, Winner[T]] = {}
-    for scope in SCOPES:
+    for scope in reversed(SCOPES):
         for key, value in layers.get(scope, {}).items():
-            won[key] = Winner(scope, value)
-    return dict(sorted(won.items()))
+            if key not in won:
+                won[key] = Winner(scope, value)
+    return {key: won[key] for key in sorted(won)}
 
 
 def load_place(
@@ -58,22 +61,31 @@ def load_global(db: Connection, account: str) -> Layers:
 def load_targets(db: Connection, account: str, targets: Sequence[Target]) -> Layers:
     """The variables of some tiers, at most one of each scope."""
     layers: Layers = {target.scope: {} for target in targets}
-    ids: dict[str, str | None] = {"account": account, **dict.fromkeys(SCOPES)}
-    ids |= {target.scope: target.scope_id for target in targets}
-    for row in db.execute(_VISIBLE, ids):
-        variable = Variable._make(row)
-        layers[variable.scope][variable.key] = variable
+    ids: dict[str, str] = {"account": account}
+    ids.update((target.scope, target.scope_id) for target in targets)
+    tiers = [(target.scope, target.scope_id, layers[target.scope]) for target in targets]
+    for number, id, key, value_json, version, updated_at in _visible(tuple(layers)).all(db, ids):
+        scope, scope_id, tier = tiers[number]
+        tier[key] = Variable(id, scope, scope_id, key, value_json, version, updated_at)
     return layers
 
 
-# One search of the unique index for each tier; put together by OR, SQLite would walk through the whole account.
-_VISIBLE = union_all(
-    *(
-        select(*COLUMNS).where(
-            variables.c.account_id == bindparam("account"),
-            variables.c.scope == literal(scope),
-            variables.c.scope_id == bindparam(scope),
+@cache
+def _visible(scopes: tuple[Scope, ...]) -> Prepared:
+    """The variables of one host of each scope; the first column is the scope's number among them.
+
+    One search of the unique index for each; put together by OR, SQLite would walk through the whole account.
+    """
+    columns = [variables.c[name] for name in ("id", "key", "value_json", "version", "updated_at")]
+    return Prepared(
+        union_all(
+            *(
+                select(literal_column(str(number), Integer), *columns).where(
+                    variables.c.account_id == bindparam("account"),
+                    variables.c.scope == literal(scope),
+                    variables.c.scope_id == bindparam(scope),
+                )
+                for number, scope in enumerate(scopes)
+            )
         )
-        for scope in SCOPES
     )
-)

@@ -6,15 +6,14 @@ falls back to what the branch holds today (seed 000, ``branch_local_variable_sna
 
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, bindparam, delete, select
 
 from agentui.jsonio import Json, dumps_text
+from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branch_snapshots, variables
 from agentui.variables.errors import HostNotFound, SnapshotMissing
 from agentui.variables.hosts import place_of_floor
 from agentui.variables.records import Put, upsert
-from agentui.variables.resolve import load_targets
 from agentui.variables.scopes import branch_target
 from agentui.variables.values import parse, render
 
@@ -24,14 +23,27 @@ def save_branch_snapshot(db: Connection, account: str, floor_id: str, now: int) 
     place = place_of_floor(db, account, floor_id)
     if place is None or place.branch_id is None:
         raise HostNotFound(f"There is no floor {floor_id!r}.", floor_id=floor_id)
-    target = branch_target(place.session_id, place.branch_id)
+    save_snapshot_of(db, account, floor_id, place.session_id, place.branch_id, now)
+
+
+def save_snapshot_of(db: Connection, account: str, floor_id: str, session_id: str, branch_id: str, now: int) -> None:
+    """The same, where the caller knows that the floor lies on this branch."""
+    branch = {"account": account, "branch": branch_target(session_id, branch_id).scope_id}
     # The texts are put together as they are: reading them only to write them again would cost and could change them.
-    members = [
-        f"{dumps_text(key)}:{variable.value_json}"
-        for key, variable in sorted(load_targets(db, account, [target])["branch"].items())
-    ]
-    row = {"floor_id": floor_id, "account_id": account, "values_json": f"{{{','.join(members)}}}", "created_at": now}
-    db.execute(_REPLACE[db.dialect.name], row)
+    members = ",".join([f"{dumps_text(key)}:{text}" for key, text in _TEXTS.all(db, branch)])
+    row = {"floor_id": floor_id, "account_id": account, "values_json": f"{{{members}}}", "created_at": now}
+    _REPLACE.run(db, row)
+
+
+_TEXTS = Prepared(
+    select(variables.c.key, variables.c.value_json)
+    .where(
+        variables.c.account_id == bindparam("account"),
+        variables.c.scope == "branch",
+        variables.c.scope_id == bindparam("branch"),
+    )
+    .order_by(variables.c.key)
+)
 
 
 def load_branch_snapshot(db: Connection, account: str, floor_id: str) -> dict[str, Json]:
@@ -43,8 +55,8 @@ def load_branch_snapshot(db: Connection, account: str, floor_id: str) -> dict[st
     ).scalar_one_or_none()
     if text is None:
         raise SnapshotMissing(
-            "This floor has no snapshot of its branch's variables, so no branch can take them over. Choose a floor that "
-            "a turn has committed.",
+            "This floor has no snapshot of its branch's variables, so no branch can take them over. Fork from another "
+            "committed floor.",
             floor_id=floor_id,
         )
     values: dict[str, Json] = parse(text)
@@ -69,11 +81,11 @@ def fork_branch_variables(
 
 
 def _replace_of(insert: Any) -> Any:
-    statement = insert(branch_snapshots)
+    statement = insert(branch_snapshots).values(named(branch_snapshots, "floor_id", "account_id", "values_json", "created_at"))
     return statement.on_conflict_do_update(
         index_elements=["floor_id"],
         set_={name: statement.excluded[name] for name in ("account_id", "values_json", "created_at")},
     )
 
 
-_REPLACE = {"sqlite": _replace_of(sqlite.insert), "postgresql": _replace_of(postgresql.insert)}
+_REPLACE = Prepared({engine: _replace_of(insert) for engine, insert in INSERT.items()})

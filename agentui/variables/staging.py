@@ -19,9 +19,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from agentui.jsonio import Json
+from agentui.store.prepared import Prepared
 from agentui.store.tables import variables
 from agentui.templating.paths import MISSING, Step
 from agentui.variables.errors import CannotStage, InvalidWrite, ValueTooLarge, VariableChanged
@@ -265,15 +266,24 @@ def _load_current(db: Connection, account: str, places: Sequence[tuple[Target, s
     found = {}
     # A search for each tier, for SQLite finds no index for pairs; in one order, so that two commits never wait in a ring.
     for target, keys in sorted(keys_by_target.items()):
-        query = select(*COLUMNS).where(
-            variables.c.account_id == account,
-            variables.c.scope == target.scope,
-            variables.c.scope_id == target.scope_id,
-            variables.c.key.in_(keys),
-        )
-        for row in db.execute(query.order_by(variables.c.key).with_for_update()):
-            found[target, row.key] = Variable._make(row)
+        of_tier = {"account": account, "scope": target.scope, "scope_id": target.scope_id}
+        for row in (
+            _ONE_HELD.all(db, {**of_tier, "key": keys[0]})
+            if len(keys) == 1
+            else db.execute(_SOME_HELD, {**of_tier, "keys": keys})
+        ):
+            variable = Variable._make(row)
+            found[target, variable.key] = variable
     return found
+
+
+_of_tier = select(*COLUMNS).where(
+    variables.c.account_id == bindparam("account"),
+    variables.c.scope == bindparam("scope"),
+    variables.c.scope_id == bindparam("scope_id"),
+)
+_ONE_HELD = Prepared(_of_tier.where(variables.c.key == bindparam("key")).with_for_update())
+_SOME_HELD = _of_tier.where(variables.c.key.in_(bindparam("keys", expanding=True))).order_by(variables.c.key).with_for_update()
 
 
 def _final_text(write: Write, current: Variable | None) -> str:

@@ -1,62 +1,61 @@
-/**
- * The start page: which pipelines there are, which one answers, and what ran last.
- * Values from the server become text nodes and nothing else.
- */
+/** What happens before the first picture and right after it: language, look, facts, drafts, and the wires to the server. */
+import {ApiFailure, onUnauthorised} from './api/client.js';
+import {loadDrafts, storage} from './api/drafts.js';
+import {listenForKeys} from './actions.js';
+import {listenForDrops} from './files/dropping.js';
+import {offerTour} from './help/tourstate.js';
+import {watchChanges} from './state/changes.js';
+import {loadFacts} from './state/library.js';
+import {notify, notifyFailure} from './state/notices.js';
+import {watchRuns} from './state/runs.js';
+import {store} from './state/store.js';
+import {isDirty, keepDraftsNow, openPipeline, restoreDraft} from './state/tabs.js';
+import {recallView} from './state/view.js';
+import {preferredLocale, speak} from './words.js';
 
-/**
- * @param {string} path
- * @returns {Promise<any>}
- */
-async function get(path) {
-  const reply = await fetch(path);
-  if (reply.status === 401) throw new Error("it asks for its access token, which this page does not send yet");
-  if (!reply.ok) throw new Error(`${path} answered ${reply.status}`);
-  return reply.json();
+const RETRY_MS = 3000;
+
+/** Prepare the first picture; the rest goes on in the background. */
+export async function start() {
+  const locale = recallView() ?? preferredLocale();
+  const words = speak(locale);
+  onUnauthorised(() => store.set((state) => ({server: {...state.server, needsToken: true}})));
+  listenForKeys();
+  listenForDrops();
+  addEventListener('pagehide', keepDraftsNow);
+  addEventListener('beforeunload', (event) => {
+    keepDraftsNow();
+    if (store.get().tabs.some((tab) => isDirty(tab) && !tab.readOnly)) event.preventDefault();
+  });
+  await words;
+  void connect();
 }
 
-/**
- * @param {string} name
- * @param {string} detail
- * @returns {HTMLLIElement}
- */
-function item(name, detail) {
-  const line = document.createElement("li");
-  const title = document.createElement("span");
-  title.className = "name";
-  title.textContent = name;
-  const rest = document.createElement("span");
-  rest.className = "quiet";
-  rest.textContent = detail;
-  line.append(title, rest);
-  return line;
+/** Get the facts from the server and open what was open, or the active pipeline; again until it works. */
+export async function connect() {
+  try {
+    await loadFacts();
+  } catch (error) {
+    const isOffline = error instanceof ApiFailure && error.status === 0;
+    if (error instanceof ApiFailure && error.status === 401) return;
+    store.set((state) => ({server: {...state.server, online: false}}));
+    if (!isOffline) notifyFailure(error);
+    setTimeout(() => void connect(), RETRY_MS);
+    return;
+  }
+  watchChanges();
+  watchRuns();
+  await reopen();
+  offerTour();
 }
 
-/** @param {any} entry a line of GET /api/pipelines */
-function pipeline(entry) {
-  const state = [entry.active ? "active" : "", entry.valid ? "" : `problems: ${entry.problem_count}`].filter(Boolean).join(", ");
-  return item(state ? `${entry.name} (${state})` : entry.name, `/p/${entry.id} · ${entry.description}`);
+/** Open the drafts that were not saved, and the pipeline that the address names, or the active one. */
+async function reopen() {
+  if ((await storage()).place === 'memory') notify('warning', 'app.draftsNotKept');
+  for (const draft of await loadDrafts()) {
+    const isOpen = store.get().tabs.some((tab) => tab.id !== null && draft.key === `pipeline:${tab.id}`);
+    if (!isOpen) await restoreDraft(draft);
+  }
+  const wanted = decodeURIComponent(location.hash.slice(1)) || store.get().server.activePipeline;
+  if (wanted && store.get().library.pipelines.some((one) => one.id === wanted)) await openPipeline(wanted);
 }
-
-/** @param {any} run a line of GET /api/runs */
-function run(run) {
-  const began = new Date(run.started).toLocaleTimeString();
-  const took = run.duration_ms === null ? "" : ` · ${Math.round(run.duration_ms)} ms`;
-  return item(`${run.pipeline} · ${run.model ?? "no model"} · ${run.state}`, `${began}${took} · ${run.path} · ${run.id}`);
-}
-
-/** @param {string} id */
-const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-
-async function show() {
-  const health = await get("/health");
-  element("state").textContent = `Version ${health.version} is running. Active pipeline: ${health.active_pipeline ?? "none"}.`;
-  const pipelines = await get("/api/pipelines");
-  element("pipelines").replaceChildren(...pipelines.map(pipeline));
-  const runs = await get("/api/runs?limit=10");
-  element("no-runs").hidden = runs.length > 0;
-  element("runs").replaceChildren(...runs.map(run));
-}
-
-show().catch((error) => {
-  element("state").textContent = `The server cannot be read: ${error.message}.`;
-});

@@ -26,6 +26,18 @@ async def test_node_types_bring_their_forms(start_server: StartServer) -> None:
     assert types["ProviderCall"]["schema"]["properties"]["template"]["ui"] == "json"
     assert types["SetVars"]["ports"] == ["done"]
     assert types["SetVars"]["defaults"] == {"variables": []}
+    fields = types["ProviderCall"]["schema"]["properties"]
+    assert (fields["base_url"]["title"], types["RawForward"]["schema"]["properties"]["extra_headers"]["title"]) == (
+        "Base URL",
+        "Extra headers",
+    )
+    for kind in types.values():
+        forms = [kind["schema"], *kind["schema"].get("$defs", {}).values()]
+        for name, field in [item for form in forms for item in form["properties"].items()]:
+            assert field["title"] and field["description"], (kind["type"], name)
+            words = field.get("enumDescriptions")
+            assert words is None or len(words) == len(field["enum"]), (kind["type"], name)
+    assert fields["provider"]["enumDescriptions"][1] == "OpenAI Chat Completions"
 
 
 async def test_a_good_document_is_explained(start_server: StartServer) -> None:

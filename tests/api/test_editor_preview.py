@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agentui.jsonio import Json
-from tests.api.editor_client import CALLER, Editor, editing
-from tests.conftest import StartServer
+from tests.api.editor_client import CALLER, Editor, editing, say
+from tests.conftest import StartServer, call
 from tests.upstreams.server import API_KEY, Mock
 
 REQUEST = {
@@ -56,6 +56,8 @@ async def test_a_model_call_is_shown_as_it_would_be_sent(editor: Editor, mock: M
     assert shown["body"]["messages"] == [{"role": "user", "content": "Be kind to Hi"}]
     assert shown["body"]["temperature"] == 0.5
     assert answer.body["bytes"] > 50
+    assert answer.body["tokens"] == 4 + 4  # a message, and the 13 characters of "Be kind to Hi"
+    assert "tokens" not in shown
     assert answer.body["missing"] == []
     assert mock.requests == []
 
@@ -210,3 +212,24 @@ async def test_a_preview_without_a_chat_fails_as_the_run_would(start_server: Sta
         got = await editor.post("/api/preview", {"pipeline": "default", "node": "n2", "request": REQUEST})
         assert got.status == 422
         assert "names no session" in got.body["error"]["message"]
+
+
+async def test_a_template_that_fails_says_where(start_server: StartServer, mock: Mock) -> None:
+    fails = "Words.\n{{ chat.last_user|add(1) }}"
+    blocks = [{"role": "user", "text": "Hi"}, {"role": "system", "text": fails}]
+    server = await start_server({"default": call("openai", mock.origin, blocks=blocks)})
+    async with editing(server) as editor:
+        answer = await editor.post("/api/preview", {"node": "n1", "request": REQUEST})
+    assert (answer.status, answer.code) == (422, "template_error")
+    [problem] = answer.body["error"]["details"]["problems"]
+    assert problem.keys() == {"code", "message", "severity", "node", "field", "line", "column"}
+    where = (problem["node"], problem["field"], problem["line"], problem["column"])
+    assert (problem["code"], where) == ("template.render", ("n1", "blocks.1.text", 2, 1))
+
+
+async def test_a_forwarded_request_has_an_estimate_and_words_have_none(start_server: StartServer, mock: Mock) -> None:
+    forward = {"format": 1, "name": "raw", "nodes": [{"id": "n1", "type": "RawForward", "config": {"base_url": mock.origin}}]}
+    async with editing(await start_server({"default": forward, "words": say()})) as editor:
+        raw = (await editor.post("/api/preview", {"node": "n1", "request": REQUEST})).body
+        words = (await editor.post("/api/preview", {"pipeline": "words", "node": "n1", "request": REQUEST})).body
+    assert raw["tokens"] > 4 and words["tokens"] is None

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from agentui.jsonio import Json
-from tests.api.editor_client import Editor, editing, say
+from agentui.pipeline.history import client_of
+from tests.api.editor_client import CALLER, Editor, editing, say
 from tests.conftest import StartServer, call
 from tests.upstreams.server import API_KEY, Mock
 
@@ -169,3 +170,77 @@ async def test_a_page_that_is_closed_leaves_no_listener_behind(start_server: Sta
         assert len(asyncio.all_tasks()) <= before
         mock.release()
         await calling
+
+
+async def test_a_run_tells_its_request_and_the_document_that_ran(start_server: StartServer, mock: Mock) -> None:
+    document = call("openai", mock.origin)
+    async with editing(await start_server({"default": document})) as editor:
+        run = await finished(editor)
+        await editor.put("/api/pipelines/default", say("something else"), if_match="*")
+        again = (await editor.get(f"/api/runs/{run['id']}")).body
+        assert again["document"] == document
+        asked = again["request"]
+        assert (asked["method"], asked["path"], asked["query"]) == ("POST", "/v1/chat/completions", "")
+        assert asked["body"] == {"model": "text", "messages": [{"role": "user", "content": "Hello!"}]}
+        assert asked["headers"]["authorization"].startswith("***") and API_KEY not in str(again)
+        assert (await editor.get(f"/api/runs/{run['id']}/request")).body == asked
+        assert (await editor.get("/api/runs/none/request")).status == 404
+
+
+async def test_a_large_request_is_summarised_and_there_in_full_behind_a_link(start_server: StartServer) -> None:
+    async with editing(await start_server({"default": say()})) as editor:
+        await editor.chat(messages=[{"role": "user", "content": "long " * 4000}])
+        run = (await editor.get(f"/api/runs/{(await editor.only_run())['id']}")).body
+        body = run["request"]["body"]
+        assert body["bytes"] > 20_000 and len(body["summary"]) == 500
+        whole = (await editor.get(body["link"])).body
+        assert whole["body"]["messages"][0]["content"] == "long " * 4000
+
+
+async def test_a_key_in_the_query_and_one_in_the_document_are_masked(start_server: StartServer, mock: Mock) -> None:
+    literal = "Bearer sk-written-into-the-pipeline-0123456789"
+    server = await start_server({"default": call("gemini", mock.origin, headers={"Authorization": literal})})
+    body = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+    async with editing(server) as editor:
+        await editor.post(f"/v1beta/models/text:generateContent?key={API_KEY}", body)
+        run = await editor.get(f"/api/runs/{(await editor.only_run())['id']}")
+    assert run.body["request"]["query"] == "key=***"
+    assert API_KEY not in run.text and literal not in run.text
+
+
+async def test_a_line_of_the_history_tells_chat_client_and_tokens(start_server: StartServer, mock: Mock) -> None:
+    forward = {"format": 1, "name": "raw", "nodes": [{"id": "n1", "type": "RawForward", "config": {"base_url": mock.origin}}]}
+    async with editing(await start_server({"default": call("openai", mock.origin), "raw": forward, "words": say()})) as editor:
+        body = {"model": "text", "messages": [{"role": "user", "content": "Hello!"}]}
+        headers = {**CALLER, "user-agent": "SillyTavern/1.13 (x)", "x-agentui-session": "evening"}
+        answer = await editor.call("POST", "/v1/chat/completions", body, headers)
+        for path in ("/p/raw/v1/chat/completions", "/p/words/v1/chat/completions"):
+            await editor.chat(path=path)
+        words, raw, chat = (await editor.get("/api/runs")).body
+        usage = answer.body["usage"]
+        for line in (raw, chat):
+            assert (line["input_tokens"], line["output_tokens"]) == (usage["prompt_tokens"], usage["completion_tokens"])
+        assert (words["input_tokens"], words["output_tokens"]) == (None, None)
+        assert (chat["origin"], chat["client"], chat["branch"]) == ("client", "SillyTavern", "main")
+        assert chat["session"] == answer.headers["x-agentui-session"] and chat["floor"] == answer.headers["x-agentui-floor"]
+        assert (raw["session"], raw["branch"], raw["floor"]) == (None, None, None)
+        for words_of in ("sillytavern", chat["session"], "client silly"):
+            assert [line["id"] for line in (await editor.get(f"/api/runs?q={words_of}")).body] == [chat["id"]]
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "name"),
+    [
+        ("OpenAI/Python 1.52.0", "OpenAI"),
+        ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge"),
+        ("Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36", "Chrome"),
+        ("Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15", "Safari"),
+        ("Mozilla/5.0 (X11; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox"),
+        ("Mozilla/5.0 (compatible)", "Mozilla"),
+        ("(nothing else)", None),
+        ("x" * 100, "x" * 60),
+        ("", None),
+    ],
+)
+def test_a_client_is_called_by_its_programs_name(user_agent: str, name: str | None) -> None:
+    assert client_of(user_agent) == name

@@ -83,10 +83,14 @@ async def test_the_editors_answers_have_the_fields_that_the_document_promises(st
             ("Verdict", (await editor.post("/api/validate", {"document": {}})).body),
             ("Problem", (await editor.post("/api/validate", {"document": {}})).body["problems"][0]),
             ("RunSummary", run),
+            ("Template", (await editor.get("/api/templates")).body[0]),
+            ("SampleRequest", (await editor.get(f"/api/runs/{run['id']}/request")).body),
             ("SettingsState", (await editor.get("/api/settings")).body),
             ("ContextNames", (await editor.get("/api/context-names")).body),
             ("Preview", (await editor.post("/api/preview", {"node": "n1", "run_id": run["id"]})).body),
             ("Health", (await editor.get("/health")).body),
         ]
+    tried = document["paths"]["/api/try"]["post"]["responses"]["200"]["content"]
+    assert set(tried) == {"application/json", "text/event-stream"}
     for name, body in pairs:
         assert set(body) == set(schemas[name]["properties"]), name

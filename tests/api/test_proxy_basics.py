@@ -608,7 +608,9 @@ async def test_the_editors_page_is_served_with_its_guards(start_server: StartSer
     assert got.status == 200
     assert got.headers["content-type"].startswith("text/html")
     assert "default-src 'self'" in got.headers["content-security-policy"]
-    again = await Caller("openai", server.origin, key="", headers={"if-none-match": got.headers["etag"]}).get("/ui/")
+    icon = await caller.get("/ui/icon.svg")
+    assert icon.status == 200
+    again = await Caller("openai", server.origin, key="", headers={"if-none-match": icon.headers["etag"]}).get("/ui/icon.svg")
     assert (again.status, again.body) == (304, b"")
 
 

@@ -25,6 +25,7 @@ from agentui.sessions.live import TurnDesk
 from agentui.sessions.turns import join_session
 from agentui.store.base import Store
 from agentui.store.lazy import LazyStore
+from agentui.store.opening import SqliteDoor
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, messages, pages
 from agentui.store.tables import floors as floors_table
@@ -81,7 +82,7 @@ async def no_recovery(store: Store) -> None:
 
 async def in_process(file: Path, sessions: int, floors: int, variables: int, seconds: float) -> float:
     """Turns per second of a desk."""
-    store = LazyStore(SqliteStore(file, reserve=0), no_recovery)
+    store = LazyStore(SqliteDoor(file), no_recovery)
     desk = TurnDesk(store, "bench", queue_seconds=0, is_alone=True)
     for number in range(sessions):
         await store.write(furnish, f"s{number}", floors, variables)

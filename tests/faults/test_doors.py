@@ -246,8 +246,11 @@ async def test_pages_run_their_own_scripts_only_and_stand_in_no_frame(house: Hou
         assert "unsafe" not in policy
         assert heard.headers["x-content-type-options"] == "nosniff"
         assert heard.headers["referrer-policy"] == "no-referrer"
-        again = await get(house, path, {"If-None-Match": heard.headers["etag"]})
-        assert again.status == 304
+        if path.endswith(".js"):
+            again = await get(house, path, {"If-None-Match": heard.headers["etag"]})
+            assert again.status == 304
+        else:
+            assert heard.headers["cache-control"] == "no-store"  # the page carries the nonce of one load
 
 
 async def test_every_answer_has_an_id_and_is_not_sniffed(house: House) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
-from agentui.errors import StoreInUse
+from agentui.errors import AgentUIError, StoreInUse
 from agentui.store.base import Store
 from agentui.store.lazy import LazyStore
-from agentui.store.sqlite import SqliteStore
+from agentui.store.opening import SqliteDoor, door_to_store
 
 
 def one(db: Connection) -> int:
@@ -21,7 +21,7 @@ def lazy_in(folder: Path, opened: list[Store]) -> LazyStore:
     async def note(store: Store) -> None:
         opened.append(store)
 
-    return LazyStore(SqliteStore(folder / "agentui.db", reserve=1024), note)
+    return LazyStore(SqliteDoor(folder / "agentui.db"), note)
 
 
 async def test_nothing_happens_until_somebody_asks(tmp_path: Path) -> None:
@@ -48,3 +48,37 @@ async def test_a_failure_to_open_is_the_callers_and_the_next_one_tries_again(tmp
     await first.close()
     assert await second.write(one) == 1
     await second.close()
+
+
+async def test_a_claimed_folder_is_kept_from_the_claim_to_the_close(tmp_path: Path) -> None:
+    first, second = lazy_in(tmp_path, []), lazy_in(tmp_path, [])
+    first.claim()
+    with pytest.raises(StoreInUse):
+        second.claim()
+    assert await first.write(one) == 1
+    with pytest.raises(StoreInUse):
+        second.claim()
+    await first.close()
+    second.claim()
+    await second.close()
+
+
+async def test_a_claim_outlives_a_store_that_does_not_open(tmp_path: Path) -> None:
+    first, second = lazy_in(tmp_path, []), lazy_in(tmp_path, [])
+    first.claim()
+    (tmp_path / "agentui.db").mkdir()
+    with pytest.raises(AgentUIError):
+        await first.write(one)
+    with pytest.raises(StoreInUse):
+        second.claim()
+    (tmp_path / "agentui.db").rmdir()
+    assert await first.write(one) == 1
+    await first.close()
+
+
+@pytest.mark.parametrize("url", [None, "postgresql://u:s3cret@h/d"])
+def test_a_door_says_of_a_store_what_the_store_says_itself(tmp_path: Path, url: str | None) -> None:
+    door = door_to_store(url, tmp_path)
+    known = door.status
+    assert "s3cret" not in str(known)
+    assert {name: door.load().status[name] for name in known} == known

@@ -125,6 +125,24 @@ async def test_a_new_revision_keeps_what_was_there(place: str, longer: Path) -> 
     await store.close()
 
 
+async def test_a_database_of_the_first_schema_gets_the_later_revisions(place: str, tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    shutil.copytree(FOLDER, first, ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*"))
+    store = open_with(place, first)
+    await store.start()
+    assert await store.read(current_revision) == "0001"
+    await store.write(open_session, "b")
+    id = await store.write(save_turn, "b", 1)
+    await store.close()
+
+    store = open_with(place, FOLDER)
+    await store.start()
+    assert await store.read(current_revision) == head_revision() != "0001"
+    assert await store.read(differences) == []
+    assert await store.read(rows_by_turn) == {id: 7}
+    await store.close()
+
+
 async def test_sqlite_is_copied_before_a_new_revision(tmp_path: Path, longer: Path) -> None:
     path = tmp_path / "data" / "agentui.db"
     store = open_with(str(path), FOLDER)

@@ -311,6 +311,23 @@ def overwritten(data: bytes, start: int, length: int) -> bytes:
     return data[:start] + bytes(length) + data[start + length :]
 
 
+@pytest.fixture
+def in_the_way(path: Path) -> Path:
+    """A folder where the database belongs."""
+    path.mkdir(parents=True)
+    return path
+
+
+async def test_a_folder_in_the_files_place_is_told_and_can_be_moved_away(in_the_way: Path, path: Path) -> None:
+    store = SqliteStore(path, reserve=RESERVE)
+    with pytest.raises(StoreReadOnly, match=r"agentui\.db is a folder"):
+        await store.start()
+    await asyncio.to_thread(in_the_way.rmdir)
+    await store.start()
+    assert await store.read(current_revision) == head_revision()
+    await store.close()
+
+
 @pytest.mark.parametrize("damage", ["pages", "not a database", "header", "cut"])
 async def test_a_damaged_file_is_opened_for_reading_only_and_left_as_it_is(store: SqliteStore, path: Path, damage: str) -> None:
     whole = await filled(store, path)

@@ -37,6 +37,13 @@ def test_integers_of_any_size_keep_every_digit() -> None:
     assert dumps({"n": 2**200, "m": [-(2**100)]}) == b'{"n":%d,"m":[%d]}' % (2**200, -(2**100))
 
 
+@pytest.mark.parametrize("number", [2**64 - 1, -(2**63)])
+def test_whole_numbers_of_64_bits_are_read_exactly_and_longer_ones_as_floats(number: int) -> None:
+    assert loads(str(number)) == number and type(loads(str(number))) is int
+    longer = number * 10
+    assert type(loads(str(longer))) is float and loads(str(longer)) == float(longer)
+
+
 def test_lone_surrogates_never_stop_an_answer() -> None:
     assert dumps({"a": "x\ud800y"}) == b'{"a":"x?y"}'
 
@@ -58,6 +65,18 @@ def test_what_vendors_would_read_differently_is_refused(text: str | bytes) -> No
 def test_a_mistake_is_placed() -> None:
     with pytest.raises(InvalidJson, match="line 2 column"):
         loads('{"a": 1,\n  oops}')
+
+
+@pytest.mark.parametrize(
+    "beside",
+    ['""', f'"{"x" * 10_000}"', f"[{'1,' * 9_000}1]", "[" + '"{[",' * 2_000 + "1]"],
+    ids=["short", "long", "wide", "wide with brackets in its texts"],
+)
+def test_nesting_has_a_limit_whatever_stands_beside(beside: str) -> None:
+    deepest = MAX_DEPTH - 1
+    assert loads(f"[{beside},{'[' * deepest}{']' * deepest}]") is not None
+    with pytest.raises(InvalidJson, match="nested deeper than 100"):
+        loads(f"[{beside},{'[' * MAX_DEPTH}{']' * MAX_DEPTH}]")
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])

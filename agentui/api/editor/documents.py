@@ -25,6 +25,7 @@ SAVE_HEADERS = {
     "If-None-Match": "* creates, and replaces nothing.",
 }
 DELETE_HEADERS = {"If-Match": "The ETag of what is removed, or *."}
+RENAME_HEADERS = {"If-Match": "The ETag of what is renamed, or *."}
 
 # A document is stored with two spaces a level, so what fits compactly may still be refused; the other way round never.
 _BODY_LIMIT = MAX_FILE_BYTES
@@ -84,6 +85,14 @@ class VersionName(BaseModel):
     name: str = Field(max_length=MAX_VERSION_NAME)
 
 
+class NewId(BaseModel):
+    """The id that a document gets."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: str
+
+
 def line(entry: Entry[Any], *, active: bool = False) -> DocumentLine:
     """An entry as a list shows it."""
     return DocumentLine(
@@ -131,6 +140,12 @@ async def save(request: web.Request, library: Library) -> tuple[Entry[Any], int]
         library.save, id, document, request.headers.get("If-Match"), request.headers.get("If-None-Match")
     )
     return entry, 201 if is_new else 200
+
+
+async def rename(request: web.Request, library: Library) -> Entry[Any]:
+    """Give a document the id in the body."""
+    named = await read_model(request, NewId)
+    return await asyncio.to_thread(library.rename, request.match_info["id"], named.id, request.headers.get("If-Match"))
 
 
 async def delete(request: web.Request, library: Library) -> web.Response:

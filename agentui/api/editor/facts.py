@@ -10,7 +10,7 @@ from agentui import __version__
 from agentui.api.editor.route import Route, answer
 from agentui.api.state import STATE
 from agentui.jsonio import Json
-from agentui.pipeline.context import CONTEXT_NAMES, build_macro_context
+from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.incoming import Incoming
 from agentui.settings import Settings
 from agentui.vendors.base import Vendors
@@ -80,7 +80,7 @@ async def get_context_names(request: web.Request) -> web.Response:
 def context_paths() -> list[str]:
     """The dotted paths of an empty request's context."""
     empty = Incoming("POST", "", "", "", {}, {}, b"", None, None, None, Vendors())
-    return sorted(_paths(build_macro_context(empty)))
+    return sorted(_paths(MacroContext(empty)))
 
 
 def _paths(value: Mapping[str, Json], prefix: str = "") -> Iterator[str]:

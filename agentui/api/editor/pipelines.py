@@ -5,7 +5,16 @@ import asyncio
 from aiohttp import web
 
 from agentui.api.editor import documents
-from agentui.api.editor.documents import DELETE_HEADERS, SAVE_HEADERS, DocumentLine, DocumentState, VersionName, VersionState
+from agentui.api.editor.documents import (
+    DELETE_HEADERS,
+    RENAME_HEADERS,
+    SAVE_HEADERS,
+    DocumentLine,
+    DocumentState,
+    NewId,
+    VersionName,
+    VersionState,
+)
 from agentui.api.editor.route import Route, answer
 from agentui.api.state import STATE
 from agentui.pipeline.files import Version
@@ -54,6 +63,11 @@ async def activate_pipeline(request: web.Request) -> web.Response:
     return _state_of(request, library.entry(id))
 
 
+async def rename_pipeline(request: web.Request) -> web.Response:
+    """Give a pipeline another id; its versions go with it, and the active one stays active."""
+    return _state_of(request, await documents.rename(request, _library(request)))
+
+
 async def list_pipeline_versions(request: web.Request) -> web.Response:
     """List the kept versions of a pipeline, newest first."""
     return await documents.versions(request, _library(request))
@@ -85,6 +99,15 @@ ROUTES = (
     ),
     Route("DELETE", _ONE, delete_pipeline, status=204, headers=DELETE_HEADERS, errors=(404, 409, 412, 428, 507)),
     Route("POST", f"{_ONE}/activate", activate_pipeline, answer=DocumentState, errors=(404, 422, 507)),
+    Route(
+        "POST",
+        f"{_ONE}/rename",
+        rename_pipeline,
+        answer=DocumentState,
+        body=NewId,
+        headers=RENAME_HEADERS,
+        errors=(400, 404, 409, 412, 415, 428, 507),
+    ),
     Route("GET", f"{_ONE}/versions", list_pipeline_versions, answer=list[Version], errors=(404,)),
     Route("GET", f"{_ONE}/versions/{{number}}", get_pipeline_version, answer=VersionState, errors=(400, 404)),
     Route(

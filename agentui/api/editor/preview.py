@@ -9,13 +9,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
-from urllib.parse import urlencode
 
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.api.editor.route import Route, answer, read_model
-from agentui.api.incoming import read_incoming
+from agentui.api.editor.sample import SampleRequest, read_sample
 from agentui.api.state import STATE, State
 from agentui.api.turns import begin_looking
 from agentui.chat.deltas import Delta
@@ -32,18 +31,6 @@ from agentui.redaction import secret_headers
 from agentui.templating.macros import Segment
 from agentui.templating.scope import Scope
 from agentui.vendors.sse import SseEvent
-
-
-class SampleRequest(BaseModel):
-    """A caller's request. ``body`` is JSON; ``query`` is the text behind ``?``, or its parameters."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    method: str = Field("POST", pattern="^[A-Z]{1,20}$")
-    path: str = Field("/v1/chat/completions", pattern="^/")
-    query: str | dict[str, str] = ""
-    headers: dict[str, str] = Field(default_factory=dict)
-    body: Any = None
 
 
 class PreviewRequest(BaseModel):
@@ -78,12 +65,14 @@ class FieldTrace:
 class Preview:
     """What the node would send or set, secrets replaced.
 
-    ``bytes`` is the size of the body. ``warnings`` are sentences, ``missing`` the nodes before it whose results are not
+    ``bytes`` is the size of the body, ``tokens`` about how many a model would read (null where none would, or nobody can
+    tell). ``warnings`` are sentences, ``missing`` the nodes before it whose results are not
     known, ``empty`` the macros that inserted nothing, each as ``{"field", "macro"}``.
     """
 
     preview: Json
     bytes: int
+    tokens: int | None
     warnings: list[str]
     missing: list[str]
     empty: list[dict[str, str]]
@@ -114,12 +103,7 @@ def _incoming(request: web.Request, state: State, asked: PreviewRequest, recorde
         if recorded is None:
             raise BadRequest("Give a request, or the run_id of a run to take it from.", param="request")
         return recorded.incoming, None
-    sample = asked.request
-    query = sample.query if isinstance(sample.query, str) else urlencode(sample.query)
-    headers = {"content-type": "application/json"} | {name.lower(): value for name, value in sample.headers.items()}
-    url = f"{request.url.origin()}{sample.path}" + (f"?{query}" if query else "")
-    body = b"" if sample.body is None else dumps(sample.body)
-    return read_incoming(state, method=sample.method, url=url, path=sample.path, query=query, headers=headers, body=body)
+    return read_sample(request, state, asked.request)
 
 
 async def _plan(state: State, asked: PreviewRequest, recorded: Run | None, chosen: str | None) -> Plan:
@@ -194,10 +178,12 @@ async def _show(run: Run, target: int, missing: list[str]) -> Json:
         error.details.setdefault("node", node.id)
         error.details.setdefault("type", node.type)
         raise
-    body = shown.get("body") if isinstance(shown, Mapping) else None
+    members = dict(shown) if isinstance(shown, Mapping) else {}
+    tokens, body = members.pop("tokens", None), members.get("body")
     found = Preview(
-        preview=shown,
+        preview=members if isinstance(shown, Mapping) else shown,
         bytes=0 if body is None else len(dumps(body)),
+        tokens=tokens,
         warnings=_warnings(run, node.id),
         missing=missing,
         empty=ctx.empty(),

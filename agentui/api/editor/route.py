@@ -25,8 +25,9 @@ class Route:
     """One method on one path.
 
     ``body`` and ``answer`` are the types (pydantic models, dataclasses) of the JSON that goes in and out; ``answer`` None
-    means that there is none. ``query`` and ``headers`` are optional parameters with their descriptions, ``errors`` the
-    codes of the errors that are this route's own; ``tag`` is the part of the API it belongs to.
+    means that there is none. ``streams`` says that the answer is a stream of events where the request asks for one.
+    ``query`` and ``headers`` are optional parameters with their descriptions, ``errors`` the codes of the errors that are
+    this route's own; ``tag`` is the part of the API it belongs to.
     """
 
     method: str
@@ -40,6 +41,7 @@ class Route:
     headers: Mapping[str, str] = field(default_factory=dict)
     errors: tuple[int, ...] = ()
     body_optional: bool = False
+    streams: bool = False
     tag: str = "editor"
 
 

@@ -7,13 +7,16 @@ from typing import TypeAlias, get_args
 
 from aiohttp import web
 
+from agentui.api.editor.live import LiveEvents
 from agentui.api.editor.route import EVENT_STREAM, Route, answer, whole_number
 from agentui.api.editor.streams import send_events, sse_event
 from agentui.api.state import STATE
 from agentui.errors import BadRequest, Conflict, NotFound
-from agentui.jsonio import Json, dumps_text, loads
+from agentui.jsonio import Json, dumps_text
+from agentui.pipeline.events import INLINE_LIMIT, SUMMARY, parsed
 from agentui.pipeline.history import RunHistory, RunSummary
 from agentui.pipeline.run import Run, RunState
+from agentui.redaction import mask_url
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
@@ -44,7 +47,14 @@ async def get_run(request: web.Request) -> web.Response:
         if sequence % _EVENTS_AT_ONCE == 0:
             # A long run must not hold up the streams that pass through meanwhile.
             await asyncio.sleep(0)
-    return answer({**_shown(RunSummary.of(run), run), "events": events})
+    shown = {"request": _request(run), "document": run.plan.document}
+    return answer({**_shown(RunSummary.of(run), run), **_redacted(shown, run), "events": events})
+
+
+async def get_run_request(request: web.Request) -> web.Response:
+    """Read the request that a run answered, with all of its body."""
+    run = _run(request)
+    return answer(_redacted(_request(run, whole=True), run))
 
 
 async def get_run_event(request: web.Request) -> web.Response:
@@ -67,8 +77,13 @@ async def stream_run_events(request: web.Request) -> web.StreamResponse:
 
 
 async def stream_live_runs(request: web.Request) -> web.StreamResponse:
-    """Follow which runs begin, from now on or from behind the run named by Last-Event-ID."""
-    return await send_events(request, _live_runs(request.app[STATE].history, request.headers.get("Last-Event-ID")))
+    """Follow which runs begin, from now on or from behind Last-Event-ID; with ``events=1`` also all that happens in them."""
+    history, last = request.app[STATE].history, request.headers.get("Last-Event-ID")
+    if request.query.get("events", "0") not in ("0", "1"):
+        raise BadRequest("events must be 0 or 1.", param="events")
+    if request.query.get("events") == "1":
+        return await send_events(request, LiveEvents(history, lambda run: _shown(RunSummary.of(run), run)).read(last))
+    return await send_events(request, _live_runs(history, last))
 
 
 async def cancel_run(request: web.Request) -> web.Response:
@@ -93,8 +108,30 @@ def _as_state(text: str | None) -> RunState | None:
 
 def _shown(summary: RunSummary, run: Run) -> dict[str, Json]:
     """A summary without the run's secrets (a model's name or an error's text may hold one)."""
-    shown: dict[str, Json] = loads(run.redactor.redact(dumps_text(asdict(summary))))
+    shown: dict[str, Json] = _redacted(asdict(summary), run)
     return shown
+
+
+def _request(run: Run, *, whole: bool = False) -> dict[str, Json]:
+    """The caller's request. A body over 8 KiB is summarised with a link unless ``whole``."""
+    incoming = run.incoming
+    size = len(incoming.body)
+    body: Json = incoming.json if incoming.json is not None else incoming.body.decode("utf-8", "replace") or None
+    if size > INLINE_LIMIT and not whole:
+        start = run.redactor.redact(incoming.body.decode("utf-8", "replace"))[:SUMMARY]
+        body = {"summary": start, "bytes": size, "link": f"/api/runs/{run.id}/request"}
+    return {
+        "method": incoming.method,
+        "path": incoming.path,
+        "query": mask_url(f"?{incoming.query}")[1:],
+        "headers": dict(incoming.headers),
+        "body": body,
+    }
+
+
+def _redacted(value: Json, run: Run) -> Json:
+    """A value without the run's secrets."""
+    return parsed(run.redactor.redact(dumps_text(value)))
 
 
 def _start(request: web.Request) -> int:
@@ -130,7 +167,7 @@ ROUTES = (
         answer=list[RunSummary],
         query={
             "limit": f"How many at most, {DEFAULT_LIMIT} unless told.",
-            "q": "Words that must all be found in the id, pipeline, model, path, state or error.",
+            "q": "Words that must all be found in the id, pipeline, model, path, state, chat, client or error.",
             "pipeline": "Only runs of this pipeline.",
             "state": "Only runs in this state.",
         },
@@ -141,9 +178,12 @@ ROUTES = (
         "/api/runs/live",
         stream_live_runs,
         content_type=EVENT_STREAM,
-        headers={"Last-Event-ID": "The run after which to begin."},
+        query={"events": "1: also every event of every run under way."},
+        headers={"Last-Event-ID": "The id after which to begin."},
+        errors=(400,),
     ),
     Route("GET", _ONE, get_run, answer=dict[str, Json], errors=(404,)),
+    Route("GET", f"{_ONE}/request", get_run_request, answer=dict[str, Json], errors=(404,)),
     Route(
         "GET",
         f"{_ONE}/events",

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from aiohttp import web
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from agentui.api.editor.route import Route
 from agentui.api.tavern.forms import (
@@ -15,6 +15,7 @@ from agentui.api.tavern.forms import (
     Id,
     ListData,
     LongListQuery,
+    Patch,
     account_of,
     data_answer,
     described,
@@ -48,18 +49,12 @@ class NewFloorForm(Form):
     token_out: Count = 0
 
 
-class FloorPatch(Form):
+class FloorPatch(Patch):
     """Where a floor shall stand; at least one field."""
 
     floor_no: Count = 0
     branch_id: BranchId = MAIN
     parent_floor_id: Id | None = None
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> "FloorPatch":
-        if not self.model_fields_set:
-            raise ValueError("name at least one field to change")
-        return self
 
 
 class FloorQuery(LongListQuery):

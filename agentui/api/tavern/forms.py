@@ -6,16 +6,17 @@ What does not fit is 400 ``validation_error`` with ``details`` of ``[{path, mess
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from aiohttp import web
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from agentui.api.editor.route import Route, answer, read_json
 from agentui.api.state import STATE
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.ids import SystemClock
 from agentui.jsonio import Json, loads
+from agentui.sessions.conversations import BatchResult
 from agentui.sessions.listing import Listed, Paging
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
@@ -38,6 +39,16 @@ class Form(BaseModel):
     def given(self) -> dict[str, Json]:
         """The fields that the caller named, null ones too."""
         return self.model_dump(exclude_unset=True)
+
+
+class Patch(Form):
+    """What to change of something: at least one field."""
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("name at least one field to change")
+        return self
 
 
 def _without_nul(value: str) -> str:
@@ -67,6 +78,12 @@ Ids = Annotated[list[Id], Field(min_length=1, max_length=100), AfterValidator(_a
 BranchId = Annotated[str, Field(min_length=1, max_length=100), NO_NUL]
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 QueryBool = Annotated[bool, BeforeValidator(_only_words, json_schema_input_type=Literal["true", "false"])]
+
+
+class IdBatch(Form):
+    """What a batch is about."""
+
+    ids: Ids
 
 
 class ListQuery(Form):
@@ -121,6 +138,31 @@ class Deleted:
 
     id: str
     deleted: Literal[True] = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteMeta:
+    """How a batch went."""
+
+    total: int
+    deleted: int
+    not_found: int
+    conflicts: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteResults:
+    """What became of every item of a batch."""
+
+    results: list[BatchResult]
+    meta: DeleteMeta
+
+
+def delete_results(results: list[BatchResult]) -> DeleteResults:
+    """The results of a removal, counted."""
+    actions = [result.action for result in results]
+    meta = DeleteMeta(len(actions), actions.count("deleted"), actions.count("not_found"), actions.count("conflict"))
+    return DeleteResults(results, meta)
 
 
 def list_answer(listed: Listed[Any], paging: Paging, data: Json = None) -> web.Response:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from aiohttp import web
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from agentui.api.editor.route import Route
 from agentui.api.tavern.forms import (
@@ -12,14 +12,18 @@ from agentui.api.tavern.forms import (
     Count,
     Data,
     Deleted,
+    DeleteResults,
     Form,
     Id,
+    IdBatch,
     Ids,
     ListData,
     ListQuery,
+    Patch,
     QueryBool,
     account_of,
     data_answer,
+    delete_results,
     described,
     list_answer,
     now_ms,
@@ -29,7 +33,6 @@ from agentui.api.tavern.forms import (
     route,
     store_of,
 )
-from agentui.api.tavern.sessions import DeleteResults, IdBatch, delete_results
 from agentui.sessions import messages
 from agentui.sessions.conversations import BatchResult
 from agentui.sessions.messages import MessageFilter, NewMessage
@@ -52,7 +55,7 @@ class NewMessageForm(Form):
     source: Source | None = None
 
 
-class MessagePatch(Form):
+class MessagePatch(Patch):
     """What to change of a message; at least one field."""
 
     seq: Count = 0
@@ -62,12 +65,6 @@ class MessagePatch(Form):
     token_count: Count = 0
     is_hidden: bool = False
     source: Source | None = None
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> "MessagePatch":
-        if not self.model_fields_set:
-            raise ValueError("name at least one field to change")
-        return self
 
 
 class MessageQuery(ListQuery):

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from aiohttp import web
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from agentui.api.editor.route import Route
 from agentui.api.tavern.forms import (
@@ -16,6 +16,7 @@ from agentui.api.tavern.forms import (
     Id,
     ListData,
     ListQuery,
+    Patch,
     QueryBool,
     account_of,
     data_answer,
@@ -50,19 +51,13 @@ class NewPageForm(Form):
     checksum: Checksum | None = None
 
 
-class PagePatch(Form):
+class PagePatch(Patch):
     """What to change of a page; at least one field."""
 
     page_no: Count = 0
     page_kind: PageKind = "mixed"
     version: Version = 1
     checksum: Checksum | None = None
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> "PagePatch":
-        if not self.model_fields_set:
-            raise ValueError("name at least one field to change")
-        return self
 
 
 class PageQuery(ListQuery):

@@ -12,14 +12,18 @@ from agentui.api.tavern.forms import (
     BranchId,
     Data,
     Deleted,
+    DeleteResults,
     Form,
     Id,
+    IdBatch,
     Ids,
     Line,
     ListData,
     LongListQuery,
+    Patch,
     account_of,
     data_answer,
+    delete_results,
     described,
     list_answer,
     now_ms,
@@ -78,16 +82,10 @@ class NewSession(SessionFields):
     status: SessionStatus = "active"
 
 
-class SessionPatch(SessionFields):
+class SessionPatch(Patch, SessionFields):
     """What to change of a session; at least one field."""
 
     status: SessionStatus = "active"
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> "SessionPatch":
-        if not self.model_fields_set:
-            raise ValueError("name at least one field to change")
-        return self
 
 
 class SessionQuery(LongListQuery):
@@ -103,12 +101,6 @@ class StatusBatch(Form):
 
     ids: Ids
     status: SessionStatus
-
-
-class IdBatch(Form):
-    """What a batch is about."""
-
-    ids: Ids
 
 
 class TimelineQuery(Form):
@@ -141,24 +133,6 @@ class StatusResults:
 
     results: list[BatchResult]
     meta: StatusMeta
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteMeta:
-    """How a batch went."""
-
-    total: int
-    deleted: int
-    not_found: int
-    conflicts: int
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteResults:
-    """What became of every item of a batch."""
-
-    results: list[BatchResult]
-    meta: DeleteMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +213,6 @@ async def delete_sessions(request: web.Request) -> web.Response:
     form = await read_form(request, IdBatch)
     results = await store_of(request).write(conversations.remove_many, account_of(request), form.ids, now_ms())
     return data_answer(delete_results(results))
-
-
-def delete_results(results: list[BatchResult]) -> DeleteResults:
-    """The results of a removal, counted."""
-    actions = [result.action for result in results]
-    meta = DeleteMeta(len(actions), actions.count("deleted"), actions.count("not_found"), actions.count("conflict"))
-    return DeleteResults(results, meta)
 
 
 async def get_session_scope(request: web.Request) -> web.Response:

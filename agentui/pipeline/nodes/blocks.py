@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.chat.messages import Message, ToolResult, text_message
+from agentui.chat.messages import Message, ToolResult
+from agentui.chat.plain import PlainMessages, as_plain, join_messages, plain_message
 from agentui.pipeline.node import Build, TextField
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.templating.scope import Scope
@@ -17,7 +18,11 @@ class Block(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    kind: Literal["text", "history"] = Field("text", description="text, or history: the caller's conversation.")
+    kind: Literal["text", "history"] = Field(
+        "text",
+        description="text, or history: the caller's conversation.",
+        json_schema_extra={"enumDescriptions": ["Text of one role", "The caller's conversation"]},
+    )
     role: Literal["system", "user", "assistant"] = Field("system", description="Who says a text block.")
     text: str = Field("", description="The template of a text block.", json_schema_extra={"ui": "macro"})
     name: str = Field("", description="The block's title in the editor.")
@@ -56,30 +61,31 @@ class BlockList:
                 self._blocks.append(_TextBlock(block.role, text))
         if not self._blocks:
             self._blocks.append(_HistoryBlock(None, True))
-
-    @property
-    def is_whole_history(self) -> bool:
+        self.is_whole_history = self._blocks == [_HistoryBlock(None, True)]
         """True when the blocks change nothing about the caller's conversation."""
-        return self._blocks == [_HistoryBlock(None, True)]
 
-    def compose(self, ctx: NodeContext, scope: Scope) -> tuple[Message, ...]:
+    def compose(self, ctx: NodeContext, scope: Scope) -> Sequence[Message]:
         """The conversation that the blocks describe. Text blocks that render to nothing are left out."""
-        messages: list[Message] = []
+        if self.is_whole_history:
+            return ctx.incoming.chat.messages
+        stretches: list[Sequence[Message]] = []
         for block in self._blocks:
             if isinstance(block, _HistoryBlock):
-                messages.extend(_history(ctx.incoming.chat.messages, block))
+                stretches.append(_history(ctx.incoming.chat.messages, block))
                 continue
             text = ctx.render(block.text, scope)
             if text.strip():
-                messages.append(text_message(block.role, text))
-        return tuple(messages)
+                stretches.append(plain_message(block.role, text))
+        return join_messages(stretches)
 
 
-def _history(messages: Sequence[Message], block: _HistoryBlock) -> list[Message]:
+def _history(messages: Sequence[Message], block: _HistoryBlock) -> Sequence[Message]:
     """The stretch that a history block stands for. ``last`` counts messages other than system ones, and never begins
     with a tool's result whose call was cut off."""
     if block.last is None and block.system:
-        return list(messages)
+        return messages
+    if (plain := as_plain(messages)) is not None:
+        return _plain_history(plain, block)
     chosen = [message for message in messages if message.role != "system"]
     if block.last is not None:
         chosen = chosen[-block.last :]
@@ -89,3 +95,11 @@ def _history(messages: Sequence[Message], block: _HistoryBlock) -> list[Message]
         return chosen
     kept = {id(message) for message in chosen}
     return [message for message in messages if message.role == "system" or id(message) in kept]
+
+
+def _plain_history(plain: PlainMessages, block: _HistoryBlock) -> PlainMessages:
+    """The stretch of a conversation of plain words, which holds no results."""
+    spoken = [place for place, role in enumerate(plain.roles) if role != "system"]
+    left_out = {*spoken[: -block.last]} if block.last is not None else set()
+    kept = range(len(plain)) if block.system else spoken
+    return plain.picked([place for place in kept if place not in left_out])

@@ -133,7 +133,7 @@ async def _streamed(ctx: NodeContext, request: OutgoingRequest, stream: Upstream
         if await hearing.take(chunk):
             break
     await hearing.end()
-    if hearing.saw_marker:
+    if hearing.saw_marker and not stream.is_over:
         await _drain(stream)
     reply = hearing.builder.reply()
     _remember(ctx, vendor, reply)

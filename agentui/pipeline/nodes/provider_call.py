@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from agentui.chat.messages import Message
+from agentui.chat.plain import as_plain
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedFeature
 from agentui.jsonio import Json
-from agentui.pipeline.estimate import estimate_tokens
+from agentui.pipeline.estimate import estimate_outgoing, estimate_tokens
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.blocks import Block, BlockList
@@ -24,7 +24,17 @@ class ProviderCallParams(NodeParams):
     """Where to call and what to say there. Empty fields take the provider's own defaults."""
 
     provider: Literal["caller", "openai", "openai_responses", "claude", "gemini"] = Field(
-        "caller", description="The dialect to speak to the upstream; caller: the one that the caller speaks."
+        "caller",
+        description="The dialect to speak to the upstream; caller: the one that the caller speaks.",
+        json_schema_extra={
+            "enumDescriptions": [
+                "The caller's own dialect",
+                "OpenAI Chat Completions",
+                "OpenAI Responses",
+                "Anthropic Messages",
+                "Google Gemini",
+            ]
+        },
     )
     base_url: str = Field(
         "",
@@ -87,7 +97,7 @@ class ProviderCall(Node[ProviderCallParams]):
         return await exchange(ctx, request)
 
     async def preview(self, ctx: NodeContext) -> Json:
-        """The request that would go out: method, url, headers and body."""
+        """The request that would go out: method, url, headers and body, and about how many tokens go in."""
         request = self.assemble(ctx)
         return {
             "method": "POST",
@@ -96,6 +106,7 @@ class ProviderCall(Node[ProviderCallParams]):
             "body": request.wire.body,
             "dropped": list(request.wire.dropped),
             "stream": request.wire.stream,
+            "tokens": estimate_outgoing(request.vendor, request.wire),
         }
 
     def assemble(self, ctx: NodeContext) -> OutgoingRequest:
@@ -156,11 +167,13 @@ class ProviderCall(Node[ProviderCallParams]):
                 f"pipeline asks {vendor.title}: send the whole conversation instead.",
                 param=chat.needs_state,
             )
-        messages: tuple[Message, ...] = self._blocks.compose(ctx, scope)
-        if not any(message.role != "system" for message in messages):
+        messages = self._blocks.compose(ctx, scope)
+        plain = as_plain(messages)
+        roles = (message.role for message in messages) if plain is None else plain.roles
+        if all(role == "system" for role in roles):
             raise NodeFailed("The blocks hold no user text: there is nothing to answer. Add a user or history block.")
         messages = ctx.services.continuity.restore(vendor.name, messages)
-        chat = replace(chat, messages=messages, model=model, stream=stream)
+        chat = chat.asking(messages, model, stream=stream)
         if ctx.answer is not None:
             return chat
         params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)

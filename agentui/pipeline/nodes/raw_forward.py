@@ -9,6 +9,7 @@ from agentui.chat.deltas import End, Failure
 from agentui.chat.reply import ReplyBuilder
 from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.pipeline.estimate import estimate_outgoing
 from agentui.pipeline.node import Build, JsonField, Node, NodeParams, TextField, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.exchange import make_call
@@ -91,9 +92,15 @@ class RawForward(Node[RawForwardParams]):
             return await self._pass_on(ctx, stream)
 
     async def preview(self, ctx: NodeContext) -> Json:
-        """The request that would go out: method, url, headers and body."""
-        call = self.assemble(ctx)
-        return {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json}
+        """The request that would go out: method, url, headers and body, and about how many tokens go in."""
+        call, wire = self.assemble(ctx), ctx.incoming.wire
+        return {
+            "method": call.method,
+            "url": call.url,
+            "headers": dict(call.headers),
+            "body": ctx.incoming.json,
+            "tokens": None if wire is None else estimate_outgoing(ctx.services.vendors[wire.vendor], wire),
+        }
 
     def assemble(self, ctx: NodeContext) -> UpstreamCall:
         """The request that is sent, rendered, with nothing sent yet."""

@@ -28,10 +28,23 @@ class Row(BaseModel):
 
     name: str = Field(description="Letters, digits and _; not a digit first. In a stored tier any key or path.", max_length=200)
     mode: Literal["string", "expr", "json"] = Field(
-        "string", description="string: a template; expr: a formula without macros; json: a template that gives JSON."
+        "string",
+        description="string: a template; expr: a formula without macros; json: a template that gives JSON.",
+        json_schema_extra={"enumDescriptions": ["Text with macros", "Formula", "JSON with macros"]},
     )
     tier: Tier = Field(
-        "run", description="run: for this run only; page, floor, branch, chat, global: stored when the turn commits."
+        "run",
+        description="run: for this run only; page, floor, branch, chat, global: stored when the turn commits.",
+        json_schema_extra={
+            "enumDescriptions": [
+                "This run only",
+                "This answer (page)",
+                "This turn (floor)",
+                "This branch",
+                "This chat",
+                "All chats",
+            ]
+        },
     )
     value: str = Field("", json_schema_extra={"ui": "macro"}, description="The template or the formula.")
 

@@ -33,8 +33,19 @@ def parse_content(content: Json, where: str, lost: list[str]) -> tuple[Part, ...
         raise BadRequest(f"{where} must be a string or a list of content blocks.", param=where)
     parts: list[Part] = []
     for number, block in enumerate(content):
+        if (words := plain_words(block)) is not None:
+            parts.append(Text(words))
+            continue
         parts.extend(parse_block(block, f"{where}.{number}", lost))
     return tuple(parts)
+
+
+def plain_words(block: Json) -> str | None:
+    """The words of a text block that says nothing else, as nearly all are; None for any other block."""
+    if type(block) is not dict or len(block) != 2 or block.get("type") != "text":
+        return None
+    words = block.get("text")
+    return words if type(words) is str else None
 
 
 def parse_block(block: Json, where: str, lost: list[str]) -> tuple[Part, ...]:

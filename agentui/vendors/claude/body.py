@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agentui.chat.messages import Media, Message, Text, ToolResult
+from agentui.chat.plain import as_plain
 from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, WireRequest
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
+from agentui.vendors.claude.plain import render_plain_turns
 from agentui.vendors.claude.request import parse_system, patch_request
 from agentui.vendors.claude.schema import fit_schema
 from agentui.vendors.claude.tools import render_tools
@@ -162,11 +164,15 @@ class _Thought:
     effort: str | None = None
 
 
+_NO_THOUGHT = _Thought()
+
+
 def _render_foreign(chat: ChatRequest) -> WireRequest:
     """A body made from another dialect's request."""
     dropped = list(chat.unmodelled)
     _name_lost(chat, dropped)
-    turns = render_turns(chat.messages, dropped)
+    plain = as_plain(chat.messages)
+    turns = (render_plain_turns(plain, dropped) if plain is not None else None) or render_turns(chat.messages, dropped)
     thought = _render_thinking(chat.thinking, turns, dropped)
     thinks = thought.member is not None
     body: dict[str, Json] = {
@@ -178,7 +184,8 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
     if system:
         body["system"] = system
     body |= _sampling(chat.params, thinks=thinks, dropped=dropped)
-    body |= render_tools(chat, turns.tools, thinks=thinks, dropped=dropped).members
+    if chat.tools or turns.tools:
+        body |= render_tools(chat, turns.tools, thinks=thinks, dropped=dropped).members
     if thinks:
         body["thinking"] = thought.member
     output = _output_config(chat, thought, dropped)
@@ -212,7 +219,7 @@ def _name_lost(chat: ChatRequest, dropped: list[str]) -> None:
         dropped.append("frequency_penalty")
     if params.logprobs or params.top_logprobs:
         dropped.append("logprobs")
-    if any(_has_detail(message) for message in chat.messages):
+    if as_plain(chat.messages) is None and any(_has_detail(message) for message in chat.messages):
         dropped.append("detail")
 
 
@@ -260,10 +267,10 @@ def _sampling(params: Params, *, thinks: bool, dropped: list[str]) -> dict[str, 
 def _render_thinking(config: ThinkingConfig | None, turns: Turns, dropped: list[str]) -> _Thought:
     """How much to think. ``none`` says nothing, for models differ in whether they take ``disabled``."""
     if config is None or config.mode == "disabled" or config.effort == "none" or config.budget == 0:
-        return _Thought()
+        return _NO_THOUGHT
     if not turns.may_think:
         dropped.append("thinking")
-        return _Thought()
+        return _NO_THOUGHT
     if config.mode == "adaptive":
         return _Thought({"type": "adaptive"}, effort="low" if config.effort == "minimal" else config.effort)
     budget = max(config.budget or _BUDGETS[config.effort or "medium"], MIN_BUDGET)

@@ -98,7 +98,7 @@ def render_finish(finish: FinishReason | None, *, has_calls: bool, refused: bool
 
 def parse_usage(usage: Json) -> Usage | None:
     """Tokens; Claude's ``input_tokens`` leaves out what was read from or written to the cache."""
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, dict):
         return None
     fresh = _count(usage, "input_tokens")
     read = _count(usage, "cache_read_input_tokens")
@@ -109,7 +109,7 @@ def parse_usage(usage: Json) -> Usage | None:
         output=_count(usage, "output_tokens"),
         cache_read=read,
         cache_write=write,
-        reasoning=_count(details, "thinking_tokens") if isinstance(details, Mapping) else None,
+        reasoning=_count(details, "thinking_tokens") if isinstance(details, dict) else None,
     )
 
 

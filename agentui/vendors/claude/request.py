@@ -1,6 +1,6 @@
 """Requests in Claude's dialect, taken in: a light check at the door, and the dialect taken off."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -9,6 +9,7 @@ from agentui.chat.request import ChatRequest, Effort, Params, ResponseFormat, Th
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.claude.blocks import parse_content
+from agentui.vendors.claude.plain import parse_plain
 from agentui.vendors.claude.tools import parse_tool_choice, parse_tools
 
 _KEPT_HEADERS = ("anthropic-version", "anthropic-beta")
@@ -70,15 +71,11 @@ def parse_request(wire: WireRequest) -> ChatRequest:
     """Take the dialect off. Raises BadRequest naming ``param``."""
     body = wire.body
     lost = [key for key in body if key not in _MODELLED and body[key] is not None]
-    system = parse_system(body.get("system"), lost)
-    messages = body.get("messages")
-    if not isinstance(messages, list):
-        raise BadRequest("messages must be a list.", param="messages")
-    spoken = [_parse_message(message, f"messages.{number}", lost) for number, message in enumerate(messages)]
+    messages = _parse_messages(body, lost)
     return ChatRequest(
         vendor="claude",
         model=wire.model,
-        messages=(*(() if system is None else (system,)), *spoken),
+        messages=messages,
         params=_parse_params(body, lost),
         wire=wire,
         stream=wire.stream,
@@ -88,6 +85,18 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         thinking=_parse_thinking(body, lost),
         unmodelled=tuple(dict.fromkeys(lost)),
     )
+
+
+def _parse_messages(body: Mapping[str, Json], lost: list[str]) -> Sequence[Message]:
+    """``system``, where it says something, and ``messages``."""
+    messages = body.get("messages")
+    if isinstance(messages, list) and (plain := parse_plain(body.get("system"), messages)) is not None:
+        return plain
+    system = parse_system(body.get("system"), lost)
+    if not isinstance(messages, list):
+        raise BadRequest("messages must be a list.", param="messages")
+    spoken = [_parse_message(message, f"messages.{number}", lost) for number, message in enumerate(messages)]
+    return (*(() if system is None else (system,)), *spoken)
 
 
 def parse_system(system: Json, lost: list[str]) -> Message | None:
@@ -108,7 +117,8 @@ def _parse_message(message: Json, where: str, lost: list[str]) -> Message:
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         raise BadRequest(f"{where}.role must be user, assistant or system.", param=f"{where}.role")
-    lost.extend(f"messages.{key}" for key in message.keys() - {"role", "content"} if message[key] is not None)
+    if len(message) > 2:
+        lost.extend(f"messages.{key}" for key in message.keys() - {"role", "content"} if message[key] is not None)
     parts = parse_content(message.get("content"), f"{where}.content", lost)
     return Message(_ROLES[role], parts, raw=message, raw_vendor="claude")
 

@@ -20,6 +20,7 @@ from agentui.chat.messages import (
     has_tool_parts,
     merge_turns,
     pair_tool_calls,
+    text_message,
 )
 from agentui.jsonio import Json
 from agentui.vendors.claude.blocks import CITATION
@@ -28,14 +29,16 @@ from agentui.vendors.claude.parts import clean_id, clean_name, render_part
 NO_RESULT = "No result was given."
 """What Claude reads as the result of a call that the history leaves open."""
 
-_OPENING = Message("user", (Text("."),))
+OPENING_TEXT = "."
+_OPENING = text_message("user", OPENING_TEXT)
 """A conversation must open with a user's turn, and empty text is refused: this is the least that can be said."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Turns:
     """A conversation ready for the body. ``tools`` names the tools it uses, in order; ``may_think`` is False where Claude
-    would refuse ``thinking`` because the last assistant turn must open with a signed thought and does not."""
+    would refuse ``thinking`` because the last assistant turn must open with a signed thought and does not. Not frozen for
+    speed alone (see ``Message``)."""
 
     system: str
     messages: list[Json]
@@ -118,7 +121,7 @@ def sayable(message: Message, dropped: list[str]) -> Message:
                 parts.append(replace(part, signature=None, signed_by=None))
             case _:
                 parts.append(part)
-    return replace(message, parts=tuple(parts), name=None, raw=None, raw_vendor=None)
+    return Message(message.role, tuple(parts))
 
 
 def _is_plain(message: Message) -> bool:
@@ -137,9 +140,9 @@ def _answer_calls(turns: Iterable[Message], dropped: list[str]) -> list[Message]
             answered.append(turn)
         elif turn.role == "assistant":
             parts, waiting = _rename_calls(turn.parts, taken)
-            answered.append(replace(turn, parts=parts))
+            answered.append(Message(turn.role, parts))
         else:
-            answered.append(replace(turn, parts=_match_results(turn.parts, waiting, dropped)))
+            answered.append(Message(turn.role, _match_results(turn.parts, waiting, dropped)))
             waiting = {}
     if waiting:
         answered.append(Message("user", _match_results((), waiting, dropped)))
@@ -154,7 +157,8 @@ def _rename_calls(parts: Iterable[Part], taken: set[str]) -> tuple[tuple[Part, .
         if not isinstance(part, ToolCall):
             renamed.append(part)
             continue
-        call = replace(part, id=_fresh_id(part.id or "", taken))
+        id = _fresh_id(part.id or "", taken)
+        call = part if id == part.id else replace(part, id=id)
         renamed.append(call)
         # Two calls of one turn under one id cannot be told apart; the later one stays without a result of its own.
         waiting[call.id if part.id in waiting else part.id] = call
@@ -181,7 +185,7 @@ def _match_results(parts: Iterable[Part], waiting: dict[str | None, ToolCall], d
         if not isinstance(part, ToolResult):
             others.append(part)
         elif (call := open_calls.pop(part.call_id, None)) is not None:
-            results.append(replace(part, call_id=call.id))
+            results.append(part if part.call_id == call.id else replace(part, call_id=call.id))
         else:
             dropped.append("messages.orphan_tool_result")
             others.extend(_orphan(part))

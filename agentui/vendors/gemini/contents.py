@@ -16,9 +16,11 @@ from agentui.chat.messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    has_tool_parts,
     merge_turns,
     pair_tool_calls,
 )
+from agentui.chat.plain import PlainMessages, as_plain
 from agentui.jsonio import Json
 from agentui.vendors.gemini.parts import (
     CANDIDATE_MEMBERS,
@@ -43,11 +45,13 @@ _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "functio
 # --- reading -----------------------------------------------------------------------------------------------------
 
 
-def parse_messages(body: Mapping[str, Json]) -> tuple[Message, ...]:
+def parse_messages(body: Mapping[str, Json]) -> Sequence[Message]:
     """The system instruction, where there is one, and every content, each with its own object as ``raw``.
 
     Raises Malformed with the place, such as ``contents.2.parts.0``.
     """
+    if (plain := _parse_plain(member(body, "systemInstruction"), items(body, "contents"))) is not None:
+        return plain
     messages = [_parse_content(raw, f"contents.{place}") for place, raw in enumerate(items(body, "contents"))]
     system = member(body, "systemInstruction")
     if system is not None:
@@ -56,6 +60,40 @@ def parse_messages(body: Mapping[str, Json]) -> tuple[Message, ...]:
         parts = tuple(_parse_parts(system, "systemInstruction"))
         messages.insert(0, Message("system", parts, raw=system, raw_vendor=GEMINI))
     return tuple(messages)
+
+
+def _parse_plain(system: Json, contents: Sequence[Json]) -> PlainMessages | None:
+    """A conversation of roles and words alone; None for any other. It stops at the first content that holds more."""
+    roles: list[Role] = []
+    texts: list[str] = []
+    raws: list[Json] = []
+    if system is not None:
+        if type(system) is not dict or (words := _plain_words(system.get("parts"))) is None:
+            return None
+        roles.append("system")
+        texts.append(words)
+        raws.append(system)
+    for raw in contents:
+        if type(raw) is not dict or len(raw) != 2 or (words := _plain_words(raw.get("parts"))) is None:
+            return None
+        role = raw.get("role")
+        if role == "user":
+            roles.append("user")
+        elif role == "model":
+            roles.append("assistant")
+        else:
+            return None
+        texts.append(words)
+    raws.extend(contents)
+    return PlainMessages(roles, texts, raws, GEMINI)
+
+
+def _plain_words(parts: Json) -> str | None:
+    """The words of a list of one part that holds nothing else; None for anything else."""
+    if type(parts) is list and len(parts) == 1 and type(part := parts[0]) is dict and len(part) == 1:
+        words = part.get("text")
+        return words if type(words) is str and words else None
+    return None
 
 
 def _parse_content(raw: Json, where: str) -> Message:
@@ -99,12 +137,35 @@ def render_foreign(messages: Sequence[Message], model: str) -> Conversation:
     System texts go to the front in their order. Calls and results are paired: each turn of calls is followed by exactly
     its results, a missing one saying so, and a result that answers no call becomes text. Raises UnsupportedFeature.
     """
+    if (plain := as_plain(messages)) is not None:
+        return _render_plain(plain)
     dropped: list[str] = []
     system = _system_of(messages, dropped)
     paired = pair_tool_calls(message for message in messages if message.role != "system")
     contents = _render_turns(merge_turns(list(_sayable(paired, dropped))), model, dropped, is_start=True)
+    return _with_contents(contents, system, dropped)
+
+
+def _render_plain(plain: PlainMessages) -> Conversation:
+    """Another dialect's plain words, neighbours of one role joined into one content."""
+    contents: list[Json] = []
+    systems: list[Json] = []
+    last: Role = "system"
+    for role, words in zip(plain.roles, plain.texts, strict=True):
+        if role == "system":
+            systems.append({"text": words})
+        elif role == last:
+            contents[-1]["parts"].append({"text": words})
+        else:
+            contents.append({"role": "model" if role == "assistant" else "user", "parts": [{"text": words}]})
+            last = role
+    dropped = ["messages.system_position"] if len(systems) > plain.leading else []
+    return _with_contents(contents, {"parts": systems} if systems else None, dropped)
+
+
+def _with_contents(contents: list[Json], system: dict[str, Json] | None, dropped: list[str]) -> Conversation:
+    """A conversation with contents: Gemini refuses a request without, so the only text there is becomes the question."""
     if not contents and system is not None:
-        # Gemini refuses a request without contents; the only text there is becomes the question.
         dropped.append("messages.system_role")
         contents, system = [{"role": "user", "parts": system["parts"]}], None
     return Conversation(contents, system, dropped)
@@ -183,7 +244,7 @@ def _sayable(messages: Sequence[Message], dropped: list[str]) -> Iterator[Messag
             dropped.append("messages.name")
         parts = tuple(part for part in message.parts if _is_sayable(part, dropped))
         if parts:
-            yield message if len(parts) == len(message.parts) else replace(message, parts=parts, raw=None, raw_vendor=None)
+            yield message if len(parts) == len(message.parts) else Message(message.role, parts, message.name)
 
 
 def _is_sayable(part: Part, dropped: list[str]) -> bool:
@@ -205,7 +266,7 @@ def _is_sayable(part: Part, dropped: list[str]) -> bool:
 
 def _answering(turn: Message, calls: Sequence[ToolCall], dropped: list[str]) -> Message:
     """A user's turn whose results answer the ``calls`` before it: one each, in their order."""
-    if turn.role != "user":
+    if turn.role != "user" or not (calls or has_tool_parts(turn)):
         return turn
     given = [part for part in turn.parts if isinstance(part, ToolResult)]
     others: list[Part] = [part for part in turn.parts if not isinstance(part, ToolResult)]
@@ -217,38 +278,39 @@ def _answering(turn: Message, calls: Sequence[ToolCall], dropped: list[str]) -> 
             result = ToolResult(call.id, (Text(NO_RESULT),), call.name, is_error=True)
         else:
             given.remove(result)
-        results.append(replace(result, name=call.name))
+        results.append(result if result.name == call.name else replace(result, name=call.name))
     if given:
         dropped.append("messages.orphan_tool_result")
     orphans = [part for result in given for part in result.content if not isinstance(part, Text) or part.text]
-    return replace(turn, parts=(*results, *orphans, *others), raw=None, raw_vendor=None)
+    return Message(turn.role, (*results, *orphans, *others), turn.name)
 
 
 def _render_turns(turns: Sequence[Message], model: str, dropped: list[str], *, is_start: bool) -> list[Json]:
     """Contents of turns that alternate. What the first one answers is only known at the start of the conversation."""
     contents: list[Json] = []
+    takes_media = _is_gemini_3(model)
     for place, turn in enumerate(turns):
         if place or is_start:
             calls = turns[place - 1].tool_calls if place else ()
             turn = _answering(turn, calls, dropped)
-        contents += _render_turn(turn, model)
+        contents += _render_turn(turn, takes_media=takes_media)
     _sign_calls(contents, model)
     return contents
 
 
-def _render_turn(turn: Message, model: str) -> list[Json]:
+def _render_turn(turn: Message, *, takes_media: bool) -> list[Json]:
     """One content, none when the turn has nothing to say.
 
-    Media of results stand inside the result for Gemini 3, which is the first to take them there, else after the results.
+    Media of results stand inside the result for Gemini 3, which is the first to take them there (``takes_media``), else after
+    the results.
     """
-    inside = _is_gemini_3(model)
     parts: list[Json] = []
     loose: list[Json] = []
     for part in turn.parts:
         match part:
             case ToolResult(content=content):
-                parts.append(result_part(part, media=inside))
-                loose += [] if inside else [media_part(item) for item in content if isinstance(item, Media)]
+                parts.append(result_part(part, media=takes_media))
+                loose += [] if takes_media else [media_part(item) for item in content if isinstance(item, Media)]
             case _:
                 if loose:
                     parts, loose = [*parts, *loose], []

@@ -80,7 +80,7 @@ class OpenAI:
 
     def render_reply(self, reply: Reply, wire: WireRequest) -> Json:
         """A whole answer for the caller who sent ``wire``."""
-        return render_reply(reply, id=new_id("chatcmpl"), model=wire.model, now=int(self._now()))
+        return render_reply(reply, id=reply.id or new_id("chatcmpl"), model=wire.model, now=int(self._now()))
 
     def stream_parser(self) -> OpenAIStreamParser:
         """A machine that understands one stream."""

@@ -31,6 +31,7 @@ from agentui.chat.messages import (
     ToolResult,
     pair_tool_calls,
 )
+from agentui.chat.plain import PlainMessages, as_plain
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps_text
 
@@ -47,9 +48,9 @@ _BESIDE_WORDS = ("reasoning_content", "reasoning", "refusal", "images", "annotat
 _DETAILS = ("auto", "low", "high", "original")
 
 
-def parse_messages(messages: Sequence[Json]) -> tuple[Message, ...]:
+def parse_messages(messages: list[Json]) -> Sequence[Message]:
     """Take in ``messages``; each Message keeps its wire object as ``raw``. Raises BadRequest naming ``messages[i]...``."""
-    return tuple(
+    return _parse_plain(messages) or tuple(
         [_plain_message(message) or _parse_message(message, f"messages[{index}]") for index, message in enumerate(messages)]
     )
 
@@ -61,6 +62,8 @@ def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str,
     are moved to the next user message, since this dialect takes them nowhere else.
     Raises UnsupportedFeature for media that the dialect cannot express.
     """
+    if (plain := as_plain(messages)) is not None:
+        return _render_plain(plain), ()
     if all(message.raw_vendor == VENDOR and message.raw is not None for message in messages):
         return [message.raw for message in messages], ()
     writer = _Writer()
@@ -169,6 +172,41 @@ def short_id(id: str) -> str:
 def invented_call_id(answer_id: str | None, choice: int, index: int) -> str:
     """An id for a call that came without one: the same answer always gives the same ids."""
     return short_id(f"call_{answer_id or 'x'}_{choice}_{index}")
+
+
+def _parse_plain(messages: list[Json]) -> PlainMessages | None:
+    """A conversation of roles and words alone; None for any other. One walk that makes nothing: it stops at the first
+    message that holds more."""
+    roles: list[Role] = []
+    texts: list[str] = []
+    is_easy = True
+    for message in messages:
+        if type(message) is not dict or len(message) != 2:
+            return None
+        name, content = message.get("role"), message.get("content")
+        words = content if type(content) is str else _lone_text(content)
+        if not words or type(name) is not str or (role := _PLAIN_ROLES.get(name)) is None:
+            return None
+        if type(content) is not str or name == "developer":
+            is_easy = False
+        roles.append(role)
+        texts.append(words)
+    return PlainMessages(roles, texts, messages, VENDOR, messages if is_easy else None)
+
+
+def _lone_text(content: Json) -> str | None:
+    """The words of a list of one text part that says nothing else; None for anything else."""
+    if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
+        words = part.get("text")
+        return words if part.get("type") == "text" and type(words) is str else None
+    return None
+
+
+def _render_plain(plain: PlainMessages) -> list[Json]:
+    """Plain words: the caller's own messages where they came in this dialect."""
+    if plain.vendor != VENDOR:
+        return [*plain.easy()]
+    return [easy if raw is None else raw for raw, easy in zip(plain.raws, plain.easy(), strict=True)]
 
 
 def _plain_message(message: Json) -> Message | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from agentui.chat.deltas import FinishReason, TokenLogprob, Usage
-from agentui.chat.messages import Media, Opaque, Part, Refusal, Thinking, ToolCall
+from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, ToolCall
 from agentui.chat.reply import Choice, Reply
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json
@@ -122,8 +122,11 @@ def render_usage(usage: Usage) -> Json:
         "completion_tokens": usage.output or 0,
         "total_tokens": usage.total,
     }
-    prompt = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
-    prompt = {name: count for name, count in prompt.items() if count is not None}
+    prompt: dict[str, Json] = {}
+    if usage.cache_read is not None:
+        prompt["cached_tokens"] = usage.cache_read
+    if usage.cache_write is not None:
+        prompt["cache_write_tokens"] = usage.cache_write
     if prompt:
         body["prompt_tokens_details"] = prompt
     if usage.reasoning is not None:
@@ -196,6 +199,8 @@ def _parse_choice(choice: Json, index: int, answer_id: str | None) -> Choice:
 
 def _render_choice(choice: Choice, index: int, answer_id: str) -> Json:
     """One choice. Thoughts go as ``reasoning_content``, pictures as ``images``; other media have no place here."""
+    if len(choice.parts) == 1 and type(choice.parts[0]) is Text:
+        return _ending({"role": "assistant", "content": choice.text, "refusal": None}, choice, index)
     message: dict[str, Json] = {"role": "assistant", "content": choice.text or None, "refusal": None}
     thoughts = "".join(part.text for part in choice.parts if isinstance(part, Thinking))
     refusal = "".join(part.text for part in choice.parts if isinstance(part, Refusal))
@@ -217,11 +222,16 @@ def _render_choice(choice: Choice, index: int, answer_id: str) -> Json:
             message.update(part.raw)
     if message["content"] is None and not refusal and not calls:
         message["content"] = ""
+    return _ending(message, choice, index)
+
+
+def _ending(message: dict[str, Json], choice: Choice, index: int) -> dict[str, Json]:
+    """A choice around its message."""
     return {
         "index": index,
         "message": message,
         "logprobs": None if choice.logprobs is None else render_logprobs(choice.logprobs),
-        "finish_reason": finish_word(choice.finish or "stop", has_refusal=bool(refusal)),
+        "finish_reason": finish_word(choice.finish or "stop", has_refusal=bool(message["refusal"])),
     }
 
 

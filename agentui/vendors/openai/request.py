@@ -1,10 +1,11 @@
 """A chat completion request: taken in, switched, understood, and written for callers of any dialect."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import get_args
 
+from agentui.chat.plain import as_plain
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json
@@ -78,10 +79,11 @@ def parse_request(wire: WireRequest) -> ChatRequest:
     if not isinstance(messages, list):
         raise BadRequest("messages must be a list.", param="messages")
     options = body.get("stream_options")
+    parsed = parse_messages(messages)
     return ChatRequest(
         "openai",
         wire.model,
-        parse_messages(messages),
+        parsed,
         _parse_params(body),
         wire,
         wire.stream,
@@ -90,7 +92,7 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         parse_response_format(body),
         _parse_thinking(body),
         isinstance(options, dict) and options.get("include_usage") is True,
-        tuple(_unmodelled(body)),
+        tuple(_unmodelled(body, has_parts=as_plain(parsed) is None)),
     )
 
 
@@ -120,28 +122,18 @@ def _switched(body: Mapping[str, Json], model: str, stream: bool) -> dict[str, J
 
 
 def _parse_params(body: Mapping[str, Json]) -> Params:
-    """Sampling and limits."""
-    limit = _integer(body, "max_completion_tokens")
-    safety_identifier = _typed(body, "safety_identifier", str, "a string")
-    return Params(
-        temperature=_number(body, "temperature"),
-        top_p=_number(body, "top_p"),
-        top_k=_integer(body, "top_k"),
-        max_tokens=_integer(body, "max_tokens") if limit is None else limit,
-        stop=_parse_stop(body),
-        n=_integer(body, "n"),
-        seed=_integer(body, "seed"),
-        presence_penalty=_number(body, "presence_penalty"),
-        frequency_penalty=_number(body, "frequency_penalty"),
-        logprobs=_typed(body, "logprobs", bool, "true or false"),
-        top_logprobs=_integer(body, "top_logprobs"),
-        user=_typed(body, "user", str, "a string") or safety_identifier,
-    )
+    """Sampling and limits. The newer of two names for one thing wins, but for ``user``."""
+    given = {field: _PARAMS[field](body, field) for field in body if field in _PARAMS}
+    if (limit := given.pop("max_completion_tokens", None)) is not None:
+        given["max_tokens"] = limit
+    identifier = given.pop("safety_identifier", None)
+    given["user"] = given.get("user") or identifier
+    return Params(**given)
 
 
-def _parse_stop(body: Mapping[str, Json]) -> tuple[str, ...] | None:
+def _stop(body: Mapping[str, Json], field: str) -> tuple[str, ...] | None:
     """``stop``: null, a string or a list of strings."""
-    match body.get("stop"):
+    match body.get(field):
         case None:
             return None
         case str(stop):
@@ -151,12 +143,20 @@ def _parse_stop(body: Mapping[str, Json]) -> tuple[str, ...] | None:
     raise BadRequest("stop must be a string or a list of strings.", param="stop")
 
 
-def _typed(body: Mapping[str, Json], field: str, kind: type, wanted: str) -> Json:
-    """A member of one type, None where it is absent or null."""
+def _text(body: Mapping[str, Json], field: str) -> str | None:
+    """A member that is a string, None where it is absent or null."""
     value = body.get(field)
-    if value is not None and not isinstance(value, kind):
-        raise BadRequest(f"{field} must be {wanted}.", param=field)
-    return value
+    if value is None or isinstance(value, str):
+        return value
+    raise BadRequest(f"{field} must be a string.", param=field)
+
+
+def _flag(body: Mapping[str, Json], field: str) -> bool | None:
+    """A member that is true or false, None where it is absent or null."""
+    value = body.get(field)
+    if value is None or isinstance(value, bool):
+        return value
+    raise BadRequest(f"{field} must be true or false.", param=field)
 
 
 def _number(body: Mapping[str, Json], field: str) -> float | None:
@@ -177,16 +177,29 @@ def _integer(body: Mapping[str, Json], field: str) -> int | None:
     return value
 
 
+_PARAMS: Mapping[str, Callable[[Mapping[str, Json], str], Json]] = {
+    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), _number),
+    **dict.fromkeys(("top_k", "max_completion_tokens", "max_tokens", "n", "seed", "top_logprobs"), _integer),
+    **dict.fromkeys(("user", "safety_identifier"), _text),
+    "logprobs": _flag,
+    "stop": _stop,
+}
+"""How each member that is a parameter is read."""
+
+
 def _parse_thinking(body: Mapping[str, Json]) -> ThinkingConfig | None:
     """``reasoning_effort``; a word that we do not know stays with this dialect."""
     effort = body.get("reasoning_effort")
-    if effort not in get_args(Effort):
+    if effort is None or effort not in get_args(Effort):
         return None
     return ThinkingConfig(effort, mode="disabled" if effort == "none" else "enabled")
 
 
-def _unmodelled(body: Mapping[str, Json]) -> Iterator[str]:
-    """The names of the members that other dialects cannot be told about; null and empty ones say nothing."""
+def _unmodelled(body: Mapping[str, Json], *, has_parts: bool) -> Iterator[str]:
+    """The names of the members that other dialects cannot be told about; null and empty ones say nothing.
+
+    ``has_parts`` is whether some message may hold content parts, which may carry such members too.
+    """
     for field, value in body.items():
         if field not in _MODELLED and value is not None and value not in ({}, []):
             yield field
@@ -199,6 +212,8 @@ def _unmodelled(body: Mapping[str, Json]) -> Iterator[str]:
     effort = body.get("reasoning_effort")
     if effort is not None and effort not in get_args(Effort):
         yield "reasoning_effort"
+    if not has_parts:
+        return
     contents = [content for message in body["messages"] if type(content := message.get("content")) is list]
     yield from (mark for mark in _CACHE_MARKS if contents and _has_mark(contents, mark))
 

@@ -19,6 +19,8 @@ def parse_tools(body: Mapping[str, Json]) -> tuple[Tool | ServerTool, ...]:
 
     Under ``tool_choice: allowed_tools`` in mode auto only the allowed ones are there: that is what it means.
     """
+    if "tools" not in body and "functions" not in body:
+        return ()
     tools = _list(body, "tools")
     parsed: list[Tool | ServerTool] = [_parse_tool(tool, f"tools[{index}]") for index, tool in enumerate(tools)]
     functions = _list(body, "functions")

@@ -10,7 +10,7 @@ from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.openai_responses.sealed import VENDOR
 
-_TEXTS = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
+TEXTS = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
 _EXTENSIONS = {"application/pdf": "pdf", "text/plain": "txt", "text/markdown": "md", "text/html": "html", "text/csv": "csv"}
 _MEDIA_TYPES = {extension: media_type for media_type, extension in _EXTENSIONS.items()}
 
@@ -46,7 +46,7 @@ def _parse_part(part: Json, param: str) -> Part:
     if not isinstance(part, dict) or not isinstance(part.get("type"), str):
         raise BadRequest(f"{param} must be an object with a 'type'.", param=param)
     kind = part["type"]
-    if kind in _TEXTS:
+    if kind in TEXTS:
         return Text(_text(part, "text", param))
     if kind == "refusal":
         return Refusal(_text(part, "refusal", param))

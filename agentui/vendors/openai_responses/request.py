@@ -1,6 +1,6 @@
 """A request as it comes: read with a light check, patched, or with the dialect taken off."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -8,7 +8,7 @@ from agentui.chat.messages import Message, Text
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest, Unsupported
 from agentui.jsonio import Json
-from agentui.vendors.openai_responses.items import parse_input
+from agentui.vendors.openai_responses.items import parse_input, parse_plain
 from agentui.vendors.openai_responses.sealed import VENDOR, unseal
 from agentui.vendors.openai_responses.shelf import is_reference
 from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice, parse_tools
@@ -104,7 +104,7 @@ def parse_request(wire: WireRequest) -> ChatRequest:
     return ChatRequest(
         VENDOR,
         wire.model,
-        (*_parse_instructions(body.get("instructions")), *parse_input(body.get("input"))),
+        _parse_messages(body),
         _parse_params(body),
         wire,
         stream=wire.stream,
@@ -115,6 +115,14 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         unmodelled=_unmodelled(body),
         needs_state=requires_state(wire),
     )
+
+
+def _parse_messages(body: Mapping[str, Json]) -> Sequence[Message]:
+    """``instructions`` and ``input``."""
+    instructions, items = body.get("instructions") or "", body.get("input")
+    if isinstance(instructions, str) and isinstance(items, list) and (plain := parse_plain(instructions, items)) is not None:
+        return plain
+    return (*_parse_instructions(body.get("instructions")), *parse_input(items))
 
 
 def _parse_instructions(instructions: Json) -> list[Message]:

@@ -1,10 +1,12 @@
 """Branches, floors, pages and messages over HTTP: the table of locks, conflicts and moves."""
 
 import pytest
+from sqlalchemy import Connection, delete
 
 from agentui.jsonio import Json
 from agentui.sessions.turns import commit_floor, open_floor
-from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots
+from agentui.variables.snapshots import save_branch_snapshot
 from tests.api.tavern.conftest import Reader
 
 STATES = ("draft", "generating", "committed", "failed")
@@ -21,6 +23,7 @@ async def content(reader: Reader, state: str) -> tuple[str, str, str]:
     store = reader.server.state.store
     opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", "me", "Hi", 1, 2)
     done = await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, "Hello.", 1, 2, 1)
+    await store.write(save_branch_snapshot, DEFAULT_ACCOUNT, opened.floor_id, 1)
     result = (await reader.get(f"/floors/{opened.floor_id}/result")).body["data"]
     return opened.floor_id, done.output_page_id, result["assistant_message_id"]
 
@@ -71,6 +74,45 @@ async def test_only_committed_floors_have_branches_and_results(reader: Reader, s
         assert {(answer.status, answer.code) for answer in (forked, result)} == {(409, "invalid_state")}
 
 
+async def branch_values(reader: Reader, session_id: str, branch_id: str) -> dict[str, Json]:
+    """What a branch's tier holds."""
+    listed = await reader.get(f"/variables?scope=branch&scope_id=branch:{session_id}:{branch_id}")
+    return {variable["key"]: variable["value"] for variable in listed.body["data"]}
+
+
+async def test_a_committed_floor_made_by_hand_is_forked_with_the_variables_it_saw(reader: Reader) -> None:
+    session_id = await reader.session_id()
+
+    async def put(key: str, value: Json) -> None:
+        here = {"scope": "branch", "session_id": session_id, "branch_id": "main"}
+        assert (await reader.call("PUT", "/variables", {**here, "key": key, "value": value}, {})).status in (200, 201)
+
+    await put("gold", {"coins": [1, None, "2"]})
+    await put("näme", "Ada")
+    floor_id = await reader.floor_id(session_id, state="committed")
+    await put("gold", 0)
+    await put("later", True)
+    later = await reader.floor_id(session_id, 1, state="committed")
+    for source, name in ((floor_id, "alt"), (later, "late")):
+        assert (await reader.post(f"/floors/{source}/branch", {"branch_id": name})).status == 201
+    assert await branch_values(reader, session_id, "alt") == {"gold": {"coins": [1, None, "2"]}, "näme": "Ada"}
+    assert await branch_values(reader, session_id, "late") == {"gold": 0, "näme": "Ada", "later": True}
+
+
+async def test_a_floor_without_a_snapshot_is_not_forked(reader: Reader) -> None:
+    session_id = await reader.session_id()
+    floor_id = await reader.floor_id(session_id, state="committed")
+
+    def forget(db: Connection) -> None:
+        db.execute(delete(branch_snapshots).where(branch_snapshots.c.floor_id == floor_id))
+
+    await reader.server.state.store.write(forget)
+    refused = await reader.post(f"/floors/{floor_id}/branch", {"branch_id": "alt"})
+    assert (refused.status, refused.code) == (409, "branch_local_snapshot_missing")
+    names = [branch["branch_id"] for branch in (await reader.get(f"/sessions/{session_id}/branches")).body["data"]]
+    assert names == ["main"]
+
+
 @pytest.mark.parametrize("state", STATES)
 async def test_floors_can_be_moved_and_removed_in_every_state(reader: Reader, state: str) -> None:
     floor_id, page_id, _ = await content(reader, state)
@@ -98,6 +140,9 @@ async def test_a_parent_must_come_before_and_from_the_same_session(reader: Reade
         "floor_parent_session_mismatch"
     )
     assert (await reader.post("/floors", {"session_id": here, "floor_no": 9, "parent_floor_id": "nobody"})).status == 404
+    for number in (1, 2):
+        below = {"session_id": here, "branch_id": "alt", "floor_no": number, "parent_floor_id": floors[2]}
+        assert (await reader.post("/floors", below)).code == "floor_patch_topology_invalid"
 
     async def code(fields: Json) -> str:
         return (await reader.patch(f"/floors/{floors[1]}", fields)).code
@@ -125,6 +170,10 @@ async def test_versions_of_a_page_take_turns(reader: Reader) -> None:
     again = await reader.post("/pages", {"floor_id": floor_id, "page_no": 1, "page_kind": "output", "version": 2})
     moved = await reader.patch(f"/pages/{first['id']}", {"version": 2})
     assert (again.code, moved.code) == ("page_conflict", "page_conflict")
+    onto_active = await reader.patch(f"/pages/{other['id']}", {"page_no": 1, "version": 7})
+    assert (onto_active.status, onto_active.code) == (409, "page_conflict")
+    assert "Page 1 has an active version already, version 2" in onto_active.body["error"]["message"]
+    assert (await reader.patch(f"/pages/{first['id']}", {"page_no": 2, "version": 2})).body["data"]["is_active"] is False
     by_hand = await reader.post("/pages", {"floor_id": floor_id, "page_no": 3, "page_kind": "output", "is_active": True})
     assert (by_hand.status, by_hand.body["error"]["details"][0]["path"]) == (400, "/is_active")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentui.pipeline.context import CONTEXT_NAMES, build_macro_context
+from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.incoming import Incoming
 from tests.unit.pipeline.parts import OPENAI, make_incoming
 
@@ -83,7 +83,7 @@ UNKNOWN = make_incoming({"prompt": "?"}, "/somewhere/else")
 
 
 def context(incoming: Incoming) -> Mapping[str, Any]:
-    return build_macro_context(incoming)
+    return MacroContext(incoming)
 
 
 def read(incoming: Incoming) -> Mapping[str, Any]:

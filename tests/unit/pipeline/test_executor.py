@@ -232,7 +232,40 @@ async def test_a_pinned_node_does_not_run_and_its_pin_is_its_out() -> None:
     plan = compiled([of("Refuse", "n1"), say("n2", "[[OUT1]]")], [("n1", "n2")], Say, Refuse)
     run = await execute(plan, ear=ear, pins={"n1": {"text": "pinned"}})
     assert ear.texts == ["pinned"]
-    assert [event.data for event in run.events.items if event.type == "node.skipped"] == [{"reason": "pinned"}]
+    [pinned] = [event for event in run.events.items if event.type == "node.finished" and event.node == "n1"]
+    assert pinned.pinned and pinned.data == {"text": "pinned"}
+    assert "node.started" not in [event.type for event in run.events.items if event.node == "n1"]
+
+
+async def test_nodes_that_only_feed_pinned_ones_do_not_run() -> None:
+    refused = [of("Refuse", id) for id in ("far", "near", "pin")]
+    nodes = [*refused, say("side", "aside"), say("end", "[[OUT:pin.text]]")]
+    edges = [("far", "near"), ("near", "pin"), ("side", "pin"), ("side", "end"), ("pin", "end")]
+    run = await execute(compiled(nodes, edges, Say, Refuse, answer="end"), ear=(ear := Ear()), pins={"pin": {"text": "given"}})
+    assert ear.texts == ["given"]
+    skipped = {event.node: event.data for event in run.events.items if event.type == "node.skipped"}
+    assert skipped == {"far": {"reason": "pinned"}, "near": {"reason": "pinned"}}
+    assert run.out["side"] == {"text": "aside"}
+
+
+@pytest.mark.parametrize("read", ["{{ OUT.early.vars.X }}", "[[X]]", "{{ vars.run.X }}", "{{ vars|json }}"])
+async def test_a_node_before_a_pin_runs_when_what_it_gives_is_read_later(read: str) -> None:
+    rows = [{"name": "X", "mode": "string", "value": "early"}]
+    nodes = [
+        {"id": "early", "type": "SetVars", "config": {"variables": rows}},
+        {"id": "pin", "type": "SetVars", "config": {}},
+        say("end", read),
+    ]
+    plan = compiled(nodes, [("early", "pin"), ("pin", "end")], Say)
+    await execute(plan, ear=(ear := Ear()), pins={"pin": {}})
+    assert "early" in ear.texts[0]
+
+
+async def test_a_disabled_node_between_does_not_hide_who_needs_a_node() -> None:
+    nodes = [say("first", "said"), say("off", "never", enabled=False), say("pin", "never"), say("end", "done")]
+    plan = compiled(nodes, [("first", "off"), ("off", "end"), ("pin", "end")], Say, answer="end")
+    run = await execute(plan, pins={"pin": {}})
+    assert run.out["first"] == {"text": "said"}
 
 
 async def test_pinned_variables_are_variables() -> None:
@@ -375,7 +408,7 @@ async def test_a_released_deadline_no_longer_ends_the_run() -> None:
     async def release(ctx: NodeContext) -> Mapping[str, Json]:
         ctx.run.release_deadline()
         assert ctx.run.clock is not None
-        assert ctx.run.clock.when() is None
+        assert not ctx.run.clock.is_running
         return {"text": "on and on"}
 
     ear = Ear()

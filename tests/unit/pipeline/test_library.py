@@ -21,8 +21,9 @@ from agentui.errors import (
     PreconditionFailed,
     PreconditionRequired,
 )
+from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps, dumps_pretty, loads
-from agentui.pipeline.files import KEPT_VERSIONS, write_atomically
+from agentui.pipeline.files import KEPT_VERSIONS
 from agentui.pipeline.library import PipelineLibrary, PresetLibrary
 from agentui.pipeline.node import Catalog, Node, NodeParams, node
 from agentui.pipeline.nodes import BUILTIN

@@ -240,7 +240,7 @@ def test_processes_that_begin_together_make_one_key(tmp_path: Path) -> None:
 
     def begin() -> None:
         start.wait()
-        keys.append(read_or_make_key(tmp_path))
+        keys.append(read_or_make_key(tmp_path / "secret.key"))
 
     threads = [threading.Thread(target=begin) for _ in range(16)]
     for thread in threads:

@@ -1,0 +1,170 @@
+"""Everything that happens in every run, over one connection: a browser has six for all that a page does.
+
+A reader walks along the runs' own event lists at a steady pace, so a slow one costs a run nothing and has no queue.
+"""
+
+import asyncio
+import time
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+from agentui.api.editor.streams import sse_event
+from agentui.ids import new_id
+from agentui.jsonio import Json
+from agentui.pipeline.events import RunEvent
+from agentui.pipeline.history import RunHistory
+from agentui.pipeline.run import Run
+
+PACE = 0.05
+"""Seconds between two looks at the runs: short for an eye, long enough for the pieces of a fast answer to travel together."""
+MAX_PIECES = 1024
+"""Pieces of text in one event. A reader that has fallen further behind is told how many it missed."""
+MAX_TEXT = 128 * 1024
+"""Characters of text in one event; what lies beyond is missed too."""
+
+PROCESS = new_id("live")
+"""Which process the ids of this stream are from: another one's clock means nothing here."""
+
+Summarise = Callable[[Run], Json]
+
+
+class LiveEvents:
+    """The events of the runs under way, for one reader.
+
+    Events ``run`` tell that a run began or ended (``{"run", "pipeline", "summary"}``), ``event`` what happened in one, as its
+    own stream of events tells it, except that the pieces of text of a node which came at about the same time are one
+    ``node.chunks`` whose ``data`` is ``{"pieces": [[seq, at_ms, text], ...]}``. ``missed`` (``{"run", "node", "count"}``)
+    counts pieces that this reader was too slow for; ``reset`` says that nothing is known of what went before.
+    """
+
+    def __init__(self, history: RunHistory, summarise: Summarise) -> None:
+        self._history = history
+        self._summarise = summarise
+        self._next: dict[Run, int] = {}
+        """The position behind the last event that was told of, by run under way."""
+        self._newest = ""
+        """The id of the last run that was taken in."""
+
+    async def read(self, last: str | None) -> AsyncGenerator[bytes, None]:
+        """What happens from now on; before it, the beginning of the runs under way, or what happened since the id ``last``."""
+        async with self._history.subscribe() as feed:
+            since = _moment(last)
+            if last is not None and since is None:
+                yield sse_event(_id(), "reset", {})
+            for piece in self._catch_up(since):
+                yield piece
+            while not feed.is_closed:
+                # Waiting without a limit while nothing runs; else a look at every step.
+                await (asyncio.sleep(PACE) if self._next else feed.wait())
+                feed.clear()
+                for run in self._history.since(self._newest):
+                    yield self._begin(run, 0)
+                for run in tuple(self._next):
+                    told = self._news(run)
+                    if told:
+                        yield told
+                        # One reader's backlog must not hold up the streams that pass through meanwhile.
+                        await asyncio.sleep(0)
+
+    def _catch_up(self, since: float | None) -> list[bytes]:
+        """Take in the runs that are under way, and those that were so at ``since``, each from where its reader stopped."""
+        begun = []
+        for run in self._history.since(""):
+            position = 0 if since is None else bisect_right(run.events.items, since - run.started, key=_at)
+            ended_since = since is not None and position < len(run.events.items)
+            if run.finished is None or ended_since:
+                begun.append(self._begin(run, position))
+            self._newest = run.id
+        return begun
+
+    def _begin(self, run: Run, position: int) -> bytes:
+        """Take a run in and tell of it."""
+        self._next[run] = position
+        self._newest = run.id
+        return sse_event(_id(), "run", self._told(run))
+
+    def _news(self, run: Run) -> bytes:
+        """What happened in a run since the last look, as encoded events; a run that is over is let go."""
+        items, start = run.events.items, self._next[run]
+        end = len(items)
+        if end == start:
+            return b""
+        # The moment is taken before anything else can happen: all that happened until then is in this piece.
+        id = _id()
+        told = [sse_event(id, name, data) for name, data in _encoded(run, items[start:end], start)]
+        self._next[run] = end
+        if items[end - 1].type == "run.finished":
+            del self._next[run]
+            told.append(sse_event(id, "run", self._told(run)))
+        return b"".join(told)
+
+    def _told(self, run: Run) -> Json:
+        return {"run": run.id, "pipeline": run.plan.id, "summary": self._summarise(run)}
+
+
+def _encoded(run: Run, items: Sequence[RunEvent], start: int) -> list[tuple[str, Json]]:
+    """Events by name and data, the pieces of text put together; never past an event that is none, so the order stays."""
+    told: list[tuple[str, Json]] = []
+    pieces: dict[str, list[tuple[int, RunEvent]]] = {}
+    for sequence, event in enumerate(items, start):
+        if event.type == "node.chunk" and event.node is not None:
+            pieces.setdefault(event.node, []).append((sequence, event))
+            continue
+        told += _texts(run, pieces)
+        pieces = {}
+        told.append(("event", event.as_json(run.id, sequence, run.redactor)))
+    return told + _texts(run, pieces)
+
+
+def _texts(run: Run, pieces: dict[str, list[tuple[int, RunEvent]]]) -> list[tuple[str, Json]]:
+    """The pieces of each node as one event, and how many were too many."""
+    told: list[tuple[str, Json]] = []
+    for node, heard in pieces.items():
+        kept = _newest(heard)
+        if len(kept) < len(heard):
+            told.append(("missed", {"run": run.id, "node": node, "count": len(heard) - len(kept)}))
+        if not kept:
+            continue
+        shown: list[Json] = [[sequence, _milliseconds(event), run.redactor.redact(_text(event))] for sequence, event in kept]
+        sequence, event = kept[-1]
+        what = {"run": run.id, "seq": sequence, "type": "node.chunks", "at_ms": _milliseconds(event), "node": node}
+        told.append(("event", {**what, "data": {"pieces": shown}}))
+    return told
+
+
+def _newest(heard: list[tuple[int, RunEvent]]) -> list[tuple[int, RunEvent]]:
+    """The last pieces, as many as one event may hold; a single one that is larger is missed like those before it."""
+    size = 0
+    first = len(heard)
+    while first > 0 and len(heard) - first < MAX_PIECES:
+        size += len(_text(heard[first - 1][1]))
+        if size > MAX_TEXT:
+            break
+        first -= 1
+    return heard[first:]
+
+
+def _text(event: RunEvent) -> str:
+    data = event.data() if callable(event.data) else event.data
+    return str(data.get("text", "")) if isinstance(data, dict) else ""
+
+
+def _milliseconds(event: RunEvent) -> float:
+    return round(event.at * 1000, 3)
+
+
+def _at(event: RunEvent) -> float:
+    return event.at
+
+
+def _id() -> str:
+    """This moment, as an id to come back with."""
+    return f"{PROCESS}-{time.monotonic_ns()}"
+
+
+def _moment(id: str | None) -> float | None:
+    """The moment that an id of this process names, in seconds of the monotonic clock."""
+    name, _, moment = (id or "").rpartition("-")
+    if name != PROCESS or not moment.isascii() or not moment.isdigit():
+        return None
+    return int(moment[:20]) / 1e9

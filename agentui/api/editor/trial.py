@@ -1,0 +1,104 @@
+"""Trying a pipeline out: a real run, of a saved pipeline or one still being drawn, some of whose nodes are pinned.
+
+A pinned node does not run: its OUT is given. To run from a node on, pin all nodes before it.
+"""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentui.api.editor.route import Route, read_model
+from agentui.api.editor.sample import SampleRequest, read_sample
+from agentui.api.proxy import answer_run, check_capacity, is_proxied, make_run
+from agentui.api.state import STATE, State
+from agentui.errors import BadRequest, NotFound
+from agentui.jsonio import Json
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.plan import Plan, compile_plan
+
+UNSAVED = "unsaved"
+"""The id of the pipeline in a run of a document that names none."""
+
+
+class TryRequest(BaseModel):
+    """Which pipeline to run on which request.
+
+    Name a saved ``pipeline`` or give a ``document`` (with both, the document runs under the pipeline's id); without either
+    the pipeline is meant that the request would choose, or that the run was of. Give a ``request``, or the ``run_id`` of a run
+    to answer its request (keys included) once more. ``pins`` are OUT by node id. ``session`` and ``branch`` stand for the
+    headers ``x-agentui-session`` and ``x-agentui-branch``; a run's request joins its chat again only if they say so.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    pipeline: str | None = None
+    document: dict[str, Any] | None = None
+    request: SampleRequest | None = None
+    run_id: str | None = None
+    pins: dict[str, Any] = Field(default_factory=dict)
+    session: str | None = None
+    branch: str | None = None
+
+
+async def try_pipeline(request: web.Request) -> web.StreamResponse:
+    """Run a saved or unsaved pipeline on a request, some nodes pinned, and answer in the request's dialect.
+
+    What is wrong with the call itself has the editor's shape of errors, and there is no ``x-agentui-run`` then; what goes
+    wrong in the run has the dialect's.
+    """
+    state = request.app[STATE]
+    asked = await read_model(request, TryRequest, state.settings.max_body)
+    incoming, chosen = _incoming(request, state, asked)
+    if incoming.wire is None or not is_proxied(incoming.path):
+        raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
+    plan = await _plan(state, asked, chosen)
+    unknown = sorted(asked.pins.keys() - {node.id for node in plan.nodes})
+    if unknown:
+        raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
+    check_capacity(state)
+    run = make_run(state, incoming, plan)
+    run.pins, run.origin = asked.pins, "try"
+    state.in_flight += 1
+    try:
+        return await answer_run(request, state, run, incoming.wire)
+    finally:
+        state.in_flight -= 1
+
+
+def _incoming(request: web.Request, state: State, asked: TryRequest) -> tuple[Incoming, str | None]:
+    """The request, and the pipeline that it names or that it ran through."""
+    named = {"x-agentui-session": asked.session, "x-agentui-branch": asked.branch}
+    given = {name: value for name, value in named.items() if value is not None}
+    if asked.request is not None:
+        headers = {name.lower(): value for name, value in asked.request.headers.items()} | given
+        return read_sample(request, state, asked.request.model_copy(update={"headers": headers}))
+    if asked.run_id is None:
+        raise BadRequest("Give a request, or the run_id of a run to take it from.", param="request")
+    run = state.history.get(asked.run_id)
+    headers = {name: value for name, value in run.incoming.headers.items() if name not in named} | given
+    return replace(run.incoming, headers=headers), run.plan.id
+
+
+async def _plan(state: State, asked: TryRequest, chosen: str | None) -> Plan:
+    """What runs. Raises NotFound, InvalidPipeline."""
+    if asked.document is not None:
+        return await asyncio.to_thread(compile_plan, asked.pipeline or UNSAVED, asked.document, state.catalog)
+    if asked.pipeline is not None:
+        return state.pipelines.plan(asked.pipeline)
+    return state.pipelines.plan(chosen if chosen is not None else state.pipelines.active)
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/api/try",
+        try_pipeline,
+        answer=dict[str, Json],
+        body=TryRequest,
+        errors=(400, 404, 413, 415, 422, 503),
+        streams=True,
+    ),
+)

@@ -1,0 +1,46 @@
+"""The shortest way in: requests for the proxied routes' own paths do not pass the application's router.
+
+aiohttp finds a route by walking over the parts of a path, makes a match of it and calls the middlewares through it; that
+costs more than all checks of ours. The proxied paths are known, so a look in a set does, and the guard is called directly.
+Whatever is written in an unusual way takes the long way round, where the same handler stands behind the same guard.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+
+from aiohttp import web
+
+from agentui.api.guard import guarded
+from agentui.api.proxy import PROXIED, serve
+from agentui.api.state import State
+
+Front = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+_PATHS = frozenset(path for path in PROXIED if "{" not in path)
+
+
+def make_front(state: State, application: Front) -> Front:
+    """A handler for every request of a server: the short way where there is one, else ``application``."""
+
+    async def front(request: web.BaseRequest) -> web.StreamResponse:
+        if isinstance(request, web.Request) and has_short_way(request):
+            return await guarded(request, state, serve)
+        return await application(request)
+
+    return front
+
+
+def has_short_way(request: web.BaseRequest) -> bool:
+    """True for a POST to one of the proxied paths that expects no interim answer."""
+    return _is_plain(request.raw_path.partition("?")[0]) and request.method == "POST" and "Expect" not in request.headers
+
+
+@lru_cache(maxsize=256)  # there are as many paths as pipelines
+def _is_plain(path: str) -> bool:
+    """True for one of the proxied paths, with or without ``/p/{pipeline}`` before it, where it is spelled plainly."""
+    if path.startswith("/p/"):
+        pipeline, slash, rest = path[3:].partition("/")
+        if not pipeline or not pipeline.isascii() or not pipeline.replace("-", "").replace("_", "").isalnum():
+            return False
+        path = slash + rest
+    return path in _PATHS

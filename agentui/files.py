@@ -1,0 +1,79 @@
+"""Files written whole or not at all, so that a reader, or a power cut, finds the old content or the new one."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from agentui.errors import NotSaved
+from agentui.ids import new_short_id
+
+_BINARY: int = getattr(os, "O_BINARY", 0)
+"""Windows would write other line ends."""
+
+
+def write_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Replace a file: written beside it, synced, renamed over it, and the folder synced (spec: reliability S7).
+
+    Makes missing folders. ``private`` lets nobody but the owner read it. Raises NotSaved; the old file is then as it was.
+    """
+    try:
+        with written_beside(path, data, private=private) as draft:
+            os.replace(draft, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise NotSaved(f"{path.name} could not be written: {error.strerror}.", file=path.name) from error
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file for good; one that is gone already is fine. Raises NotSaved."""
+    try:
+        path.unlink(missing_ok=True)
+        if path.parent.is_dir():
+            sync_folder(path.parent)
+    except OSError as error:
+        raise NotSaved(f"{path.name} could not be removed: {error.strerror}.", file=path.name) from error
+
+
+def move_file(path: Path, target: Path) -> None:
+    """Give a file another name for good; makes missing folders. One that is not there is left alone. Raises NotSaved."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.replace(path, target)
+        for folder in {path.parent, target.parent}:
+            if folder.is_dir():
+                sync_folder(folder)
+    except OSError as error:
+        raise NotSaved(f"{path.name} could not be renamed: {error.strerror}.", file=path.name) from error
+
+
+@contextmanager
+def written_beside(path: Path, data: bytes, *, private: bool) -> Iterator[Path]:
+    """A file in the same folder with this content, on the disk already; removed if it is still there at the end.
+
+    Makes missing folders. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{new_short_id()}.tmp")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600 if private else 0o666)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield draft
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last through a power cut. Windows has no way to open a folder, and needs none."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,143 @@
+/** The editor's frame: top bar, tabs, left side, canvas, inspector, dock, dialogs and messages. */
+import {DIALOGS} from './dialogs.js';
+import {DiskBanner} from './files/DiskBanner.js';
+import {classes, Fragment, h, tags, useEffect, useState} from './h.js';
+import {Tour} from './help/Tour.js';
+import {PANELS, STAGE} from './panels.js';
+import {DockFrame} from './shell/Dock.js';
+import {LeftSide} from './shell/LeftSide.js';
+import {NarrowBar} from './shell/NarrowBar.js';
+import {Notices} from './shell/Notices.js';
+import {SignIn} from './shell/SignIn.js';
+import {TabBar} from './shell/TabBar.js';
+import {TopBar} from './shell/TopBar.js';
+import {Welcome} from './shell/Welcome.js';
+import {closeDialog} from './state/dialogs.js';
+import {useStore} from './state/store.js';
+import {setView} from './state/view.js';
+import {t} from './words.js';
+import {Splitter} from './ui/splitter.js';
+
+const {a, div, main, section} = tags;
+const NARROW = '(max-width: 899px)';
+
+/** Whether the window is too narrow for three columns. */
+function useNarrow() {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const query = matchMedia(NARROW);
+    const change = () => setNarrow(query.matches);
+    query.addEventListener('change', change);
+    return () => query.removeEventListener('change', change);
+  }, []);
+  return isNarrow;
+}
+
+export function App() {
+  // A new language draws everything anew; nothing below has to know of it.
+  const words = useStore((state) => state.view.words);
+  return h(Frame, {key: words});
+}
+
+function Frame() {
+  const isNarrow = useNarrow();
+  const activeTab = useStore((state) => state.activeTab);
+  const page = useStore((state) => state.view.narrowPage);
+  const needsToken = useStore((state) => state.server.needsToken);
+  if (needsToken) return h(SignIn);
+  return h(
+    Fragment,
+    null,
+    a({className: 'skip-link', href: '#stage'}, t('app.skipToStage')),
+    div(
+      {className: classes('app', isNarrow && 'app-narrow'), 'data-page': isNarrow ? page : undefined},
+      h(TopBar),
+      h(TabBar),
+      h(DiskBanner),
+      isNarrow ? h(NarrowBody, {page, activeTab}) : h(WideBody, {activeTab}),
+      isNarrow ? h(NarrowBar) : null,
+    ),
+    h(Dialogs),
+    h(Notices),
+    h(Tour),
+  );
+}
+
+/** @param {{activeTab: string | null}} props */
+function WideBody({activeTab}) {
+  const {left, leftWidth, inspectorOpen, inspectorWidth} = useStore((state) => state.view);
+  return main(
+    {className: 'body'},
+    h(LeftSide),
+    left
+      ? h(Splitter, {
+          direction: 'vertical',
+          label: t('app.leftWidth'),
+          value: leftWidth,
+          least: 200,
+          most: 520,
+          onChange: (value) => setView({leftWidth: value}),
+        })
+      : null,
+    div({className: 'middle'}, section({id: 'stage', className: 'stage', tabIndex: -1, 'aria-label': t('app.stage')}, h(Stage, {activeTab})), h(DockFrame)),
+    inspectorOpen && activeTab
+      ? h(
+          Fragment,
+          null,
+          h(Splitter, {
+            direction: 'vertical',
+            label: t('app.inspectorWidth'),
+            value: inspectorWidth,
+            least: 300,
+            most: 760,
+            fromEnd: true,
+            onChange: (value) => setView({inspectorWidth: value}),
+          }),
+          section(
+            {className: 'inspector-side', style: {width: inspectorWidth}, 'aria-label': t('app.inspector')},
+            STAGE.Inspector ? h(STAGE.Inspector, {key: activeTab}) : null,
+          ),
+        )
+      : null,
+  );
+}
+
+/** One page at a time. @param {{page: string, activeTab: string | null}} props */
+function NarrowBody({page, activeTab}) {
+  const left = useStore((state) => state.view.left);
+  const dock = useStore((state) => state.view.dock);
+  const panel = PANELS.find((one) => one.id === (left ?? 'outline')) ?? PANELS[0];
+  const dockPanel = PANELS.find((one) => one.place === 'dock' && one.id === dock) ?? PANELS.find((one) => one.place === 'dock');
+  return main(
+    {id: 'stage', className: 'body body-narrow', tabIndex: -1, 'aria-label': t('app.stage')},
+    page === 'canvas'
+      ? div({className: 'stage'}, h(Stage, {activeTab}))
+      : page === 'inspector'
+        ? STAGE.Inspector && activeTab
+          ? h(STAGE.Inspector, {key: activeTab})
+          : h(Welcome)
+        : page === 'dock'
+          ? h(DockFrame, {isNarrow: true, panel: dockPanel?.id})
+          : activeTab
+            ? h(LeftSide, {isNarrow: true, panel: panel?.id})
+            : h(Welcome),
+  );
+}
+
+/** @param {{activeTab: string | null}} props */
+function Stage({activeTab}) {
+  if (!activeTab) return h(Welcome);
+  return STAGE.Canvas ? h(STAGE.Canvas, {key: activeTab}) : null;
+}
+
+function Dialogs() {
+  const dialogs = useStore((state) => state.dialogs);
+  return h(
+    Fragment,
+    null,
+    dialogs.map((dialog) => {
+      const Component = DIALOGS[dialog.kind];
+      return Component ? h(Component, {key: dialog.key, ...dialog.props, close: () => closeDialog(dialog.key)}) : null;
+    }),
+  );
+}

@@ -1,0 +1,152 @@
+/** A search box with a list, opened at a point of the canvas: what to add, where to connect to, what to go to. */
+import {classes, createPortal, h, tags, useEffect, useId, useLayoutEffect, useMemo, useRef, useState} from '../h.js';
+import {Icon} from '../ui/icons.js';
+import {t} from '../words.js';
+import {findByWords} from './finding.js';
+
+const {div, input, li, p, span, ul} = tags;
+const MARGIN = 8;
+
+/**
+ * @typedef {object} Choice
+ * @property {string} key
+ * @property {string} title
+ * @property {string} [detail] a second, quiet text
+ * @property {string} [icon]
+ * @property {string} [group] a heading, shown while nothing is typed
+ * @property {string} [words] further words to search in; `detail` is searched as it stands
+ * @property {string} [more] long text that is searched too and not shown
+ * @property {number} [rank] smaller ones first while nothing is typed
+ */
+
+/**
+ * @param {object} props
+ * @param {string} props.label what is being chosen
+ * @param {string} props.placeholder
+ * @param {string} props.empty shown where nothing fits
+ * @param {{x: number, y: number}} props.at in pixels of the window
+ * @param {Choice[]} props.choices
+ * @param {(query: string) => Choice[]} [props.search] finds the choices for a query; a fuzzy search in `choices` unless given
+ * @param {(key: string) => void} props.onChoose
+ * @param {() => void} props.onClose
+ */
+export function Chooser({label, placeholder, empty, at, choices, search, onChoose, onClose}) {
+  const [query, setQuery] = useState('');
+  const [active, setActive] = useState(0);
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const id = useId();
+  const found = useMemo(() => findChoices(query, choices, search), [query, choices, search]);
+  const place = usePlace(box, at, found.length);
+  useOutside(box, onClose);
+  useEffect(() => {
+    document.getElementById(`${id}-${active}`)?.scrollIntoView({block: 'nearest'});
+  }, [active, id]);
+  const grouped = query === '';
+  return createPortal(
+    div(
+      {ref: box, className: 'canvas-chooser', style: place, role: 'dialog', 'aria-label': label},
+      div(
+        {className: 'canvas-chooser-head'},
+        h(Icon, {name: 'search', size: 16}),
+        input({
+          autoFocus: true,
+          role: 'combobox',
+          className: 'canvas-chooser-input',
+          'aria-label': label,
+          'aria-expanded': found.length > 0,
+          'aria-controls': `${id}-list`,
+          'aria-activedescendant': found[active] ? `${id}-${active}` : undefined,
+          'aria-autocomplete': 'list',
+          autoComplete: 'off',
+          spellCheck: false,
+          placeholder,
+          value: query,
+          onChange: (event) => {
+            setQuery(event.target.value);
+            setActive(0);
+          },
+          onKeyDown: (event) => {
+            event.stopPropagation();
+            if (event.nativeEvent.isComposing) return;
+            const step = {ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8}[event.key];
+            if (step) setActive(Math.max(0, Math.min(found.length - 1, active + step)));
+            else if (event.key === 'Enter' && found[active]) onChoose(found[active].key);
+            else if (event.key === 'Escape' || event.key === 'Tab') onClose();
+            else return;
+            event.preventDefault();
+          },
+        }),
+      ),
+      ul(
+        {id: `${id}-list`, role: 'listbox', className: 'canvas-chooser-list', 'aria-label': label},
+        found.flatMap((choice, index) => [
+          grouped && choice.group && choice.group !== found[index - 1]?.group
+            ? li({key: `group ${choice.group}`, role: 'presentation', className: 'canvas-chooser-group'}, choice.group)
+            : null,
+          li(
+            {
+              key: choice.key,
+              id: `${id}-${index}`,
+              role: 'option',
+              'aria-selected': index === active,
+              className: classes('canvas-chooser-item', index === active && 'canvas-chooser-active'),
+              onPointerMove: () => setActive(index),
+              onClick: () => onChoose(choice.key),
+            },
+            span({className: 'canvas-chooser-icon'}, h(Icon, {name: choice.icon ?? 'node', size: 16})),
+            span({className: 'canvas-chooser-title'}, choice.title),
+            choice.detail ? span({className: 'canvas-chooser-detail'}, choice.detail) : null,
+          ),
+        ]),
+      ),
+      found.length ? null : p({className: 'canvas-chooser-empty', role: 'status'}, empty || t('canvas.chooser.nothing')),
+    ),
+    document.body,
+  );
+}
+
+/**
+ * @param {string} query
+ * @param {Choice[]} choices
+ * @param {((query: string) => Choice[]) | undefined} search
+ */
+function findChoices(query, choices, search) {
+  if (query.trim() === '') return [...choices].sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
+  if (search) return search(query.trim());
+  return findByWords(query, choices, (choice) => `${choice.title} ${choice.words ?? ''}`, (choice) => `${choice.detail ?? ''} ${choice.more ?? ''}`);
+}
+
+/**
+ * Keep the box inside the window.
+ * @param {{current: HTMLElement | null}} box
+ * @param {{x: number, y: number}} at
+ * @param {number} count
+ */
+function usePlace(box, at, count) {
+  const [place, setPlace] = useState({left: at.x, top: at.y});
+  useLayoutEffect(() => {
+    const size = box.current?.getBoundingClientRect();
+    if (!size) return;
+    setPlace((old) => {
+      const left = Math.max(MARGIN, Math.min(at.x, innerWidth - size.width - MARGIN));
+      // Once it stands it stays where it is while the list under it grows shorter.
+      const top = Math.max(MARGIN, Math.min(old.top, at.y, innerHeight - size.height - MARGIN));
+      return old.left === left && old.top === top ? old : {left, top};
+    });
+  }, [at.x, at.y, count]);
+  return place;
+}
+
+/** @param {{current: HTMLElement | null}} box @param {() => void} onClose */
+function useOutside(box, onClose) {
+  const close = useRef(onClose);
+  close.current = onClose;
+  useEffect(() => {
+    /** @param {Event} event */
+    const outside = (event) => {
+      if (!box.current?.contains(/** @type {Node} */ (event.target))) close.current();
+    };
+    document.addEventListener('pointerdown', outside, true);
+    return () => document.removeEventListener('pointerdown', outside, true);
+  }, []);
+}

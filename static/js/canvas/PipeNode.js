@@ -1,0 +1,150 @@
+/** A node on the canvas: what it is, what it will do, and what the viewed run made of it. */
+import {classes, Flow, h, memo, React, tags} from '../h.js';
+import {useStore} from '../state/store.js';
+import {activeTab} from '../state/tabs.js';
+import {Icon} from '../ui/icons.js';
+import {t} from '../words.js';
+import {portY} from './geometry.js';
+import {answerNode, nodeRun, problemsOf, stateOf} from './nodestate.js';
+import {summaryOf, titleOf} from './summary.js';
+
+/** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
+/** @typedef {import('../core/doc.js').NodeType} NodeType */
+/** @typedef {{node: PipelineNode, type: NodeType | undefined, ports: string[]}} PipeData */
+
+const {div, span} = tags;
+
+/** A node's border: handles are placed within it. */
+const BORDER = 1;
+
+/** True while the canvas is so far away that letters cannot be read: nodes are plain boxes then. */
+export const Far = React.createContext(false);
+
+/** @param {{id: string, data: PipeData, selected: boolean, isConnectable: boolean}} props */
+function PipeNodeView({id, data: {node, type, ports}, selected, isConnectable}) {
+  const far = React.useContext(Far);
+  const run = useStore((state) => nodeRun(state, id));
+  const problems = useStore((state) => problemsOf(state, id));
+  const tone = run ? stateOf(run, 'en').tone : null;
+  const worst = problems[0]?.severity;
+  return div(
+    {
+      className: classes(
+        'canvas-node',
+        selected && 'canvas-node-selected',
+        node.enabled === false && 'canvas-node-off',
+        tone && `canvas-node-${tone}`,
+        worst && `canvas-node-${worst}`,
+      ),
+      'data-category': type?.category ?? 'unknown',
+    },
+    far ? null : h(Ports, {id, ports, isConnectable}),
+    far ? null : h(Face, {node, type}),
+    far ? null : h(Badges, {id, node, problems, run}),
+  );
+}
+
+/** Drawn anew only when what it shows changes; where it stands is React Flow's matter. */
+export const PipeNode = memo(
+  PipeNodeView,
+  (a, b) => a.data === b.data && a.selected === b.selected && a.isConnectable === b.isConnectable,
+);
+
+/** @param {{node: PipelineNode, type: NodeType | undefined}} props */
+function Face({node, type}) {
+  // Read for their own sake: the words and the other types' titles change with the language.
+  const types = useStore((state) => state.nodeTypes);
+  useStore((state) => state.view.words);
+  const title = titleOf(node, types);
+  const summary = type ? summaryOf(type, node.config ?? {}) : t('canvas.node.unknownType', {type: node.type});
+  return div(
+    {className: 'canvas-node-face'},
+    span({className: 'canvas-node-icon'}, h(Icon, {name: type?.icon ?? 'help', size: 20})),
+    div(
+      {className: 'canvas-node-words'},
+      div({className: 'canvas-node-title', title}, title),
+      div({className: 'canvas-node-line', title: summary || undefined}, span({className: 'canvas-node-id'}, node.id), summary ? ` ${summary}` : ''),
+    ),
+  );
+}
+
+/** @param {{id: string, node: PipelineNode, problems: readonly import('../core/doc.js').Problem[], run: import('../core/doc.js').NodeRun | null}} props */
+function Badges({id, node, problems, run}) {
+  const locale = useStore((state) => state.view.locale);
+  const answers = useStore((state) => answerNode(state) === id);
+  const pinned = useStore((state) => {
+    const tab = activeTab(state);
+    return Boolean(tab && id in tab.pins);
+  });
+  const isOff = node.enabled === false;
+  // That a disabled node was skipped need not be said twice.
+  const state = run && !(isOff && run.state === 'skipped') ? stateOf(run, locale) : null;
+  return div(
+    {className: 'canvas-badges'},
+    state ? h(Badge, state) : null,
+    pinned && run?.state !== 'pinned' ? h(Badge, {tone: 'pinned', icon: 'pin', text: t('canvas.node.pinned')}) : null,
+    isOff ? h(Badge, {tone: 'off', icon: 'power', text: t('canvas.node.disabled')}) : null,
+    span({className: 'canvas-badges-gap'}),
+    answers ? h(Badge, {tone: 'answer', icon: 'answer', text: t('canvas.node.answers')}) : null,
+    problems.length ? h(ProblemBadge, {problems}) : null,
+  );
+}
+
+/** @param {{problems: readonly import('../core/doc.js').Problem[]}} props */
+function ProblemBadge({problems}) {
+  const errors = problems.filter((problem) => problem.severity === 'error').length;
+  return h(Badge, {
+    tone: errors ? 'error' : 'warning',
+    icon: 'warning',
+    text: String(problems.length),
+    title: problems.map((problem) => problem.message).join('\n'),
+    spoken: t(errors ? 'canvas.node.errors' : 'canvas.node.warnings'),
+  });
+}
+
+/**
+ * A small mark with a picture and a text.
+ * @param {{tone: string, icon?: string, text: string, title?: string, spoken?: string}} props `spoken`: said before the text
+ */
+export function Badge({tone, icon, text, title, spoken}) {
+  return span(
+    {className: `canvas-badge canvas-badge-${tone}`, title},
+    icon ? h(Icon, {name: icon, size: 12}) : null,
+    spoken ? span({className: 'visually-hidden'}, `${spoken} `) : null,
+    text,
+  );
+}
+
+/** @param {{id: string, ports: string[], isConnectable: boolean}} props */
+function Ports({id, ports, isConnectable}) {
+  const named = ports.length > 1;
+  return [
+    h(Flow.Handle, {
+      key: 'in',
+      type: 'target',
+      position: Flow.Position.Left,
+      isConnectable,
+      className: 'canvas-handle',
+      role: 'button',
+      'aria-label': t('canvas.handle.in', {id}),
+    }),
+    ...ports.map((port, index) =>
+      h(
+        Flow.Handle,
+        {
+          key: `out ${port}`,
+          type: 'source',
+          id: port,
+          position: Flow.Position.Right,
+          isConnectable,
+          // Beside each other they must not reach into one another.
+          className: classes('canvas-handle', ports.length > 1 && 'canvas-handle-many'),
+          style: {top: portY(index, ports.length) - BORDER},
+          role: 'button',
+          'aria-label': t('canvas.handle.out', {id, port}),
+        },
+        named ? span({className: 'canvas-port-name', 'aria-hidden': true}, port) : null,
+      ),
+    ),
+  ];
+}

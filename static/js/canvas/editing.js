@@ -1,0 +1,507 @@
+/**
+ * What can be done to the document at the canvas and in the outline. Each function is one step that can be undone, says what it
+ * did to screen readers, and says why where it refuses.
+ */
+import {
+  addFrame,
+  addNode,
+  addNote,
+  connect,
+  disconnect,
+  duplicate,
+  moveNodes,
+  removeFrames,
+  removeNodes,
+  removeNotes,
+  setAnswer,
+  setDocument,
+  toggleEnabled,
+  updateFrame,
+  updateNote,
+} from '../core/commands.js';
+import {portOf} from '../core/doc.js';
+import {align, downstream, layout, order, upstream, wouldCycle} from '../core/graph.js';
+import {announce, notify} from '../state/notices.js';
+import {store} from '../state/store.js';
+import {activeTab, docOf, edit, NOTHING, select} from '../state/tabs.js';
+import {t} from '../words.js';
+import {around, freePlace, GRID, isInside, NODE_GAP, NODE_WIDTH, nodeRects, placeOf, portsOf, snapped} from './geometry.js';
+import {flowId} from './projection.js';
+import {shown, stage, viewCentre} from './stage.js';
+import {titleOf} from './summary.js';
+
+/** @typedef {import('../core/doc.js').Pipeline} Pipeline */
+/** @typedef {import('../core/doc.js').PipelineEdge} PipelineEdge */
+/** @typedef {import('../state/types.js').State} State */
+/** @typedef {import('../state/types.js').Selection} Selection */
+/** @typedef {import('./geometry.js').Point} Point */
+
+export const FRAME_COLORS = Object.freeze(['blue', 'green', 'amber', 'red', 'violet', 'grey']);
+const FRAME_MARGIN = 30;
+const FRAME_HEAD = 36;
+const NOTE_SIZE = {width: 220, height: 120};
+
+/** Whether the document in front may be changed at all: in the outline too, and where the canvas is locked. @param {State} [state] */
+export function canEdit(state = store.get()) {
+  const tab = activeTab(state);
+  return tab !== null && !tab.readOnly && tab.brokenText === null;
+}
+
+/** Whether the document in front may be changed at the canvas. @param {State} [state] */
+export function canChange(state = store.get()) {
+  return canEdit(state) && !state.view.locked;
+}
+
+/** @param {State} [state] @returns {Selection} */
+export function selectionOf(state = store.get()) {
+  return activeTab(state)?.selection ?? NOTHING;
+}
+
+/** The document in front. @returns {Pipeline | null} */
+export function frontDoc() {
+  const tab = activeTab();
+  return tab && docOf(tab);
+}
+
+/** @param {string} id */
+export function nameOf(id) {
+  const node = frontDoc()?.nodes.find((one) => one.id === id);
+  return node ? titleOf(node, store.get().nodeTypes) : id;
+}
+
+/** The ports that a node's wires may leave by. @param {string} id @returns {string[]} */
+export function portsOfNode(id) {
+  const doc = frontDoc();
+  const node = doc?.nodes.find((one) => one.id === id);
+  if (!doc || !node) return ['done'];
+  return portsOf(
+    store.get().nodeTypes[node.type],
+    doc.edges.filter((edge) => edge.from === id).map(portOf),
+  );
+}
+
+/** The port that a wire leaves by where nobody says which. @param {string} id */
+export function firstPort(id) {
+  return portsOfNode(id)[0];
+}
+
+/**
+ * Put a new node into the document and select it.
+ * @param {string} type
+ * @param {{position?: Point, from?: {node: string, port: string, end: 'source' | 'target'}, edge?: PipelineEdge}} [where]
+ *   `from`: wire it to that node;  `edge`: put it into that wire;  without a position: behind `from`, else in the middle of the view
+ * @returns {string | null} its id
+ */
+export function addAt(type, where = {}) {
+  const doc = frontDoc();
+  if (!doc) return null;
+  const types = store.get().nodeTypes;
+  const rects = nodeRects(doc, types);
+  const position = freePlace(snapped(wantedPlace(where, rects)), [...rects.values()]);
+  const port = types[type]?.ports?.[0] ?? 'done';
+  /** @type {string | null} */
+  let made = null;
+  edit('canvas.did.add', (before) => {
+    const added = addNode(before, type, position);
+    made = added.id;
+    if (where.edge) return insertInto(added.doc, added.id, port, where.edge, position);
+    if (!where.from) return added.doc;
+    const {node, port: fromPort, end} = where.from;
+    return connect(added.doc, end === 'source' ? {from: node, to: added.id, from_port: fromPort} : {from: added.id, to: node, from_port: port});
+  });
+  if (made !== null) {
+    select({nodes: [made]});
+    announce(t('canvas.said.added', {title: nameOf(made), id: made}));
+  }
+  return made;
+}
+
+/**
+ * @param {Parameters<typeof addAt>[1] & {}} where
+ * @param {Map<string, import('./geometry.js').Rect>} rects
+ * @returns {Point}
+ */
+function wantedPlace({position, from, edge}, rects) {
+  const beside = rects.get(from?.node ?? edge?.from ?? '');
+  const next = edge && rects.get(edge.to);
+  if (edge && beside && next) {
+    // In a wire: behind its beginning, at the height between both ends.
+    return {x: beside.x + beside.width + NODE_GAP, y: (beside.y + next.y) / 2};
+  }
+  if (position) return position;
+  if (beside) return {x: beside.x + (from?.end === 'target' ? -NODE_WIDTH - NODE_GAP : beside.width + NODE_GAP), y: beside.y};
+  const centre = viewCentre();
+  return {x: centre.x - NODE_WIDTH / 2, y: centre.y - 32};
+}
+
+/**
+ * Replace a wire by two with the node between them; what follows moves away where there is no room.
+ * @param {Pipeline} doc
+ * @param {string} id
+ * @param {string} port
+ * @param {PipelineEdge} edge
+ * @param {Point} position
+ */
+function insertInto(doc, id, port, edge, position) {
+  const wired = connect(connect(disconnect(doc, [edge]), {from: edge.from, to: id, from_port: portOf(edge)}), {from: id, to: edge.to, from_port: port});
+  const next = doc.nodes.find((node) => node.id === edge.to);
+  const missing = next ? position.x + NODE_WIDTH + NODE_GAP - placeOf(next).x : 0;
+  if (missing <= 0) return wired;
+  const after = new Set([edge.to, ...downstream(doc, edge.to)]);
+  const moved = wired.nodes.filter((node) => after.has(node.id)).map((node) => [node.id, {x: placeOf(node).x + missing, y: placeOf(node).y}]);
+  return moveNodes(wired, Object.fromEntries(moved));
+}
+
+/**
+ * Wire two nodes: `to` then runs after `from`.
+ * @param {PipelineEdge} edge
+ * @returns {boolean} false where that was refused; a notice says why
+ */
+export function connectNodes(edge) {
+  const doc = frontDoc();
+  if (!doc || !canChange()) return false;
+  const names = {from: nameOf(edge.from), to: nameOf(edge.to)};
+  if (doc.edges.some((one) => one.from === edge.from && one.to === edge.to && portOf(one) === portOf(edge))) {
+    announce(t('canvas.said.alreadyConnected', names));
+    return false;
+  }
+  const cycle = wouldCycle(doc, edge);
+  if (cycle) {
+    notify('warning', 'canvas.cycleRefused', {path: cycle.map((id) => `${nameOf(id)} (${id})`).join(' → ')});
+    return false;
+  }
+  edit('canvas.did.connect', (before) => connect(before, edge));
+  announce(t('canvas.said.connected', names));
+  return true;
+}
+
+/** @param {PipelineEdge} edge */
+export function cutWire(edge) {
+  if (edit('canvas.did.disconnect', (doc) => disconnect(doc, [edge]))) {
+    announce(t('canvas.said.disconnected', {from: nameOf(edge.from), to: nameOf(edge.to)}));
+  }
+}
+
+/**
+ * The nodes that a wire from this node may lead to, those that are wired already left out.
+ * @param {string} id
+ */
+export function targetsOf(id) {
+  const doc = frontDoc();
+  if (!doc) return [];
+  const before = upstream(doc, id);
+  const wired = new Set(doc.edges.filter((edge) => edge.from === id).map((edge) => edge.to));
+  return doc.nodes.filter((node) => node.id !== id && !before.has(node.id) && !wired.has(node.id));
+}
+
+/**
+ * Delete what is selected.
+ * @param {{reconnect?: boolean}} [options] `reconnect`: wire what came before the nodes to what came after
+ */
+export function deleteSelection({reconnect = false} = {}) {
+  const chosen = selectionOf();
+  const n = sizeOf(chosen);
+  if (!n) return;
+  const changed = edit(reconnect ? 'canvas.did.deleteReconnect' : 'canvas.did.delete', (doc) => {
+    const cut = chosen.edges.length ? disconnect(doc, chosen.edges) : doc;
+    const bare = chosen.nodes.length ? removeNodes(cut, chosen.nodes, {reconnect}) : cut;
+    const frameless = chosen.frames.length ? removeFrames(bare, chosen.frames) : bare;
+    return chosen.notes.length ? removeNotes(frameless, chosen.notes) : frameless;
+  });
+  if (!changed) return;
+  select({});
+  announce(t('canvas.said.deleted', {n}));
+}
+
+/** @param {Selection} chosen */
+export function sizeOf(chosen) {
+  return chosen.nodes.length + chosen.edges.length + chosen.frames.length + chosen.notes.length;
+}
+
+/** Copy the selected nodes beside themselves. */
+export function duplicateSelection() {
+  const {nodes} = selectionOf();
+  /** @type {string[]} */
+  let made = [];
+  edit('canvas.did.duplicate', (doc) => {
+    const copied = duplicate(doc, nodes, {x: 2 * GRID, y: 2 * GRID});
+    made = copied.ids;
+    return copied.doc;
+  });
+  if (!made.length) return;
+  select({nodes: made});
+  announce(t('canvas.said.duplicated', {n: made.length}));
+}
+
+/** Select every node, frame and note. */
+export function selectAll() {
+  const doc = frontDoc();
+  if (!doc) return;
+  select({
+    nodes: doc.nodes.map((node) => node.id),
+    frames: (doc.view?.frames ?? []).map((frame) => frame.id),
+    notes: (doc.view?.notes ?? []).map((note) => note.id),
+  });
+  announce(t('canvas.said.selected', {n: sizeOf(selectionOf())}));
+}
+
+/**
+ * Move what is selected; steps in a row are one step for undo.
+ * @param {number} dx in canvas pixels
+ * @param {number} dy
+ */
+export function nudge(dx, dy) {
+  const chosen = selectionOf();
+  edit('canvas.did.move', (doc) => moved(doc, chosen, dx, dy), {coalesce: `nudge ${JSON.stringify([chosen.nodes, chosen.frames, chosen.notes])}`});
+}
+
+/**
+ * @param {Pipeline} doc
+ * @param {Selection} chosen
+ * @param {number} dx
+ * @param {number} dy
+ */
+function moved(doc, chosen, dx, dy) {
+  const all = withMembers(doc, chosen);
+  const places = doc.nodes.filter((node) => all.nodes.has(node.id)).map((node) => [node.id, {x: placeOf(node).x + dx, y: placeOf(node).y + dy}]);
+  let next = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
+  for (const frame of doc.view?.frames ?? []) if (all.frames.has(frame.id)) next = updateFrame(next, frame.id, {x: frame.x + dx, y: frame.y + dy});
+  for (const note of doc.view?.notes ?? []) if (all.notes.has(note.id)) next = updateNote(next, note.id, {x: note.x + dx, y: note.y + dy});
+  return next;
+}
+
+/**
+ * Make the selected frames and notes larger or smaller.
+ * @param {number} dx
+ * @param {number} dy
+ */
+export function resizeSelection(dx, dy) {
+  const chosen = selectionOf();
+  /** @param {{width: number, height: number}} box */
+  const resized = (box) => ({width: Math.max(120, box.width + dx), height: Math.max(60, box.height + dy)});
+  edit(
+    'canvas.did.resize',
+    (doc) => {
+      let next = doc;
+      for (const frame of doc.view?.frames ?? []) if (chosen.frames.includes(frame.id)) next = updateFrame(next, frame.id, resized(frame));
+      for (const note of doc.view?.notes ?? []) if (chosen.notes.includes(note.id)) next = updateNote(next, note.id, resized(note));
+      return next;
+    },
+    {coalesce: `resize ${chosen.frames} ${chosen.notes}`},
+  );
+}
+
+/**
+ * What a frame takes along: nodes, notes, and smaller frames.
+ * @param {Pipeline} doc
+ * @param {string} frameId
+ */
+export function membersOf(doc, frameId) {
+  const frame = doc.view?.frames?.find((one) => one.id === frameId);
+  if (!frame) return {nodes: [], notes: [], frames: []};
+  const size = frame.width * frame.height;
+  const inner = (/** @type {import('../core/doc.js').Frame} */ one) => one.width * one.height < size && isInside(one, frame);
+  return {
+    nodes: [...nodeRects(doc, store.get().nodeTypes)].filter(([, rect]) => isInside(rect, frame)).map(([id]) => id),
+    notes: (doc.view?.notes ?? []).filter((note) => isInside(note, frame)).map((note) => note.id),
+    frames: (doc.view?.frames ?? []).filter(inner).map((one) => one.id),
+  };
+}
+
+/**
+ * A selection with all that its frames take along.
+ * @param {Pipeline} doc
+ * @param {{nodes: string[], frames: string[], notes: string[]}} chosen
+ */
+export function withMembers(doc, chosen) {
+  const members = chosen.frames.map((id) => membersOf(doc, id));
+  return {
+    nodes: new Set([...chosen.nodes, ...members.flatMap((one) => one.nodes)]),
+    frames: new Set([...chosen.frames, ...members.flatMap((one) => one.frames)]),
+    notes: new Set([...chosen.notes, ...members.flatMap((one) => one.notes)]),
+  };
+}
+
+/**
+ * Write down where a hand has put things.
+ * @param {import('./projection.js').Moving} moving by the canvas's ids
+ */
+export function commitMove(moving) {
+  edit('canvas.did.move', (doc) => {
+    const places = doc.nodes.flatMap((node) => {
+      const place = moving.get(node.id);
+      return place ? [[node.id, {x: Math.round(place.x), y: Math.round(place.y)}]] : [];
+    });
+    let next = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
+    for (const frame of doc.view?.frames ?? []) {
+      const box = moving.get(flowId('frame', frame.id));
+      if (box) next = updateFrame(next, frame.id, rounded(box));
+    }
+    for (const note of doc.view?.notes ?? []) {
+      const box = moving.get(flowId('note', note.id));
+      if (box) next = updateNote(next, note.id, rounded(box));
+    }
+    return next;
+  });
+}
+
+/** @param {{x: number, y: number, width?: number, height?: number}} box */
+function rounded(box) {
+  return Object.fromEntries(Object.entries(box).filter(([, value]) => value !== undefined).map(([name, value]) => [name, Math.round(/** @type {number} */ (value))]));
+}
+
+/** Switch the selected nodes off, or on again. */
+export function toggleSelection() {
+  const {nodes} = selectionOf();
+  if (!edit('canvas.did.toggle', (doc) => toggleEnabled(doc, nodes))) return;
+  const off = frontDoc()?.nodes.filter((node) => nodes.includes(node.id) && node.enabled === false).length ?? 0;
+  announce(off ? t('canvas.said.disabled', {n: off}) : t('canvas.said.enabled', {n: nodes.length}));
+}
+
+/** Let this node answer the pipeline; the one that is named already is unnamed. @param {string} id */
+export function toggleAnswer(id) {
+  const named = frontDoc()?.answer === id;
+  edit('canvas.did.answer', (doc) => setAnswer(doc, named ? null : id));
+  announce(named ? t('canvas.said.answerAuto') : t('canvas.said.answer', {title: nameOf(id)}));
+}
+
+/** Draw a frame around the selected nodes and begin to type its title. */
+export function frameSelection() {
+  const chosen = selectionOf();
+  const doc = frontDoc();
+  if (!doc) return;
+  const rects = nodeRects(doc, store.get().nodeTypes);
+  const box = around([
+    ...chosen.nodes.flatMap((id) => rects.get(id) ?? []),
+    ...(doc.view?.notes ?? []).filter((note) => chosen.notes.includes(note.id)),
+  ]);
+  const centre = viewCentre();
+  const inner = box ?? {x: centre.x - 160, y: centre.y - 80, width: 320, height: 160};
+  addBox('frame', 'canvas.did.frame', (before) =>
+    addFrame(before, {
+      title: '',
+      x: inner.x - FRAME_MARGIN,
+      y: inner.y - FRAME_MARGIN - FRAME_HEAD,
+      width: inner.width + 2 * FRAME_MARGIN,
+      height: inner.height + 2 * FRAME_MARGIN + FRAME_HEAD,
+      color: FRAME_COLORS[(doc.view?.frames?.length ?? 0) % FRAME_COLORS.length],
+    }),
+  );
+}
+
+/** Put a note on the canvas where nothing stands and begin to type. @param {Point} [position] its upper left corner */
+export function addNoteAt(position) {
+  const doc = frontDoc();
+  if (!doc) return;
+  const centre = viewCentre();
+  const wanted = position ?? {x: centre.x - NOTE_SIZE.width / 2, y: centre.y - NOTE_SIZE.height / 2};
+  const taken = [...nodeRects(doc, store.get().nodeTypes).values(), ...(doc.view?.notes ?? [])];
+  const place = freePlace(snapped(wanted), taken, NOTE_SIZE);
+  addBox('note', 'canvas.did.note', (before) => addNote(before, {text: '', ...place, ...NOTE_SIZE}));
+}
+
+/**
+ * @param {'frame' | 'note'} kind
+ * @param {string} label
+ * @param {(doc: Pipeline) => {doc: Pipeline, id: string}} add
+ */
+function addBox(kind, label, add) {
+  let made = '';
+  const done = edit(label, (doc) => {
+    const added = add(doc);
+    made = added.id;
+    return added.doc;
+  });
+  if (!done) return;
+  select({[`${kind}s`]: [made]});
+  stage.set({renaming: flowId(kind, made)});
+}
+
+/** @param {string} id @param {Partial<import('../core/doc.js').Frame>} patch */
+export function changeFrame(id, patch) {
+  edit('canvas.did.frameChange', (doc) => updateFrame(doc, id, patch));
+}
+
+/** @param {string} id @param {Partial<import('../core/doc.js').Note>} patch */
+export function changeNote(id, patch) {
+  edit('canvas.did.noteChange', (doc) => updateNote(doc, id, patch));
+}
+
+/** Line the selected nodes up. @param {import('../core/graph.js').Alignment} alignment */
+export function alignSelection(alignment) {
+  const {nodes} = selectionOf();
+  settle('canvas.did.align', (doc) => align(doc, nodes, alignment, Object.fromEntries(nodeRects(doc, store.get().nodeTypes))));
+}
+
+/** Give every node a place by the order of the wires. */
+export function layOut() {
+  settle('canvas.did.layout', (doc) => layout(doc, Object.fromEntries(nodeRects(doc, store.get().nodeTypes))));
+  announce(t('canvas.said.laidOut'));
+  // The new places are drawn first.
+  requestAnimationFrame(() => void shown.flow?.fitView({padding: 0.15, maxZoom: 1}));
+}
+
+/**
+ * Move nodes to computed places, gliding where motion is welcome.
+ * @param {string} label
+ * @param {(doc: Pipeline) => {[id: string]: Point}} compute
+ */
+function settle(label, compute) {
+  const before = frontDoc();
+  if (!before) return;
+  const from = new Map(before.nodes.map((node) => [node.id, placeOf(node)]));
+  if (edit(label, (doc) => moveNodes(doc, compute(doc)))) shown.glide?.(from);
+}
+
+/**
+ * Go along the wires: the first node after the selected one, or before it; round the siblings when asked again.
+ * @param {1 | -1} direction
+ * @returns {string | null} where we are now
+ */
+export function walk(direction) {
+  const doc = frontDoc();
+  if (!doc?.nodes.length) return null;
+  const [here] = selectionOf().nodes.slice(-1);
+  const next = here ? neighbour(doc, here, direction) : order(doc)[direction === 1 ? 0 : doc.nodes.length - 1];
+  if (!next) {
+    announce(t(direction === 1 ? 'canvas.said.lastNode' : 'canvas.said.firstNode'));
+    return here;
+  }
+  select({nodes: [next]});
+  announce(t('canvas.said.at', {title: nameOf(next), id: next}));
+  return next;
+}
+
+/** @param {Pipeline} doc @param {string} here @param {1 | -1} direction */
+function neighbour(doc, here, direction) {
+  const edge = doc.edges.find((one) => (direction === 1 ? one.from : one.to) === here);
+  return edge && (direction === 1 ? edge.to : edge.from);
+}
+
+/**
+ * Move a node one place in the order in which nodes run that are not tied by wires.
+ * @param {string} id
+ * @param {1 | -1} direction
+ * @returns {boolean} false where a wire or the end of the list forbids it
+ */
+export function moveInOrder(id, direction) {
+  const doc = frontDoc();
+  if (!doc || !canMoveInOrder(doc, id, direction)) return false;
+  edit('canvas.did.order', (before) => {
+    const ids = order(before);
+    const at = ids.indexOf(id);
+    [ids[at], ids[at + direction]] = [ids[at + direction], ids[at]];
+    const byId = new Map(before.nodes.map((node) => [node.id, node]));
+    return setDocument(before, {nodes: ids.flatMap((one) => byId.get(one) ?? [])});
+  });
+  announce(t(direction === 1 ? 'canvas.said.movedDown' : 'canvas.said.movedUp', {title: nameOf(id)}));
+  return true;
+}
+
+/** @param {Pipeline} doc @param {string} id @param {1 | -1} direction */
+export function canMoveInOrder(doc, id, direction) {
+  const ids = order(doc);
+  const other = ids[ids.indexOf(id) + direction];
+  if (other === undefined || new Set(doc.nodes.map((node) => node.id)).size !== doc.nodes.length) return false;
+  return !doc.edges.some((edge) => (edge.from === id && edge.to === other) || (edge.from === other && edge.to === id));
+}

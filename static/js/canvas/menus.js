@@ -1,0 +1,167 @@
+/** The menus of the canvas: at a node, several nodes, a wire, a frame, a note, and empty space. */
+import {store} from '../state/store.js';
+import {select} from '../state/tabs.js';
+import {t} from '../words.js';
+import {actionById, canRun, keysShown} from './actions.js';
+import {addNoteAt, canChange, changeFrame, changeNote, cutWire, frontDoc, FRAME_COLORS, nameOf, selectionOf, sizeOf, withMembers} from './editing.js';
+import {edgeKey, NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
+import {thingOf} from './projection.js';
+import {besideNode, openChooser, shown} from './stage.js';
+
+/** @typedef {import('../ui/menu.js').MenuItem} MenuItem */
+/** @typedef {import('./geometry.js').Point} Point */
+
+/** @type {MenuItem} */
+const LINE = {};
+
+/**
+ * The menu for what was pressed; what is not selected yet gets selected, so that the menu is about what is seen.
+ * @param {string | null} thing the canvas's id of a node, frame or note
+ * @param {string | null} wire the key of a wire
+ * @param {Point | null} at in pixels of the window; null from the keyboard
+ * @returns {{label: string, items: MenuItem[]}}
+ */
+export function menuAt(thing, wire, at) {
+  if (wire) return wireMenu(wire, at);
+  if (!thing) return paneMenu(at);
+  const {kind, id} = thingOf(thing);
+  const chosen = selectionOf();
+  const list = /** @type {'nodes' | 'frames' | 'notes'} */ (`${kind}s`);
+  if (!chosen[list].includes(id)) select({[list]: [id]});
+  else if (sizeOf(chosen) - chosen.edges.length > 1) return selectionMenu();
+  if (kind === 'node') return nodeMenu(id);
+  return boxMenu(kind, id);
+}
+
+/**
+ * An action as a line of a menu.
+ * @param {string} id
+ * @param {Partial<MenuItem>} [more]
+ * @returns {MenuItem}
+ */
+function item(id, more) {
+  const action = actionById(id);
+  return {label: t(action.title), icon: action.icon, keys: keysShown(id), disabled: !canRun(action), run: () => void action.run(), ...more};
+}
+
+/** @param {string} id */
+function nodeMenu(id) {
+  const node = frontDoc()?.nodes.find((one) => one.id === id);
+  return {
+    label: t('canvas.menu.node', {title: nameOf(id)}),
+    items: [
+      item('canvas.settings'),
+      LINE,
+      item('canvas.add', {label: t('canvas.menu.addAfter')}),
+      item('canvas.connect'),
+      item('canvas.disconnect'),
+      LINE,
+      item('canvas.answer', {checked: frontDoc()?.answer === id}),
+      item('canvas.disable', {checked: node?.enabled === false}),
+      LINE,
+      item('canvas.duplicate'),
+      item('canvas.copy'),
+      item('canvas.cut'),
+      item('canvas.frame', {label: t('canvas.menu.frameAround')}),
+      LINE,
+      item('canvas.deleteReconnect'),
+      item('canvas.delete', {tone: 'danger'}),
+    ],
+  };
+}
+
+function selectionMenu() {
+  const chosen = selectionOf();
+  return {
+    label: t('canvas.menu.selection', {n: sizeOf(chosen)}),
+    items: [
+      item('canvas.align-left'),
+      item('canvas.align-center'),
+      item('canvas.align-right'),
+      item('canvas.align-top'),
+      item('canvas.align-middle'),
+      item('canvas.align-bottom'),
+      item('canvas.align-distribute-x'),
+      item('canvas.align-distribute-y'),
+      LINE,
+      item('canvas.frame', {label: t('canvas.menu.frameAround')}),
+      item('canvas.disable'),
+      item('canvas.duplicate'),
+      item('canvas.copy'),
+      item('canvas.cut'),
+      LINE,
+      item('canvas.fitSelection'),
+      item('canvas.deleteReconnect'),
+      item('canvas.delete', {tone: 'danger'}),
+    ],
+  };
+}
+
+/**
+ * @param {string} key
+ * @param {Point | null} at
+ * @returns {{label: string, items: MenuItem[]}}
+ */
+function wireMenu(key, at) {
+  const edge = frontDoc()?.edges.find((one) => edgeKey(one) === key);
+  if (!edge) return paneMenu(at);
+  const point = at ?? besideNode(edge.from);
+  return {
+    label: t('canvas.edge.name', {from: nameOf(edge.from), to: nameOf(edge.to)}),
+    items: [
+      {label: t('canvas.edge.insert'), icon: 'add', disabled: !canChange(), run: () => openChooser({kind: 'add', at: point, edge})},
+      {label: t('canvas.edge.delete'), icon: 'trash', tone: 'danger', disabled: !canChange(), run: () => cutWire(edge)},
+    ],
+  };
+}
+
+/** @param {Point | null} at */
+function paneMenu(at) {
+  const {view} = store.get();
+  const place = at && shown.flow?.screenToFlowPosition(at);
+  const position = place ? {x: place.x - NODE_WIDTH / 2, y: place.y - NODE_HEIGHT / 2} : undefined;
+  return {
+    label: t('canvas.menu.pane'),
+    items: [
+      {...item('canvas.add'), run: () => openChooser({kind: 'add', at: at ?? besideNode(null), position})},
+      {...item('canvas.note'), run: () => addNoteAt(place ?? undefined)},
+      item('canvas.frame'),
+      item('canvas.paste'),
+      LINE,
+      item('canvas.selectAll'),
+      item('canvas.find'),
+      item('canvas.layout'),
+      item('canvas.fit'),
+      LINE,
+      item('canvas.snap', {checked: view.snap}),
+      item('canvas.references', {checked: view.allReferences}),
+      item('canvas.minimap', {checked: view.minimap}),
+      item('canvas.lock', {checked: view.locked}),
+    ],
+  };
+}
+
+/** @param {'frame' | 'note'} kind @param {string} id */
+function boxMenu(kind, id) {
+  const doc = frontDoc();
+  const now = (kind === 'frame' ? doc?.view?.frames : doc?.view?.notes)?.find((one) => one.id === id)?.color;
+  const change = kind === 'frame' ? changeFrame : changeNote;
+  const colors = FRAME_COLORS.map((color) => ({
+    label: t(`canvas.color.${color}`),
+    checked: color === now,
+    disabled: !canChange(),
+    run: () => change(id, {color}),
+  }));
+  const members = {
+    label: t('canvas.menu.selectMembers'),
+    run: () => {
+      if (!doc) return;
+      const all = withMembers(doc, {nodes: [], frames: [id], notes: []});
+      select({nodes: [...all.nodes], frames: [...all.frames], notes: [...all.notes]});
+    },
+  };
+  return {
+    label: t(`canvas.menu.${kind}`),
+    items: [item('canvas.rename'), ...(kind === 'frame' ? [members] : []), LINE, ...colors, LINE, item('canvas.delete', {tone: 'danger'})],
+  };
+}

@@ -1,0 +1,126 @@
+/** What the viewed run and the problems say of one node, looked up without walking through lists. */
+import {answerOf} from '../core/graph.js';
+import {activeTab, docOf} from '../state/tabs.js';
+import {t} from '../words.js';
+
+/** @typedef {import('../state/types.js').State} State */
+/** @typedef {import('../core/doc.js').Problem} Problem */
+/** @typedef {import('../core/doc.js').NodeRun} NodeRun */
+
+/** @type {readonly Problem[]} */
+const NONE = Object.freeze([]);
+/** @type {WeakMap<readonly Problem[], Map<string, Problem[]>>} */
+const sorted = new WeakMap();
+
+/**
+ * A node's problems, errors first. The answer is the same list as long as the tab's problems are the same.
+ * @param {State} state
+ * @param {string} id
+ * @returns {readonly Problem[]}
+ */
+export function problemsOf(state, id) {
+  const problems = activeTab(state)?.problems;
+  if (!problems?.length) return NONE;
+  let byNode = sorted.get(problems);
+  if (!byNode) {
+    byNode = new Map();
+    for (const severity of ['error', 'warning']) {
+      for (const problem of problems) {
+        if (problem.severity !== severity || problem.node === null) continue;
+        byNode.set(problem.node, [...(byNode.get(problem.node) ?? []), problem]);
+      }
+    }
+    sorted.set(problems, byNode);
+  }
+  return byNode.get(id) ?? NONE;
+}
+
+/** @type {WeakMap<object, string | null>} */
+const answers = new WeakMap();
+
+/** The node that answers the pipeline in front, named or by its place. @param {State} state */
+export function answerNode(state) {
+  const tab = activeTab(state);
+  if (!tab) return null;
+  const doc = docOf(tab);
+  const known = answers.get(doc);
+  if (known !== undefined) return known;
+  const id = answerOf(doc);
+  answers.set(doc, id);
+  return id;
+}
+
+/** The run that the canvas shows, when it is one of the pipeline in front. @param {State} state */
+export function viewedRun(state) {
+  const run = state.runs.viewed === null ? null : state.runs.byId[state.runs.viewed];
+  const tab = activeTab(state);
+  if (!run || !tab) return null;
+  return tab.readOnly?.kind === 'run' || tab.id === null || run.summary.pipeline === tab.id ? run : null;
+}
+
+/**
+ * What the viewed run says of a node.
+ * @param {State} state
+ * @param {string} id
+ */
+export function nodeRun(state, id) {
+  return viewedRun(state)?.nodes[id] ?? null;
+}
+
+/**
+ * What a node of a run does, as a picture and words: `1.8s · 214 tokens`. While words come, their number stands for "Running".
+ *
+ *   running  retrying  finished  failed  skipped  pinned  stopped
+ *
+ * @param {NodeRun} run
+ * @param {string} locale
+ * @returns {{tone: string, icon: string, text: string, spoken: string}} `spoken`: the state where the text does not name it
+ */
+export function stateOf(run, locale) {
+  const took = run.started !== null && run.ended !== null ? duration(run.ended - run.started, locale) : '';
+  const tokens = tokensOf(run);
+  switch (run.state) {
+    case 'running':
+      return run.attempts.length > 1
+        ? state('retrying', 'refresh', t('canvas.state.retrying', {n: run.attempts.length}))
+        : state('running', 'spinner', tokens || t('canvas.state.running'), t('canvas.state.running'));
+    case 'finished':
+      return state('finished', 'check', [took, tokens].filter(Boolean).join(' · '), t('canvas.state.finished'));
+    case 'failed':
+      return state('failed', 'error', t('canvas.state.failed'));
+    case 'skipped':
+      return state('skipped', 'skip', t('canvas.state.skipped'));
+    case 'pinned':
+      return state('pinned', 'pin', t('canvas.state.pinned'));
+    default:
+      return state('stopped', 'stop', t('canvas.state.stopped'));
+  }
+}
+
+/** @param {string} tone @param {string} icon @param {string} text @param {string} [name] */
+function state(tone, icon, text, name = text) {
+  return {tone, icon, text: text || name, spoken: text && text !== name ? name : ''};
+}
+
+/**
+ * How many tokens a node has said: what the provider counted, else the pieces that came, which are about one token each.
+ * @param {NodeRun} run
+ */
+function tokensOf(run) {
+  const counted = /** @type {any} */ (run.out)?.usage?.output_tokens;
+  if (typeof counted === 'number') return t('canvas.state.tokens', {n: counted});
+  return run.chunks ? t('canvas.state.tokensAbout', {n: run.chunks}) : '';
+}
+
+/**
+ * A duration as people read it.
+ * @param {number | null | undefined} ms
+ * @param {string} locale
+ */
+export function duration(ms, locale) {
+  if (ms === null || ms === undefined) return '';
+  const [value, unit, digits] =
+    ms < 1000 ? [ms, 'millisecond', 0] : ms < 60_000 ? [ms / 1000, 'second', ms < 10_000 ? 1 : 0] : [ms / 60_000, 'minute', 1];
+  const style = {style: 'unit', unit, unitDisplay: 'narrow', maximumFractionDigits: digits};
+  return new Intl.NumberFormat(locale, /** @type {Intl.NumberFormatOptions} */ (style)).format(/** @type {number} */ (value));
+}

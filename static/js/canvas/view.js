@@ -1,0 +1,66 @@
+/** Where the canvas looks: fit, centre, zoom. Nothing here changes the document. */
+import {store} from '../state/store.js';
+import {around, nodeRects} from './geometry.js';
+import {frontDoc, selectionOf} from './editing.js';
+import {flowId} from './projection.js';
+import {isCalm, shown} from './stage.js';
+
+const GLIDE_MS = 200;
+const PADDING = 0.15;
+
+/** How long a change of the view takes. */
+function pace() {
+  return {duration: isCalm() ? 0 : GLIDE_MS};
+}
+
+/** Show everything. */
+export function fitAll() {
+  void shown.flow?.fitView({padding: PADDING, maxZoom: 1, ...pace()});
+}
+
+/** Show what is selected; everything where nothing is. */
+export function fitSelection() {
+  const chosen = selectionOf();
+  const ids = [
+    ...chosen.nodes,
+    ...chosen.frames.map((id) => flowId('frame', id)),
+    ...chosen.notes.map((id) => flowId('note', id)),
+  ];
+  if (ids.length) void shown.flow?.fitView({nodes: ids.map((id) => ({id})), padding: 0.3, maxZoom: 1.2, ...pace()});
+  else fitAll();
+}
+
+/**
+ * Bring a node into the view; a node that is seen whole stays where it is.
+ * @param {string} id
+ */
+export function showNode(id) {
+  const {flow, element} = shown;
+  const doc = frontDoc();
+  const rect = doc && nodeRects(doc, store.get().nodeTypes).get(id);
+  if (!flow || !element || !rect) return;
+  const box = element.getBoundingClientRect();
+  const a = flow.flowToScreenPosition({x: rect.x, y: rect.y});
+  const b = flow.flowToScreenPosition({x: rect.x + rect.width, y: rect.y + rect.height});
+  if (a.x >= box.left && a.y >= box.top && b.x <= box.right && b.y <= box.bottom) return;
+  void flow.setCenter(rect.x + rect.width / 2, rect.y + rect.height / 2, {zoom: Math.max(0.6, flow.getZoom()), ...pace()});
+}
+
+export function zoomIn() {
+  void shown.flow?.zoomIn(pace());
+}
+
+export function zoomOut() {
+  void shown.flow?.zoomOut(pace());
+}
+
+/** Show the drawing in its own size, its middle in the middle. */
+export function zoomWhole() {
+  void shown.flow?.zoomTo(1, pace());
+}
+
+/** The rectangle of all that is drawn. */
+export function drawing() {
+  const doc = frontDoc();
+  return doc && around([...nodeRects(doc, store.get().nodeTypes).values(), ...(doc.view?.frames ?? []), ...(doc.view?.notes ?? [])]);
+}

@@ -1,0 +1,225 @@
+/** A field for templates and formulas: macros coloured, completed and explained; problems at their place. */
+import {classes, h, tags, useEffect, useId, useRef} from '../h.js';
+import {store, useStore} from '../state/store.js';
+import {activeTab} from '../state/tabs.js';
+import {t} from '../words.js';
+import {autocomplete, commands, langJson, language as languages, lint, search, state, view} from './codemirror.js';
+import {completion} from './completion.js';
+import {look} from './look.js';
+import {macros, refresh} from './macros.js';
+
+const {div, label: labelTag, p, span} = tags;
+const {Compartment, EditorState} = state;
+const {EditorView} = view;
+
+/** Marks a change that came from outside, which must not be handed back. */
+const fromOutside = state.Annotation.define();
+
+/**
+ * @typedef {object} CodeFieldProps
+ * @property {string} label
+ * @property {string} value
+ * @property {(value: string) => void} [onChange]
+ * @property {'text' | 'json' | 'formula'} [language]
+ * @property {string | null} [node] whose names are completed; null: no macros
+ * @property {string} [field] the field's dotted path in the node's config, for problems and for going to them
+ * @property {boolean} [secrets] whether `[[SECRET:..]]` may stand here
+ * @property {boolean} [prompt] whether `[[PROMPT]]` may stand here
+ * @property {boolean} [hideLabel]
+ * @property {boolean} [singleLine]
+ * @property {number} [lines] how many are shown at least
+ * @property {number} [maxLines] from where on it scrolls
+ * @property {string} [placeholder]
+ * @property {string} [hint]
+ * @property {string | null} [error]
+ * @property {boolean} [readOnly]
+ * @property {import('../h.js').ReactNode} [aside] beside the label
+ */
+
+/** @param {CodeFieldProps} props */
+export function CodeField(props) {
+  const {label, value, language = 'text', node = null, field, hideLabel, singleLine = false, lines = 1, maxLines = 24, placeholder, hint, error, readOnly = false} = props;
+  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const editor = useRef(/** @type {import('./codemirror.js').view.EditorView | null} */ (null));
+  const now = useRef(props);
+  now.current = props;
+  const id = useId();
+  const modes = useRef({language: new Compartment(), readOnly: new Compartment()});
+  useProblems(editor, node, field);
+  useFocus(editor, node, field);
+
+  useEffect(() => {
+    if (!host.current) return;
+    const where = () => ({
+      node: now.current.node ?? null,
+      language: now.current.language ?? 'text',
+      secrets: now.current.secrets ?? false,
+      prompt: now.current.prompt ?? false,
+    });
+    const made = new EditorView({
+      parent: host.current,
+      doc: now.current.value,
+      extensions: [
+        look,
+        commands.history(),
+        autocomplete.closeBrackets(),
+        completion(where),
+        macros(where),
+        search.highlightSelectionMatches(),
+        lint.linter(null),
+        EditorState.phrases.of(phrases()),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          'aria-multiline': String(!singleLine),
+          'data-field': field ?? '',
+          spellcheck: 'false',
+          ...(hint || error ? {'aria-describedby': `${id}-texts`} : {}),
+        }),
+        placeholder ? view.placeholder(placeholder) : [],
+        singleLine ? oneLine : [],
+        modes.current.language.of(grammar(language)),
+        modes.current.readOnly.of(EditorState.readOnly.of(readOnly)),
+        view.keymap.of([
+          ...autocomplete.completionKeymap,
+          ...autocomplete.closeBracketsKeymap,
+          ...search.searchKeymap.filter((one) => one.key !== 'Mod-f' || !singleLine),
+          ...commands.historyKeymap,
+          ...commands.defaultKeymap,
+        ]),
+        EditorView.updateListener.of((update) => {
+          if (!update.docChanged || update.transactions.some((one) => one.annotation(fromOutside))) return;
+          now.current.onChange?.(update.state.doc.toString());
+        }),
+      ],
+    });
+    editor.current = made;
+    return () => {
+      editor.current = null;
+      made.destroy();
+    };
+    // The view lives as long as the field; what changes later is dispatched to it below.
+  }, []);
+
+  useEffect(() => {
+    const text = editor.current?.state.doc.toString();
+    if (editor.current && text !== value) {
+      editor.current.dispatch({changes: {from: 0, to: text?.length ?? 0, insert: value}, annotations: fromOutside.of(true)});
+    }
+  }, [value]);
+  useEffect(() => {
+    editor.current?.dispatch({effects: modes.current.language.reconfigure(grammar(language))});
+  }, [language]);
+  useEffect(() => {
+    editor.current?.dispatch({effects: modes.current.readOnly.reconfigure(EditorState.readOnly.of(readOnly))});
+  }, [readOnly]);
+
+  // New runs, pins and stored values change what is known of the names.
+  const known = useStore((all) => {
+    const tab = activeTab(all);
+    return tab?.lastRun ? all.runs.byId[tab.lastRun]?.state : null;
+  });
+  const names = useStore((all) => all.session.names);
+  const document = useStore((all) => activeTab(all)?.history.present);
+  useEffect(() => {
+    editor.current?.dispatch({annotations: refresh.of(true)});
+  }, [known, names, document, node]);
+
+  return div(
+    {className: classes('field', 'code-field', error && 'field-wrong')},
+    hideLabel && !props.aside
+      ? null
+      : div(
+          {className: 'field-head'},
+          labelTag(
+            {className: hideLabel ? 'visually-hidden' : undefined, 'aria-hidden': true, onClick: () => editor.current?.focus()},
+            label,
+          ),
+          props.aside,
+        ),
+    div({
+      ref: host,
+      className: classes('code-box', singleLine && 'code-line', readOnly && 'code-read-only'),
+      style: /** @type {any} */ ({'--lines': lines, '--max-lines': maxLines}),
+    }),
+    hint || error
+      ? div(
+          {id: `${id}-texts`},
+          error ? p({className: 'field-error', role: 'alert'}, error) : null,
+          hint ? span({className: 'field-hint'}, hint) : null,
+        )
+      : null,
+  );
+}
+
+/** Line breaks become blanks: a header or an address has one line. */
+const oneLine = EditorState.transactionFilter.of((change) => {
+  if (!change.docChanged || change.newDoc.lines === 1 || change.annotation(fromOutside)) return change;
+  const text = change.newDoc.toString().replace(/\s*\n\s*/g, ' ');
+  return [{changes: {from: 0, to: change.startState.doc.length, insert: text}, selection: {anchor: Math.min(change.newSelection.main.head, text.length)}}];
+});
+
+/** @param {'text' | 'json' | 'formula'} language */
+function grammar(language) {
+  if (language !== 'json') return [];
+  // No checker on the source: a body template is not JSON until it is rendered.
+  return [langJson.json(), languages.bracketMatching()];
+}
+
+/** CodeMirror's own words in the chosen language. */
+function phrases() {
+  const english = ['Find', 'Replace', 'next', 'previous', 'all', 'match case', 'regexp', 'by word', 'replace', 'replace all', 'close', 'Completions'];
+  return Object.fromEntries(english.map((phrase) => [phrase, t(`code.phrase.${phrase}`)]));
+}
+
+/**
+ * Show the server's problems of this field at their place.
+ * @param {{current: import('./codemirror.js').view.EditorView | null}} editor
+ * @param {string | null} node
+ * @param {string | undefined} field
+ */
+function useProblems(editor, node, field) {
+  const problems = useStore((all) => activeTab(all)?.problems);
+  useEffect(() => {
+    const made = editor.current;
+    if (!made || !field) return;
+    const mine = (problems ?? []).filter((one) => one.node === node && one.field === field);
+    const diagnostics = mine.map((one) => {
+      const from = offsetOf(made.state.doc, one.line, one.column);
+      const word = made.state.doc.sliceString(from, Math.min(from + 80, made.state.doc.length));
+      const length = Math.max(1, /^[\w.:-]+/.exec(word)?.[0].length ?? 1);
+      const to = one.line === null ? made.state.doc.length : Math.min(from + length, made.state.doc.length);
+      return {from: Math.min(from, to), to, severity: one.severity, message: one.message};
+    });
+    made.dispatch(lint.setDiagnostics(made.state, diagnostics));
+  }, [problems, node, field]);
+}
+
+/**
+ * Take the cursor to a place that somebody wants to see.
+ * @param {{current: import('./codemirror.js').view.EditorView | null}} editor
+ * @param {string | null} node
+ * @param {string | undefined} field
+ */
+function useFocus(editor, node, field) {
+  const focus = useStore((all) => activeTab(all)?.focus ?? null);
+  useEffect(() => {
+    const made = editor.current;
+    if (!made || !focus || !field || focus.node !== node || focus.field !== field) return;
+    const anchor = offsetOf(made.state.doc, focus.line ?? 1, focus.column ?? 1);
+    made.dispatch({selection: {anchor}, effects: EditorView.scrollIntoView(anchor)});
+    made.focus();
+    store.set((all) => ({tabs: all.tabs.map((tab) => (tab.focus === focus ? {...tab, focus: null} : tab))}));
+  }, [focus, node, field]);
+}
+
+/**
+ * The offset of a line and column that count from 1; within the text whatever they say.
+ * @param {import('./codemirror.js').state.Text} doc
+ * @param {number | null} line
+ * @param {number | null} column
+ */
+function offsetOf(doc, line, column) {
+  const at = doc.line(Math.max(1, Math.min(line ?? 1, doc.lines)));
+  return Math.min(at.from + Math.max(0, (column ?? 1) - 1), at.to);
+}

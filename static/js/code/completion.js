@@ -1,0 +1,202 @@
+/** Completion after `[[`, `{{`, `.` and `|`: what is really visible at the node, with its last value. */
+import {FILTERS} from '../core/curly.js';
+import {contextAt} from '../core/macros.js';
+import {store} from '../state/store.js';
+import {t} from '../words.js';
+import {autocomplete} from './codemirror.js';
+import {lastValues, namesAt, valueAt} from './names.js';
+
+/** @typedef {import('./codemirror.js').autocomplete.Completion} Completion */
+/** @typedef {import('../core/macros.js').CompletionContext} Place */
+
+const SHOWN_VALUE = 60;
+
+/**
+ * @param {() => import('./macros.js').Where} where read when asked, because the node may change
+ */
+export function completion(where) {
+  return autocomplete.autocompletion({
+    override: [(context) => complete(context, where())],
+    activateOnTyping: true,
+    icons: false,
+    closeOnBlur: true,
+    interactionDelay: 0,
+  });
+}
+
+/**
+ * @param {import('./codemirror.js').autocomplete.CompletionContext} context
+ * @param {import('./macros.js').Where} where
+ * @returns {import('./codemirror.js').autocomplete.CompletionResult | null}
+ */
+function complete(context, where) {
+  const place = contextAt(context.state.doc.toString(), context.pos);
+  // A formula knows no macros.
+  if (!place || where.node === null || where.language === 'formula') return null;
+  const options = optionsFor(place, where.node, where);
+  return options.length ? {from: place.from, to: context.pos, options, validFor: /^[\p{L}\p{N}_-]*$/u} : null;
+}
+
+/**
+ * @param {Place} place
+ * @param {string} node
+ * @param {{secrets: boolean, prompt: boolean}} allowed
+ * @returns {Completion[]}
+ */
+function optionsFor(place, node, allowed) {
+  const end = place.closed ? '' : place.kind === 'curly' || place.kind === 'filter' ? ' }}' : ']]';
+  if (place.kind === 'filter') return filterOptions(place.closed);
+  if (place.kind === 'secret') return secretOptions(end);
+  if (place.kind === 'out') return outOptions(node, place);
+  if (place.kind === 'var') return pathOptions(contextPaths(), place.path);
+  if (place.kind === 'curly' && place.path.length > 0) return [...pathOptions(contextPaths(), place.path), ...valueOptions(node, place.path)];
+  return nameOptions(place, node, allowed, end);
+}
+
+/**
+ * @param {Place} place
+ * @param {string} node
+ * @param {{secrets: boolean, prompt: boolean}} allowed
+ * @param {string} end
+ */
+function nameOptions(place, node, allowed, end) {
+  const isSquare = place.kind === 'square';
+  /** @type {Completion[]} */
+  const options = isSquare
+    ? [
+        goOn('VAR:', t('code.var')),
+        goOn('OUT:', t('code.out')),
+        ...(allowed.prompt ? [{label: 'PROMPT', apply: `PROMPT${end}`, detail: t('code.prompt'), type: 'keyword'}] : []),
+        ...(allowed.secrets ? [goOn('SECRET:', t('code.secret'))] : []),
+      ]
+    : [goOn('OUT.', t('code.out'))];
+  for (const name of namesAt(node)) {
+    // `OUT.n1` and longer paths have steps of their own.
+    if (name.kind === 'out' || !/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name.name)) continue;
+    options.push({
+      label: name.name,
+      apply: `${name.name}${isSquare ? end : spaced(end, name)}`,
+      detail: [name.detail, shown(name.value)].filter(Boolean).join(' = '),
+      type: name.kind,
+      boost: name.kind === 'variable' ? 3 : name.kind === 'stored' ? 2 : 0,
+    });
+  }
+  return options;
+}
+
+/** An object can go on with a dot, so the macro is not closed for it. @param {string} end @param {{value?: unknown}} name */
+function spaced(end, name) {
+  return name.value !== null && typeof name.value === 'object' ? '' : end;
+}
+
+/** A form that wants more behind it. @param {string} label @param {string} detail @returns {Completion} */
+function goOn(label, detail) {
+  return {
+    label,
+    detail,
+    type: 'keyword',
+    boost: -1,
+    apply: (view, _option, from, to) => {
+      view.dispatch({changes: {from, to, insert: label}, selection: {anchor: from + label.length}});
+      autocomplete.startCompletion(view);
+    },
+  };
+}
+
+/** @param {boolean} isClosed @returns {Completion[]} */
+function filterOptions(isClosed) {
+  return [...FILTERS].map(([name, [, most]]) => ({
+    label: name,
+    detail: t(`code.filter.${name}`),
+    type: 'function',
+    apply: (view, _option, from, to) => {
+      const insert = most > 0 ? `${name}()` : name;
+      const text = isClosed ? insert : `${insert} }}`;
+      view.dispatch({changes: {from, to, insert: text}, selection: {anchor: from + insert.length - (most > 0 ? 1 : 0)}});
+    },
+  }));
+}
+
+/** @param {string} end @returns {Completion[]} */
+function secretOptions(end) {
+  return store.get().library.secrets.map((secret) => ({
+    label: secret.name,
+    apply: `${secret.name}${end}`,
+    detail: secret.origins?.join(', ') ?? '',
+    type: 'secret',
+  }));
+}
+
+/**
+ * Nodes that ran before, then what is in their results.
+ * @param {string} node
+ * @param {Place} place
+ * @returns {Completion[]}
+ */
+function outOptions(node, place) {
+  if (place.path.length === 0) {
+    return namesAt(node)
+      .filter((name) => name.kind === 'out' && name.origin !== null)
+      .filter((name, position, all) => all.findIndex((one) => one.origin === name.origin) === position)
+      .map((name) => goOnPath(/** @type {string} */ (name.origin), name.detail));
+  }
+  const [id, ...path] = place.path;
+  const value = valueAt(lastValues(node).lastOut[id], path);
+  const known = memberOptions(value);
+  if (known.length || path.length) return known;
+  const documented = ['response_text', 'result', 'usage', 'finish_reason', 'tool_calls', 'vars', 'error'];
+  return documented.map((label) => ({label, detail: t('code.notRunYet'), type: 'property'}));
+}
+
+/** @returns {string[]} */
+function contextPaths() {
+  return store.get().contextNames.paths;
+}
+
+/**
+ * The next steps of known paths.
+ * @param {string[]} paths
+ * @param {string[]} before
+ * @returns {Completion[]}
+ */
+function pathOptions(paths, before) {
+  const start = before.length ? `${before.join('.')}.` : '';
+  const next = new Set(paths.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split('.')[0]));
+  return [...next].filter(Boolean).map((label) => ({label, detail: t('code.context'), type: 'context'}));
+}
+
+/**
+ * Members of a variable's last value.
+ * @param {string} node
+ * @param {string[]} path
+ */
+function valueOptions(node, path) {
+  const name = namesAt(node).find((one) => one.name === path[0]);
+  return memberOptions(valueAt(name?.value, path.slice(1)));
+}
+
+/** @param {any} value @returns {Completion[]} */
+function memberOptions(value) {
+  if (value === null || typeof value !== 'object') return [];
+  const keys = Array.isArray(value) ? value.map((_, index) => String(index)) : Object.keys(value);
+  return keys
+    .filter((key) => /^[\p{L}\p{N}_-]+$/u.test(key))
+    .slice(0, 200)
+    .map((key) => {
+      const member = value[/** @type {any} */ (key)];
+      return member !== null && typeof member === 'object' ? goOnPath(key, shown(member)) : {label: key, detail: shown(member), type: 'property'};
+    });
+}
+
+/** A step behind which a dot and another step may follow. @param {string} label @param {string} detail @returns {Completion} */
+function goOnPath(label, detail) {
+  return {label, detail, type: 'out'};
+}
+
+/** A value in a few characters. @param {unknown} value */
+export function shown(value) {
+  if (value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const line = text.replaceAll('\n', ' ');
+  return line.length > SHOWN_VALUE ? `${line.slice(0, SHOWN_VALUE)}…` : line;
+}

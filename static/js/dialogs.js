@@ -1,0 +1,32 @@
+/** Which component shows which kind of dialog. Each gets `{close, ...props}`. */
+import {Export} from './files/Export.js';
+import {Import} from './files/Import.js';
+import {Merge} from './files/Merge.js';
+import {Open} from './files/Open.js';
+import {SaveAs} from './files/SaveAs.js';
+import {Templates} from './files/Templates.js';
+import {Versions} from './files/Versions.js';
+import {Palette} from './help/Palette.js';
+import {Settings} from './help/Settings.js';
+import {Shortcuts} from './help/Shortcuts.js';
+import {PresetDialog} from './inspector/Presets.js';
+import {CompareRuns} from './run/Compare.js';
+import {Question, TextQuestion} from './ui/questions.js';
+
+/** @type {Record<string, (props: any) => any>} */
+export const DIALOGS = {
+  preset: PresetDialog,
+  question: Question,
+  text: TextQuestion,
+  palette: Palette,
+  open: Open,
+  'save-as': SaveAs,
+  merge: Merge,
+  versions: Versions,
+  import: Import,
+  export: Export,
+  templates: Templates,
+  settings: Settings,
+  shortcuts: Shortcuts,
+  'compare-runs': CompareRuns,
+};

@@ -1,0 +1,121 @@
+/** Import by drop, choice or paste. Nothing runs and nothing is saved; where keys would go is said first. */
+import {api} from '../api/client.js';
+import {parseDocument} from '../core/doc.js';
+import {findLiteralKeys} from '../core/redact.js';
+import {h, tags, useEffect, useRef, useState} from '../h.js';
+import {notifyFailure} from '../state/notices.js';
+import {store} from '../state/store.js';
+import {newPipeline} from '../state/tabs.js';
+import {t} from '../words.js';
+import {Thumbnail} from '../canvas/thumbnail.js';
+import {Button} from '../ui/buttons.js';
+import {Dialog} from '../ui/dialog.js';
+import {TextField} from '../ui/fields.js';
+import {Icon} from '../ui/icons.js';
+
+const {code, div, h3, input, li, p, ul} = tags;
+
+/** @typedef {import('../core/doc.js').Pipeline} Pipeline */
+/** @typedef {{document: Pipeline, hosts: string[], problems: number, unknown: string[], keys: number}} Found */
+
+/** @param {{text?: string, close: () => void}} props */
+export function Import({text: given = '', close}) {
+  const [text, setText] = useState(given);
+  const [found, setFound] = useState(/** @type {Found | null} */ (null));
+  const [error, setError] = useState(/** @type {string | null} */ (null));
+  const chooser = useRef(/** @type {HTMLInputElement | null} */ (null));
+
+  useEffect(() => {
+    setFound(null);
+    setError(null);
+    if (text.trim() === '') return;
+    const parsed = parseDocument(text);
+    if (!('document' in parsed)) {
+      const {message, line, column} = parsed.error;
+      setError(t('files.notJson', {message, line, column}));
+      return;
+    }
+    const {document} = parsed;
+    if (document.nodes.length === 0) {
+      setError(t('files.noNodes'));
+      return;
+    }
+    let isStale = false;
+    api.send('POST', '/api/validate', {document}).then(
+      ({body}) => {
+        const known = store.get().nodeTypes;
+        const unknown = [...new Set(document.nodes.map((node) => node.type).filter((type) => !(type in known)))];
+        if (!isStale) setFound({document, hosts: body.hosts, problems: body.problems.length, unknown, keys: findLiteralKeys(document).length});
+      },
+      (failure) => notifyFailure(failure),
+    );
+    return () => {
+      isStale = true;
+    };
+  }, [text]);
+
+  /** @param {FileList | null} files */
+  const read = async (files) => {
+    const file = files?.[0];
+    if (file) setText(await file.text());
+  };
+  const open = () => {
+    if (!found) return;
+    close();
+    newPipeline(found.document);
+  };
+
+  return h(
+    Dialog,
+    {
+      title: t('files.action.import'),
+      size: 'large',
+      onClose: close,
+      actions: [
+        h(Button, {key: 'cancel', label: t('app.cancel'), onClick: close}),
+        h(Button, {key: 'open', label: t('files.openImported'), tone: 'primary', disabled: !found, onClick: open}),
+      ],
+    },
+    div(
+      {
+        className: 'drop-zone',
+        onDragOver: (event) => event.preventDefault(),
+        onDrop: (event) => {
+          event.preventDefault();
+          event.stopPropagation();
+          void read(event.dataTransfer.files);
+        },
+      },
+      h(Icon, {name: 'import', size: 22}),
+      p(null, t('files.dropHere')),
+      h(Button, {label: t('files.chooseFile'), onClick: () => chooser.current?.click()}),
+      input({
+        ref: chooser,
+        type: 'file',
+        accept: '.json,application/json',
+        className: 'visually-hidden',
+        tabIndex: -1,
+        'aria-label': t('files.chooseFile'),
+        onChange: (event) => void read(event.target.files),
+      }),
+    ),
+    h(TextField, {label: t('files.orPaste'), value: text, onChange: setText, rows: 6, mono: true, error}),
+    found ? h(Report, {found}) : null,
+  );
+}
+
+/** @param {{found: Found}} props */
+function Report({found}) {
+  const {document, hosts, problems, unknown, keys} = found;
+  return div(
+    {className: 'import-report', role: 'status'},
+    h3(null, t('files.whereKeysGo')),
+    hosts.length ? ul(null, hosts.map((host) => li({key: host}, code(null, host)))) : p(null, t('files.noHosts')),
+    unknown.length ? p({className: 'text-warn'}, t('files.unknownTypes', {types: unknown.join(', ')})) : null,
+    keys ? p({className: 'text-warn'}, t('files.literalKeys', {n: keys})) : null,
+    problems ? p({className: 'text-warn'}, t('app.problemCount', {n: problems})) : null,
+    h3(null, document.name || t('app.untitled')),
+    p({className: 'text-soft'}, document.description ?? ''),
+    h(Thumbnail, {document, className: 'import-drawing'}),
+  );
+}

@@ -1,0 +1,146 @@
+/** The command palette: everything that can be done or found, by a few letters. */
+import {ACTIONS, runAction, shownKeys} from '../actions.js';
+import {findInDocument, fuzzy} from '../core/search.js';
+import {classes, h, tags, useEffect, useId, useMemo, useRef, useState} from '../h.js';
+import {store} from '../state/store.js';
+import {activeTab, docOf, goTo, openPipeline, select} from '../state/tabs.js';
+import {t} from '../words.js';
+import {Dialog} from '../ui/dialog.js';
+import {Icon} from '../ui/icons.js';
+
+const {code, div, input, kbd, li, span, ul} = tags;
+const MOST = 60;
+
+/**
+ * @typedef {object} Entry
+ * @property {string} key
+ * @property {string} icon
+ * @property {string} text
+ * @property {string} [detail]
+ * @property {string} [keys]
+ * @property {() => void} run
+ */
+
+/** @param {{close: () => void, query?: string}} props */
+export function Palette({close, query: first = ''}) {
+  const [query, setQuery] = useState(first);
+  const [chosen, setChosen] = useState(0);
+  const all = useMemo(entries, []);
+  const found = useMemo(() => search(all, query.trim()), [all, query]);
+  const list = useRef(/** @type {HTMLUListElement | null} */ (null));
+  const id = useId();
+  useEffect(() => setChosen(0), [query]);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({block: 'nearest'});
+  }, [chosen]);
+  /** @param {Entry | undefined} entry */
+  const go = (entry) => {
+    if (!entry) return;
+    close();
+    // The dialog gives the focus back first; what the entry opens takes it then.
+    setTimeout(entry.run);
+  };
+  /** @param {import('react').KeyboardEvent} event */
+  const onKey = (event) => {
+    if (event.key === 'ArrowDown') setChosen((now) => Math.min(now + 1, found.length - 1));
+    else if (event.key === 'ArrowUp') setChosen((now) => Math.max(now - 1, 0));
+    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(found[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return h(
+    Dialog,
+    {title: t('help.action.palette'), onClose: close, className: 'palette'},
+    input({
+      className: 'input palette-input',
+      type: 'text',
+      role: 'combobox',
+      'aria-expanded': true,
+      'aria-controls': id,
+      'aria-activedescendant': found[chosen] ? `${id}-${chosen}` : undefined,
+      'aria-autocomplete': 'list',
+      'aria-label': t('help.paletteLabel'),
+      placeholder: t('help.paletteHint'),
+      autoFocus: true,
+      'data-autofocus': true,
+      autoComplete: 'off',
+      spellCheck: false,
+      value: query,
+      onChange: (event) => setQuery(event.target.value),
+      onKeyDown: onKey,
+    }),
+    div({className: 'visually-hidden', 'aria-live': 'polite'}, t('help.paletteCount', {n: found.length})),
+    ul(
+      {id, className: 'palette-list', role: 'listbox', 'aria-label': t('help.action.palette'), ref: list},
+      found.map((entry, position) =>
+        li(
+          {
+            key: entry.key,
+            id: `${id}-${position}`,
+            role: 'option',
+            'aria-selected': position === chosen,
+            className: classes('palette-entry', position === chosen && 'palette-chosen'),
+            onMouseMove: () => setChosen(position),
+            onClick: () => go(entry),
+          },
+          h(Icon, {name: entry.icon}),
+          span({className: 'palette-text'}, entry.text),
+          entry.detail ? code({className: 'palette-detail'}, entry.detail) : null,
+          entry.keys ? kbd(null, entry.keys) : null,
+        ),
+      ),
+    ),
+  );
+}
+
+/** Everything that does not depend on what is typed. @returns {Entry[]} */
+function entries() {
+  const state = store.get();
+  const tab = activeTab(state);
+  return [
+    ...ACTIONS.filter((action) => !action.when || action.when(state)).map((action) => ({
+      key: `action ${action.id}`,
+      icon: action.icon ?? 'chevronRight',
+      text: t(action.title),
+      keys: shownKeys(action.id),
+      run: () => void runAction(action.id),
+    })),
+    ...(tab ? docOf(tab).nodes : []).map((node) => ({
+      key: `node ${node.id}`,
+      icon: state.nodeTypes[node.type]?.icon ?? 'node',
+      text: node.title || state.nodeTypes[node.type]?.title || node.type,
+      detail: node.id,
+      run: () => {
+        select({nodes: [node.id]});
+        runAction('canvas.fitSelection');
+      },
+    })),
+    ...state.library.pipelines.map((one) => ({
+      key: `pipeline ${one.id}`,
+      icon: 'graph',
+      text: one.name || one.id,
+      detail: one.id,
+      run: () => void openPipeline(one.id),
+    })),
+  ];
+}
+
+/** @param {Entry[]} all @param {string} query @returns {Entry[]} */
+function search(all, query) {
+  if (query === '') return all.slice(0, MOST);
+  const named = fuzzy(query, all, (entry) => `${entry.text} ${entry.detail ?? ''}`).map(({item}) => item);
+  return [...named, ...textMatches(query)].slice(0, MOST);
+}
+
+/** Where the words stand in the fields of the document in front. @param {string} query @returns {Entry[]} */
+function textMatches(query) {
+  const tab = activeTab();
+  if (!tab || query.length < 2) return [];
+  return findInDocument(docOf(tab), query).map((match, position) => ({
+    key: `text ${match.node} ${match.field} ${position}`,
+    icon: 'search',
+    text: match.excerpt,
+    detail: [match.node, match.field].filter(Boolean).join(' · '),
+    run: () => goTo({node: match.node, field: match.field}),
+  }));
+}

@@ -1,0 +1,83 @@
+/** What a form edits: the configuration of a node (every change can be undone), or a draft that a dialog keeps. */
+import {useMemo, useState} from '../h.js';
+import {isObject, nodeById} from '../core/doc.js';
+import {setConfig} from '../core/commands.js';
+import {edit} from '../state/tabs.js';
+import {valueIn, withValue} from './paths.js';
+
+/** @typedef {import('./paths.js').Path} Path */
+/** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
+
+/**
+ * `once` makes a change a step of its own; otherwise changes in a row with one `key` (the path unless told) are one step.
+ * @typedef {{once?: boolean, label?: string, key?: string}} SetOptions
+ */
+
+/**
+ * @typedef {object} Form
+ * @property {string | null} node whose names templates can read; null outside of a pipeline
+ * @property {Record<string, any>} values
+ * @property {(path: Path, value: any, options?: SetOptions) => void} set `undefined` removes
+ * @property {(patch: Record<string, any>, label?: string) => void} patch several fields as one step
+ */
+
+/**
+ * The configuration of a node.
+ * @param {PipelineNode} node
+ * @returns {Form}
+ */
+export function useNodeForm(node) {
+  const {id} = node;
+  const commands = useMemo(() => nodeCommands(id), [id]);
+  return {node: id, values: isObject(node.config) ? node.config : {}, ...commands};
+}
+
+/** @param {string} id @returns {Pick<Form, 'set' | 'patch'>} */
+function nodeCommands(id) {
+  return {
+    set: (path, value, {once = false, label = 'inspector.edit.field', key = path.join('.')} = {}) =>
+      void edit(
+        label,
+        (doc) => {
+          const config = nodeById(doc, id)?.config;
+          const before = isObject(config) ? config : {};
+          if (Object.is(valueIn(before, path), value)) return doc;
+          const [top] = path;
+          return setConfig(doc, id, {[top]: withValue(before, path, value)[top]});
+        },
+        once ? undefined : {coalesce: `${id}:${key}`},
+      ),
+    patch: (patch, label = 'inspector.edit.field') => void edit(label, (doc) => setConfig(doc, id, patch)),
+  };
+}
+
+/**
+ * The form of a part: what is shown there becomes a value of the configuration as soon as something in it changes, also where it
+ * was a default before.
+ * @param {Form} form
+ * @param {Path} path
+ * @param {any} shown
+ * @returns {Form}
+ */
+export function within(form, path, shown) {
+  return {
+    ...form,
+    set: (inner, value, options) => form.set(path, withValue(shown, inner.slice(path.length), value), {...options, key: options?.key ?? inner.join('.')}),
+  };
+}
+
+/**
+ * A draft that nobody sees until it is saved.
+ * @param {Record<string, any>} initial
+ * @returns {Form & {reset: (values: Record<string, any>) => void}}
+ */
+export function useDraftForm(initial) {
+  const [values, setValues] = useState(initial);
+  return {
+    node: null,
+    values,
+    set: (path, value) => setValues((now) => withValue(now, path, value)),
+    patch: (patch) => setValues((now) => Object.entries(patch).reduce((all, [name, value]) => withValue(all, [name], value), now)),
+    reset: setValues,
+  };
+}

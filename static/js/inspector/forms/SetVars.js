@@ -1,0 +1,267 @@
+/** SetVars: rows of names and values, with what each would be now. */
+import {classes, h, tags, useId, useState} from '../../h.js';
+import {CodeField} from '../../code/CodeField.js';
+import {isObject} from '../../core/doc.js';
+import {notify} from '../../state/notices.js';
+import {useStore} from '../../state/store.js';
+import {t} from '../../words.js';
+import {Button} from '../../ui/buttons.js';
+import {Icon} from '../../ui/icons.js';
+import {MenuButton} from '../../ui/menu.js';
+import {useNodeForm} from '../form.js';
+import {useLiveResults} from '../liveresults.js';
+import {choiceRule, isDrawn, OddFields, textRule} from '../OddFields.js';
+import {moved} from '../paths.js';
+import {useRowKeys} from '../rowkeys.js';
+import {UnknownFields} from '../SchemaForm.js';
+import {sortClasses, useSorting} from '../sorting.js';
+import {hasMacros, nameRemark, rowsFromLines, varies} from '../variables.js';
+import {WrongValue} from '../WrongValue.js';
+
+const {div, input, label: labelTag, option, p, select, span, textarea} = tags;
+
+/** @typedef {import('../form.js').Form} Form */
+/** @typedef {import('../liveresults.js').LiveResults} LiveResults */
+
+const MODES = ['string', 'expr', 'json'];
+const TIERS = ['run', 'page', 'floor', 'branch', 'chat', 'global'];
+const LANGUAGES = /** @type {const} */ ({string: 'text', expr: 'formula', json: 'json'});
+const RULES = {name: textRule(''), mode: choiceRule(MODES), tier: choiceRule(TIERS), value: textRule('')};
+const EMPTY = Object.freeze(/** @type {any[]} */ ([]));
+const SHOWN_RESULT = 240;
+
+/** @param {{node: import('../../core/doc.js').PipelineNode}} props */
+export function SetVars({node}) {
+  const form = useNodeForm(node);
+  const value = form.values.variables;
+  const isList = value === undefined || Array.isArray(value);
+  return div(
+    {className: 'inspector-page'},
+    isList
+      ? h(Rows, {form, rows: value ?? EMPTY})
+      : h(WrongValue, {
+          label: t('inspector.variables'),
+          value,
+          wanted: 'inspector.kind.list',
+          field: 'variables',
+          node: node.id,
+          onChange: (next) => form.set(['variables'], next),
+          fallback: [],
+        }),
+    h(UnknownFields, {known: ['variables'], form}),
+  );
+}
+
+/** @param {{form: Form, rows: readonly any[]}} props */
+function Rows({form, rows}) {
+  const [again, setAgain] = useState(0);
+  const [isPasting, setPasting] = useState(false);
+  const results = useLiveResults(/** @type {string} */ (form.node), again);
+  const keys = useRowKeys(rows);
+  /** @param {any[]} next @param {string} [label] */
+  const set = (next, label = 'inspector.edit.rows') => form.set(['variables'], next, {once: true, label});
+  const sorting = useSorting({count: rows.length, onMove: (from, to) => set(moved([...rows], from, to), 'inspector.edit.move')});
+  /** Put rows from lines at a place; an empty row there makes room. @param {string} text @param {number} at */
+  const paste = (text, at) => {
+    const {rows: found, rest} = rowsFromLines(text);
+    if (rest) notify('warning', 'inspector.linesLeft', {n: rest});
+    if (found.length === 0) return false;
+    const isEmpty = isObject(rows[at]) && !rows[at].name && !rows[at].value;
+    set([...rows.slice(0, at), ...found, ...rows.slice(isEmpty ? at + 1 : at)], 'inspector.edit.paste');
+    return true;
+  };
+  const anyVaries = rows.some(varies);
+  return div(
+    {className: 'variables'},
+    rows.length === 0 ? p({className: 'inspector-empty'}, t('inspector.noVariables')) : null,
+    results.failure ? p({className: 'inspector-note inspector-note-warn', role: 'status'}, h(Icon, {name: 'warning'}), span(null, t('inspector.noLive', {message: results.failure}))) : null,
+    results.missing.length
+      ? p({className: 'inspector-note', role: 'status'}, h(Icon, {name: 'info'}), span(null, t('inspector.liveMissing', {nodes: results.missing.join(', ')})))
+      : null,
+    div(
+      {ref: sorting.list, className: 'variable-list', role: 'list', 'aria-label': t('inspector.variables')},
+      rows.map((row, index) =>
+        h(Row, {
+          key: keys[index],
+          form,
+          rows,
+          row,
+          index,
+          sorting,
+          results,
+          onPaste: (text) => paste(text, index),
+          onRemove: () => set(rows.filter((_, at) => at !== index), 'inspector.edit.remove'),
+          onDuplicate: () => set(rows.flatMap((one, at) => (at === index ? [one, structuredClone(one)] : [one])), 'inspector.edit.duplicate'),
+        }),
+      ),
+    ),
+    div(
+      {className: 'inspector-foot'},
+      h(Button, {label: t('inspector.addVariable'), icon: 'add', tone: 'quiet', className: 'inspector-add', onClick: () => set([...rows, {name: '', value: ''}])}),
+      h(Button, {label: t('inspector.pasteLines'), icon: 'import', tone: 'quiet', className: 'inspector-add', pressed: isPasting, onClick: () => setPasting(!isPasting)}),
+      anyVaries ? h(Button, {label: t('inspector.again'), icon: 'refresh', tone: 'quiet', className: 'inspector-add', onClick: () => setAgain(again + 1)}) : null,
+    ),
+    isPasting
+      ? h(PasteBox, {
+          onAdd: (text) => {
+            if (paste(text, rows.length)) setPasting(false);
+          },
+        })
+      : null,
+  );
+}
+
+/** @param {{onAdd: (text: string) => void}} props */
+function PasteBox({onAdd}) {
+  const [text, setText] = useState('');
+  const id = useId();
+  return div(
+    {className: 'inspector-group'},
+    div({className: 'field-head'}, labelTag({htmlFor: id}, t('inspector.lines'))),
+    textarea({
+      id,
+      className: 'input mono',
+      rows: 4,
+      autoFocus: true,
+      spellCheck: false,
+      placeholder: 'NAME=value',
+      value: text,
+      onChange: (event) => setText(event.target.value),
+    }),
+    h(Button, {label: t('inspector.addLines'), tone: 'primary', className: 'inspector-below', disabled: text.trim() === '', onClick: () => onAdd(text)}),
+  );
+}
+
+/**
+ * @param {{form: Form, rows: readonly any[], row: any, index: number, sorting: import('../sorting.js').Sorting, results: LiveResults,
+ *   onPaste: (text: string) => boolean, onRemove: () => void, onDuplicate: () => void}} props
+ */
+function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDuplicate}) {
+  const contextNames = useStore((state) => state.contextNames.names);
+  const path = ['variables', index];
+  const id = useId();
+  if (!isObject(row)) return h(BrokenRow, {form, row, index, sorting, onRemove});
+  const title = typeof row.name === 'string' && row.name ? row.name : t('inspector.rowNumber', {position: index + 1});
+  const mode = drawnText(row, 'mode', 'string');
+  const tier = drawnText(row, 'tier', 'run');
+  const remark = nameRemark(rows, index, contextNames);
+  return div(
+    {'data-row': index, role: 'listitem', 'aria-label': title, className: classes('variable', sortClasses(sorting, index))},
+    div(
+      {className: 'variable-head'},
+      sorting.handle(index, title),
+      input({
+        className: classes('input', 'mono', 'variable-name', remark?.severity === 'error' && 'variable-name-wrong'),
+        'aria-label': t('inspector.nameOfRow', {position: index + 1}),
+        'aria-invalid': remark?.severity === 'error' ? true : undefined,
+        'aria-describedby': remark ? `${id}-remark` : undefined,
+        value: typeof row.name === 'string' ? row.name : '',
+        placeholder: t('inspector.name'),
+        spellCheck: false,
+        autoComplete: 'off',
+        onChange: (event) => form.set([...path, 'name'], event.target.value),
+        onPaste: (event) => {
+          const text = event.clipboardData.getData('text/plain');
+          if (/[=\n]/.test(text) && onPaste(text)) event.preventDefault();
+        },
+      }),
+      h(SmallSelect, {
+        label: t('inspector.modeOf', {name: title}),
+        value: mode,
+        options: MODES.map((one) => ({value: one, label: t(`inspector.mode.${one}`)})),
+        onChange: (next) => form.set([...path, 'mode'], next === 'string' ? undefined : next, {once: true}),
+      }),
+      h(SmallSelect, {
+        label: t('inspector.tierOf', {name: title}),
+        value: tier,
+        options: TIERS.map((one) => ({value: one, label: t(`inspector.tier.${one}`)})),
+        onChange: (next) => form.set([...path, 'tier'], next === 'run' ? undefined : next, {once: true}),
+      }),
+      sorting.arrows(index, title),
+      h(MenuButton, {
+        label: t('inspector.moreNamed', {name: title}),
+        icon: 'more',
+        iconOnly: true,
+        className: 'inspector-mini',
+        items: () => /** @type {import('../../ui/menu.js').MenuItem[]} */ ([
+          {label: t('inspector.duplicate'), icon: 'copy', run: onDuplicate},
+          {label: t('inspector.delete'), icon: 'trash', tone: 'danger', run: onRemove},
+        ]),
+      }),
+    ),
+    remark ? p({id: `${id}-remark`, className: REMARKS[remark.severity]}, t(remark.key, remark.params)) : null,
+    isDrawn(row, RULES, 'value')
+      ? h(CodeField, {
+          // A mode of its own language gets an editor of its own.
+          key: mode,
+          label: t('inspector.valueOf', {name: title}),
+          hideLabel: true,
+          value: drawnText(row, 'value', ''),
+          onChange: (next) => form.set([...path, 'value'], next),
+          language: LANGUAGES[/** @type {keyof typeof LANGUAGES} */ (mode)],
+          node: form.node,
+          field: [...path, 'value'].join('.'),
+          maxLines: 14,
+          placeholder: t(`inspector.placeholder.${mode}`),
+          error: hasMacros(row) ? t('inspector.noMacros') : null,
+        })
+      : null,
+    h(OddFields, {form, path, rules: RULES}),
+    h(Result, {row, index, results, name: title}),
+  );
+}
+
+/** A member of a row as a text; the fallback where the row is silent, or holds what no form can draw. @param {any} row @param {keyof typeof RULES} name @param {string} fallback */
+function drawnText(row, name, fallback) {
+  return RULES[name].is(row[name]) ? String(row[name]) : fallback;
+}
+
+const REMARKS = {error: 'field-error', warning: 'field-warning', info: 'field-hint'};
+
+/** What the row would be now. @param {{row: any, index: number, results: LiveResults, name: string}} props */
+function Result({row, index, results, name}) {
+  const failure = results.failures[index];
+  if (failure) return p({className: 'variable-result text-bad', role: 'status'}, h(Icon, {name: 'error', size: 12}), span(null, failure));
+  const found = results.values[index];
+  if (!found) return null;
+  const text = typeof found.value === 'string' ? found.value : JSON.stringify(found.value);
+  const kind = found.value === null ? 'null' : Array.isArray(found.value) ? 'list' : typeof found.value;
+  return div(
+    {className: 'variable-result', role: 'group', 'aria-label': t('inspector.resultOf', {name})},
+    span({className: 'variable-equals', 'aria-hidden': true}, '='),
+    span({className: classes('variable-value', text === '' && 'variable-value-empty')}, text === '' ? t('inspector.emptyText') : text.slice(0, SHOWN_RESULT) + (text.length > SHOWN_RESULT ? '…' : '')),
+    span({className: 'variable-kind'}, t(`inspector.type.${kind}`)),
+    varies(row) ? span({className: 'chip', title: t('inspector.variesHint')}, t('inspector.varies')) : null,
+  );
+}
+
+/** A row that is no object at all. @param {{form: Form, row: any, index: number, sorting: import('../sorting.js').Sorting, onRemove: () => void}} props */
+function BrokenRow({form, row, index, sorting, onRemove}) {
+  const name = t('inspector.rowNumber', {position: index + 1});
+  return div(
+    {'data-row': index, role: 'listitem', 'aria-label': name, className: 'variable'},
+    div(
+      {className: 'variable-head'},
+      sorting.handle(index, name),
+      span({className: 'variable-name'}),
+      h(Button, {label: t('inspector.removeNamed', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', className: 'inspector-mini', onClick: onRemove}),
+    ),
+    h(WrongValue, {
+      label: name,
+      value: row,
+      wanted: 'inspector.kind.object',
+      field: `variables.${index}`,
+      node: form.node,
+      onChange: (next) => form.set(['variables', index], next),
+      fallback: {name: '', value: ''},
+    }),
+  );
+}
+
+/** @param {{label: string, value: string, options: {value: string, label: string}[], onChange: (value: string) => void}} props */
+function SmallSelect({label, value, options, onChange}) {
+  return select(
+    {className: 'small-select', 'aria-label': label, title: label, value, onChange: (event) => onChange(event.target.value)},
+    options.map((one) => option({key: one.value, value: one.value}, one.label)),
+  );
+}

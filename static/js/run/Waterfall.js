@@ -1,0 +1,180 @@
+/** When each node of a run worked, and on what: waiting, connecting, until the first word, and while words came. */
+import {classes, h, tags, useEffect, useMemo, useState} from '../h.js';
+import {waterfall} from '../core/runlog.js';
+import {useStore} from '../state/store.js';
+import {activeTab, docOf, select} from '../state/tabs.js';
+import {t} from '../words.js';
+import {Icon} from '../ui/icons.js';
+import {duration} from './times.js';
+
+const {button, caption, div, dd, dl, dt, span, table, tbody, td, th, thead, tr} = tags;
+
+/** @typedef {import('../core/doc.js').RunView} RunView */
+/** @typedef {import('../core/doc.js').WaterfallRow} Row */
+
+const PHASES = /** @type {const} */ (['queue', 'connect', 'firstToken', 'stream']);
+const STATE_ICONS = /** @type {Record<string, string>} */ ({running: 'spinner', finished: 'check', failed: 'error', stopped: 'stop'});
+const TICKS = 4;
+/** How often the bars of a run that is silent grow, in milliseconds. */
+const STEP_MS = 200;
+
+/** @param {{run: RunView}} props */
+export function Waterfall({run}) {
+  const doc = useStore((state) => activeTab(state)?.history.present);
+  const selected = useStore((state) => activeTab(state)?.selection.nodes[0] ?? null);
+  const [pointed, setPointed] = useState(/** @type {string | null} */ (null));
+  const now = useNow(run);
+  const labels = useMemo(() => Object.fromEntries((doc?.nodes ?? []).map((node) => [node.id, node.title || node.id])), [doc]);
+  const rows = useMemo(() => waterfall(run.duration === null ? {...run, at: Math.max(run.at, now)} : run, labels), [run, labels, now]);
+  const end = Math.max(1, run.duration ?? 0, now, ...rows.map((row) => row.end));
+  const skipped = run.order.map((id) => run.nodes[id]).filter((node) => node.state === 'skipped' || node.state === 'pinned');
+  const shown = rows.find((row) => row.node === (pointed ?? selected));
+  return div(
+    {className: 'run-waterfall'},
+    div(
+      {className: 'run-waterfall-scroll', tabIndex: 0, role: 'region', 'aria-label': t('run.timeline')},
+      table(
+        {className: 'run-bars'},
+        caption({className: 'visually-hidden'}, t('run.timelineCaption')),
+        thead(
+          null,
+          tr(
+            null,
+            th({scope: 'col'}, t('run.node')),
+            th(
+              {scope: 'col', className: 'run-scale'},
+              span({className: 'visually-hidden'}, t('run.phases')),
+              ...Array.from({length: TICKS + 1}, (_, tick) =>
+                span({className: 'run-tick', 'aria-hidden': true, style: {left: `${(tick / TICKS) * 100}%`}}, duration((end * tick) / TICKS)),
+              ),
+            ),
+            th({scope: 'col', className: 'run-took'}, t('run.took')),
+          ),
+        ),
+        tbody(
+          null,
+          rows.map((row) => h(Bar, {key: row.node, row, end, isSelected: row.node === selected, onPoint: setPointed})),
+          skipped.map((node) =>
+            tr(
+              {key: node.id, className: 'run-row-skipped'},
+              th({scope: 'row'}, h(Name, {id: node.id, label: labels[node.id] ?? node.id, icon: node.state === 'pinned' ? 'pin' : 'skip', state: node.state})),
+              td({colSpan: 2}, t(`run.state.${node.state}`)),
+            ),
+          ),
+        ),
+      ),
+    ),
+    h(Legend, {}),
+    div({className: 'run-details'}, shown ? h(Details, {row: shown}) : null),
+  );
+}
+
+/** The run's clock while it goes on, in steps. @param {RunView} run */
+function useNow(run) {
+  const [now, setNow] = useState(0);
+  const isRunning = run.state === 'running';
+  const started = run.summary.started ?? 0;
+  useEffect(() => {
+    setNow(0);
+    if (!isRunning) return undefined;
+    // The server's clock may be another one: the bars grow from the last event on.
+    const begun = performance.now();
+    const from = run.at;
+    const timer = setInterval(() => setNow(from + performance.now() - begun), STEP_MS);
+    return () => clearInterval(timer);
+  }, [isRunning, started]);
+  return now;
+}
+
+/** @param {{row: Row, end: number, isSelected: boolean, onPoint: (node: string | null) => void}} props */
+function Bar({row, end, isSelected, onPoint}) {
+  /** @param {{from: number, to: number}} span */
+  const place = ({from, to}) => ({left: `${(from / end) * 100}%`, width: `${Math.max(0, ((to - from) / end) * 100)}%`});
+  const isLocal = PHASES.every((phase) => phase === 'queue' || row[phase] === null);
+  return tr(
+    {
+      className: classes('run-row', isSelected && 'run-row-selected', row.state === 'failed' && 'run-row-failed'),
+      'data-t': `bar-${row.node}`,
+      onMouseEnter: () => onPoint(row.node),
+      onMouseLeave: () => onPoint(null),
+      onFocus: () => onPoint(row.node),
+      onBlur: () => onPoint(null),
+      onClick: () => select({nodes: [row.node]}),
+    },
+    th({scope: 'row'}, h(Name, {id: row.node, label: row.label, icon: STATE_ICONS[row.state] ?? 'info', state: row.state})),
+    td(
+      {className: 'run-track'},
+      span({className: 'visually-hidden'}, spoken(row)),
+      div(
+        {className: 'run-bar-area', 'aria-hidden': true},
+        span({className: classes('run-bar', isLocal && 'run-bar-local', row.state === 'running' && 'run-bar-running'), style: place({from: row.start, to: row.end})}),
+        row.attempts.slice(0, -1).map((attempt) => span({key: attempt.number, className: 'run-bar run-bar-attempt', style: place({from: attempt.start, to: attempt.end})})),
+        PHASES.map((phase) => {
+          const part = row[phase];
+          return part && !(isLocal && phase === 'queue') ? span({key: phase, className: `run-bar run-bar-${phase}`, style: place(part)}) : null;
+        }),
+      ),
+    ),
+    td({className: 'run-took'}, duration(row.end - row.start), row.attempts.length > 1 ? span({className: 'chip chip-warn'}, `×${row.attempts.length}`) : null),
+  );
+}
+
+/** @param {{id: string, label: string, icon: string, state: string}} props */
+function Name({id, label, icon, state}) {
+  return button(
+    {
+      type: 'button',
+      className: 'run-row-name',
+      onClick: () => select({nodes: [id]}),
+      onKeyDown: (event) => {
+        const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+        if (step === 0) return;
+        event.preventDefault();
+        const all = /** @type {HTMLElement[]} */ ([...(event.currentTarget.closest('tbody')?.querySelectorAll('.run-row-name') ?? [])]);
+        all[all.indexOf(event.currentTarget) + step]?.focus();
+      },
+    },
+    h(Icon, {name: icon, size: 12, className: classes(`run-tone-${state}`, state === 'running' && 'spin')}),
+    span({className: 'run-row-label'}, label),
+    label === id ? null : span({className: 'run-row-id'}, id),
+    span({className: 'visually-hidden'}, t(`run.state.${state}`)),
+  );
+}
+
+/** The phases of a row in words. @param {Row} row */
+function spoken(row) {
+  const parts = PHASES.flatMap((phase) => {
+    const part = row[phase];
+    return part ? [`${t(`run.phase.${phase}`)} ${duration(part.to - part.from)}`] : [];
+  });
+  if (row.attempts.length > 1) parts.push(t('run.attempts', {n: row.attempts.length}));
+  return parts.join(', ');
+}
+
+function Legend() {
+  return div(
+    {className: 'run-legend', 'aria-hidden': true},
+    PHASES.map((phase) => span({key: phase}, span({className: `run-key run-bar-${phase}`}), t(`run.phase.${phase}`))),
+  );
+}
+
+/** @param {{row: Row}} props */
+function Details({row}) {
+  return dl(
+    {className: 'run-facts'},
+    fact(t('run.node'), row.label),
+    fact(t('run.starts'), duration(row.start)),
+    ...PHASES.flatMap((phase) => {
+      const part = row[phase];
+      return part ? [fact(t(`run.phase.${phase}`), duration(part.to - part.from))] : [];
+    }),
+    ...(row.attempts.length > 1 || row.attempts.some((attempt) => attempt.error)
+      ? row.attempts.map((attempt) => fact(t('run.attempt', {n: attempt.number}), [duration(attempt.end - attempt.start), attempt.status, attempt.error].filter(Boolean).join(' · ')))
+      : []),
+  );
+}
+
+/** @param {string} name @param {string} value */
+function fact(name, value) {
+  return div({key: name}, dt(null, name), dd(null, value));
+}

@@ -1,0 +1,50 @@
+/** The dock below the canvas: one panel of several, or only their names. */
+import {classes, Fragment, h, tags} from '../h.js';
+import {PANELS} from '../panels.js';
+import {shallow, useStore} from '../state/store.js';
+import {setView, toggleDock} from '../state/view.js';
+import {t} from '../words.js';
+import {Button} from '../ui/buttons.js';
+import {Splitter} from '../ui/splitter.js';
+import {Tablist} from '../ui/tablist.js';
+
+const {div, section} = tags;
+
+/** @param {{isNarrow?: boolean, panel?: string}} props */
+export function DockFrame({isNarrow, panel}) {
+  const dock = useStore((state) => state.view.dock);
+  const height = useStore((state) => state.view.dockHeight);
+  const panels = PANELS.filter((one) => one.place === 'dock');
+  const counts = useStore((state) => panels.map((one) => one.count?.(state) ?? ''), shallow);
+  const open = panels.find((one) => one.id === (isNarrow ? panel : dock));
+  if (panels.length === 0) return null;
+  return h(
+    Fragment,
+    null,
+    open && !isNarrow
+      ? h(Splitter, {
+          direction: 'horizontal',
+          label: t('app.dockHeight'),
+          value: height,
+          least: 140,
+          most: Math.max(160, innerHeight - 220),
+          fromEnd: true,
+          onChange: (value) => setView({dockHeight: value}),
+        })
+      : null,
+    section(
+      {className: classes('dock', !open && 'dock-closed'), style: open && !isNarrow ? {height} : undefined, 'aria-label': t('app.dock')},
+      h(Tablist, {
+        label: t('app.dock'),
+        tabs: panels.map((one, position) => ({id: one.id, label: t(one.title), icon: one.icon, count: counts[position]})),
+        value: open?.id ?? '',
+        onChange: (id) => (isNarrow ? setView({dock: id}) : toggleDock(id)),
+        aside:
+          open && !isNarrow
+            ? h(Button, {label: t('app.closeDock'), icon: 'chevronDown', iconOnly: true, tone: 'quiet', onClick: () => setView({dock: null})})
+            : null,
+        children: open ? div({className: 'dock-body'}, h(open.Component)) : undefined,
+      }),
+    ),
+  );
+}

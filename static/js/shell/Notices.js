@@ -1,0 +1,41 @@
+/** Short messages in the corner, and the region that screen readers listen to. */
+import {Fragment, h, tags} from '../h.js';
+import {dismiss} from '../state/notices.js';
+import {useStore} from '../state/store.js';
+import {t} from '../words.js';
+import {Button} from '../ui/buttons.js';
+import {Icon} from '../ui/icons.js';
+
+const {div, span} = tags;
+const ICONS = {info: 'info', success: 'check', warning: 'warning', error: 'error'};
+
+export function Notices() {
+  const notices = useStore((state) => state.notices);
+  const spoken = useStore((state) => state.spoken);
+  return h(
+    Fragment,
+    null,
+    div({className: 'visually-hidden', 'aria-live': 'polite', 'data-t': 'spoken'}, spoken),
+    div(
+      {className: 'notices', role: 'region', 'aria-label': t('app.notices')},
+      notices.map((notice) =>
+        div(
+          {key: notice.key, className: `notice notice-${notice.tone}`, role: notice.tone === 'error' ? 'alert' : 'status'},
+          h(Icon, {name: ICONS[notice.tone]}),
+          span({className: 'notice-text'}, notice.text),
+          notice.action
+            ? h(Button, {
+                label: notice.action.label,
+                tone: 'quiet',
+                onClick: () => {
+                  dismiss(notice.key);
+                  notice.action?.run();
+                },
+              })
+            : null,
+          h(Button, {label: t('app.dismiss'), icon: 'close', iconOnly: true, tone: 'quiet', onClick: () => dismiss(notice.key)}),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,114 @@
+/** The line at the top: which pipeline, and what is done most. */
+import {runAction, shownKeys} from '../actions.js';
+import {classes, h, tags} from '../h.js';
+import {canRedo, canUndo} from '../core/history.js';
+import {shallow, useStore} from '../state/store.js';
+import {activeTab, docOf, isDirty} from '../state/tabs.js';
+import {toggleDock} from '../state/view.js';
+import {t} from '../words.js';
+import {Button} from '../ui/buttons.js';
+import {Icon} from '../ui/icons.js';
+import {MenuButton} from '../ui/menu.js';
+
+const {div, header, span} = tags;
+
+export function TopBar() {
+  const now = useStore((state) => {
+    const tab = activeTab(state);
+    return {
+      name: tab ? docOf(tab).name || t('app.untitled') : null,
+      id: tab?.id ?? null,
+      isDirty: !!tab && isDirty(tab) && !tab.readOnly,
+      isReadOnly: !!tab?.readOnly,
+      isActive: !!tab && tab.id !== null && tab.id === state.server.activePipeline,
+      canUndo: !!tab && !tab.readOnly && canUndo(tab.history),
+      canRedo: !!tab && !tab.readOnly && canRedo(tab.history),
+      errors: tab?.problems.filter((one) => one.severity === 'error').length ?? 0,
+      warnings: tab?.problems.filter((one) => one.severity === 'warning').length ?? 0,
+      saving: !!tab?.saving,
+      online: state.server.online,
+    };
+  }, shallow);
+  const hasTab = now.name !== null;
+  const problems = now.errors + now.warnings;
+  return header(
+    {className: 'topbar'},
+    div(
+      {className: 'topbar-brand'},
+      span({className: 'brand', translate: 'no'}, h(Icon, {name: 'graph', size: 18}), 'agentui'),
+      h(MenuButton, {label: t('app.menu'), icon: 'menu', iconOnly: true, items: mainMenu}),
+    ),
+    div(
+      {className: 'topbar-title'},
+      hasTab
+        ? span(
+            {className: 'topbar-name', title: now.name ?? ''},
+            now.name,
+            now.isDirty ? span({className: 'dirty', title: t('app.unsaved')}, '●', span({className: 'visually-hidden'}, t('app.unsaved'))) : null,
+          )
+        : null,
+      now.isActive ? span({className: 'chip chip-good'}, h(Icon, {name: 'check', size: 12}), t('app.active')) : null,
+      now.isReadOnly ? span({className: 'chip'}, h(Icon, {name: 'lock', size: 12}), t('app.viewing')) : null,
+      now.online ? null : span({className: 'chip chip-bad', role: 'status'}, h(Icon, {name: 'warning', size: 12}), t('app.offline')),
+    ),
+    div(
+      {className: 'topbar-actions', role: 'toolbar', 'aria-label': t('app.toolbar')},
+      h(Button, action('app.undo', 'undo', {iconOnly: true, tone: 'quiet', disabled: !now.canUndo})),
+      h(Button, action('app.redo', 'redo', {iconOnly: true, tone: 'quiet', disabled: !now.canRedo})),
+      h(Button, {
+        label: t('app.problems'),
+        icon: problems ? 'warning' : 'check',
+        iconOnly: true,
+        tone: 'quiet',
+        count: problems ? String(problems) : undefined,
+        className: classes(now.errors > 0 && 'text-bad', now.errors === 0 && now.warnings > 0 && 'text-warn'),
+        disabled: !hasTab,
+        onClick: () => toggleDock('problems'),
+      }),
+      h(Button, action('help.palette', 'command', {iconOnly: true, tone: 'quiet'})),
+      h(Button, {...action('run.open', 'play', {disabled: !hasTab}), label: t('app.try'), className: 'topbar-try'}),
+      h(Button, {...action('app.activate', 'power', {disabled: !hasTab}), label: t('app.activate'), className: 'wide-only'}),
+      h(Button, {
+        ...action('app.save', 'disk', {disabled: !hasTab || now.isReadOnly || now.saving}),
+        label: now.saving ? t('app.saving') : t('app.save'),
+        tone: now.isDirty ? 'primary' : 'plain',
+      }),
+    ),
+  );
+}
+
+/**
+ * The button of an action.
+ * @param {string} id
+ * @param {string} icon
+ * @param {Partial<import('../ui/buttons.js').ButtonProps>} [more]
+ */
+function action(id, icon, more) {
+  const [area, verb] = id.split('.');
+  return {label: t(`${area}.action.${verb}`), icon, keys: shownKeys(id), title: t(`${area}.action.${verb}`), onClick: () => void runAction(id), ...more};
+}
+
+/** @returns {import('../ui/menu.js').MenuItem[]} */
+function mainMenu() {
+  /** @param {string} id @param {string} [icon] */
+  const item = (id, icon) => {
+    const [area, verb] = id.split('.');
+    return {label: t(`${area}.action.${verb}`), icon, keys: shownKeys(id), run: () => void runAction(id)};
+  };
+  return [
+    item('app.new', 'add'),
+    item('app.open', 'folder'),
+    item('files.templates', 'templates'),
+    item('files.import', 'import'),
+    item('files.export', 'export'),
+    {},
+    item('app.save', 'disk'),
+    item('app.saveAs'),
+    item('app.activate', 'power'),
+    item('files.versions', 'history'),
+    {},
+    item('help.settings', 'settings'),
+    item('help.shortcuts', 'keyboard'),
+    item('help.tour', 'help'),
+  ];
+}

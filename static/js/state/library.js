@@ -1,0 +1,59 @@
+/** What the server has: pipelines, presets, node types, names of secrets. */
+import {api} from '../api/client.js';
+import {notify, notifyFailure} from './notices.js';
+import {store} from './store.js';
+
+/** @param {string} path @returns {Promise<any>} */
+async function read(path) {
+  return (await api.get(path)).body;
+}
+
+/** Load every fact that the editor needs to start. Throws what the client throws. */
+export async function loadFacts() {
+  const [nodeTypes, names, settings] = await Promise.all([
+    read('/api/node-types'),
+    read('/api/context-names'),
+    read('/api/settings'),
+    refreshLibrary(),
+  ]);
+  store.set((state) => ({
+    nodeTypes: Object.fromEntries(nodeTypes.map((/** @type {any} */ type) => [type.type, type])),
+    contextNames: names,
+    server: {
+      ...state.server,
+      version: settings.version,
+      complaints: settings.complaints.map(String),
+      online: true,
+      needsToken: false,
+      started: true,
+    },
+  }));
+}
+
+/** Read the lists of pipelines, presets and secrets anew. */
+export async function refreshLibrary() {
+  const [pipelines, presets, secrets] = await Promise.all([
+    read('/api/pipelines'),
+    read('/api/presets'),
+    read('/api/secrets'),
+  ]);
+  const active = pipelines.find((/** @type {any} */ one) => one.active)?.id ?? null;
+  store.set((state) => ({
+    library: {pipelines, presets, secrets, loaded: true},
+    server: {...state.server, activePipeline: active},
+  }));
+}
+
+/**
+ * Let a pipeline serve callers who name none.
+ * @param {string} id
+ */
+export async function activatePipeline(id) {
+  try {
+    await api.send('POST', `/api/pipelines/${encodeURIComponent(id)}/activate`);
+    await refreshLibrary();
+    notify('success', 'app.activated', {id});
+  } catch (error) {
+    notifyFailure(error, 'app.activateFailed');
+  }
+}

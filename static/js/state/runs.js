@@ -1,0 +1,303 @@
+/**
+ * Runs as they happen, of every client, over one connection; and which of them the editor shows.
+ *
+ * What comes is collected and taken in once for each picture that the browser draws, so that fifty answers at once cost what one
+ * does.
+ */
+import {api, ApiFailure} from '../api/client.js';
+import {follow} from '../api/events.js';
+import {completeDocument, isSame} from '../core/doc.js';
+import {emptyRun, reduceAll} from '../core/runlog.js';
+import {t} from '../words.js';
+import {announce, notifyFailure} from './notices.js';
+import {store} from './store.js';
+import {activateTab, activeTab, closeTab, docOf, openPipeline, showDocument, updateTab} from './tabs.js';
+
+/** @typedef {import('./types.js').State} State */
+/** @typedef {import('./types.js').Tab} Tab */
+/** @typedef {import('../core/doc.js').RunView} RunView */
+/** @typedef {import('../core/doc.js').RunEvent} RunEvent */
+/** @typedef {import('../core/doc.js').Pipeline} Pipeline */
+
+/** How many runs are kept with their events; those under way, shown or last in a tab are never dropped. */
+const MOST_RUNS = 50;
+/** How many lines the list has at most; the history asks the server for more. */
+const MOST_LINES = 200;
+/** A page that is not seen draws no pictures; what comes is taken in all the same. */
+const HIDDEN_MS = 500;
+/** The pipeline id of a run of a document that was never saved. */
+export const UNSAVED = 'unsaved';
+
+let isWatching = false;
+let wasOpen = false;
+/** @type {Map<string, RunEvent[]>} */
+const waitingEvents = new Map();
+/** @type {Map<string, any>} */
+const waitingSummaries = new Map();
+/** @type {Set<string>} */
+const incomplete = new Set();
+let isTaking = false;
+
+/** Follow the runs until the page is closed. */
+export function watchRuns() {
+  if (isWatching) return;
+  isWatching = true;
+  void refreshRuns();
+  store.subscribe(showLastOfTab());
+  follow('/api/runs/live?events=1', {
+    onEvent: hear,
+    onState: (live) => {
+      store.set((state) => ({runs: {...state.runs, live}}));
+      if (live !== 'open') return;
+      if (wasOpen) void catchUp();
+      wasOpen = true;
+    },
+  }).catch((error) => {
+    isWatching = false;
+    notifyFailure(error);
+  });
+}
+
+/** When another tab comes to the front, its last run is the one that is shown. */
+function showLastOfTab() {
+  let front = store.get().activeTab;
+  return () => {
+    const state = store.get();
+    if (state.activeTab === front) return;
+    front = state.activeTab;
+    const last = activeTab(state)?.lastRun ?? null;
+    if (last !== state.runs.viewed) store.set({runs: {...state.runs, viewed: last}});
+  };
+}
+
+/** @param {import('../api/events.js').JsonEvent} message */
+function hear({event, data}) {
+  if (event === 'run') waitingSummaries.set(data.run, data.summary);
+  else if (event === 'event') {
+    const known = waitingEvents.get(data.run);
+    const fresh = data.type === 'node.chunks' ? pieces(data) : [data];
+    if (known) known.push(...fresh);
+    else waitingEvents.set(data.run, fresh);
+  } else if (event === 'missed') incomplete.add(data.run);
+  else if (event === 'reset') void catchUp();
+  takeSoon();
+}
+
+/** Pieces that travelled together, one by one. @param {any} event @returns {RunEvent[]} */
+function pieces({run, node, data}) {
+  return data.pieces.map((/** @type {[number, number, string]} */ [seq, at_ms, text]) => ({run, seq, type: 'node.chunk', at_ms, node, data: {text}}));
+}
+
+function takeSoon() {
+  if (isTaking) return;
+  isTaking = true;
+  if (document.hidden) setTimeout(take, HIDDEN_MS);
+  else requestAnimationFrame(take);
+}
+
+/** Take in all that came since the last picture. */
+function take() {
+  isTaking = false;
+  const summaries = new Map(waitingSummaries);
+  const events = new Map(waitingEvents);
+  waitingSummaries.clear();
+  waitingEvents.clear();
+  const before = store.get();
+  const byId = {...before.runs.byId};
+  for (const [id, summary] of summaries) byId[id] = byId[id] ? {...byId[id], summary} : emptyRun(summary);
+  for (const [id, heard] of events) {
+    // Two nodes at work at once have their pieces by turns.
+    if (byId[id]) byId[id] = reduceAll(byId[id], heard.sort((a, b) => a.seq - b.seq));
+  }
+  const begun = [...summaries.values()].filter((summary) => !before.runs.byId[summary.id] && summary.state === 'running');
+  store.set((state) => ({runs: {...state.runs, list: merged(state.runs.list, summaries), byId: kept(byId, state)}}));
+  for (const summary of begun) offer(summary);
+  for (const id of incomplete) {
+    if (byId[id] && byId[id].state !== 'running') {
+      incomplete.delete(id);
+      if (isShown(id)) void loadRun(id);
+    }
+  }
+  tell(before);
+}
+
+/** The list with new lines at its top and known ones replaced. @param {any[]} list @param {Map<string, any>} summaries */
+function merged(list, summaries) {
+  if (summaries.size === 0) return list;
+  const fresh = [...summaries.values()].filter((summary) => !list.some((line) => line.id === summary.id)).sort((a, b) => (a.id < b.id ? 1 : -1));
+  return [...fresh, ...list.map((line) => summaries.get(line.id) ?? line)].slice(0, MOST_LINES);
+}
+
+/** The runs without the oldest ones that nobody looks at. @param {Record<string, RunView>} byId @param {State} state */
+function kept(byId, state) {
+  const ids = Object.keys(byId);
+  if (ids.length <= MOST_RUNS) return byId;
+  const wanted = new Set([state.runs.viewed, state.runs.compared, ...state.tabs.map((tab) => tab.lastRun)]);
+  const old = ids.filter((id) => !wanted.has(id) && byId[id].state !== 'running').sort();
+  const dropped = new Set(old.slice(0, ids.length - MOST_RUNS));
+  return Object.fromEntries(Object.entries(byId).filter(([id]) => !dropped.has(id)));
+}
+
+/** Show a run that begins, where it is one of the pipeline in front and the switch says so. @param {any} summary */
+function offer(summary) {
+  const state = store.get();
+  const tab = activeTab(state);
+  if (!tab || tab.readOnly || !state.runs.follow || !isOf(tab, summary)) return;
+  updateTab(tab.key, {lastRun: summary.id});
+  store.set((now) => ({runs: {...now.runs, viewed: summary.id}}));
+}
+
+/** Whether a run is one of the tab's pipeline. @param {Tab} tab @param {any} summary */
+function isOf(tab, summary) {
+  return tab.id === null ? summary.pipeline === UNSAVED && summary.origin === 'try' : summary.pipeline === tab.id;
+}
+
+/** @param {string} id */
+function isShown(id) {
+  const state = store.get();
+  return state.runs.viewed === id || state.tabs.some((tab) => tab.lastRun === id);
+}
+
+/** Say what happened in the run that is shown. @param {State} before */
+function tell(before) {
+  const {runs} = store.get();
+  const now = runs.viewed === null ? null : runs.byId[runs.viewed];
+  if (!now) return;
+  const was = before.runs.viewed === now.id ? before.runs.byId[now.id] : undefined;
+  if (was === now) return;
+  const failed = now.order.find((id) => now.nodes[id].state === 'failed' && was?.nodes[id]?.state !== 'failed');
+  if (now.state !== 'running' && was?.state === 'running') {
+    announce(t(`run.said.${now.state}`, {message: now.error?.message ?? '', node: failed ?? now.order.findLast((id) => now.nodes[id].state === 'failed') ?? ''}));
+  } else if (failed) announce(t('run.said.nodeFailed', {node: failed, message: now.nodes[failed].error?.message ?? ''}));
+  else if (!was && now.state === 'running') announce(t('run.said.started'));
+}
+
+/** Read the list of the last runs. */
+export async function refreshRuns() {
+  try {
+    const {body} = await api.get('/api/runs?limit=50');
+    store.set((state) => ({runs: {...state.runs, list: body}}));
+  } catch (error) {
+    notifyFailure(error);
+  }
+}
+
+/** After a break: what ended meanwhile is read whole, what nobody knows any more is over. */
+async function catchUp() {
+  await refreshRuns();
+  const running = Object.values(store.get().runs.byId).filter((run) => run.state === 'running');
+  await Promise.all(running.map((run) => loadRun(run.id)));
+}
+
+/**
+ * Read a run with all its events.
+ * @param {string} id
+ * @returns {Promise<any>} what GET /api/runs/{id} says; null when it could not be read (a notice says why)
+ */
+export async function loadRun(id) {
+  try {
+    const {body} = await api.get(`/api/runs/${encodeURIComponent(id)}`);
+    const {events, document, request, ...summary} = body;
+    const run = reduceAll(emptyRun(summary), events);
+    store.set((state) => ({runs: {...state.runs, byId: kept({...state.runs.byId, [id]: run}, state)}}));
+    return body;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) lose(id);
+    else notifyFailure(error);
+    return null;
+  }
+}
+
+/** The server no longer knows a run: one that was under way ended with it. @param {string} id */
+function lose(id) {
+  const message = t('run.lost');
+  store.set((state) => {
+    const run = state.runs.byId[id];
+    if (!run || run.state !== 'running') return {};
+    const over = {seq: run.lastSeq + 1, type: 'run.finished', at_ms: run.at, data: {state: 'cancelled', error: {code: 'lost', message}}};
+    return {runs: {...state.runs, byId: {...state.runs.byId, [id]: reduceAll(run, [over])}}};
+  });
+}
+
+/** Show a run on the canvas that is in front, without asking what it ran. @param {string | null} id */
+export function viewRun(id) {
+  const tab = activeTab();
+  if (tab && id !== null) updateTab(tab.key, {lastRun: id});
+  store.set((state) => ({runs: {...state.runs, viewed: id}}));
+}
+
+/**
+ * Open a run: on its pipeline where that is still what ran, else with the document that ran, which cannot be changed.
+ * @param {string} id
+ * @returns {Promise<boolean>}
+ */
+export async function openRun(id) {
+  const whole = await loadRun(id);
+  if (whole === null) return false;
+  const ran = /** @type {Pipeline} */ (completeDocument(whole.document ?? {}));
+  const state = store.get();
+  const shown = state.tabs.find((tab) => tab.readOnly?.kind === 'run' && tab.lastRun === id);
+  const front = activeTab(state);
+  const same = [front, ...state.tabs].find((tab) => tab && !tab.readOnly && isOf(tab, whole) && runsAlike(docOf(tab), ran));
+  if (shown || same) {
+    activateTab(/** @type {Tab} */ (shown ?? same).key);
+  } else {
+    const label = t('run.viewLabel', {pipeline: whole.pipeline_name || whole.pipeline, time: timeOf(whole.started)});
+    showDocument(ran, {kind: 'run', label}, {lastRun: id});
+  }
+  viewRun(id);
+  return true;
+}
+
+/** Back to the pipeline itself, with nothing shown of any run. */
+export async function leaveRun() {
+  const tab = activeTab();
+  if (tab?.readOnly?.kind === 'run') {
+    const pipeline = store.get().runs.byId[tab.lastRun ?? '']?.summary.pipeline;
+    await closeTab(tab.key);
+    const isThere = store.get().library.pipelines.some((one) => one.id === pipeline);
+    if (pipeline !== undefined && isThere) await openPipeline(pipeline);
+  }
+  const front = activeTab();
+  if (front) updateTab(front.key, {lastRun: null});
+  store.set((state) => ({runs: {...state.runs, viewed: null}}));
+}
+
+/** Whether two documents do the same; where their nodes stand and what they are called does not matter. @param {Pipeline} a @param {Pipeline} b */
+function runsAlike(a, b) {
+  return isSame(working(a), working(b));
+}
+
+/** @param {Pipeline} doc */
+function working(doc) {
+  return {
+    nodes: doc.nodes.map(({id, type, config, enabled, on_error}) => ({id, type, config, enabled: enabled ?? true, on_error: on_error ?? 'fail'})),
+    edges: doc.edges.map(({from, to, from_port}) => ({from, to, from_port: from_port ?? 'done'})),
+    answer: doc.answer ?? null,
+  };
+}
+
+/** @param {number | undefined} started */
+function timeOf(started) {
+  return new Intl.DateTimeFormat(store.get().view.locale, {timeStyle: 'medium'}).format(new Date(started ?? 0));
+}
+
+/** Whether every new run of the pipeline in front is shown. @param {boolean} isOn */
+export function setFollow(isOn) {
+  store.set((state) => ({runs: {...state.runs, follow: isOn}}));
+}
+
+/** Stop a run. @param {string} id */
+export async function cancelRun(id) {
+  try {
+    await api.send('POST', `/api/runs/${encodeURIComponent(id)}/cancel`);
+  } catch (error) {
+    // Over already: that is what was wanted.
+    if (!(error instanceof ApiFailure && error.status === 409)) notifyFailure(error);
+  }
+}
+
+/** Which run another one is compared with. @param {string | null} id */
+export function setCompared(id) {
+  store.set((state) => ({runs: {...state.runs, compared: id}}));
+}

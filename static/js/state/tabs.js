@@ -1,0 +1,406 @@
+/** Open documents and the commands on them: edit, undo, select, save. */
+import {api, ApiFailure} from '../api/client.js';
+import {removeDraft, saveDraft} from '../api/drafts.js';
+import {emptyDocument, parseDocument} from '../core/doc.js';
+import {push, redo as redoHistory, startHistory, undo as undoHistory} from '../core/history.js';
+import {localProblems} from '../core/problems.js';
+import {t} from '../words.js';
+import {ask, openDialog} from './dialogs.js';
+import {refreshLibrary} from './library.js';
+import {announce, notify, notifyFailure} from './notices.js';
+import {store} from './store.js';
+import {setView} from './view.js';
+
+/** @typedef {import('./types.js').Tab} Tab */
+/** @typedef {import('./types.js').Pipeline} Pipeline */
+/** @typedef {import('./types.js').Selection} Selection */
+/** @typedef {import('./types.js').State} State */
+
+/** @type {Selection} */
+export const NOTHING = Object.freeze({nodes: [], edges: [], frames: [], notes: []});
+const DRAFT_DELAY_MS = 400;
+const CHECK_DELAY_MS = 250;
+
+let count = 0;
+/** Two pages in one browser must not share the drafts of new documents. */
+const PAGE = crypto.randomUUID().slice(0, 8);
+/** @type {Map<string, ReturnType<typeof setTimeout>>} */
+const draftTimers = new Map();
+/** @type {Map<string, ReturnType<typeof setTimeout>>} */
+const checkTimers = new Map();
+
+/** The tab in front. @param {State} [state] @returns {Tab | null} */
+export function activeTab(state = store.get()) {
+  return state.tabs.find((tab) => tab.key === state.activeTab) ?? null;
+}
+
+/** The document of a tab as it is now, saved or not. @param {Tab} tab @returns {Pipeline} */
+export function docOf(tab) {
+  return tab.history.present;
+}
+
+/** Whether a tab holds edits that the server does not have. @param {Tab} tab */
+export function isDirty(tab) {
+  return docOf(tab) !== tab.saved;
+}
+
+/**
+ * Change parts of a tab.
+ * @param {string} key
+ * @param {Partial<Tab> | ((tab: Tab) => Partial<Tab>)} change
+ */
+export function updateTab(key, change) {
+  store.set((state) => ({
+    tabs: state.tabs.map((tab) => (tab.key === key ? {...tab, ...(typeof change === 'function' ? change(tab) : change)} : tab)),
+  }));
+}
+
+/**
+ * Replace the document in front by what the command makes of it, as one step that can be undone.
+ * @param {string} label key of the words for undo and redo
+ * @param {(doc: Pipeline) => Pipeline} command
+ * @param {{coalesce?: string}} [options] edits in a row with the same `coalesce` are one step
+ * @returns {boolean} whether something changed
+ */
+export function edit(label, command, options) {
+  const tab = activeTab();
+  if (!tab) return false;
+  if (tab.readOnly) {
+    notify('info', 'app.readOnly', {label: tab.readOnly.label});
+    return false;
+  }
+  const before = docOf(tab);
+  const after = command(before);
+  if (after === before) return false;
+  setHistory(tab.key, push(tab.history, after, label, options?.coalesce));
+  return true;
+}
+
+/** Take the last edit back. */
+export function undo() {
+  const tab = activeTab();
+  if (!tab || tab.readOnly) return;
+  const history = undoHistory(tab.history);
+  if (history === tab.history) return;
+  setHistory(tab.key, history);
+  announce(t('app.undone', {label: t(tab.history.label || 'app.edit')}));
+}
+
+/** Do again what was taken back. */
+export function redo() {
+  const tab = activeTab();
+  if (!tab || tab.readOnly) return;
+  const history = redoHistory(tab.history);
+  if (history === tab.history) return;
+  setHistory(tab.key, history);
+  announce(t('app.redone', {label: t(history.label || 'app.edit')}));
+}
+
+/** @param {string} key @param {Tab['history']} history */
+function setHistory(key, history) {
+  updateTab(key, (tab) => ({history, selection: existing(tab.selection, history.present), brokenText: null}));
+  keepDraft(key);
+  checkSoon(key);
+}
+
+/** A selection without what the document no longer has. @param {Selection} selection @param {Pipeline} doc */
+function existing(selection, doc) {
+  const nodes = new Set(doc.nodes.map((node) => node.id));
+  const frames = new Set((doc.view?.frames ?? []).map((frame) => frame.id));
+  const notes = new Set((doc.view?.notes ?? []).map((note) => note.id));
+  return {
+    nodes: selection.nodes.filter((id) => nodes.has(id)),
+    edges: selection.edges.filter((edge) => doc.edges.some((one) => one.from === edge.from && one.to === edge.to)),
+    frames: selection.frames.filter((id) => frames.has(id)),
+    notes: selection.notes.filter((id) => notes.has(id)),
+  };
+}
+
+/**
+ * Select these things and nothing else.
+ * @param {Partial<Selection>} selection
+ */
+export function select(selection) {
+  const tab = activeTab();
+  if (tab) updateTab(tab.key, {selection: {...NOTHING, ...selection}});
+}
+
+/**
+ * Show where a problem or a match is: its tab's node, field and line.
+ * @param {import('./types.js').Place} place
+ */
+export function goTo(place) {
+  const tab = activeTab();
+  if (!tab) return;
+  updateTab(tab.key, {focus: {...place}, selection: place.node ? {...NOTHING, nodes: [place.node]} : tab.selection});
+  setView({inspectorOpen: true, inspectorTab: 'settings', narrowPage: 'inspector'});
+}
+
+/** @param {Partial<Tab>} parts @returns {Tab} */
+function newTab(parts) {
+  const doc = parts.saved ?? emptyDocument('');
+  return {
+    key: `tab-${++count}`,
+    id: null,
+    etag: null,
+    saved: null,
+    history: startHistory(doc),
+    selection: NOTHING,
+    focus: null,
+    problems: [],
+    hosts: [],
+    valid: null,
+    lastRun: null,
+    pins: {},
+    sample: {
+      kind: 'written',
+      name: '',
+      runId: null,
+      request: {
+        method: 'POST',
+        path: '/v1/chat/completions',
+        headers: {},
+        body: {model: 'demo-small', messages: [{role: 'user', content: t('app.sampleMessage')}], stream: true},
+      },
+    },
+    onDisk: null,
+    readOnly: null,
+    brokenText: null,
+    saving: false,
+    ...parts,
+  };
+}
+
+/** @param {Tab} tab */
+function addTab(tab) {
+  store.set((state) => ({tabs: [...state.tabs, tab], activeTab: tab.key}));
+  checkSoon(tab.key);
+  return tab;
+}
+
+/** @param {string} key */
+export function activateTab(key) {
+  store.set({activeTab: key});
+}
+
+/**
+ * Open a pipeline of the server; an open one comes to the front.
+ * @param {string} id
+ * @returns {Promise<Tab | null>} null when it could not be read
+ */
+export async function openPipeline(id) {
+  const open = store.get().tabs.find((tab) => tab.id === id && !tab.readOnly);
+  if (open) {
+    activateTab(open.key);
+    return open;
+  }
+  try {
+    const {body: found} = await api.get(`/api/pipelines/${encodeURIComponent(id)}`);
+    const doc = found.document ? readable(found.document) : null;
+    return addTab(
+      newTab({
+        id,
+        etag: found.etag,
+        saved: doc,
+        history: startHistory(doc ?? emptyDocument(id)),
+        brokenText: doc ? null : (found.text ?? JSON.stringify(found.document, null, 2)),
+        problems: found.problems,
+        valid: found.valid,
+      }),
+    );
+  } catch (error) {
+    notifyFailure(error, 'app.openFailed');
+    return null;
+  }
+}
+
+/** A document that the canvas can draw, or null. @param {unknown} document */
+function readable(document) {
+  const parsed = parseDocument(JSON.stringify(document));
+  return 'document' in parsed ? parsed.document : null;
+}
+
+/**
+ * Open a document that is not on the server yet.
+ * @param {Pipeline} [doc] empty unless given
+ * @param {Partial<Tab>} [parts]
+ */
+export function newPipeline(doc, parts) {
+  const fresh = doc ?? emptyDocument(t('app.untitled'));
+  const tab = addTab(newTab({history: startHistory(fresh), ...parts}));
+  if (doc) keepDraft(tab.key);
+  return tab;
+}
+
+/**
+ * Show a document that cannot be changed: a version, or what a run ran.
+ * @param {Pipeline} doc
+ * @param {{kind: 'run' | 'version', label: string}} readOnly
+ * @param {Partial<Tab>} [parts]
+ */
+export function showDocument(doc, readOnly, parts) {
+  return addTab(newTab({saved: doc, history: startHistory(doc), readOnly, ...parts}));
+}
+
+/**
+ * Close a tab; asks first when it holds edits.
+ * @param {string} key
+ * @returns {Promise<boolean>} false when the user kept it open
+ */
+export async function closeTab(key) {
+  const tab = store.get().tabs.find((one) => one.key === key);
+  if (!tab) return true;
+  if (isDirty(tab) && !tab.readOnly && (tab.id !== null || docOf(tab).nodes.length > 0)) {
+    const answer = await ask({
+      title: t('app.closeDirtyTitle', {name: docOf(tab).name || t('app.untitled')}),
+      text: t('app.closeDirtyText'),
+      choices: [
+        {id: 'save', label: t('app.save'), tone: 'primary'},
+        {id: 'discard', label: t('app.discard'), tone: 'danger'},
+      ],
+    });
+    if (answer === null || (answer === 'save' && !(await saveTab(key)))) return false;
+  }
+  clearTimeout(draftTimers.get(key));
+  await removeDraft(draftKey(tab));
+  store.set((state) => {
+    const position = state.tabs.findIndex((one) => one.key === key);
+    const tabs = state.tabs.filter((one) => one.key !== key);
+    const next = state.activeTab === key ? (tabs[Math.min(position, tabs.length - 1)]?.key ?? null) : state.activeTab;
+    return {tabs, activeTab: next};
+  });
+  return true;
+}
+
+/**
+ * Save a tab. A new document asks for its file's name; a file that changed meanwhile opens the merge view.
+ * @param {string} [key] the tab in front unless told
+ * @param {{id?: string, overwrite?: string}} [options] `id`: save under this name; `overwrite`: the ETag of the version to replace
+ * @returns {Promise<boolean>} whether it is on the server now
+ */
+export async function saveTab(key, options) {
+  const tab = key ? store.get().tabs.find((one) => one.key === key) : activeTab();
+  if (!tab || tab.readOnly || tab.saving) return false;
+  const id = options?.id ?? tab.id;
+  if (id === null) {
+    openDialog('save-as', {tab: tab.key});
+    return false;
+  }
+  const doc = docOf(tab);
+  const isNew = id !== tab.id || tab.etag === null;
+  updateTab(tab.key, {saving: true});
+  try {
+    const conditions = options?.overwrite
+      ? {ifMatch: options.overwrite}
+      : isNew
+        ? {ifNoneMatch: '*'}
+        : {ifMatch: tab.etag ?? '*'};
+    const {body} = await api.send('PUT', `/api/pipelines/${encodeURIComponent(id)}`, doc, conditions);
+    const oldDraft = draftKey(tab);
+    updateTab(tab.key, {id, etag: body.etag, saved: doc, problems: body.problems, valid: body.valid, onDisk: null, saving: false});
+    await removeDraft(oldDraft);
+    await refreshLibrary();
+    if (body.valid) notify('success', 'app.saved', {id});
+    else notify('warning', 'app.savedWithProblems', {id, n: body.problems.length});
+    return true;
+  } catch (error) {
+    updateTab(tab.key, {saving: false});
+    if (error instanceof ApiFailure && error.status === 412) {
+      openDialog('merge', {tab: tab.key, id, theirs: error.details.current ?? null, etag: error.details.etag ?? null});
+    } else {
+      notifyFailure(error, 'app.saveFailed');
+    }
+    return false;
+  }
+}
+
+/**
+ * Open the edits that were not saved when the page was closed.
+ * @param {import('../api/drafts.js').Draft} draft
+ */
+export async function restoreDraft(draft) {
+  const parsed = parseDocument(JSON.stringify(draft.document));
+  if (!('document' in parsed)) return;
+  const id = draft.key.startsWith('pipeline:') ? draft.key.slice('pipeline:'.length) : null;
+  const saved = draft.base === null ? null : readable(draft.base);
+  addTab(newTab({id, etag: draft.etag, saved, history: push(startHistory(saved ?? parsed.document), parsed.document, 'app.edit')}));
+  // A new document's draft is called after its tab, and this is another one.
+  if (id === null) {
+    await removeDraft(draft.key);
+    keepDraft(store.get().activeTab ?? '');
+  } else await compareWithDisk(id);
+}
+
+/**
+ * Take note of a change of a pipeline's file: an unchanged tab shows the new one, an edited one says so.
+ * @param {string} id
+ */
+export async function compareWithDisk(id) {
+  const tab = store.get().tabs.find((one) => one.id === id && !one.readOnly);
+  if (!tab) return;
+  try {
+    const {body} = await api.get(`/api/pipelines/${encodeURIComponent(id)}`);
+    if (body.etag === tab.etag || tab.saving) return;
+    const doc = body.document ? readable(body.document) : null;
+    if (!isDirty(tab) && doc) {
+      const history = push(tab.history, doc, 'app.changedOnDisk');
+      updateTab(tab.key, {etag: body.etag, saved: doc, history, problems: body.problems, valid: body.valid});
+      notify('info', 'app.reloaded', {id});
+    } else updateTab(tab.key, {onDisk: {etag: body.etag}});
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) updateTab(tab.key, {onDisk: {etag: null}});
+    else notifyFailure(error);
+  }
+}
+
+/** What a tab's draft is called. @param {Tab} tab */
+export function draftKey(tab) {
+  return tab.id === null ? `new:${PAGE}:${tab.key}` : `pipeline:${tab.id}`;
+}
+
+/** Keep the edits of a tab in the browser until they are saved. @param {string} key */
+function keepDraft(key) {
+  clearTimeout(draftTimers.get(key));
+  draftTimers.set(
+    key,
+    setTimeout(() => void writeDraft(key), DRAFT_DELAY_MS),
+  );
+}
+
+/** Write the drafts that still wait for the typing to rest; the page may be about to close. */
+export function keepDraftsNow() {
+  for (const [key, timer] of draftTimers) {
+    clearTimeout(timer);
+    void writeDraft(key);
+  }
+}
+
+/** @param {string} key */
+async function writeDraft(key) {
+  draftTimers.delete(key);
+  const tab = store.get().tabs.find((one) => one.key === key);
+  if (!tab || tab.readOnly) return;
+  if (!isDirty(tab)) await removeDraft(draftKey(tab));
+  else await saveDraft(draftKey(tab), {document: docOf(tab), base: tab.saved, etag: tab.etag, time: Date.now()});
+}
+
+/** Have a tab's document checked when the typing rests. @param {string} key */
+export function checkSoon(key) {
+  clearTimeout(checkTimers.get(key));
+  checkTimers.set(key, setTimeout(() => void check(key), CHECK_DELAY_MS));
+}
+
+/** @param {string} key */
+async function check(key) {
+  const tab = store.get().tabs.find((one) => one.key === key);
+  if (!tab) return;
+  const doc = docOf(tab);
+  try {
+    const {body} = await api.send('POST', '/api/validate', {document: doc});
+    updateTab(key, (now) => (docOf(now) === doc ? {problems: body.problems, hosts: body.hosts, valid: body.valid} : {}));
+  } catch {
+    // Without the server the editor still finds what needs no server.
+    const problems = localProblems(doc, store.get().nodeTypes);
+    updateTab(key, (now) => (docOf(now) === doc ? {problems, valid: problems.every((one) => one.severity !== 'error')} : {}));
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The shapes of the editor's state. This module has no code.
+ *
+ * @typedef {import('../core/doc.js').Pipeline} Pipeline
+ * @typedef {import('../core/doc.js').NodeType} NodeType
+ * @typedef {import('../core/doc.js').Problem} Problem
+ * @typedef {import('../core/doc.js').RunView} RunView
+ * @typedef {import('../core/history.js').History} History
+ *
+ * @typedef {object} State
+ * @property {ServerState} server
+ * @property {Record<string, NodeType>} nodeTypes by type
+ * @property {{names: string[], paths: string[]}} contextNames what every template can read
+ * @property {Library} library
+ * @property {Tab[]} tabs open documents, left to right
+ * @property {string | null} activeTab the key of the tab in front
+ * @property {ViewState} view
+ * @property {OpenDialog[]} dialogs the last one is in front
+ * @property {Notice[]} notices
+ * @property {string} spoken what the live region says
+ * @property {RunsState} runs
+ * @property {SessionState} session
+ *
+ * @typedef {object} ServerState
+ * @property {string | null} version
+ * @property {boolean} online false while the server does not answer
+ * @property {boolean} needsToken
+ * @property {string | null} activePipeline
+ * @property {string[]} complaints what the server says is wrong with its folders
+ * @property {boolean} started whether the first facts have arrived
+ *
+ * @typedef {object} Summary a pipeline or preset in a list
+ * @property {string} id
+ * @property {string} name
+ * @property {string} description
+ * @property {string} etag
+ * @property {boolean} valid
+ * @property {boolean} active
+ * @property {number} problem_count
+ * @property {number} modified milliseconds since 1970
+ *
+ * @typedef {object} Library
+ * @property {Summary[]} pipelines
+ * @property {Summary[]} presets
+ * @property {{name: string, source: string, origins: string[]}[]} secrets names only
+ * @property {boolean} loaded
+ *
+ * @typedef {object} Selection
+ * @property {string[]} nodes
+ * @property {{from: string, to: string, from_port?: string}[]} edges
+ * @property {string[]} frames
+ * @property {string[]} notes
+ *
+ * @typedef {object} Place where to go: a node, a field of it, a line and a column within the field's text
+ * @property {string | null} node
+ * @property {string | null} [field]
+ * @property {number | null} [line]
+ * @property {number | null} [column]
+ *
+ * @typedef {object} Sample the request that previews and tries use
+ * @property {'written' | 'saved' | 'captured'} kind
+ * @property {string} name
+ * @property {string | null} runId the run it was captured from
+ * @property {{method: string, path: string, headers: Record<string, string>, body: any}} request
+ *
+ * @typedef {object} Tab
+ * @property {string} key stable while the tab is open
+ * @property {string | null} id the file's id; null before the first save
+ * @property {string | null} etag of the version that the edits began from
+ * @property {Pipeline | null} saved what is on the server as far as we know
+ * @property {History} history
+ * @property {Selection} selection
+ * @property {Place | null} focus where the inspector should put the cursor
+ * @property {Problem[]} problems
+ * @property {string[]} hosts where keys would go
+ * @property {boolean | null} valid null: not checked yet
+ * @property {string | null} lastRun
+ * @property {Record<string, any>} pins OUT by node id
+ * @property {Sample} sample
+ * @property {{etag: string | null} | null} onDisk set when the file changed under the edits; etag null: it was deleted
+ * @property {{kind: 'run' | 'version', label: string} | null} readOnly
+ * @property {string | null} brokenText the file's text where it is no JSON object
+ * @property {boolean} saving
+ *
+ * @typedef {object} ViewState
+ * @property {string | null} left the left panel's id
+ * @property {string | null} dock the dock's panel id
+ * @property {number} leftWidth
+ * @property {number} inspectorWidth
+ * @property {number} dockHeight
+ * @property {boolean} inspectorOpen
+ * @property {string} inspectorTab
+ * @property {'system' | 'dark' | 'light'} theme
+ * @property {'normal' | 'more'} contrast
+ * @property {string} locale
+ * @property {boolean} locked the canvas cannot be changed by accident
+ * @property {boolean} minimap
+ * @property {boolean} snap
+ * @property {boolean} allReferences show the reference edges of all nodes
+ * @property {'outline' | 'canvas' | 'inspector' | 'dock'} narrowPage what a narrow screen shows
+ * @property {Record<string, string[]>} keys the user's own keys by action id
+ * @property {number} words changes when a catalogue has arrived
+ *
+ * @typedef {object} OpenDialog
+ * @property {string} key
+ * @property {string} kind
+ * @property {Record<string, any>} props
+ *
+ * @typedef {object} Notice
+ * @property {string} key
+ * @property {'info' | 'success' | 'warning' | 'error'} tone
+ * @property {string} text
+ * @property {{label: string, run: () => void} | null} action
+ *
+ * @typedef {object} RunsState
+ * @property {any[]} list summaries, newest first
+ * @property {Record<string, RunView>} byId
+ * @property {string | null} viewed the run that the canvas shows
+ * @property {string | null} compared the run it is compared with
+ * @property {boolean} follow show every new run of the pipeline in front
+ * @property {'connecting' | 'open' | 'closed'} live
+ *
+ * @typedef {object} SessionState
+ * @property {string | null} session
+ * @property {string | null} branch
+ * @property {string | null} floor
+ * @property {string | null} page
+ * @property {{name: string, tier: string, value: any}[] | null} names the stored variables that are visible there
+ * @property {Stored} stored the same variables with what the memory knows of them
+ *
+ * @typedef {object} Stored
+ * @property {'idle' | 'loading' | 'ready' | 'failed'} state `loading` and `failed` keep the items of before
+ * @property {StoredVariable[]} items
+ * @property {string | null} error why they could not be read
+ * @property {string | null} floorState of the chosen floor: draft, generating, committed or failed
+ *
+ * @typedef {object} StoredVariable
+ * @property {string} id
+ * @property {import('../core/tiers.js').Tier} tier
+ * @property {string} scopeId the host, as the variables API names it
+ * @property {string} key
+ * @property {any} value numbers that JavaScript cannot hold are `JSON.rawJSON` objects
+ * @property {number} updated milliseconds since 1970
+ */
+export {};

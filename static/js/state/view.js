@@ -1,0 +1,97 @@
+/** How the editor is arranged and looks; kept in the browser. */
+import {speak} from '../words.js';
+import {store} from './store.js';
+
+/** @typedef {import('./types.js').ViewState} ViewState */
+
+const KEPT = 'agentui.view';
+const FORGOTTEN = new Set(['words', 'locked', 'narrowPage']);
+
+/**
+ * Change how the editor looks.
+ * @param {Partial<ViewState>} patch
+ */
+export function setView(patch) {
+  store.set((state) => ({view: {...state.view, ...patch}}));
+  applyLook();
+  remember();
+}
+
+/** @param {string} locale */
+export async function setLocale(locale) {
+  await speak(locale);
+  remember();
+}
+
+/**
+ * Open a panel of the left side, or close it when it is open.
+ * @param {string} id
+ */
+export function toggleLeft(id) {
+  setView({left: store.get().view.left === id ? null : id, narrowPage: 'outline'});
+}
+
+/**
+ * Open a panel of the dock, or close it when it is open.
+ * @param {string} id
+ */
+export function toggleDock(id) {
+  const isOpen = store.get().view.dock === id;
+  setView({dock: isOpen ? null : id, narrowPage: isOpen ? 'outline' : 'dock'});
+}
+
+/**
+ * Open a panel of the dock.
+ * @param {string} id
+ */
+export function openDock(id) {
+  setView({dock: id, narrowPage: 'dock'});
+}
+
+/** Read what this browser remembers; a broken memory is as good as none. */
+export function recallView() {
+  /** @type {Partial<ViewState>} */
+  let kept = {};
+  try {
+    kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}');
+  } catch {
+    // Written by hand, by another version, or storage is forbidden: the defaults serve.
+  }
+  const known = Object.fromEntries(
+    Object.entries(store.get().view).map(([name, value]) => {
+      const old = kept?.[/** @type {keyof ViewState} */ (name)];
+      return [name, !FORGOTTEN.has(name) && isLike(old, value) ? old : value];
+    }),
+  );
+  store.set({view: /** @type {ViewState} */ (known)});
+  applyLook();
+  return typeof kept?.locale === 'string' ? kept.locale : null;
+}
+
+/**
+ * @param {unknown} old
+ * @param {unknown} value
+ */
+function isLike(old, value) {
+  return old !== undefined && (value === null || old === null || typeof old === typeof value);
+}
+
+function remember() {
+  const kept = Object.fromEntries(Object.entries(store.get().view).filter(([name]) => !FORGOTTEN.has(name)));
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // Storage is full or forbidden; the look lasts until the page is closed.
+  }
+}
+
+/** Themes are attributes of the root element, so that one style sheet serves all. */
+function applyLook() {
+  const {theme, contrast} = store.get().view;
+  const root = document.documentElement;
+  root.dataset.theme = theme === 'system' ? (matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark') : theme;
+  root.dataset.contrast = contrast === 'more' || matchMedia('(prefers-contrast: more)').matches ? 'more' : 'normal';
+}
+
+matchMedia('(prefers-color-scheme: light)').addEventListener('change', applyLook);
+matchMedia('(prefers-contrast: more)').addEventListener('change', applyLook);

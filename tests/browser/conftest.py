@@ -1,0 +1,205 @@
+"""
+What the browser's tests share: one Chromium for all of them, the editor on a server of its own, axe-core, and screenshots.
+
+The tests of this folder share one event loop, because they share one browser. A fixture of theirs that is async has to live in
+that loop too: ``@pytest_asyncio.fixture(loop_scope="session")``. In a loop of its own it would never get an answer.
+"""
+
+import inspect
+import os
+import re
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+try:
+    import playwright.async_api as playwright
+except ImportError:
+    playwright = None  # type: ignore[assignment]  # the tests say that they are skipped
+
+from agentui.demo import DemoServer
+from agentui.jsonio import Json
+from tests.browser.core import Evaluate, evaluator
+from tests.conftest import Server, StartServer, call, quick_demo, servers, skip
+
+HERE = Path(__file__).parent
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+WAIT_MS = 10_000
+"""How long a step in the page may take; pytest's own limit comes later and could not say which step it was."""
+AXE = HERE / "vendor" / "axe.min.js"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """
+    Let the tests of this folder share one event loop, and so one browser: to start Playwright and Chromium takes longer than
+    most of the tests. The marker goes first, because pytest-asyncio obeys the nearest.
+    """
+    for item in items:
+        if item.path.is_relative_to(HERE) and isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_server(tmp_path: Path) -> AsyncIterator[StartServer]:
+    """Start servers with pipelines by id, in the loop of this folder's tests; all of them stop at the end of the test."""
+    async with servers(tmp_path) as start:
+        yield start
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def demo() -> AsyncIterator[DemoServer]:
+    """The built-in demo upstream without its pauses, in the loop of this folder's tests."""
+    async with quick_demo() as server:
+        yield server
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator["playwright.Browser"]:
+    """One headless Chromium for all tests of the folder; each test opens contexts of its own in it."""
+    if shutil.which(CHROMIUM) is None:
+        skip("There is no chromium.")
+    if playwright is None:
+        skip("There is no playwright.")
+    async with playwright.async_playwright() as engine:
+        browser = await engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        await browser.close()
+
+
+@dataclass
+class Editor:
+    """
+    A page of the editor, the server behind it, and everything that the page complained of.
+
+    Complaints are uncaught errors, console errors and warnings, requests that failed, and violations of the
+    Content-Security-Policy (Chromium writes those to the console). A test that provokes one says so first with ``allow``.
+    """
+
+    page: "playwright.Page"
+    server: Server
+    shots: Path
+    complaints: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Listen from the first moment on."""
+        self.page.on("console", self._hear_console)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"uncaught: {error}"))
+        self.page.on("requestfailed", self._hear_failure)
+
+    def _hear_console(self, message: "playwright.ConsoleMessage") -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"{message.type}: {message.text} ({message.location['url']})")
+
+    def _hear_failure(self, request: "playwright.Request") -> None:
+        # The page ends requests itself when it reloads, or when the user stops a run.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"{request.method} {request.url}: {request.failure}")
+
+    def allow(self, pattern: str) -> None:
+        """Let complaints pass in which this regular expression is found (``status of 412``)."""
+        self.allowed.append(pattern)
+
+    def unexpected(self) -> list[str]:
+        """The complaints that nothing allows."""
+        return [text for text in self.complaints if not any(re.search(pattern, text) for pattern in self.allowed)]
+
+    async def shot(self, name: str) -> Path:
+        """Write a screenshot of the page's viewport to the test's own folder, ``NAME.png``, and give its path."""
+        path = self.shots / f"{name}.png"
+        await self.page.screenshot(path=path)
+        return path
+
+
+OpenEditor = Callable[..., Awaitable[Editor]]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_editor(
+    browser: "playwright.Browser", start_server: StartServer, demo: DemoServer, tmp_path: Path
+) -> AsyncIterator[OpenEditor]:
+    """
+    Open editors: ``await open_editor(pipelines={...}, path="/ui/", width=1440, height=900, server=None, **settings)``.
+    ``context`` goes to Playwright's ``new_context`` (``{"has_touch": True}``); ``prepare`` gets the page before it loads.
+
+    Each has a browser context of its own (cookies, storage), so two of them are two users; with ``server=other.server`` they
+    share a server. A server has folders of its own below ``tmp_path`` and the demo as the upstream ``demo``. At the end of the
+    test, a complaint that the test did not allow fails it.
+    """
+    editors: list[Editor] = []
+    contexts: list[playwright.BrowserContext] = []
+    shots = tmp_path / "screenshots"
+    shots.mkdir()
+
+    async def open_one(
+        pipelines: Mapping[str, Json] | None = None,
+        *,
+        path: str = "/ui/",
+        width: int = 1440,
+        height: int = 900,
+        server: Server | None = None,
+        context: Mapping[str, Any] | None = None,
+        prepare: Callable[["playwright.Page"], Awaitable[None]] | None = None,
+        **settings: object,
+    ) -> Editor:
+        if server is None:
+            documents = {"default": call("openai", "demo")} if pipelines is None else pipelines
+            server = await start_server(documents, named_origins={"demo": demo.origin}, **settings)
+        contexts.append(await browser.new_context(viewport={"width": width, "height": height}, **(context or {})))
+        editor = Editor(await contexts[-1].new_page(), server, shots)
+        editors.append(editor)
+        editor.page.set_default_timeout(WAIT_MS)
+        if prepare is not None:
+            await prepare(editor.page)
+        await editor.page.goto(server.origin + path, wait_until="load")
+        return editor
+
+    yield open_one
+    for context in contexts:
+        await context.close()
+    unexpected = [text for editor in editors for text in editor.unexpected()]
+    assert unexpected == [], "The page complained."
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def editor(open_editor: OpenEditor) -> Editor:
+    """The editor at 1440x900 on a server with one pipeline to the demo."""
+    return await open_editor()
+
+
+async def axe(page: "playwright.Page", within: str = "body") -> list[dict[str, Any]]:
+    """
+    What axe-core finds against the accessibility rules in this part of the page, as ``{"rule", "impact", "help", "where"}``.
+
+    ``where`` lists the selectors of the elements. An empty list means no violation; every rule of axe-core that is on by
+    default takes part (WCAG 2 A and AA, and best practices).
+    """
+    if not await page.evaluate("() => 'axe' in window"):
+        await page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = await page.evaluate(
+        """async (within) => {
+          const { violations } = await axe.run(within, { resultTypes: ["violations"] });
+          const selectors = (nodes) => nodes.map((node) => node.target.join(" "));
+          return violations.map(({ id, impact, help, nodes }) => ({ rule: id, impact, help, where: selectors(nodes) }));
+        }""",
+        within,
+    )
+    return found
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def core(browser: "playwright.Browser", tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Evaluate]:
+    """Runs scripts with the modules of ``js/core`` at hand, in one page for all tests: these modules keep nothing."""
+    async with servers(tmp_path_factory.mktemp("core")) as start:
+        server = await start({"default": call("openai", "demo")})
+        context = await browser.new_context()
+        page = await context.new_page()
+        await page.goto(server.origin + "/ui/icon.svg")
+        yield evaluator(page)
+        await context.close()

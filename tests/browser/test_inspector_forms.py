@@ -1,0 +1,306 @@
+"""The hand-made forms: SetVars, ProviderCall with presets and Prompt Blocks, RawForward."""
+
+import json
+from pathlib import Path
+
+from playwright.async_api import Page, expect
+
+from agentui.jsonio import Json
+from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.inspector_page import choose, config_of, document_of, undo, write
+
+PRESET: Json = {
+    "format": 1,
+    "name": "Router",
+    "description": "For tests.",
+    "provider": "openai",
+    "base_url": "https://router.example/api",
+    "headers": {"Authorization": "Bearer [[SECRET:router]]"},
+    "model": "auto",
+    "models": ["auto", "large"],
+}
+KEY = "sk-or-v1-0123456789abcdef0123456789abcdef"
+
+
+def one(type_: str, **config: Json) -> dict[str, Json]:
+    """A pipeline of one node."""
+    return {"default": {"format": 1, "name": "One", "nodes": [{"id": "n1", "type": type_, "config": config}], "edges": []}}
+
+
+async def open_node(open_editor: OpenEditor, type_: str, config: dict[str, Json] | None = None, **options: object) -> Editor:
+    """An editor with one node, which is selected."""
+    editor = await open_editor(one(type_, **(config or {})), **options)
+    await choose(editor.page, "n1")
+    return editor
+
+
+async def with_preset(open_editor: OpenEditor, config: dict[str, Json] | None = None) -> Editor:
+    """An editor with one ProviderCall on a server that has the preset ``router``."""
+    editor = await open_node(open_editor, "ProviderCall", config)
+    (editor.server.pipelines.parent / "presets" / "router.json").write_text(json.dumps(PRESET), encoding="utf-8")
+    editor.server.state.presets.refresh()
+    await editor.page.evaluate("async () => (await import('/ui/js/state/library.js')).refreshLibrary()")
+    return editor
+
+
+def row(name: str, value: str = "", **more: Json) -> dict[str, Json]:
+    """A row of a SetVars."""
+    return {"name": name, "value": value, **more}
+
+
+async def test_rows_show_what_they_would_be_and_which_vary(open_editor: OpenEditor) -> None:
+    rows: Json = [row("HI", "Hello [[model]]"), row("DICE", "randint(7, 7)", mode="expr"), row("N", "{{ params.temperature }}", mode="json")]
+    page = (await open_node(open_editor, "SetVars", {"variables": rows})).page
+    await expect(page.get_by_role("group", name="HI would be now")).to_contain_text("Hello demo-small")
+    await expect(page.get_by_role("group", name="DICE would be now")).to_contain_text("7")
+    await expect(page.get_by_role("group", name="DICE would be now")).to_contain_text("varies")
+    await expect(page.get_by_role("group", name="N would be now")).to_contain_text("number")
+    await write(page.get_by_role("textbox", name="Value of HI"), "Bye")
+    await expect(page.get_by_role("group", name="HI would be now")).to_contain_text("Bye")
+    assert await axe(page, ".inspector-side") == []
+
+
+async def test_one_broken_row_does_not_hide_the_values_of_the_others(open_editor: OpenEditor) -> None:
+    rows: Json = [row("A", "fine"), row("B", "[[A]] + 1", mode="expr"), row("C", "1 / 0", mode="expr"), row("no good", "x"), row("incoming", "x")]
+    page = (await open_node(open_editor, "SetVars", {"variables": rows})).page
+    await expect(page.get_by_role("group", name="A would be now")).to_contain_text("fine")
+    await expect(page.get_by_role("alert").filter(has_text="A formula holds no macros")).to_be_visible()
+    await expect(page.get_by_role("listitem", name="C").get_by_role("status")).to_be_visible()
+    await expect(page.get_by_text("no digit first").first).to_be_visible()
+    await expect(page.get_by_text("incoming has a meaning of its own").first).to_be_visible()
+    assert await axe(page, ".inspector-side") == []
+
+
+async def test_rows_are_added_switched_moved_copied_and_removed(open_editor: OpenEditor) -> None:
+    page = (await open_node(open_editor, "SetVars")).page
+    await page.get_by_role("button", name="Add variable").click()
+    await page.get_by_role("textbox", name="Name of variable 1").fill("GOLD")
+    await page.get_by_role("combobox", name="Kind of value of GOLD").select_option(label="Formula")
+    await page.get_by_role("combobox", name="Where GOLD is kept").select_option(label="chat")
+    await write(page.get_by_role("textbox", name="Value of GOLD"), "1 + 1")
+    assert (await config_of(page))["variables"] == [{"name": "GOLD", "value": "1 + 1", "mode": "expr", "tier": "chat"}]
+    await page.get_by_role("button", name="More for GOLD").click()
+    await page.get_by_role("menuitem", name="Duplicate").click()
+    await expect(page.get_by_text("this one wins")).to_be_visible()
+    await page.get_by_role("textbox", name="Name of variable 2").fill("SILVER")
+    await page.get_by_role("button", name="Move SILVER up").click()
+    assert [one["name"] for one in (await config_of(page))["variables"]] == ["SILVER", "GOLD"]
+    handle = page.get_by_role("button", name="Move SILVER, 1 of 2")
+    await handle.press("End")
+    assert [one["name"] for one in (await config_of(page))["variables"]] == ["GOLD", "SILVER"]
+    await page.get_by_role("button", name="More for GOLD").click()
+    await page.get_by_role("menuitem", name="Delete").click()
+    assert [one["name"] for one in (await config_of(page))["variables"]] == ["SILVER"]
+    await undo(page)
+    assert [one["name"] for one in (await config_of(page))["variables"]] == ["GOLD", "SILVER"]
+
+
+async def test_lines_become_rows(open_editor: OpenEditor) -> None:
+    page = (await open_node(open_editor, "SetVars", {"variables": [row("A", "1")]})).page
+    await page.get_by_role("button", name="From lines").click()
+    await page.get_by_role("textbox", name="Lines such as NAME=value").fill('# a comment\nexport HOST="example.com"\nPORT = 80\nnonsense\n')
+    await page.get_by_role("button", name="Add rows").click()
+    assert (await config_of(page))["variables"] == [row("A", "1"), row("HOST", "example.com"), row("PORT", "80")]
+    await expect(page.get_by_text("1 line is no NAME=value")).to_be_visible()
+
+
+async def test_a_row_is_dragged_with_the_pointer(open_editor: OpenEditor) -> None:
+    page = (await open_node(open_editor, "SetVars", {"variables": [row("A"), row("B"), row("C")]})).page
+    start = await page.get_by_role("button", name="Move A, 1 of 3").bounding_box()
+    end = await page.get_by_role("button", name="Move C, 3 of 3").bounding_box()
+    assert start and end
+    await page.mouse.move(start["x"] + 8, start["y"] + 8)
+    await page.mouse.down()
+    await page.mouse.move(end["x"] + 8, end["y"] + 12, steps=6)
+    await page.mouse.up()
+    assert [one["name"] for one in (await config_of(page))["variables"]] == ["B", "C", "A"]
+
+
+async def test_wrong_rows_are_shown_as_they_are(open_editor: OpenEditor) -> None:
+    wrong: Json = ["text", {"name": 5, "value": ["x"], "mode": "magic"}, {"value": "nameless", "mine": 1}]
+    page = (await open_node(open_editor, "SetVars", {"variables": wrong})).page
+    await expect(page.get_by_role("textbox", name="Variable 1")).to_contain_text('"text"')
+    await expect(page.get_by_role("textbox", name="mode", exact=True)).to_contain_text('"magic"')
+    await expect(page.get_by_role("textbox", name="mine", exact=True)).to_contain_text("1")
+    assert (await config_of(page))["variables"] == wrong
+    assert await axe(page, ".inspector-side") == []
+    await page.evaluate(
+        """async () => {
+          const {setConfig} = await import('/ui/js/core/commands.js');
+          (await import('/ui/js/state/tabs.js')).edit('x', (doc) => setConfig(doc, 'n1', {variables: 'none'}));
+        }"""
+    )
+    await expect(page.get_by_role("textbox", name="Variables")).to_contain_text('"none"')
+
+
+async def test_a_preset_is_found_by_letters_and_its_changes_are_marked_reverted_and_saved_back(open_editor: OpenEditor) -> None:
+    editor = await with_preset(open_editor)
+    page = editor.page
+    await page.get_by_role("combobox", name="Preset", exact=True).click()
+    await page.keyboard.type("rtr")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("textbox", name="Base URL")).to_have_text("https://router.example/api")
+    config = await config_of(page)
+    assert (config["model"], config["headers"]) == ("auto", PRESET["headers"])  # type: ignore[index,call-overload]
+    await write(page.get_by_role("textbox", name="Model"), "small")
+    await expect(page.get_by_text("1 changed")).to_be_visible()
+    await page.get_by_role("button", name="Revert Model to the preset").click()
+    await expect(page.get_by_text("1 changed")).to_have_count(0)
+    await page.get_by_role("button", name="Models").click()
+    await page.get_by_role("menuitemcheckbox", name="large").click()
+    await page.get_by_role("button", name="Preset menu").click()
+    await page.get_by_role("menuitem", name="Save back to Router").click()
+    await expect(page.get_by_text("Preset router is saved.")).to_be_visible()
+    await expect(page.get_by_text("1 changed")).to_have_count(0)
+    assert editor.server.state.presets.preset("router").model == "large"
+    assert await axe(page, ".inspector-side") == []
+
+
+async def test_a_node_becomes_a_new_preset(open_editor: OpenEditor) -> None:
+    editor = await open_node(open_editor, "ProviderCall", {"provider": "claude", "model": "m"})
+    page = editor.page
+    await page.get_by_role("button", name="Preset menu").click()
+    await page.get_by_role("menuitem", name="Save as a new preset…").click()
+    await page.get_by_role("textbox", name="Name of the preset").fill("My Claude")
+    await page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Preset my-claude is saved.")).to_be_visible()
+    assert (await document_of(page))["nodes"][0]["preset"] == "my-claude"
+    assert editor.server.state.presets.preset("my-claude").provider == "claude"
+
+
+async def test_keys_are_picked_by_name_and_literal_ones_are_warned_about(open_editor: OpenEditor) -> None:
+    page = (await open_node(open_editor, "ProviderCall", {"headers": {"Authorization": f"Bearer {KEY}"}})).page
+    await expect(page.get_by_text("This looks like a key as it is")).to_be_visible()
+    assert await axe(page, ".inspector-side") == []
+    await page.get_by_role("button", name="Write [[SECRET:").click()
+    assert (await config_of(page))["headers"]["Authorization"].startswith("Bearer [[SECRET:")
+    await expect(page.get_by_text("This looks like a key as it is")).to_have_count(0)
+    await page.get_by_role("button", name="Add header").click()
+    await page.get_by_role("textbox", name="Header 2").fill("x-api-key")
+    await page.get_by_role("button", name="Insert a stored key").nth(1).click()
+    await page.get_by_role("menuitem", name="Another key by name…").click()
+    await page.get_by_role("textbox", name="Name of the key").fill("mine")
+    await page.get_by_role("button", name="Insert", exact=True).click()
+    assert (await config_of(page))["headers"]["x-api-key"] == "[[SECRET:mine]]"
+
+
+async def test_a_template_starts_from_the_providers_example(open_editor: OpenEditor) -> None:
+    page = (await open_node(open_editor, "ProviderCall", {"provider": "gemini"})).page
+    await page.get_by_role("tab", name="Template").click()
+    await page.get_by_role("button", name="Example for Gemini").click()
+    assert "safetySettings" in (await config_of(page))["template"]
+    assert await axe(page, ".inspector-side") == []
+    await undo(page)
+    assert not (await config_of(page)).get("template")
+
+
+async def blocks_page(open_editor: OpenEditor, blocks: Json) -> Page:
+    """The page of Prompt Blocks of a ProviderCall."""
+    page = (await open_node(open_editor, "ProviderCall", {"blocks": blocks})).page
+    await page.get_by_role("tab", name="Prompt Blocks").click()
+    return page
+
+
+async def test_blocks_are_added_written_switched_moved_and_counted(open_editor: OpenEditor) -> None:
+    page = await blocks_page(open_editor, [])
+    await page.get_by_role("button", name="Add block").click()
+    await page.get_by_role("menuitem", name="Text: System").click()
+    await page.get_by_role("button", name="Add block").click()
+    await page.get_by_role("menuitem", name="The caller's conversation").click()
+    await page.get_by_role("textbox", name="Name of block 1").fill("Persona")
+    await write(page.get_by_role("textbox", name="Text of Persona"), "Be brief, and be kind to everybody.")
+    await page.get_by_role("combobox", name="Role of Persona").select_option(label="User")
+    await page.get_by_role("spinbutton", name="Last messages").fill("4")
+    await page.get_by_role("checkbox", name="With the caller's system messages").uncheck()
+    await expect(page.get_by_text("about 9 tokens of text")).to_be_visible()
+    await page.get_by_role("button", name="Move Conversation up").click()
+    assert (await config_of(page))["blocks"] == [
+        {"kind": "history", "last": 4, "system": False},
+        {"kind": "text", "role": "user", "text": "Be brief, and be kind to everybody.", "name": "Persona"},
+    ]
+    assert await axe(page, ".inspector-side") == []
+    await page.get_by_role("checkbox", name="Persona is sent").uncheck()
+    await expect(page.get_by_text("about 0 tokens of text")).to_be_visible()
+    await page.get_by_role("button", name="Fold Persona").click()
+    await expect(page.get_by_role("textbox", name="Text of Persona")).to_have_count(0)
+
+
+async def test_order_numbers_decide_until_a_block_is_moved(open_editor: OpenEditor) -> None:
+    page = await blocks_page(open_editor, [{"name": "late", "order": 9, "text": "b"}, {"name": "early", "text": "a"}])
+    names = page.get_by_role("textbox", name="Name of block")
+    assert [await names.nth(index).input_value() for index in range(2)] == ["early", "late"]
+    await page.get_by_role("button", name="Move late, 2 of 2").press("ArrowUp")
+    assert (await config_of(page))["blocks"] == [{"name": "late", "text": "b"}, {"name": "early", "text": "a"}]
+
+
+async def test_wrong_blocks_are_shown_as_they_are(open_editor: OpenEditor) -> None:
+    wrong: Json = [7, {"text": 1, "role": "narrator", "enabled": "no", "last": -1, "mine": None}]
+    page = await blocks_page(open_editor, wrong)
+    await expect(page.get_by_role("textbox", name="role", exact=True)).to_contain_text("narrator")
+    await expect(page.get_by_role("textbox", name="Block 1")).to_contain_text("7")
+    assert (await config_of(page))["blocks"] == wrong
+    assert await axe(page, ".inspector-side") == []
+
+
+async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_editor: OpenEditor, tmp_path: Path) -> None:
+    prompts = [
+        {"identifier": "main", "name": "Main", "role": "system", "content": "You are {{char}}. [[SECRET:openai]] {{random::a::b}}"},
+        {"identifier": "chatHistory", "name": "Chat History", "marker": True},
+        {"identifier": "scenario", "name": "Scenario", "marker": True},
+        {"identifier": "deep", "name": "Note", "role": "user", "content": "Deep.", "injection_position": 1, "injection_depth": 4},
+        {"identifier": "unused", "name": "Unused", "content": "never"},
+    ]
+    order = ["scenario", "deep", "main", "chatHistory"]
+    tracks = [
+        {"character_id": 100000, "order": [{"identifier": "unused", "enabled": True}]},
+        {"character_id": 100001, "order": [{"identifier": one, "enabled": one != "main"} for one in order]},
+    ]
+    file = tmp_path / "preset.json"
+    file.write_text(json.dumps({"prompts": prompts, "prompt_order": tracks, "temperature": 1}), encoding="utf-8")
+    page = await blocks_page(open_editor, [{"text": "old"}])
+    await page.get_by_label("SillyTavern prompt preset (JSON file)").set_input_files(file)
+    dialog = page.get_by_role("dialog")
+    for text in ("Order 100001 is used", "“Scenario”", "“Unused”", "4 messages deep", "2 macros became plain text", "char", "temperature"):
+        await expect(dialog.get_by_text(text).first).to_be_visible()
+    assert await axe(page, "dialog") == []
+    await dialog.get_by_role("button", name="Replace the blocks").click()
+    blocks = (await config_of(page))["blocks"]
+    assert [block["name"] for block in blocks] == ["Main", "Chat History", "Note"]
+    assert blocks[0] == {
+        "kind": "text",
+        "role": "system",
+        "name": "Main",
+        "text": 'You are {{ char }}. {{ "[[" }}SECRET:openai]] {{ "{{" }}random::a::b}}',
+        "enabled": False,
+    }
+    for name, text in (("broken.json", "{"), ("other.json", '{"prompts": "none"}'), ("list.json", "[]")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        await page.get_by_label("SillyTavern prompt preset (JSON file)").set_input_files(tmp_path / name)
+        await expect(page.get_by_text(f"{name} is no SillyTavern prompt preset")).to_be_visible()
+
+
+async def test_raw_forward_takes_headers_as_rows_or_as_one_text(open_editor: OpenEditor) -> None:
+    page = (await open_node(open_editor, "RawForward", {"extra_headers": {"X-A": "1"}})).page
+    await write(page.get_by_role("textbox", name="Base URL"), "https://gateway.example")
+    await write(page.get_by_role("textbox", name="Path instead of the caller's"), "[[VAR:incoming.path]]")
+    await page.get_by_role("button", name="as JSON text").click()
+    assert json.loads((await config_of(page))["extra_headers"]) == {"X-A": "1"}
+    field = page.get_by_role("textbox", name="Extra headers")
+    await write(field, '{"X-B": {{ model }}}')
+    await expect(page.get_by_role("button", name="as rows")).to_be_disabled()
+    await write(field, '{"X-B": "{{ model }}"}')
+    await page.get_by_role("button", name="as rows").click()
+    assert (await config_of(page))["extra_headers"] == {"X-B": "{{ model }}"}
+    assert await axe(page, ".inspector-side") == []
+
+
+async def test_requests_of_the_wrong_kind_are_shown_as_they_are(open_editor: OpenEditor) -> None:
+    wrong: Json = {"provider": 3, "base_url": ["x"], "headers": "none", "model": {"a": 1}, "template": 5, "blocks": {"b": 1}}
+    page = (await open_node(open_editor, "ProviderCall", wrong)).page  # type: ignore[arg-type]
+    for name in ("Base URL", "Headers", "Model"):
+        await expect(page.get_by_role("textbox", name=name, exact=True)).to_be_visible()
+    assert await axe(page, ".inspector-side") == []
+    for tab in ("Prompt Blocks", "Template"):
+        await page.get_by_role("tab", name=tab).click()
+        await expect(page.get_by_role("textbox", name=tab, exact=True)).to_be_visible()
+    assert await config_of(page) == wrong

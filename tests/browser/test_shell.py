@@ -1,0 +1,252 @@
+"""The editor's frame: starting, signing in, tabs, saving, drafts, languages, looks, and a server that goes away."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentui.jsonio import Json, loads
+from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.conftest import call
+
+pytestmark = pytest.mark.browser
+
+BROKEN: dict[str, Json] = {"format": 1, "name": "Broken <b>one</b>", "nodes": [{"id": "n1", "type": "Nothing", "config": {}}]}
+
+
+async def document(editor: Editor) -> Any:
+    """The document in front as it is now."""
+    return await editor.page.evaluate(
+        "async () => { const tabs = await import('/ui/js/state/tabs.js'); return tabs.docOf(tabs.activeTab()); }"
+    )
+
+
+async def rename(editor: Editor, name: str) -> None:
+    """Change the name of the document in front as one step."""
+    await editor.page.evaluate(
+        """async (name) => {
+          const [tabs, commands] = await Promise.all([import('/ui/js/state/tabs.js'), import('/ui/js/core/commands.js')]);
+          tabs.edit('app.edit', (doc) => commands.setDocument(doc, {name}));
+        }""",
+        name,
+    )
+
+
+async def started(editor: Editor) -> None:
+    await editor.page.locator(".doc-tab").first.wait_for()
+
+
+async def test_it_opens_the_active_pipeline_and_breaks_no_rule(editor: Editor) -> None:
+    await started(editor)
+    assert (await document(editor))["nodes"][0]["type"] == "ProviderCall"
+    assert await axe(editor.page) == []
+
+
+async def test_a_named_pipeline_opens_from_the_address(open_editor: OpenEditor) -> None:
+    editor = await open_editor({"default": call("openai", "demo"), "other": {**call("openai", "demo"), "name": "Other"}}, path="/#other")
+    await editor.page.get_by_role("tab", name="Other").wait_for()
+
+
+async def test_names_are_shown_letter_for_letter(open_editor: OpenEditor) -> None:
+    editor = await open_editor({"default": call("openai", "demo"), "broken": BROKEN}, path="/ui/#broken")
+    await editor.page.get_by_role("tab", name="Broken <b>one</b>").wait_for()
+    assert await editor.page.locator("b").count() == 0
+
+
+async def test_a_server_with_a_token_asks_for_it(open_editor: OpenEditor) -> None:
+    editor = await open_editor(token="a-long-enough-token")
+    editor.allow("status of 401")
+    field = editor.page.get_by_label("Access token")
+    await field.fill("wrong")
+    await editor.page.get_by_role("button", name="Sign in").click()
+    await editor.page.get_by_text("does not accept this token").wait_for()
+    assert await axe(editor.page) == []
+    await field.fill("a-long-enough-token")
+    await editor.page.get_by_role("button", name="Sign in").click()
+    await started(editor)
+
+
+async def test_edits_are_undone_redone_and_saved(editor: Editor) -> None:
+    await started(editor)
+    await rename(editor, "Renamed")
+    await editor.page.keyboard.press("Control+z")
+    assert (await document(editor))["name"] != "Renamed"
+    await editor.page.keyboard.press("Control+Shift+z")
+    assert (await document(editor))["name"] == "Renamed"
+    await editor.page.keyboard.press("Control+s")
+    await editor.page.get_by_text("Saved as default.").wait_for()
+    assert loads((editor.server.pipelines / "default.json").read_bytes())["name"] == "Renamed"
+
+
+async def test_a_new_pipeline_is_saved_under_a_name_of_its_own(editor: Editor) -> None:
+    await started(editor)
+    await editor.page.get_by_role("button", name="New pipeline").click()
+    await editor.page.get_by_role("button", name="Save", exact=True).click()
+    dialog = editor.page.get_by_role("dialog")
+    await dialog.get_by_label("Name", exact=True).fill("My first one")
+    assert await dialog.get_by_label("File name").input_value() == "my-first-one"
+    await dialog.get_by_label("File name").fill("default")
+    await dialog.get_by_text("There is a pipeline called default already.").wait_for()
+    assert await dialog.get_by_role("button", name="Save").is_disabled()
+    await dialog.get_by_label("File name").fill("mine")
+    await dialog.get_by_role("button", name="Save").click()
+    await editor.page.get_by_text("Saved as mine with 1 problem").wait_for()
+    assert loads((editor.server.pipelines / "mine.json").read_bytes())["name"] == "My first one"
+
+
+async def test_an_edit_that_nobody_saved_is_there_after_a_reload(editor: Editor) -> None:
+    await started(editor)
+    await rename(editor, "Not saved yet")
+    editor.page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
+    await editor.page.reload()
+    await editor.page.get_by_role("tab", name="Not saved yet").wait_for()
+    await editor.page.keyboard.press("Control+z")
+    assert (await document(editor))["name"] != "Not saved yet"
+
+
+async def test_closing_an_edited_tab_asks_first(editor: Editor) -> None:
+    await started(editor)
+    await rename(editor, "Edited")
+    await editor.page.locator(".doc-tab-close").click()
+    dialog = editor.page.get_by_role("dialog")
+    await dialog.get_by_text("Save changes to Edited?").wait_for()
+    await editor.page.keyboard.press("Escape")
+    assert await editor.page.get_by_role("tab", name="Edited").count() == 1
+    await editor.page.locator(".doc-tab-close").click()
+    await dialog.get_by_role("button", name="Discard").click()
+    await editor.page.get_by_text("What should happen to a request?").wait_for()
+    assert await axe(editor.page) == []
+
+
+@pytest.mark.parametrize(("locale", "word"), [("ru-RU", "Сохранить"), ("zh-CN", "保存"), ("fr-FR", "Save")])
+async def test_it_speaks_the_browsers_language(open_editor: OpenEditor, locale: str, word: str) -> None:
+    editor = await open_editor(context={"locale": locale})
+    await editor.page.get_by_role("button", name=word, exact=True).wait_for()
+
+
+async def test_language_theme_and_contrast_change_at_once_and_stay(editor: Editor) -> None:
+    await started(editor)
+    page = editor.page
+    await page.keyboard.press("Control+,")
+    await page.get_by_label("Language").select_option("ru")
+    dialog = page.get_by_role("dialog", name="Настройки")
+    backgrounds = set()
+    for theme in ("light", "dark"):
+        for contrast in ("normal", "more"):
+            await dialog.get_by_label("Тема").select_option(theme)
+            await dialog.get_by_label("Контраст").select_option(contrast)
+            backgrounds.add(await page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
+            assert await axe(page) == [], (theme, contrast)
+    assert len(backgrounds) == 4
+    await page.reload()
+    await page.get_by_role("button", name="Сохранить", exact=True).wait_for()
+    assert await page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+
+
+async def test_the_editor_says_that_the_server_is_gone_and_goes_on_when_it_is_back(editor: Editor) -> None:
+    await started(editor)
+    editor.allow("ERR_FAILED|ERR_INTERNET_DISCONNECTED|network error|Failed to load resource")
+    page = editor.page
+    await page.context.set_offline(True)
+    await rename(editor, "Edited offline")
+    await page.keyboard.press("Control+s")
+    await page.get_by_text("Not saved: The server does not answer.").wait_for()
+    await page.context.set_offline(False)
+    await page.keyboard.press("Control+s")
+    await page.get_by_text("Saved as default.").wait_for()
+
+
+async def test_a_file_that_changed_on_disk_is_loaded_where_nothing_was_edited(editor: Editor) -> None:
+    await started(editor)
+    editor.server.put("default", {**call("openai", "demo"), "name": "From disk"})
+    await editor.page.get_by_role("tab", name="From disk").wait_for()
+
+
+async def test_a_file_that_changed_under_edits_is_compared_and_merged(editor: Editor) -> None:
+    await started(editor)
+    await rename(editor, "My name")
+    editor.server.put("default", {**call("openai", "demo"), "description": "Their words"})
+    await editor.page.get_by_text("default changed on disk while you were editing.").wait_for()
+    await editor.page.get_by_role("button", name="Compare").click()
+    dialog = editor.page.get_by_role("dialog")
+    await dialog.get_by_text("The changes do not touch each other.").wait_for()
+    assert await axe(editor.page, "dialog") == []
+    await dialog.get_by_role("button", name="Save both together").click()
+    await editor.page.get_by_text("Saved as default.").wait_for()
+    saved = loads((editor.server.pipelines / "default.json").read_bytes())
+    assert saved["name"] == "My name" and saved["description"] == "Their words"
+
+
+async def test_two_people_who_save_do_not_overwrite_each_other(open_editor: OpenEditor) -> None:
+    first = await open_editor()
+    second = await open_editor(server=first.server)
+    await started(first)
+    await started(second)
+    # The second one hears of nothing before it saves.
+    second.allow("status of 412|ERR_FAILED|aborted")
+    await second.page.route("**/api/changes", lambda route: route.abort())
+    await rename(second, "Second")
+    await rename(first, "First")
+    await first.page.keyboard.press("Control+s")
+    await first.page.get_by_text("Saved as default.").wait_for()
+    await second.page.keyboard.press("Control+s")
+    dialog = second.page.get_by_role("dialog")
+    await dialog.get_by_text("1 place was changed by both:").wait_for()
+    await dialog.get_by_role("button", name="Save mine as a copy").click()
+    await second.page.get_by_role("dialog", name="Save as").get_by_label("File name").fill("mine")
+    await second.page.get_by_role("dialog", name="Save as").get_by_role("button", name="Save").click()
+    await second.page.get_by_text("Saved as mine.").wait_for()
+    folder = second.server.pipelines
+    assert loads((folder / "default.json").read_bytes())["name"] == "First"
+    assert loads((folder / "mine.json").read_bytes())["name"] == "Second"
+
+
+async def test_an_invalid_pipeline_is_saved_but_cannot_be_activated(open_editor: OpenEditor) -> None:
+    editor = await open_editor({"default": call("openai", "demo"), "broken": BROKEN}, path="/ui/#broken")
+    await editor.page.get_by_role("tab", name="Broken").wait_for()
+    activated = await editor.page.evaluate(
+        "async () => (await import('/ui/js/actions.js')).runAction('app.activate')",
+    )
+    assert activated is False
+    await rename(editor, "Still broken")
+    await editor.page.keyboard.press("Control+s")
+    await editor.page.get_by_text("Saved as broken with 1 problem").wait_for()
+    await editor.page.get_by_role("button", name="Problems").first.click()
+    await editor.page.get_by_text("Nothing").first.wait_for()
+
+
+async def test_a_pipeline_is_activated(open_editor: OpenEditor) -> None:
+    editor = await open_editor({"default": call("openai", "demo"), "other": {**call("openai", "demo"), "name": "Other"}}, path="/#other")
+    await editor.page.get_by_role("tab", name="Other").wait_for()
+    await editor.page.get_by_role("button", name="Activate", exact=True).click()
+    await editor.page.get_by_text("other answers callers who name no pipeline.").wait_for()
+    assert editor.server.state.pipelines.active == "other"
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1024, 1440])
+async def test_it_fits_the_window(open_editor: OpenEditor, width: int) -> None:
+    editor = await open_editor(width=width, height=844)
+    await started(editor)
+    assert await editor.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    assert await axe(editor.page) == []
+
+
+async def test_every_word_is_in_every_language(editor: Editor) -> None:
+    """The catalogues have the same keys, but for plural forms, and every key that the code names is there."""
+    root = Path(__file__).parents[2] / "static"
+    plural = (".one", ".few", ".many", ".other", ".two", ".zero")
+    keys: dict[str, set[str]] = {}
+    for locale in ("en", "ru", "zh"):
+        words: dict[str, str] = {}
+        for path in sorted((root / "locales" / locale).glob("*.json")):
+            words |= json.loads(path.read_text(encoding="utf-8"))
+        assert all(text.strip() for text in words.values())
+        keys[locale] = {key.rsplit(".", 1)[0] if key.endswith(plural) else key for key in words}
+    assert keys["en"] == keys["ru"] == keys["zh"]
+    areas = "app|canvas|inspector|code|run|variables|files|help"
+    for path in sorted((root / "js").rglob("*.js")):
+        for key in re.findall(rf"\bt\(\s*'((?:{areas})\.[A-Za-z.-]+)'", path.read_text(encoding="utf-8")):
+            assert key in keys["en"], f"{path.name}: {key}"
