@@ -47,6 +47,7 @@ from agentui.templating.text import compile_text
 from agentui.variables.errors import VariableError
 from agentui.variables.scopes import SCOPES
 from agentui.vendors.registry import make_vendors
+from tests.browser.screenshots import SHOTS
 from tests.conftest import ROOT, skip
 
 DOCS = ROOT / "docs"
@@ -327,6 +328,118 @@ def test_every_pipeline_and_preset_of_the_gallery_is_in_the_docs() -> None:
 def test_every_page_is_reached_from_the_readme() -> None:
     linked = set(re.findall(r"\]\((docs/[\w-]+\.md)", page("README.md")))
     assert {path.relative_to(ROOT).as_posix() for path in DOCS.glob("*.md")} == linked
+
+
+# The editor: its page names everything that there is.
+
+STATIC = ROOT / "static"
+ACTION = re.compile(r"\bid: (['`])([a-z]+\.[^'`]+)\1,\s*title: (['`])([^'`]+)\3")
+"""An action in the sources: its id and the key of its title, either of which may be put together (``canvas.move${name}``)."""
+
+
+def words(locale: str) -> dict[str, str]:
+    """The words of a language, of all areas."""
+    found: dict[str, str] = {}
+    for path in sorted((STATIC / "locales" / locale).glob("*.json")):
+        found |= json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def actions_told() -> dict[str, str]:
+    """The actions of the page's table with what they do."""
+    return {code_of(row["action"]): row["what it does"] for row in table_rows(page("docs/editor.md")) if "action" in row}
+
+
+def test_every_action_of_the_editor_stands_on_its_page_as_it_is_called() -> None:
+    """Keys are compared in a real browser by ``tests/browser/test_documented.py``."""
+    told, spoken = actions_told(), words("en")
+    files = [STATIC / "js" / "app-actions.js", *sorted((STATIC / "js").glob("*/actions.js"))]
+    found = {match[2]: match[4] for path in files for match in ACTION.finditer(path.read_text(encoding="utf-8"))}
+    assert {"app.save", "canvas.delete", "canvas.move${name}Far", "run.open", "variables.open"} <= found.keys()
+    expected = {}
+    for id, title in found.items():
+        pattern = re.sub(r"\\\$\\{\w+\\}", r"([\\w-]+)", re.escape(id))
+        meant = {one: match for one in told if (match := re.fullmatch(pattern, one))}
+        assert meant, f"{id} is not on the page."
+        for one, match in meant.items():
+            expected[one] = spoken[re.sub(r"\$\{\w+\}", match[1], title) if match.groups() else title]
+    assert told == {id: title.replace("…", "").strip() for id, title in expected.items()}
+    # Of the ids that are put together, the words tell how many there are.
+    keys = [key for key in spoken if re.fullmatch(r"[a-z]+\.action\.[\w-]+", key)]
+    assert [key for key in keys if key.replace(".action.", ".") not in told] == []
+
+
+def test_every_language_of_the_editor_is_named() -> None:
+    folders = sorted(path.name for path in (STATIC / "locales").iterdir() if path.is_dir())
+    [line] = re.findall(r"LOCALES = Object\.freeze\(\{(.*)\}\)", (STATIC / "js" / "words.js").read_text(encoding="utf-8"))
+    assert sorted(re.findall(r"(\w+):", line)) == folders
+    assert missing(folders, page("docs/editor.md").split("\n## Languages and looks\n")[1].split("\n## ")[0]) == []
+
+
+def test_every_panel_is_on_the_page_by_its_name() -> None:
+    titles = re.findall(r"title: '([\w.]+)'", (STATIC / "js" / "panels.js").read_text(encoding="utf-8"))
+    told = {row["part"].strip("*") for row in table_rows(page("docs/editor.md")) if "part" in row}
+    assert len(titles) > 5
+    assert [words("en")[title] for title in titles if words("en")[title] not in told] == []
+
+
+def test_every_place_where_the_browser_keeps_something_is_told() -> None:
+    text = page("docs/editor.md").split("\n## What is kept where\n")[1].split("\n## ")[0]
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in sorted((STATIC / "js").rglob("*.js")))
+    names = set(re.findall(r"""['"](agentui\.[a-z]+)['"]""", sources))
+    assert {"agentui.view", "agentui.token"} <= names
+    assert missing(sorted(names), text) == []
+
+
+EVERYWHERE = {"h.js", "words.js", "vendor"}
+"""What every module of the page may use: the door to React, the words; the doors themselves use the bundles."""
+
+
+def test_the_pages_modules_import_what_the_table_lets_them() -> None:
+    """The folders of ``static/js`` are those of the table, and none imports what its row does not name."""
+    root = STATIC / "js"
+    rows = [(row["folder"], row["may import"]) for row in table_rows(page("docs/editor.md")) if "may import" in row]
+    allowed = {
+        folder: None if cell == "anything" else set(re.findall(r"`([^`]+)`", cell))
+        for folders, cell in rows
+        for folder in re.findall(r"`static/js/(\w+)/`", folders)
+    }
+    assert allowed.keys() == {path.name for path in root.iterdir() if path.is_dir()}
+    wrong = []
+    for folder, targets in allowed.items():
+        for path in sorted((root / folder).rglob("*.js")) if targets is not None else []:
+            for target in imports_of(path):
+                inside = target.relative_to(root) if target.is_relative_to(root) else Path("vendor")
+                names = {inside.parts[0], inside.as_posix()}
+                if folder not in names and not names & (EVERYWHERE | (targets or set())):
+                    wrong.append(f"{path.relative_to(root)} imports {inside}")
+    assert wrong == []
+
+
+def imports_of(path: Path) -> set[Path]:
+    """The files that a module imports; types in comments are no imports."""
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return {(path.parent / name).resolve() for name in re.findall(r"""(?:from|import)\s*\(?['"](\.[^'"]+)['"]""", text)}
+
+
+def test_the_pictures_are_those_that_the_program_takes_and_each_is_shown() -> None:
+    pictures = {path.name: path for path in (DOCS / "images").iterdir()}
+    assert pictures.keys() == {f"{name}.png" for name in SHOTS}
+    everything = "\n".join(page(name) for name in PAGES)
+    for name, path in pictures.items():
+        assert f"images/{name}" in everything
+        content = path.read_bytes()
+        width, height = int.from_bytes(content[16:20]), int.from_bytes(content[20:24])
+        shot = SHOTS[path.stem]
+        scale = shot.context.get("device_scale_factor", 1)
+        assert content.startswith(b"\x89PNG") and (width, height) == (shot.width * scale, shot.height * scale)
+
+
+def test_every_picture_of_a_page_exists() -> None:
+    """Pictures in HTML too, which the test of links does not see."""
+    for name, path in PAGES.items():
+        for source in re.findall(r'<img src="([^"]+)"', page(name)):
+            assert (path.parent / source).is_file(), f"{name}: {source}"
 
 
 # What is said leads somewhere.

@@ -70,6 +70,7 @@ def test_the_demo_works_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
         assert read(f"{origin}/ui/icon.svg") == (ROOT / "static" / "icon.svg").read_bytes()
         listed = {item["id"] for item in json.loads(read(f"{origin}/api/pipelines"))}
         assert listed == {path.stem for path in (ROOT / "pipelines").iterdir()}
+        assert listed == {item["id"] for item in json.loads(read(f"{origin}/api/templates"))}
         body = {"model": "demo-small", "messages": [{"role": "user", "content": "Hello!"}]}
         reply = json.loads(read(f"{origin}/v1/chat/completions", body))
         assert "Hello!" in reply["choices"][0]["message"]["content"]

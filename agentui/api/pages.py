@@ -43,8 +43,7 @@ def add_page_routes(app: web.Application) -> None:
 
 
 def index_policy(nonce: str) -> str:
-    """
-    The Content-Security-Policy of the editor's page, for the nonce of one load.
+    """The Content-Security-Policy of the editor's page, for the nonce of one load.
 
     Scripts come from this origin only, and never from strings. Style sheets come from this origin or carry the nonce:
     CodeMirror writes its themes into ``<style>`` elements and takes the nonce through ``EditorView.cspNonce``. Images may be

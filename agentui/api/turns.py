@@ -131,7 +131,7 @@ async def _keeping(state: State, run: Run) -> Keeping | None:
         return None
     desk = await state.desk.get()
     if session is not None and operation == "chat":
-        turn = await desk.begin(session, branch, run.id, _user_text(run))
+        turn = await desk.begin(session, branch, run.id, _user_text(run), run.plan.variables)
         run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor.floor_id
         return _InChat(turn)
     if session is not None:

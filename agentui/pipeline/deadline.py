@@ -27,7 +27,10 @@ class Deadline:
         self._timer.cancel()
 
     def was_the_cause(self) -> bool:
-        """Whether a CancelledError of the task is this deadline's doing and nobody else's; ask once, where it arrives."""
+        """Whether a CancelledError of the task is this deadline's doing and nobody else's; ask once, where it arrives.
+
+        Takes the cancellation back.
+        """
         return self._has_passed and self._task.uncancel() <= self._cancels_before
 
     def _ring(self) -> None:

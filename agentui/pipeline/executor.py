@@ -29,9 +29,14 @@ class PipelineExecutor:
         """
         run.emit("run.started", data={"pipeline": run.plan.id, "name": run.plan.name, "version": run.plan.version})
         deadline = run.clock = Deadline(run.deadline - time.monotonic())
+        is_late = False
         try:
             try:
                 await _Walk(run, answer).walk()
+            except BaseException:
+                # Whatever the walk made of its cancellation: the caller's task goes on without it.
+                is_late = deadline.was_the_cause()
+                raise
             finally:
                 deadline.stop()
             if run.conclude is not None:
@@ -40,7 +45,7 @@ class PipelineExecutor:
             run.finish("failed", describe_error(error))
             raise
         except asyncio.CancelledError as error:
-            if not deadline.was_the_cause():
+            if not is_late:
                 run.finish("cancelled")
                 raise
             late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)

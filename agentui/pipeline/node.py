@@ -31,6 +31,7 @@ from agentui.pipeline.spec import problems_of
 from agentui.templating.expressions import Expression, ExpressionError, compile_expression
 from agentui.templating.json_body import JsonTemplate, compile_json
 from agentui.templating.text import Template, TemplateSyntaxError, TextTemplate, compile_text
+from agentui.variables.paths import parse_path
 
 P = TypeVar("P", bound=BaseModel)
 N = TypeVar("N", bound="type[Node[Any]]")
@@ -62,10 +63,13 @@ class Build:
     reads: set[str] = field(default_factory=set)
     short_reads: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    tier_names: set[str] = field(default_factory=set)
     sets: set[str] = field(default_factory=set)
     """Run variables that the node sets."""
     stores: bool = False
     """Whether the node writes stored variables."""
+    stored: set[str] = field(default_factory=set)
+    """Their names; empty in a node that stores and knows only when it runs what."""
 
     def text(self, name: str, source: str, *, secrets: bool = False, prompt: bool = False) -> TextField:
         """Compile a text template; a broken one is a problem of this node and renders as nothing."""
@@ -97,6 +101,12 @@ class Build:
             self.problem("expression.syntax", error.message, name, error.line, error.column)
             return None
 
+    def store(self, path: str) -> None:
+        """Note that the node writes the stored variable of this name, or into one by this path."""
+        self.stores = True
+        # The whole text may be a variable's name, or its first step is (see ``root_of``).
+        self.stored |= {path, parse_path(path)[0].key}
+
     def problem(
         self, code: str, message: str, field: str | None = None, line: int | None = None, column: int | None = None
     ) -> None:
@@ -116,6 +126,7 @@ class Build:
         self.reads |= template.reads
         self.short_reads |= template.short_reads
         self.names |= template.names
+        self.tier_names |= template.tier_names
 
     def _broken(self, name: str, error: TemplateSyntaxError) -> None:
         for problem in error.problems:

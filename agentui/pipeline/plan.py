@@ -42,7 +42,8 @@ class Plan:
     ``document`` is what was compiled; nobody changes it. ``reads`` names for each node the nodes whose OUT it reads.
     ``is_chain`` says that never two nodes are ready at once. ``needed`` are the positions that the answer waits for, itself
     included. ``uses_memory`` says whether a template names something that may be a stored variable, or a node writes one;
-    without it a run needs no store.
+    without it a run needs no store. ``variables`` are the names, up to their first dot, of all stored variables that a run
+    may read or write; None where any may be.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Plan:
     is_chain: bool
     needed: frozenset[int]
     uses_memory: bool
+    variables: frozenset[str] | None
     warnings: tuple[Problem, ...]
 
 
@@ -146,7 +148,7 @@ def _uses_memory(spec: PipelineSpec, graph: "nx.DiGraph[str]", builds: Mapping[s
         build = builds[node.id]
         if not node.enabled:
             continue
-        if build.stores:
+        if build.stores or build.tier_names:
             return True
         unknown = build.names - known
         if unknown:
@@ -156,6 +158,17 @@ def _uses_memory(spec: PipelineSpec, graph: "nx.DiGraph[str]", builds: Mapping[s
         if unknown:
             return True
     return False
+
+
+def _variables(spec: PipelineSpec, builds: Mapping[str, Build]) -> frozenset[str] | None:
+    """The stored variables that the enabled nodes may read or write, as ``Plan.variables`` holds them.
+
+    ``assets.gold`` may be a variable's name or lead into ``assets``: both begin alike, so the beginning is what counts.
+    """
+    every = [builds[node.id] for node in spec.nodes if node.enabled]
+    if any("vars" in build.names or (build.stores and not build.stored) for build in every):
+        return None
+    return frozenset(name.partition(".")[0] for build in every for name in (*build.names, *build.tier_names, *build.stored))
 
 
 def _check_reads(
@@ -233,6 +246,7 @@ def _plan(
         is_chain=_is_chain(graph),
         needed=frozenset(position[name] for name in nx.ancestors(graph, answer) | {answer}),
         uses_memory=uses_memory,
+        variables=_variables(spec, builds),
         warnings=tuple(problems),
     )
 

@@ -189,6 +189,7 @@ def delete_floor(db: Connection, account: str, floor_id: str) -> None:
 
 def delete_page(db: Connection, account: str, page_id: str) -> None:
     """Remove a page with its messages and variables."""
+    # Held first: who writes a variable of the page waits, and then finds no page, so no variable outlives it.
     db.execute(select(pages.c.id).where(pages.c.id == page_id).with_for_update())
     _forget(db, account, "page", [page_id])
     db.execute(delete(messages).where(messages.c.page_id == page_id, messages.c.account_id == account))

@@ -13,7 +13,7 @@ branches by itself. A failure that the store cannot take is kept and told again:
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -170,18 +170,23 @@ class TurnDesk:
         self._global: tuple[float, int, Layers] | None = None
         self._is_closed = False
 
-    async def begin(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
+    async def begin(
+        self, session: str, branch: str | None, run_id: str, user_text: str | None, names: Set[str] | None = None
+    ) -> Turn:
         """Open a floor in the session of this id or name (a new name makes a session) and read its tiers.
+
+        ``names`` are the variables that the turn may read or write, by the beginning of their names (``load_layers``);
+        what it does not name it must not touch. None reads all.
 
         Raises ApiError ``generation_conflict`` when the branch generates already, ``generation_queue_timeout`` when it
         still does after the wait, ``session_archived``, ``validation_error``; and the store's errors.
         """
         if self._queue_seconds <= 0:
-            return await self._open(session, branch, run_id, user_text)
+            return await self._open(session, branch, run_id, user_text, names)
         deadline = asyncio.get_running_loop().time() + self._queue_seconds
         try:
             async with self._in_line((session, branch), deadline):
-                return await self._open_when_free(session, branch, run_id, user_text, deadline)
+                return await self._open_when_free(session, branch, run_id, user_text, names, deadline)
         except TimeoutError as error:
             raise failure(
                 "generation_queue_timeout",
@@ -286,12 +291,18 @@ class TurnDesk:
         return layers
 
     async def _open_when_free(
-        self, session: str, branch: str | None, run_id: str, user_text: str | None, deadline: float
+        self,
+        session: str,
+        branch: str | None,
+        run_id: str,
+        user_text: str | None,
+        names: Set[str] | None,
+        deadline: float,
     ) -> Turn:
         """Try until the branch is free. Raises TimeoutError where it is not by the deadline, on the loop's clock."""
         while True:
             try:
-                return await self._open(session, branch, run_id, user_text)
+                return await self._open(session, branch, run_id, user_text, names)
             except ApiError as error:
                 if error.code != "generation_conflict":
                     raise
@@ -311,19 +322,23 @@ class TurnDesk:
             if self._ends.get(key) is event:
                 del self._ends[key]
 
-    async def _open(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
+    async def _open(self, session: str, branch: str | None, run_id: str, user_text: str | None, names: Set[str] | None) -> Turn:
         """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
-        opening = asyncio.get_running_loop().create_task(self._opened(session, branch, run_id, user_text))
+        opening = asyncio.get_running_loop().create_task(self._opened(session, branch, run_id, user_text, names))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
             self._in_background(_end_unwanted(opening))
             raise
 
-    async def _opened(self, session: str, branch: str | None, run_id: str, user_text: str | None) -> Turn:
+    async def _opened(
+        self, session: str, branch: str | None, run_id: str, user_text: str | None, names: Set[str] | None
+    ) -> Turn:
         now, lost = now_ms(), tuple(self._lost.values())
         expires_at = now + round(self.lease_seconds * 1000)
-        place, layers = await self.store.write(_open, session, branch, run_id, self.owner, user_text, now, expires_at, lost)
+        place, layers = await self.store.write(
+            _open, session, branch, run_id, self.owner, user_text, now, expires_at, lost, names
+        )
         self._were_recorded(lost)
         return Turn(self, place, layers, run_id)
 
@@ -370,13 +385,14 @@ def _open(
     now: int,
     expires_at: int,
     lost: Sequence[Lost],
+    names: Set[str] | None,
 ) -> tuple[Place, Layers]:
     """Join, open and read in one transaction, so that the tiers are those at the moment the branch was locked."""
     _fail_all(db, lost, now)
     joined = join_session(db, DEFAULT_ACCOUNT, session, branch, now)
     floor = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, run_id, owner, user_text, now, expires_at)
     # Nobody but this transaction knows the floor and its page: they have no variables yet.
-    layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None)
+    layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None, names)
     return Place(joined.session_id, joined.branch_id, floor), {**layers, "floor": {}, "page": {}}
 
 

@@ -145,6 +145,7 @@ def open_floor(
     if held is None:
         find_session(db, account, session_id, code="session_not_found")
         find_branch(db, account, session_id, branch_id)
+        # Gone a moment ago and made anew since.
         raise _conflict(session_id, branch_id)
     source_floor_id, status = held
     _check_status(session_id, status)

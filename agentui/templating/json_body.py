@@ -115,6 +115,7 @@ def _template(source: str, readers: list[MacroReader], root: _Node, warnings: tu
         reads=frozenset(name for reader in readers for name in reader.reads),
         short_reads=frozenset(name for reader in readers for name in reader.short_reads),
         names=frozenset(name for reader in readers for name in reader.names),
+        tier_names=frozenset(name for reader in readers for name in reader.tier_names),
         warnings=warnings,
         root=root,
     )

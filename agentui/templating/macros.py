@@ -112,6 +112,7 @@ class MacroReader:
     reads: set[str] = field(default_factory=set)
     short_reads: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    tier_names: set[str] = field(default_factory=set)
 
     def read(self, start: int, *, is_in_json_string: bool = False) -> tuple[Insert, int] | None:
         """The macro that begins at ``start`` and the offset behind it; None when plain text stands there.
@@ -236,8 +237,11 @@ class MacroReader:
         if name in _SQUARE_ONLY and not is_context_first:
             self.source.add(offset, "template.syntax", f"{name} works in square brackets only: {_SQUARE_ONLY[name]}.")
         if name == "vars":
-            if steps and steps[0].key in TIERS - {"run"}:
-                self.names.add(name)  # the run's own variables are no name to look up
+            if steps and steps[0].key in TIERS - {"run"}:  # the run's own variables are no name to look up
+                if len(steps) > 1:
+                    self.tier_names.add(steps[1].key)
+                else:
+                    self.names.add(name)
             return read_vars(steps)
         self.names.add(name)
         return read_context(name, steps) if is_context_first else read_name(name, steps)

@@ -41,8 +41,9 @@ class Template:
     """What every compiled template tells about itself.
 
     ``reads`` are ids of nodes read through OUT (``[[OUT1]]`` counts as n1, and its number stands in ``short_reads``, for
-    it means node 1 when there is no n1). ``names`` are the first names of all other paths. ``warnings`` are what a person
-    should know although the template compiles.
+    it means node 1 when there is no n1). ``names`` are the first names of all other paths, ``vars`` among them where a
+    tier is read as a whole; ``tier_names`` are the variables that are read of a tier (``vars.chat.gold``). ``warnings`` are
+    what a person should know although the template compiles.
     """
 
     source: str
@@ -50,6 +51,7 @@ class Template:
     reads: frozenset[str]
     short_reads: frozenset[str]
     names: frozenset[str]
+    tier_names: frozenset[str]
     warnings: tuple[Problem, ...]
 
     @property
@@ -96,6 +98,7 @@ def compile_text(source: str, *, secrets: bool = False, prompt: bool = False, si
         reads=frozenset(reader.reads),
         short_reads=frozenset(reader.short_reads),
         names=frozenset(reader.names),
+        tier_names=frozenset(reader.tier_names),
         warnings=(),
         pieces=pieces,
         is_single_line=single_line,

@@ -1,10 +1,10 @@
 """The five tiers as one mapping: page > floor > branch > chat > global."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, Integer, bindparam, literal, literal_column, select, union_all
+from sqlalchemy import Connection, Integer, Text, bindparam, func, literal, literal_column, select, union_all
 
 from agentui.store.prepared import Prepared
 from agentui.store.tables import variables
@@ -13,6 +13,9 @@ from agentui.variables.records import Variable
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target
 
 T = TypeVar("T")
+
+MOST_NAMES = 100
+"""Who asks for more variables by name gets all of them."""
 
 Layers = dict[Scope, dict[str, Variable]]
 """The variables of each tier by their keys; a tier without a host is not there."""
@@ -47,10 +50,19 @@ def load_place(
 
 
 def load_layers(
-    db: Connection, account: str, session_id: str, branch_id: str | None, floor_id: str | None, page_id: str | None
+    db: Connection,
+    account: str,
+    session_id: str,
+    branch_id: str | None,
+    floor_id: str | None,
+    page_id: str | None,
+    names: Set[str] | None = None,
 ) -> Layers:
-    """All variables visible from a place, in one statement and so of one moment. The hosts are not looked for."""
-    return load_targets(db, account, (GLOBAL, *Place(session_id, branch_id, floor_id, page_id).targets))
+    """The variables visible from a place, in one statement and so of one moment. The hosts are not looked for.
+
+    ``names`` leaves out those whose name, up to its first dot, is none of them.
+    """
+    return load_targets(db, account, (GLOBAL, *Place(session_id, branch_id, floor_id, page_id).targets), names)
 
 
 def load_global(db: Connection, account: str) -> Layers:
@@ -58,34 +70,52 @@ def load_global(db: Connection, account: str) -> Layers:
     return load_targets(db, account, (GLOBAL,))
 
 
-def load_targets(db: Connection, account: str, targets: Sequence[Target]) -> Layers:
-    """The variables of some tiers, at most one of each scope."""
+def load_targets(db: Connection, account: str, targets: Sequence[Target], names: Set[str] | None = None) -> Layers:
+    """The variables of some tiers, at most one of each scope; ``names`` as in ``load_layers``."""
     layers: Layers = {target.scope: {} for target in targets}
+    # A name that no variable can have finds none, and PostgreSQL takes no such text.
+    wanted = None if names is None or len(names) > MOST_NAMES else [name for name in sorted(names) if "\0" not in name]
+    if wanted == []:
+        return layers
     ids: dict[str, str] = {"account": account}
     ids.update((target.scope, target.scope_id) for target in targets)
+    ids.update((f"name{number}", name) for number, name in enumerate(wanted or ()))
     tiers = [(target.scope, target.scope_id, layers[target.scope]) for target in targets]
-    for number, id, key, value_json, version, updated_at in _visible(tuple(layers)).all(db, ids):
+    visible = _visible(tuple(layers), None if wanted is None else len(wanted))
+    for number, id, key, value_json, version, updated_at in visible.all(db, ids):
         scope, scope_id, tier = tiers[number]
         tier[key] = Variable(id, scope, scope_id, key, value_json, version, updated_at)
     return layers
 
 
+_KEY = variables.c.key
+_BEGINNING: Final[Mapping[str, Any]] = {
+    "sqlite": func.substr(_KEY, 1, func.instr(_KEY + ".", ".") - 1),
+    "postgresql": func.split_part(_KEY, ".", 1),
+}
+"""A variable's name up to its first dot, in each engine's words."""
+
+
 @cache
-def _visible(scopes: tuple[Scope, ...]) -> Prepared:
-    """The variables of one host of each scope; the first column is the scope's number among them.
+def _visible(scopes: tuple[Scope, ...], names: int | None) -> Prepared:
+    """The variables of one host of each scope, and among so many names; the first column is the scope's number among them.
 
     One search of the unique index for each; put together by OR, SQLite would walk through the whole account.
     """
     columns = [variables.c[name] for name in ("id", "key", "value_json", "version", "updated_at")]
-    return Prepared(
-        union_all(
+    wanted = [bindparam(f"name{number}", type_=Text) for number in range(names or 0)]
+
+    def of_engine(beginning: Any) -> Any:
+        return union_all(
             *(
                 select(literal_column(str(number), Integer), *columns).where(
                     variables.c.account_id == bindparam("account"),
                     variables.c.scope == literal(scope),
                     variables.c.scope_id == bindparam(scope),
+                    *((beginning.in_(wanted),) if wanted else ()),
                 )
                 for number, scope in enumerate(scopes)
             )
         )
-    )
+
+    return Prepared({engine: of_engine(beginning) for engine, beginning in _BEGINNING.items()})

@@ -5,6 +5,7 @@ import {filesActions} from './files/actions.js';
 import {helpActions} from './help/actions.js';
 import {runActions} from './run/actions.js';
 import {store} from './state/store.js';
+import {variablesActions} from './variables/actions.js';
 
 /**
  * @typedef {object} Action
@@ -20,7 +21,7 @@ import {store} from './state/store.js';
  */
 
 /** @type {Action[]} */
-export const ACTIONS = [...appActions, ...canvasActions, ...filesActions, ...helpActions, ...runActions];
+export const ACTIONS = [...appActions, ...canvasActions, ...filesActions, ...helpActions, ...runActions, ...variablesActions];
 
 /** @type {Map<string, Action>} */
 const byId = new Map(ACTIONS.map((action) => [action.id, action]));

@@ -1,5 +1,6 @@
 /** The editor's frame: top bar, tabs, left side, canvas, inspector, dock, dialogs and messages. */
 import {DIALOGS} from './dialogs.js';
+import {BrokenFile} from './files/BrokenFile.js';
 import {DiskBanner} from './files/DiskBanner.js';
 import {classes, Fragment, h, tags, useEffect, useState} from './h.js';
 import {Tour} from './help/Tour.js';
@@ -106,11 +107,12 @@ function WideBody({activeTab}) {
 function NarrowBody({page, activeTab}) {
   const left = useStore((state) => state.view.left);
   const dock = useStore((state) => state.view.dock);
+  const isBroken = useStore(hasBrokenFile);
   const panel = PANELS.find((one) => one.id === (left ?? 'outline')) ?? PANELS[0];
   const dockPanel = PANELS.find((one) => one.place === 'dock' && one.id === dock) ?? PANELS.find((one) => one.place === 'dock');
   return main(
     {id: 'stage', className: 'body body-narrow', tabIndex: -1, 'aria-label': t('app.stage')},
-    page === 'canvas'
+    page === 'canvas' || (isBroken && page !== 'dock')
       ? div({className: 'stage'}, h(Stage, {activeTab}))
       : page === 'inspector'
         ? STAGE.Inspector && activeTab
@@ -124,9 +126,16 @@ function NarrowBody({page, activeTab}) {
   );
 }
 
+/** Whether the file in front has to be mended as text. @param {import('./state/types.js').State} state */
+function hasBrokenFile(state) {
+  return state.tabs.some((tab) => tab.key === state.activeTab && tab.brokenText !== null);
+}
+
 /** @param {{activeTab: string | null}} props */
 function Stage({activeTab}) {
+  const isBroken = useStore(hasBrokenFile);
   if (!activeTab) return h(Welcome);
+  if (isBroken) return h(BrokenFile, {key: activeTab});
   return STAGE.Canvas ? h(STAGE.Canvas, {key: activeTab}) : null;
 }
 

@@ -12,6 +12,8 @@ import {Shortcuts} from './help/Shortcuts.js';
 import {PresetDialog} from './inspector/Presets.js';
 import {CompareRuns} from './run/Compare.js';
 import {Question, TextQuestion} from './ui/questions.js';
+import {BranchDiff} from './variables/BranchDiff.js';
+import {Bulk} from './variables/Bulk.js';
 
 /** @type {Record<string, (props: any) => any>} */
 export const DIALOGS = {
@@ -28,5 +30,7 @@ export const DIALOGS = {
   templates: Templates,
   settings: Settings,
   shortcuts: Shortcuts,
+  'variables-bulk': Bulk,
+  'branch-diff': BranchDiff,
   'compare-runs': CompareRuns,
 };

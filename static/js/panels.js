@@ -8,6 +8,8 @@ import {Presets} from './inspector/Presets.js';
 import {Preview} from './run/Preview.js';
 import {RunPanel} from './run/RunPanel.js';
 import {problemCount, Problems} from './shell/Problems.js';
+import {Sessions} from './variables/Sessions.js';
+import {Variables} from './variables/Variables.js';
 
 /**
  * @typedef {object} Panel
@@ -27,7 +29,9 @@ export const PANELS = [
   {id: 'nodes', title: 'canvas.panel.nodes', icon: 'node', place: 'left', Component: Palette},
   {id: 'outline', title: 'canvas.panel.outline', icon: 'list', place: 'left', Component: NodeList},
   {id: 'presets', title: 'inspector.presets', icon: 'preset', place: 'left', Component: Presets},
+  {id: 'sessions', title: 'variables.sessions', icon: 'chat', place: 'left', Component: Sessions},
   {id: 'run', title: 'run.panel', icon: 'play', place: 'dock', Component: RunPanel},
   {id: 'preview', title: 'run.preview', icon: 'eye', place: 'dock', Component: Preview},
+  {id: 'variables', title: 'variables.panel', icon: 'variable', place: 'dock', Component: Variables},
   {id: 'problems', title: 'app.problems', icon: 'problems', place: 'dock', Component: Problems, count: problemCount},
 ];

@@ -11,6 +11,7 @@ import {watchRuns} from './state/runs.js';
 import {store} from './state/store.js';
 import {isDirty, keepDraftsNow, openPipeline, restoreDraft} from './state/tabs.js';
 import {recallView} from './state/view.js';
+import {keepFocus} from './ui/focus.js';
 import {preferredLocale, speak} from './words.js';
 
 const RETRY_MS = 3000;
@@ -22,6 +23,7 @@ export async function start() {
   onUnauthorised(() => store.set((state) => ({server: {...state.server, needsToken: true}})));
   listenForKeys();
   listenForDrops();
+  keepFocus();
   addEventListener('pagehide', keepDraftsNow);
   addEventListener('beforeunload', (event) => {
     keepDraftsNow();

@@ -9,10 +9,13 @@ if TYPE_CHECKING:
     from playwright.async_api import ConsoleMessage, Page
 
 MODULES = (
+    "calls",
     "clipboard",
     "commands",
     "compare",
+    "curl",
     "curly",
+    "dialects",
     "doc",
     "estimate",
     "graph",
@@ -22,6 +25,7 @@ MODULES = (
     "macros",
     "names",
     "problems",
+    "provenance",
     "redact",
     "runlog",
     "schema",

@@ -25,7 +25,7 @@ async def config_of(page: Page, node: str = "n1") -> Any:
 
 async def choose(page: Page, *nodes: str) -> None:
     """Select nodes, as a click on the canvas does."""
-    await page.get_by_role("complementary", name="Inspector").wait_for()
+    await page.get_by_role("region", name="Inspector").wait_for()
     await page.evaluate("async (nodes) => (await import('/ui/js/state/tabs.js')).select({nodes})", list(nodes))
 
 

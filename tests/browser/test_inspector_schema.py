@@ -67,7 +67,12 @@ class Probe(Node[ProbeParams]):
 
 def document(**config: Json) -> Json:
     """A pipeline of one Probe."""
-    return {"format": 1, "name": "Probing", "nodes": [{"id": "n1", "type": "Probe", "config": config, "position": {"x": 0, "y": 0}}], "edges": []}
+    return {
+        "format": 1,
+        "name": "Probing",
+        "nodes": [{"id": "n1", "type": "Probe", "config": config, "position": {"x": 0, "y": 0}}],
+        "edges": [],
+    }
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -87,7 +92,7 @@ async def probe(open_editor: OpenEditor, monkeypatch: pytest.MonkeyPatch) -> Ope
 
 async def test_a_form_is_drawn_from_the_schema_with_help_titles_descriptions_and_defaults(probe: OpenEditor) -> None:
     page = (await probe()).page
-    side = page.get_by_role("complementary", name="Inspector")
+    side = page.get_by_role("region", name="Inspector")
     await expect(side.get_by_role("heading", name="Probe")).to_be_visible()
     await expect(side.get_by_text("A plain text.")).to_be_visible()
     await expect(side.get_by_role("textbox", name="Count")).to_have_attribute("placeholder", "3")
@@ -99,7 +104,7 @@ async def test_a_form_is_drawn_from_the_schema_with_help_titles_descriptions_and
 
 async def test_every_kind_of_field_writes_its_own_type_and_can_be_undone(probe: OpenEditor) -> None:
     page = (await probe()).page
-    side = page.get_by_role("complementary", name="Inspector")
+    side = page.get_by_role("region", name="Inspector")
     await side.get_by_role("textbox", name="Text", exact=True).fill("plain")
     await write(side.get_by_role("textbox", name="Greeting"), "Bye")
     await side.get_by_role("textbox", name="Count").fill("5")
@@ -149,7 +154,13 @@ async def test_objects_with_free_names_lists_of_texts_unions_and_anything(probe:
     await page.get_by_role("textbox", name="Either", exact=True).fill("4")
     await write(page.get_by_role("textbox", name="Anything"), '{"deep": [1, null]}')
     config = await config_of(page)
-    expected = {"labels": {"colour": "blue"}, "names": ["Ada"], "first": {"name": ""}, "either": 4, "anything": {"deep": [1, None]}}
+    expected = {
+        "labels": {"colour": "blue"},
+        "names": ["Ada"],
+        "first": {"name": ""},
+        "either": 4,
+        "anything": {"deep": [1, None]},
+    }
     assert {name: config[name] for name in expected} == expected
 
 
@@ -166,7 +177,16 @@ async def test_what_does_not_fit_is_said_at_the_field_and_the_last_good_value_st
 
 
 async def test_values_of_the_wrong_kind_and_unknown_fields_are_shown_and_kept(probe: OpenEditor) -> None:
-    wrong: Json = {"text": 7, "count": [], "limits": "none", "labels": 3, "loud": "yes", "mode": "sideways", "names": [1, "b"], "mine": {"kept": True}}
+    wrong: Json = {
+        "text": 7,
+        "count": [],
+        "limits": "none",
+        "labels": 3,
+        "loud": "yes",
+        "mode": "sideways",
+        "names": [1, "b"],
+        "mine": {"kept": True},
+    }
     editor = await probe(wrong)
     page = editor.page
     assert await config_of(page) == wrong
@@ -175,7 +195,11 @@ async def test_values_of_the_wrong_kind_and_unknown_fields_are_shown_and_kept(pr
     await expect(page.get_by_role("combobox", name="Mode")).to_have_value('"sideways"')
     await expect(page.get_by_role("textbox", name="mine")).to_contain_text('"kept": true')
     assert await axe(page, ".inspector-side") == []
-    await page.locator(".inspector-wrong", has=page.get_by_role("textbox", name="Limits", exact=True)).get_by_role("button", name="Reset").click()
+    await (
+        page.locator(".inspector-wrong", has=page.get_by_role("textbox", name="Limits", exact=True))
+        .get_by_role("button", name="Reset")
+        .click()
+    )
     assert (await config_of(page))["limits"] == []
 
 

@@ -1,6 +1,7 @@
 """The five tiers in pipelines: what a template sees, what SetVars writes, and who sees it when."""
 
 import asyncio
+import json
 
 from tests.api.callers import DIALECTS, error_of, text_of
 from tests.turns.conftest import StartHouse
@@ -51,6 +52,19 @@ async def test_a_tier_is_read_by_its_name_past_nearer_ones(start_house: StartHou
     rows = [(tier, "who", "string", tier[0]) for tier in ("global", "chat", "branch", "floor", "page", "run")]
     house = await start_house({"names": say(names + " {{ vars.chat.nobody|default('-') }}", *rows)})
     assert await heard(house, "names", session="s") == "g/c/b/f/p/r -"
+
+
+async def test_what_a_turn_does_not_name_is_there_when_a_tier_is_read_whole(start_house: StartHouse) -> None:
+    named = say("{{ gold }}", ("chat", "gold", "json", "{{ gold|add(1) }}"))
+    whole = say("{{ vars.chat|json }}", ("chat", "mood", "string", "{{ vars.chat.gold }}"))
+    house = await start_house({"named": named, "whole": whole, "no": say("{{ vars.chat.nobody|default('-') }}")})
+    session = await begun(house)
+    for key, value in (("gold", 1), ("other", 2)):
+        await house.memory.put("chat", key, value, scope_id=session)
+    assert await heard(house, "named", session="s") == "2"
+    assert json.loads(await heard(house, "whole", session="s")) == {"gold": 2, "mood": "2", "other": 2}
+    assert await heard(house, "no", session="s") == "-"
+    assert await house.memory.variables("chat", session) == {"gold": 2, "mood": "2", "other": 2}
 
 
 async def test_a_stored_variable_shadows_the_contexts_own_name(start_house: StartHouse) -> None:

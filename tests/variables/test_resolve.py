@@ -8,7 +8,7 @@ from agentui.jsonio import Json
 from agentui.variables.errors import HostNotFound, InvalidContext
 from agentui.variables.hosts import Place
 from agentui.variables.records import Put, put_all
-from agentui.variables.resolve import load_global, load_layers, load_place, resolve
+from agentui.variables.resolve import MOST_NAMES, load_global, load_layers, load_place, resolve
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target, branch_target
 from tests.variables.database import ACCOUNT, Database
 from tests.variables.values import json_values
@@ -50,6 +50,25 @@ def test_only_what_is_visible_from_the_place_is_loaded(base: Database) -> None:
     assert seen(session, None, None, None) == {scope: every[scope] for scope in SCOPES[:2]}
     assert list(base.run(load_global, ACCOUNT)["global"]) == ["of global"]
     assert list(base.run(load_global, ACCOUNT)) == ["global"]
+
+
+def test_variables_are_loaded_by_the_beginning_of_their_names(base: Database) -> None:
+    session = base.add_session()
+    keys = ["gold", "gold.old", "goldmine", "Gold", "金.a", ".hidden", "a%", "ab", '["x.y"].z', "mood"]
+    targets = [GLOBAL, Target("chat", session), branch_target(session, "main")]
+    base.run(put_all, ACCOUNT, [Put(target, key, "1") for target in targets for key in keys], base.now)
+
+    def seen(*names: str) -> set[str]:
+        layers = base.run(load_layers, ACCOUNT, session, "main", None, None, frozenset(names))
+        assert list(layers) == ["global", "chat", "branch"]
+        found = [set(tier) & set(keys) for tier in layers.values()]
+        assert found[0] == found[1] == found[2]
+        return found[0]
+
+    for names in (("gold",), ("金", "mood"), ("a%",), ("",), ('["x',), ("gol", "ab", "n\0l", "'; --"), ("n\0l",), ()):
+        assert seen(*names) == {key for key in keys if key.partition(".")[0] in names}, names
+    # So many are not asked for one by one.
+    assert seen(*(f"v{number}" for number in range(MOST_NAMES + 1))) == set(keys)
 
 
 def test_a_place_is_found_from_below_and_loaded(base: Database) -> None:

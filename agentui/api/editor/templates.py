@@ -10,8 +10,9 @@ from agentui.api.editor.route import Route, answer
 from agentui.errors import Problem
 from agentui.jsonio import Json
 from agentui.pipeline.folder import parse_document
+from agentui.shipped import shipped
 
-GALLERY = Path(__file__).resolve().parent.parent.parent.parent / "pipelines"
+GALLERY = shipped("pipelines")
 SHIPPED = (
     "default",
     "system-prompt",

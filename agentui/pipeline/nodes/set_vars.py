@@ -120,7 +120,7 @@ class SetVars(Node[SetVarsParams]):
     def _check_name(self, row: Row, build: Build, field: str) -> None:
         name = row.name
         if row.tier != "run":
-            build.stores = True
+            build.store(name)
             if not name.strip():
                 build.problem("setvars.name", "A stored variable needs a name.", field)
             return

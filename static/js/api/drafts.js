@@ -20,6 +20,7 @@ const OLD_MS = 30 * 24 * 60 * 60 * 1000;
  * @property {any} base the saved document that it began from; null for a new one
  * @property {string | null} etag of `base`
  * @property {number} time milliseconds since 1970
+ * @property {string | null} [text] the text of a file that is being mended; it counts instead of the document
  */
 
 /**

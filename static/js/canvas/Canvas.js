@@ -76,6 +76,7 @@ function CanvasView() {
   const labels = useMemo(ariaLabels, []);
   useClipboard();
   useGoTo(tab?.focus ?? null);
+  useKeptMiddle(flow, root);
   if (!tab || !doc) return null;
   const viewport = viewports.get(tab.key);
   return div(
@@ -171,6 +172,30 @@ function useShown(flow, hand) {
     };
   }, [flow, hand]);
   return root;
+}
+
+/**
+ * Keep what stands in the middle there when the dock or the inspector takes room from the canvas.
+ * @param {import('../h.js').Flow.ReactFlowInstance<any, any>} flow
+ * @param {{current: HTMLDivElement | null}} root
+ */
+function useKeptMiddle(flow, root) {
+  useEffect(() => {
+    const element = root.current;
+    if (!element) return;
+    let size = {width: element.clientWidth, height: element.clientHeight};
+    const watcher = new ResizeObserver(() => {
+      const next = {width: element.clientWidth, height: element.clientHeight};
+      const {x, y, zoom} = flow.getViewport();
+      // A hidden canvas has no middle.
+      if (size.width && size.height && next.width && next.height) {
+        void flow.setViewport({x: x + (next.width - size.width) / 2, y: y + (next.height - size.height) / 2, zoom});
+      }
+      size = next;
+    });
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, [flow, root]);
 }
 
 /** Bring the node into the view that somebody went to. @param {import('../state/types.js').Place | null} focus */

@@ -45,9 +45,6 @@ export function CodeField(props) {
   now.current = props;
   const id = useId();
   const modes = useRef({language: new Compartment(), readOnly: new Compartment()});
-  useProblems(editor, node, field);
-  useFocus(editor, node, field);
-
   useEffect(() => {
     if (!host.current) return;
     const where = () => ({
@@ -69,13 +66,9 @@ export function CodeField(props) {
         lint.linter(null),
         EditorState.phrases.of(phrases()),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({
-          'aria-label': label,
-          'aria-multiline': String(!singleLine),
-          'data-field': field ?? '',
-          spellcheck: 'false',
-          ...(hint || error ? {'aria-describedby': `${id}-texts`} : {}),
-        }),
+        replacing,
+        // Asked anew with every update: a row that is renamed or moved has another label and another field.
+        EditorView.contentAttributes.of(() => contentAttributes(now.current, id)),
         placeholder ? view.placeholder(placeholder) : [],
         singleLine ? oneLine : [],
         modes.current.language.of(grammar(language)),
@@ -114,6 +107,10 @@ export function CodeField(props) {
     editor.current?.dispatch({effects: modes.current.readOnly.reconfigure(EditorState.readOnly.of(readOnly))});
   }, [readOnly]);
 
+  // Behind the effect that makes the view, because effects run in their order.
+  useProblems(editor, node, field);
+  useFocus(editor, node, field);
+
   // New runs, pins and stored values change what is known of the names.
   const known = useStore((all) => {
     const tab = activeTab(all);
@@ -123,7 +120,7 @@ export function CodeField(props) {
   const document = useStore((all) => activeTab(all)?.history.present);
   useEffect(() => {
     editor.current?.dispatch({annotations: refresh.of(true)});
-  }, [known, names, document, node]);
+  }, [known, names, document, node, label, field, hint, error]);
 
   return div(
     {className: classes('field', 'code-field', error && 'field-wrong')},
@@ -151,6 +148,40 @@ export function CodeField(props) {
       : null,
   );
 }
+
+/**
+ * What screen readers and the rest of the editor know of a field.
+ * @param {CodeFieldProps} props
+ * @param {string} id
+ * @returns {Record<string, string>}
+ */
+function contentAttributes({label, singleLine = false, field, hint, error}, id) {
+  return {
+    'aria-label': label,
+    'aria-multiline': String(!singleLine),
+    'data-field': field ?? '',
+    spellcheck: 'false',
+    ...(hint || error ? {'aria-describedby': `${id}-texts`} : {}),
+    ...(error ? {'aria-invalid': 'true'} : {}),
+  };
+}
+
+/**
+ * Typing over a selection is done here: Chromium would do it in the page first, with a style attribute that the
+ * Content-Security-Policy refuses and logs.
+ */
+const replacing = EditorView.domEventHandlers({
+  beforeinput: (event, editor) => {
+    const {from, to} = editor.state.selection.main;
+    const text = event.data;
+    if (event.inputType !== 'insertText' || !text || from === to || editor.composing || editor.state.readOnly) return false;
+    event.preventDefault();
+    const insert = () => editor.state.update(editor.state.replaceSelection(text), {userEvent: 'input.type', scrollIntoView: true});
+    const isTaken = editor.state.facet(EditorView.inputHandler).some((handler) => handler(editor, from, to, text, insert));
+    if (!isTaken) editor.dispatch(insert());
+    return true;
+  },
+});
 
 /** Line breaks become blanks: a header or an address has one line. */
 const oneLine = EditorState.transactionFilter.of((change) => {

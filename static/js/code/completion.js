@@ -10,6 +10,8 @@ import {lastValues, namesAt, valueAt} from './names.js';
 /** @typedef {import('../core/macros.js').CompletionContext} Place */
 
 const SHOWN_VALUE = 60;
+/** Parts of a result behind which no dot can follow. */
+const WHOLE = new Set(['response_text', 'finish_reason']);
 
 /**
  * @param {() => import('./macros.js').Where} where read when asked, because the node may change
@@ -66,16 +68,18 @@ function nameOptions(place, node, allowed, end) {
     ? [
         goOn('VAR:', t('code.var')),
         goOn('OUT:', t('code.out')),
-        ...(allowed.prompt ? [{label: 'PROMPT', apply: `PROMPT${end}`, detail: t('code.prompt'), type: 'keyword'}] : []),
+        ...(allowed.prompt ? [{label: 'PROMPT', apply: whole(`PROMPT${end}`), detail: t('code.prompt'), type: 'keyword'}] : []),
         ...(allowed.secrets ? [goOn('SECRET:', t('code.secret'))] : []),
       ]
     : [goOn('OUT.', t('code.out'))];
   for (const name of namesAt(node)) {
+    // The Prompt Blocks can be read in a body template only.
+    if (name.kind === 'own' && (!allowed.prompt || name.name === 'PROMPT')) continue;
     // `OUT.n1` and longer paths have steps of their own.
     if (name.kind === 'out' || !/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name.name)) continue;
     options.push({
       label: name.name,
-      apply: `${name.name}${isSquare ? end : spaced(end, name)}`,
+      apply: mayGoOn(name) && !isSquare ? name.name : whole(`${name.name}${end}`),
       detail: [name.detail, shown(name.value)].filter(Boolean).join(' = '),
       type: name.kind,
       boost: name.kind === 'variable' ? 3 : name.kind === 'stored' ? 2 : 0,
@@ -84,9 +88,21 @@ function nameOptions(place, node, allowed, end) {
   return options;
 }
 
-/** An object can go on with a dot, so the macro is not closed for it. @param {string} end @param {{value?: unknown}} name */
-function spaced(end, name) {
-  return name.value !== null && typeof name.value === 'object' ? '' : end;
+/** Whether a dot may follow: then the macro is not closed. @param {{value?: unknown}} name */
+function mayGoOn(name) {
+  return name.value !== null && typeof name.value === 'object';
+}
+
+/**
+ * Insert the end of a macro: the cursor goes behind the brackets that closed it already, where the text goes on.
+ * @param {string} insert
+ * @returns {(view: import('./codemirror.js').view.EditorView, option: Completion, from: number, to: number) => void}
+ */
+function whole(insert) {
+  return (view, _option, from, to) => {
+    const closing = /^[^\S\n]*(?:\]\]|\}\})/.exec(view.state.sliceDoc(to, to + 8))?.[0].length ?? 0;
+    view.dispatch({changes: {from, to, insert}, selection: {anchor: from + insert.length + closing}, userEvent: 'input.complete'});
+  };
 }
 
 /** A form that wants more behind it. @param {string} label @param {string} detail @returns {Completion} */
@@ -121,7 +137,7 @@ function filterOptions(isClosed) {
 function secretOptions(end) {
   return store.get().library.secrets.map((secret) => ({
     label: secret.name,
-    apply: `${secret.name}${end}`,
+    apply: whole(`${secret.name}${end}`),
     detail: secret.origins?.join(', ') ?? '',
     type: 'secret',
   }));
@@ -145,7 +161,7 @@ function outOptions(node, place) {
   const known = memberOptions(value);
   if (known.length || path.length) return known;
   const documented = ['response_text', 'result', 'usage', 'finish_reason', 'tool_calls', 'vars', 'error'];
-  return documented.map((label) => ({label, detail: t('code.notRunYet'), type: 'property'}));
+  return documented.map((label) => ({label, apply: WHOLE.has(label) ? whole(label) : label, detail: t('code.notRunYet'), type: 'property'}));
 }
 
 /** @returns {string[]} */
@@ -162,7 +178,8 @@ function contextPaths() {
 function pathOptions(paths, before) {
   const start = before.length ? `${before.join('.')}.` : '';
   const next = new Set(paths.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length).split('.')[0]));
-  return [...next].filter(Boolean).map((label) => ({label, detail: t('code.context'), type: 'context'}));
+  const isWhole = (/** @type {string} */ label) => before.length > 0 && !paths.some((path) => path.startsWith(`${start}${label}.`));
+  return [...next].filter(Boolean).map((label) => ({label, apply: isWhole(label) ? whole(label) : label, detail: t('code.context'), type: 'context'}));
 }
 
 /**
@@ -184,7 +201,7 @@ function memberOptions(value) {
     .slice(0, 200)
     .map((key) => {
       const member = value[/** @type {any} */ (key)];
-      return member !== null && typeof member === 'object' ? goOnPath(key, shown(member)) : {label: key, detail: shown(member), type: 'property'};
+      return member !== null && typeof member === 'object' ? goOnPath(key, shown(member)) : {label: key, apply: whole(key), detail: shown(member), type: 'property'};
     });
 }
 

@@ -42,7 +42,7 @@ export function chatRequest(question) {
 const REQUESTS = {
   openai: ({model, system, temperature, stream, key, messages}) => ({
     path: '/v1/chat/completions',
-    headers: key ? {authorization: `Bearer ${key}`} : {},
+    headers: keyHeader('authorization', key && `Bearer ${key}`),
     body: /** @type {Json} */ ({
       model,
       messages: [...(system ? [{role: 'system', content: system}] : []), ...messages.map(({role, text}) => ({role, content: text}))],
@@ -52,7 +52,7 @@ const REQUESTS = {
   }),
   claude: ({model, system, temperature, stream, key, messages}) => ({
     path: '/v1/messages',
-    headers: {'anthropic-version': '2023-06-01', ...(key ? {'x-api-key': key} : {})},
+    headers: {'anthropic-version': '2023-06-01', ...keyHeader('x-api-key', key)},
     body: /** @type {Json} */ ({
       model,
       max_tokens: CLAUDE_MAX_TOKENS,
@@ -64,7 +64,7 @@ const REQUESTS = {
   }),
   gemini: ({model, system, temperature, stream, key, messages}) => ({
     path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-    headers: key ? {'x-goog-api-key': key} : {},
+    headers: keyHeader('x-goog-api-key', key),
     body: /** @type {Json} */ ({
       ...(system ? {systemInstruction: {parts: [{text: system}]}} : {}),
       contents: messages.map(({role, text}) => ({role: role === 'user' ? 'user' : 'model', parts: [{text}]})),
@@ -72,6 +72,15 @@ const REQUESTS = {
     }),
   }),
 };
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @returns {{[name: string]: string}} empty where there is no value
+ */
+function keyHeader(name, value) {
+  return value ? {[name]: value} : {};
+}
 
 /**
  * What one event of a streamed answer says, or a whole answer: its words, and an error that stands in it. Reads every dialect,

@@ -367,6 +367,23 @@ export function completeDocument(value) {
 }
 
 /**
+ * What of a document `completeDocument` would leave out, as a dotted path; null where nothing would be lost. Such a document is
+ * mended as text.
+ * @param {{[key: string]: unknown}} value
+ * @returns {string | null}
+ */
+export function lostOf(value) {
+  for (const name of ['nodes', 'edges']) {
+    const list = value[name];
+    if (list === undefined) continue;
+    if (!Array.isArray(list)) return name;
+    const odd = list.findIndex((one) => !isObject(one) || !(one.config === undefined || isObject(one.config)));
+    if (odd !== -1) return isObject(list[odd]) ? `${name}.${odd}.config` : `${name}.${odd}`;
+  }
+  return isViewWhole(value.view) ? null : 'view';
+}
+
+/**
  * @param {unknown} value
  * @returns {boolean}
  */

@@ -90,9 +90,14 @@ function marksOf({field, segments}, at, node) {
 const RANDOM = /\b(?:rand|randint|choice)\s*\(/;
 
 /**
- * Whether what a node renders may differ each time: a random function stands in it, or in a formula before it.
+ * Whether what a node renders may differ each time: a random function stands in a formula of its own, or of a node before it.
  * @param {unknown[]} configs of the node and of those before it
  */
 export function varies(configs) {
-  return configs.some((config) => RANDOM.test(JSON.stringify(config) ?? ''));
+  return configs.some((config) => isObject(config) && Array.isArray(config.variables) && config.variables.some(isRandom));
+}
+
+/** @param {unknown} row */
+function isRandom(row) {
+  return isObject(row) && row.mode === 'expr' && typeof row.value === 'string' && RANDOM.test(row.value);
 }

@@ -73,7 +73,7 @@ export function Merge({tab: key, id, theirs: raw, etag, close}) {
         merged ? h(Button, {key: 'both', label: t('files.saveBoth'), tone: 'primary', onClick: takeBoth}) : null,
       ],
     },
-    p(null, t(theirs ? 'files.mergeText' : 'files.goneText')),
+    p(null, t(theirs ? 'files.mergeText' : etag === null ? 'files.goneText' : 'files.brokenText')),
     theirs && merged
       ? h(
           Fragment,

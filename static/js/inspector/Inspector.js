@@ -24,7 +24,9 @@ export function Inspector() {
     broken !== null
       ? p({className: 'inspector-note inspector-note-bad inspector-note-top', role: 'status'}, h(Icon, {name: 'error'}), t('inspector.brokenFile'))
       : null,
-    nodes.length === 1
+    broken !== null
+      ? null
+      : nodes.length === 1
       ? h(NodeView, {key: nodes[0].id, node: nodes[0], doc})
       : nodes.length > 1
         ? h(ManyNodes, {nodes})

@@ -5,7 +5,8 @@ import {CodeField} from '../code/CodeField.js';
 import {t} from '../words.js';
 
 /**
- * A value as JSON. While the text is no JSON (or not what `check` wants) the last good value stays, and the field says why.
+ * A value as JSON. While the text is no JSON (or not what `check` wants) the last good value stays, and the field says why: an
+ * emptied field is on its way to another value, and must not take its own place away.
  * @param {{label: string, value: any, onChange: (value: any) => void, check?: (value: any) => string | null, field?: string, node?: string | null,
  *   hint?: string, error?: string | null, hideLabel?: boolean, lines?: number, readOnly?: boolean, aside?: import('../h.js').ReactNode}} props
  */
@@ -43,7 +44,7 @@ function written(value) {
  */
 function understood(text, check) {
   try {
-    const parsed = text.trim() === '' ? undefined : JSON.parse(text);
+    const parsed = JSON.parse(text);
     return {parsed, problem: check?.(parsed) ?? null};
   } catch (error) {
     return {parsed: undefined, problem: t('inspector.notJson', {message: error instanceof Error ? error.message : String(error)})};

@@ -27,6 +27,8 @@ let count = 0;
 export function KeyRows({label, value, onChange, empty, renderValue, nameLabel, addLabel, hint, suggestions, aside, ignoreCase = false}) {
   const [rows, setRows] = useState(() => rowsOf(value));
   const handed = useRef(value);
+  /** The row that was added last: its name is typed next. */
+  const fresh = useRef('');
   // A change from outside (undo, a preset) replaces the rows; rows without a name live only here.
   if (handed.current !== value) {
     handed.current = value;
@@ -56,6 +58,7 @@ export function KeyRows({label, value, onChange, empty, renderValue, nameLabel, 
             mono: true,
             value: row.name,
             placeholder: nameLabel,
+            autoFocus: row.key === fresh.current,
             list: suggestions,
             error: twin ? t('inspector.nameTwice') : row.name === '' && row.value !== empty ? t('inspector.nameMissing') : null,
             onChange: (name) => changeRow(row, {name}),
@@ -82,7 +85,10 @@ export function KeyRows({label, value, onChange, empty, renderValue, nameLabel, 
       icon: 'add',
       tone: 'quiet',
       className: 'inspector-add',
-      onClick: () => setRows([...rows, {key: `key-${++count}`, name: '', value: empty}]),
+      onClick: () => {
+        fresh.current = `key-${++count}`;
+        setRows([...rows, {key: fresh.current, name: '', value: empty}]);
+      },
     }),
     hint ? p({className: 'field-hint'}, hint) : null,
   );

@@ -184,9 +184,9 @@ function WholeConfig({node}) {
       label: t('inspector.config'),
       value: node.config,
       lines: 12,
-      check: (value) => (value === undefined || isObject(value) ? null : t('inspector.wrongKind', {wanted: t('inspector.kind.object')})),
+      check: (value) => (isObject(value) ? null : t('inspector.wrongKind', {wanted: t('inspector.kind.object')})),
       error: isObject(node.config) ? null : t('inspector.wrongKind', {wanted: t('inspector.kind.object')}),
-      onChange: (value) => void edit('inspector.edit.config', (now) => setNode(now, node.id, {config: value ?? {}}), {coalesce: `${node.id}:config`}),
+      onChange: (value) => void edit('inspector.edit.config', (now) => setNode(now, node.id, {config: value}), {coalesce: `${node.id}:config`}),
     }),
   );
 }
@@ -221,7 +221,7 @@ function useFieldFocus(page, node) {
   const focus = useStore((state) => activeTab(state)?.focus ?? null);
   useEffect(() => {
     if (!focus || focus.node !== node || !focus.field || !page.current) return;
-    const element = page.current.querySelector(`[data-field="${CSS.escape(focus.field)}"], [name="${CSS.escape(focus.field)}"]`);
+    const element = page.current.querySelector(`[data-field="${CSS.escape(focus.field)}"]`);
     if (element instanceof HTMLElement && !element.classList.contains('cm-content')) {
       element.focus();
       const tab = activeTab();

@@ -12,6 +12,7 @@ import {Button} from '../ui/buttons.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
+import {focusField} from './form.js';
 import {booleanRule, choiceRule, countRule, isDrawn, numberRule, OddFields, textRule} from './OddFields.js';
 import {moved} from './paths.js';
 import {useRowKeys} from './rowkeys.js';
@@ -67,7 +68,10 @@ function BlockList({form, blocks}) {
   const set = (next, label = 'inspector.edit.blocks') => form.set(['blocks'], next, {once: true, label});
   const sorting = useSorting({count: blocks.length, onMove: (from, to) => set(moved(order, from, to).map((index) => withoutOrder(blocks[index])), 'inspector.edit.move')});
   /** @param {any} block */
-  const add = (block) => set([...blocks, ...behind(blocks, [block])]);
+  const add = (block) => {
+    set([...blocks, ...behind(blocks, [block])]);
+    if (block.kind === 'text') focusField(form.node, `blocks.${blocks.length}.text`);
+  };
   const on = blocks.filter((block) => isObject(block) && block.enabled !== false);
   const tokens = on.reduce((sum, block) => sum + tokensOf(block), 0);
   /** @param {string} key */
@@ -197,6 +201,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
             {
               className: 'block-role',
               'aria-label': t('inspector.roleOf', {name: title}),
+              'data-field': [...path, 'role'].join('.'),
               value: role,
               onChange: (event) => form.set([...path, 'role'], event.target.value, {once: true}),
             },

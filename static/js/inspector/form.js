@@ -2,7 +2,7 @@
 import {useMemo, useState} from '../h.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {setConfig} from '../core/commands.js';
-import {edit} from '../state/tabs.js';
+import {activeTab, edit, updateTab} from '../state/tabs.js';
 import {valueIn, withValue} from './paths.js';
 
 /** @typedef {import('./paths.js').Path} Path */
@@ -49,6 +49,16 @@ function nodeCommands(id) {
       ),
     patch: (patch, label = 'inspector.edit.field') => void edit(label, (doc) => setConfig(doc, id, patch)),
   };
+}
+
+/**
+ * Take the cursor to a field of a node; the field may come with the next picture only.
+ * @param {string | null} node
+ * @param {string} field its dotted path
+ */
+export function focusField(node, field) {
+  const tab = activeTab();
+  if (tab && node !== null) updateTab(tab.key, {focus: {node, field, line: null, column: null}});
 }
 
 /**

@@ -56,8 +56,9 @@ export function useSorting({count, onMove, disabled = false}) {
         onPointerMove: (event) => {
           if (drag) setDrag({from: drag.from, to: rowAt(list.current, event.clientY, drag.from)});
         },
-        onPointerUp: () => {
-          if (drag) move(drag.from, drag.to, name);
+        onPointerUp: (event) => {
+          // The last move may not be drawn yet, so the place is read anew.
+          if (drag) move(drag.from, rowAt(list.current, event.clientY, drag.from), name);
           setDrag(null);
         },
         onPointerCancel: () => setDrag(null),

@@ -157,6 +157,6 @@ async function compare(id) {
 }
 
 /** @param {string} id */
-export function shortId(id) {
+function shortId(id) {
   return id.slice(-8);
 }

@@ -54,7 +54,10 @@ export function Value({label, value, pick = (whole) => whole.data, marks, root =
   );
 }
 
-/** @param {{name: string | null, value: any, depth: number, pointer: string, marks?: Map<string, Mark[]>}} props */
+/**
+ * @param {{name: string | null, value: any, depth: number, pointer: string, marks?: Map<string, Mark[]>}} props
+ * @returns {import('../h.js').ReactElement}
+ */
 function Member({name, value, depth, pointer, marks}) {
   const isBranch = Array.isArray(value) || isObject(value);
   const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);

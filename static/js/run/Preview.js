@@ -186,7 +186,7 @@ function Rendered({found, isOld}) {
           Fragment,
           null,
           p({className: 'run-url'}, span({className: 'run-method'}, String(preview.method)), ' ', h(Marked, {text: String(preview.url), marks: marks.get('url') ?? []})),
-          h(Headers, {headers: preview.headers ?? {}}),
+          h(Headers, {headers: /** @type {Record<string, unknown>} */ (preview.headers ?? {})}),
           h(Value, {key: 'body', label: t('run.requestBody'), value: preview.body, marks, root: 'body'}),
         )
       : h(Value, {key: 'value', label: t('run.preview'), value: preview}),

@@ -53,6 +53,7 @@ function Shown({hasChat}) {
     tabs: pages,
     value: chosen,
     onChange: setPage,
+    aside: hasChat ? null : h(Follow),
     children: div(
       {className: 'run-page'},
       chosen === 'chat'
@@ -60,14 +61,14 @@ function Shown({hasChat}) {
         : chosen === 'history'
           ? h(History)
           : run
-            ? div({className: 'run-shown'}, h(Head, {run}), chosen === 'node' ? h(NodeIO, {run}) : h(Waterfall, {run}))
+            ? div({className: 'run-shown'}, h(Head, {run, hasChat}), chosen === 'node' ? h(NodeIO, {run}) : h(Waterfall, {run}))
             : h(NoRun),
     ),
   });
 }
 
 function NoRun() {
-  return div({className: 'run-empty'}, h(Icon, {name: 'waterfall', size: 22}), p(null, t('run.noRun')), h(Follow));
+  return div({className: 'run-empty'}, h(Icon, {name: 'waterfall', size: 22}), p(null, t('run.noRun')));
 }
 
 function Follow() {
@@ -75,8 +76,8 @@ function Follow() {
   return h(CheckField, {label: t('run.follow'), checked: follow, onChange: setFollow, className: 'run-follow'});
 }
 
-/** @param {{run: import('../core/doc.js').RunView}} props */
-function Head({run}) {
+/** @param {{run: import('../core/doc.js').RunView, hasChat: boolean}} props */
+function Head({run, hasChat}) {
   const isReadOnly = useStore((state) => activeTab(state)?.readOnly?.kind === 'run');
   const {summary, state, error, missed} = run;
   const summaryFacts = /** @type {any} */ (summary);
@@ -89,10 +90,10 @@ function Head({run}) {
     error ? span({className: 'run-head-error', title: error.message}, error.message) : null,
     ...run.warnings.flatMap((warning, index) => (warning.dropped.length ? [span({key: index, className: 'chip chip-warn'}, t('run.dropped', {names: warning.dropped.join(', ')}))] : warning.message ? [span({key: index, className: 'chip chip-warn', title: warning.message}, warning.message)] : [])),
     span({className: 'run-space'}),
-    h(Follow),
+    hasChat ? h(Follow) : null,
     state === 'running'
       ? h(Button, {label: t('run.stop'), icon: 'stop', onClick: () => void cancelRun(run.id)})
-      : h(Button, {label: t('run.again'), icon: 'refresh', tone: 'quiet', onClick: () => withTab((tab) => void runAgain(tab, run.id, null))}),
+      : h(Button, {label: t('run.again'), icon: 'refresh', iconOnly: true, tone: 'quiet', onClick: () => withTab((tab) => void runAgain(tab, run.id, null))}),
     h(Button, {label: t('run.back'), icon: 'edit', tone: isReadOnly ? 'primary' : 'quiet', onClick: () => void leaveRun()}),
   );
 }

@@ -14,7 +14,7 @@ const {button, caption, div, dd, dl, dt, span, table, tbody, td, th, thead, tr} 
 
 const PHASES = /** @type {const} */ (['queue', 'connect', 'firstToken', 'stream']);
 const STATE_ICONS = /** @type {Record<string, string>} */ ({running: 'spinner', finished: 'check', failed: 'error', stopped: 'stop'});
-const TICKS = 4;
+const TICKS = 2;
 /** How often the bars of a run that is silent grow, in milliseconds. */
 const STEP_MS = 200;
 

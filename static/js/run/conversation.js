@@ -5,7 +5,7 @@ import {isLinked} from '../core/runlog.js';
 import {chatRequest, wordsOf} from '../core/dialects.js';
 import {upstream} from '../core/graph.js';
 import {notifyFailure} from '../state/notices.js';
-import {cancelRun, loadRun, viewRun} from '../state/runs.js';
+import {loadRun, viewRun} from '../state/runs.js';
 import {createStore, store} from '../state/store.js';
 import {docOf, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -100,10 +100,8 @@ export function retry(tab) {
   void ask(tab);
 }
 
-/** Stop the answer that is on its way; the run and its calls end with it. @param {string} tab */
+/** Stop the answer that is on its way; the run and its calls end with the connection. @param {string} tab */
 export function stop(tab) {
-  const run = talkOf(tab).messages.find((message) => message.state === 'streaming')?.run;
-  if (run) void cancelRun(run);
   calls.get(tab)?.abort();
 }
 
@@ -212,8 +210,8 @@ async function answer(tab, asked) {
     update({state: 'done'});
   } catch (error) {
     text.flush();
-    if (controller.signal.aborted) update({state: 'stopped'});
-    else update({state: 'failed', error: await explained(error, run)});
+    const why = controller.signal.aborted ? null : await explained(error, run);
+    update(why === null ? {state: 'stopped'} : {state: 'failed', error: why});
   } finally {
     calls.delete(key);
   }
@@ -294,9 +292,10 @@ function readable(text) {
 }
 
 /**
- * What went wrong, and in which node.
+ * What went wrong, and in which node; null where somebody stopped the run.
  * @param {unknown} error
  * @param {string | null} run
+ * @returns {Promise<Message['error']>}
  */
 async function explained(error, run) {
   const code = error instanceof ApiFailure ? error.code : 'broken';
@@ -305,6 +304,7 @@ async function explained(error, run) {
   if (run === null) return {code, message, node: named};
   await loadRun(run);
   const view = store.get().runs.byId[run];
+  if (view?.state === 'cancelled') return null;
   const failed = view?.order.find((id) => view.nodes[id].state === 'failed') ?? null;
   const own = failed === null ? view?.error : (view?.nodes[failed].error ?? view?.error);
   return {code: own?.code ?? code, message: own?.message || message, node: failed ?? named};

@@ -109,7 +109,7 @@ function take() {
     // Two nodes at work at once have their pieces by turns.
     if (byId[id]) byId[id] = reduceAll(byId[id], heard.sort((a, b) => a.seq - b.seq));
   }
-  const begun = [...summaries.values()].filter((summary) => !before.runs.byId[summary.id] && summary.state === 'running');
+  const begun = [...summaries.values()].filter((summary) => !before.runs.byId[summary.id]);
   store.set((state) => ({runs: {...state.runs, list: merged(state.runs.list, summaries), byId: kept(byId, state)}}));
   for (const summary of begun) offer(summary);
   for (const id of incomplete) {
@@ -166,10 +166,10 @@ function tell(before) {
   const was = before.runs.viewed === now.id ? before.runs.byId[now.id] : undefined;
   if (was === now) return;
   const failed = now.order.find((id) => now.nodes[id].state === 'failed' && was?.nodes[id]?.state !== 'failed');
-  if (now.state !== 'running' && was?.state === 'running') {
+  if (now.state !== 'running' && (!was || was.state === 'running')) {
     announce(t(`run.said.${now.state}`, {message: now.error?.message ?? '', node: failed ?? now.order.findLast((id) => now.nodes[id].state === 'failed') ?? ''}));
   } else if (failed) announce(t('run.said.nodeFailed', {node: failed, message: now.nodes[failed].error?.message ?? ''}));
-  else if (!was && now.state === 'running') announce(t('run.said.started'));
+  else if (!was) announce(t('run.said.started'));
 }
 
 /** Read the list of the last runs. */

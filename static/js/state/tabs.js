@@ -1,7 +1,7 @@
 /** Open documents and the commands on them: edit, undo, select, save. */
 import {api, ApiFailure} from '../api/client.js';
 import {removeDraft, saveDraft} from '../api/drafts.js';
-import {emptyDocument, parseDocument} from '../core/doc.js';
+import {emptyDocument, lostOf, parseDocument} from '../core/doc.js';
 import {push, redo as redoHistory, startHistory, undo as undoHistory} from '../core/history.js';
 import {localProblems} from '../core/problems.js';
 import {t} from '../words.js';
@@ -41,7 +41,7 @@ export function docOf(tab) {
 
 /** Whether a tab holds edits that the server does not have. @param {Tab} tab */
 export function isDirty(tab) {
-  return docOf(tab) !== tab.saved;
+  return tab.brokenText === null ? docOf(tab) !== tab.saved : tab.brokenText !== tab.brokenSaved;
 }
 
 /**
@@ -69,6 +69,8 @@ export function edit(label, command, options) {
     notify('info', 'app.readOnly', {label: tab.readOnly.label});
     return false;
   }
+  // What the canvas would draw is not what is in the file.
+  if (tab.brokenText !== null) return false;
   const before = docOf(tab);
   const after = command(before);
   if (after === before) return false;
@@ -98,7 +100,7 @@ export function redo() {
 
 /** @param {string} key @param {Tab['history']} history */
 function setHistory(key, history) {
-  updateTab(key, (tab) => ({history, selection: existing(tab.selection, history.present), brokenText: null}));
+  updateTab(key, (tab) => ({history, selection: existing(tab.selection, history.present)}));
   keepDraft(key);
   checkSoon(key);
 }
@@ -166,6 +168,7 @@ function newTab(parts) {
     onDisk: null,
     readOnly: null,
     brokenText: null,
+    brokenSaved: null,
     saving: false,
     ...parts,
   };
@@ -196,22 +199,58 @@ export async function openPipeline(id) {
   }
   try {
     const {body: found} = await api.get(`/api/pipelines/${encodeURIComponent(id)}`);
-    const doc = found.document ? readable(found.document) : null;
-    return addTab(
-      newTab({
-        id,
-        etag: found.etag,
-        saved: doc,
-        history: startHistory(doc ?? emptyDocument(id)),
-        brokenText: doc ? null : (found.text ?? JSON.stringify(found.document, null, 2)),
-        problems: found.problems,
-        valid: found.valid,
-      }),
-    );
+    return addTab(newTab({id, ...asOnDisk(found, id)}));
   } catch (error) {
     notifyFailure(error, 'app.openFailed');
     return null;
   }
+}
+
+/**
+ * The parts of a tab that show a file as it is.
+ * @param {any} found what GET /api/pipelines/{id} says
+ * @param {string} id
+ */
+function asOnDisk(found, id) {
+  const isDrawn = found.document !== null && lostOf(found.document) === null;
+  const doc = isDrawn ? readable(found.document) : null;
+  const text = doc ? null : (found.text ?? JSON.stringify(found.document, null, 2));
+  return {
+    etag: found.etag,
+    saved: doc,
+    history: startHistory(doc ?? emptyDocument(id)),
+    brokenText: text,
+    brokenSaved: text,
+    problems: found.problems,
+    valid: found.valid,
+  };
+}
+
+/**
+ * Change the text of a file that cannot be drawn.
+ * @param {string} key
+ * @param {string} text
+ */
+export function setBrokenText(key, text) {
+  updateTab(key, {brokenText: text});
+  keepDraft(key);
+}
+
+/**
+ * Draw what the mended text says.
+ * @param {string} key
+ * @param {{whole?: boolean}} [options] `whole`: only where nothing of it would be left out
+ * @returns {boolean} false where it is no JSON object yet, or not whole
+ */
+export function drawBrokenText(key, {whole = false} = {}) {
+  const tab = store.get().tabs.find((one) => one.key === key);
+  if (!tab || tab.brokenText === null) return false;
+  const parsed = parseDocument(tab.brokenText);
+  if (!('document' in parsed) || (whole && lostOf(JSON.parse(tab.brokenText)) !== null)) return false;
+  updateTab(key, {history: startHistory(parsed.document), brokenText: null, brokenSaved: null});
+  keepDraft(key);
+  checkSoon(key);
+  return true;
 }
 
 /** A document that the canvas can draw, or null. @param {unknown} document */
@@ -279,8 +318,13 @@ export async function closeTab(key) {
  * @returns {Promise<boolean>} whether it is on the server now
  */
 export async function saveTab(key, options) {
-  const tab = key ? store.get().tabs.find((one) => one.key === key) : activeTab();
-  if (!tab || tab.readOnly || tab.saving) return false;
+  const found = key ? store.get().tabs.find((one) => one.key === key) : activeTab();
+  if (!found || found.readOnly || found.saving) return false;
+  if (found.brokenText !== null && !drawBrokenText(found.key, {whole: true})) {
+    notify('error', 'app.stillBroken');
+    return false;
+  }
+  const tab = store.get().tabs.find((one) => one.key === found.key) ?? found;
   const id = options?.id ?? tab.id;
   if (id === null) {
     openDialog('save-as', {tab: tab.key});
@@ -321,6 +365,10 @@ export async function saveTab(key, options) {
 export async function restoreDraft(draft) {
   const parsed = parseDocument(JSON.stringify(draft.document));
   if (!('document' in parsed)) return;
+  if (typeof draft.text === 'string') {
+    addTab(newTab({id: draft.key.slice('pipeline:'.length), etag: draft.etag, brokenText: draft.text}));
+    return;
+  }
   const id = draft.key.startsWith('pipeline:') ? draft.key.slice('pipeline:'.length) : null;
   const saved = draft.base === null ? null : readable(draft.base);
   addTab(newTab({id, etag: draft.etag, saved, history: push(startHistory(saved ?? parsed.document), parsed.document, 'app.edit')}));
@@ -341,10 +389,10 @@ export async function compareWithDisk(id) {
   try {
     const {body} = await api.get(`/api/pipelines/${encodeURIComponent(id)}`);
     if (body.etag === tab.etag || tab.saving) return;
-    const doc = body.document ? readable(body.document) : null;
-    if (!isDirty(tab) && doc) {
-      const history = push(tab.history, doc, 'app.changedOnDisk');
-      updateTab(tab.key, {etag: body.etag, saved: doc, history, problems: body.problems, valid: body.valid});
+    if (!isDirty(tab)) {
+      const now = asOnDisk(body, id);
+      const history = tab.saved && now.saved ? push(tab.history, now.saved, 'app.changedOnDisk') : now.history;
+      updateTab(tab.key, {...now, history});
       notify('info', 'app.reloaded', {id});
     } else updateTab(tab.key, {onDisk: {etag: body.etag}});
   } catch (error) {
@@ -381,7 +429,7 @@ async function writeDraft(key) {
   const tab = store.get().tabs.find((one) => one.key === key);
   if (!tab || tab.readOnly) return;
   if (!isDirty(tab)) await removeDraft(draftKey(tab));
-  else await saveDraft(draftKey(tab), {document: docOf(tab), base: tab.saved, etag: tab.etag, time: Date.now()});
+  else await saveDraft(draftKey(tab), {document: docOf(tab), base: tab.saved, etag: tab.etag, time: Date.now(), text: tab.brokenText});
 }
 
 /** Have a tab's document checked when the typing rests. @param {string} key */
@@ -393,7 +441,7 @@ export function checkSoon(key) {
 /** @param {string} key */
 async function check(key) {
   const tab = store.get().tabs.find((one) => one.key === key);
-  if (!tab) return;
+  if (!tab || tab.brokenText !== null) return;
   const doc = docOf(tab);
   try {
     const {body} = await api.send('POST', '/api/validate', {document: doc});

@@ -79,7 +79,8 @@
  * @property {Sample} sample
  * @property {{etag: string | null} | null} onDisk set when the file changed under the edits; etag null: it was deleted
  * @property {{kind: 'run' | 'version', label: string} | null} readOnly
- * @property {string | null} brokenText the file's text where it is no JSON object
+ * @property {string | null} brokenText the file's text, mended so far, where the canvas cannot show all of it; null otherwise
+ * @property {string | null} brokenSaved that text as it is on the server
  * @property {boolean} saving
  *
  * @typedef {object} ViewState

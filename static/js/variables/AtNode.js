@@ -119,7 +119,7 @@ function Name({one, group}) {
       span({className: 'visually-hidden'}, t('variables.copyMacro', {macro: one.insert.slice(0, 300)})),
     ),
     one.value === undefined
-      ? span({className: 'variables-value variables-unknown'}, group.kind === 'context' ? '' : t('variables.noValue'))
+      ? span({className: 'variables-value variables-unknown'}, group.kind === 'context' || group.kind === 'own' ? '' : t('variables.noValue'))
       : span({className: 'variables-value mono', title: kindInWords(one.value)}, preview(one.value) || t('variables.emptyText')),
     one.isHidden ? span({className: 'chip chip-warn'}, h(Icon, {name: 'eye', size: 12}), t('variables.hiddenBy', {by: where})) : null,
     group.kind === 'variable' && one.node !== null

@@ -83,15 +83,15 @@ export function Stored() {
       span({className: 'variables-count', role: 'status'}, t('variables.rowCount', {n: found.length})),
       h(Button, {label: t('variables.add'), icon: 'add', onClick: () => setAdding(true)}),
       h(MenuButton, {
-        label: t('variables.many'),
+        label: t('variables.atOnce'),
         icon: 'more',
-        items: () => [
+        items: () => /** @type {import('../ui/menu.js').MenuItem[]} */ ([
           {label: t('variables.bulk.edit'), icon: 'edit', disabled: found.length === 0, run: () => void openBulk('edit', found)},
           {label: t('variables.bulk.import'), icon: 'import', run: () => void openBulk('import', [])},
           {label: t('variables.bulk.export'), icon: 'export', disabled: found.length === 0, run: () => void openBulk('export', found)},
           {},
           {label: t('variables.deleteShown', {n: found.length}), icon: 'trash', tone: 'danger', disabled: found.length === 0, run: () => void deleteAll(found)},
-        ],
+        ]),
       }),
     ),
     isAdding ? h(NewVariable, {tiers, onClose: () => setAdding(false)}) : null,
@@ -113,7 +113,7 @@ export function Stored() {
 
 /** The store opens at its first use; that may take a moment. */
 export function Waiting() {
-  return p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'variables-spinner'}), t('variables.loading'));
+  return p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'));
 }
 
 /** @param {'edit' | 'import' | 'export'} mode @param {TierRow[]} rows */
@@ -373,7 +373,7 @@ function Cell({row, tier, isHere, isLocked: locked, lockedWhy, column, isActive,
   const cell = row[tier];
   const label = t('variables.cellLabel', {key: preview(row.key, 80), tier: t(`variables.tier.${tier}`)});
   if (isEdited) return td({className: 'variables-editing'}, h(CellEditor, {row, tier, label, locked: locked ? t(`variables.locked.${lockedWhy}`) : null, onClose}));
-  if (!isHere || (!cell && locked)) return td({className: 'variables-none'});
+  if (!isHere || (!cell && locked)) return td({className: classes('variables-none', !isHere && 'variables-absent')});
   const isWinner = row.winner === tier;
   return td(
     {className: classes(cell && (isWinner ? 'variables-wins' : 'variables-hidden'))},

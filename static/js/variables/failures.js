@@ -8,6 +8,6 @@ const KNOWN = new Set(['variable_target_locked', 'variable_host_not_found', 'pay
 /** Why something was refused. @param {unknown} error */
 export function reasonOf(error) {
   if (!(error instanceof ApiFailure)) return error instanceof Error ? error.message : String(error);
-  if (Array.isArray(error.details) && error.details.length) return error.details.map((one) => `${one.path}: ${one.message}`).join('\n');
+  if (Array.isArray(error.details) && error.details.length) return error.details.map((one) => [one.path, one.message].filter(Boolean).join(': ')).join('\n');
   return KNOWN.has(error.code) ? t(`variables.error.${error.code}`, {message: error.message}) : error.message;
 }

@@ -7,6 +7,6 @@ export function timeInWords(ms) {
   if (!Number.isFinite(date.getTime())) return '';
   const isToday = date.toDateString() === new Date().toDateString();
   /** @type {Intl.DateTimeFormatOptions} */
-  const style = isToday ? {timeStyle: 'medium'} : {dateStyle: 'medium', timeStyle: 'short'};
+  const style = isToday ? {timeStyle: 'short'} : {dateStyle: 'medium', timeStyle: 'short'};
   return new Intl.DateTimeFormat(store.get().view.locale, style).format(date);
 }

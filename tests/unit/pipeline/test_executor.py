@@ -404,6 +404,22 @@ async def test_a_timeout_of_a_nodes_own_is_not_called_the_deadline() -> None:
     assert run.events.items[-1].data["error"]["code"] == "internal_error"
 
 
+async def test_a_node_that_fails_at_the_deadline_leaves_no_cancellation_behind() -> None:
+    async def fail(ctx: NodeContext) -> Mapping[str, Json]:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            raise NodeFailed("Could not clean up.") from error
+        return {}
+
+    run = make_run(compiled([of("Call", "a")], (), calling(fail)), seconds=0.01)
+    with pytest.raises(NodeFailed):
+        await PipelineExecutor().run(run, Ear())
+    task = asyncio.current_task()
+    assert run.state == "failed"
+    assert task is not None and task.cancelling() == 0
+
+
 async def test_a_released_deadline_no_longer_ends_the_run() -> None:
     async def release(ctx: NodeContext) -> Mapping[str, Json]:
         ctx.run.release_deadline()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agentui.errors import InvalidPipeline, Problem
 from agentui.jsonio import Json
+from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.plan import Plan, compile_plan, version_of
 from tests.unit.pipeline.parts import catalog_of, compiled, document
 
@@ -267,3 +268,45 @@ def test_the_version_changes_with_the_document_alone() -> None:
     one = document([sets("a")])
     assert version_of(one) == version_of(document([sets("a")])) == compile_plan("x", one, catalog_of()).version
     assert version_of(one) != version_of(document([sets("b")]))
+
+
+# --- stored variables ------------------------------------------------------------------------------------------------
+
+
+def storing(*names: str, value: str = "x") -> Json:
+    """A node that stores variables."""
+    return {
+        "id": "n1",
+        "type": "SetVars",
+        "config": {"variables": [{"name": n, "tier": "chat", "value": value} for n in names]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("node", "wanted"),
+    [
+        (sets("n1"), set()),
+        (sets("n1", "{{ gold }} [[VAR:mood.now]] {{ chat.last_user }} [[OUT:n0]]"), {"gold", "mood", "chat"}),
+        (sets("n1", '{{ vars.chat.gold }} {{ vars.page["a.b"].c }} {{ vars.run.hp }}'), {"gold", "a"}),
+        (sets("n1", "{{ gold }} {{ vars.chat|json }}"), None),
+        (sets("n1", "{{ vars.chat|json }}", enabled=False), set()),
+        (storing("gold", "bag.knife", 'gear["a.b"].c', value="{{ hp }}"), {"gold", "bag", "gear", 'gear["a', "hp"}),
+    ],
+)
+def test_the_variables_that_a_run_may_touch_are_known(node: Json, wanted: set[str] | None) -> None:
+    plan = compiled([sets("n0"), node, sets("n2")], [("n0", "n1"), ("n1", "n2")])
+    assert plan.variables == wanted
+    assert plan.uses_memory == (wanted != set())
+
+
+def test_a_node_that_stores_what_it_alone_knows_may_touch_any_variable() -> None:
+    @node("Keeps")
+    class Keeps(Node[NodeParams]):
+        """Stores what turns up."""
+
+        Params = NodeParams
+
+        def prepare(self, build: Build) -> None:
+            build.stores = True
+
+    assert compiled([{"id": "n1", "type": "Keeps", "config": {}}], (), Keeps).variables is None

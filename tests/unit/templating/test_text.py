@@ -134,6 +134,13 @@ def test_macros_are_listed_for_the_editor():
     assert not template.is_constant
 
 
+def test_a_template_tells_what_it_reads_of_a_tier():
+    one = compile_text('{{ vars.chat.gold }} [[VAR:vars.page["a.b"].c]] {{ vars.run.hp }} {{ vars.mood }}')
+    assert (one.names, one.tier_names) == (set(), {"gold", "a.b"})
+    whole = compile_text("{{ vars.chat|json }} {{ vars.floor.x }}")
+    assert (whole.names, whole.tier_names) == ({"vars"}, {"x"})
+
+
 def test_a_trace_tells_where_text_came_from_and_hides_secrets():
     template = compile_text("Bearer [[SECRET:k]] {{ model }}", secrets=True)
     given = scope(secret={"k": "sk-9"}.__getitem__)

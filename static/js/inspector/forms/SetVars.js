@@ -8,7 +8,7 @@ import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Icon} from '../../ui/icons.js';
 import {MenuButton} from '../../ui/menu.js';
-import {useNodeForm} from '../form.js';
+import {focusField, useNodeForm} from '../form.js';
 import {useLiveResults} from '../liveresults.js';
 import {choiceRule, isDrawn, OddFields, textRule} from '../OddFields.js';
 import {moved} from '../paths.js';
@@ -70,6 +70,10 @@ function Rows({form, rows}) {
     set([...rows.slice(0, at), ...found, ...rows.slice(isEmpty ? at + 1 : at)], 'inspector.edit.paste');
     return true;
   };
+  const add = () => {
+    set([...rows, {name: '', value: ''}]);
+    focusField(form.node, `variables.${rows.length}.name`);
+  };
   const anyVaries = rows.some(varies);
   return div(
     {className: 'variables'},
@@ -97,7 +101,7 @@ function Rows({form, rows}) {
     ),
     div(
       {className: 'inspector-foot'},
-      h(Button, {label: t('inspector.addVariable'), icon: 'add', tone: 'quiet', className: 'inspector-add', onClick: () => set([...rows, {name: '', value: ''}])}),
+      h(Button, {label: t('inspector.addVariable'), icon: 'add', tone: 'quiet', className: 'inspector-add', onClick: add}),
       h(Button, {label: t('inspector.pasteLines'), icon: 'import', tone: 'quiet', className: 'inspector-add', pressed: isPasting, onClick: () => setPasting(!isPasting)}),
       anyVaries ? h(Button, {label: t('inspector.again'), icon: 'refresh', tone: 'quiet', className: 'inspector-add', onClick: () => setAgain(again + 1)}) : null,
     ),
@@ -153,6 +157,7 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
       input({
         className: classes('input', 'mono', 'variable-name', remark?.severity === 'error' && 'variable-name-wrong'),
         'aria-label': t('inspector.nameOfRow', {position: index + 1}),
+        'data-field': `variables.${index}.name`,
         'aria-invalid': remark?.severity === 'error' ? true : undefined,
         'aria-describedby': remark ? `${id}-remark` : undefined,
         value: typeof row.name === 'string' ? row.name : '',
