@@ -37,16 +37,9 @@ def loads(data: bytes | str) -> Json:
 
 
 def _has_many_brackets(raw: bytes) -> bool:
-    """True when more than MAX_DEPTH brackets open. ``count`` would look at every byte by itself; ``find`` leaps."""
-    left = MAX_DEPTH
-    for bracket in (b"{", b"["):
-        at = raw.find(bracket)
-        while at >= 0:
-            if not left:
-                return True
-            left -= 1
-            at = raw.find(bracket, at + 1)
-    return False
+    """True when more than MAX_DEPTH brackets open. ``count`` would look at every byte by itself; ``split`` leaps."""
+    most = MAX_DEPTH + 1
+    return len(raw.split(b"{", most)) + len(raw.split(b"[", most)) - 2 > MAX_DEPTH
 
 
 def _is_too_deep(value: Json, raw: bytes) -> bool:

@@ -13,7 +13,8 @@ class Tape(Generic[T]):
     def __init__(self) -> None:
         self.items: list[T] = []
         self._closed = False
-        self._waiting: list[asyncio.Future[None]] = []
+        self.waiting: list[asyncio.Future[None]] = []
+        """Readers who have read everything; ``wake`` them after an ``items.append`` that goes past ``put``."""
 
     @property
     def is_closed(self) -> bool:
@@ -23,13 +24,14 @@ class Tape(Generic[T]):
     def put(self, item: T) -> None:
         """Append an item and wake the readers."""
         self.items.append(item)
-        if self._waiting:
-            self._wake()
+        if self.waiting:
+            self.wake()
 
     def close(self) -> None:
         """Say that nothing more will come; readers end after the last item."""
         self._closed = True
-        self._wake()
+        if self.waiting:
+            self.wake()
 
     async def read(self, start: int = 0) -> AsyncIterator[tuple[int, T]]:
         """Yield ``(position, item)`` from ``start`` on, waiting for new items until the tape is closed."""
@@ -41,11 +43,12 @@ class Tape(Generic[T]):
             if self._closed:
                 return
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
+            self.waiting.append(waiter)
             await waiter
 
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
+    def wake(self) -> None:
+        """Let the waiting readers look for new items."""
+        waiting, self.waiting = self.waiting, []
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_result(None)

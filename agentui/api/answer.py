@@ -24,6 +24,7 @@ MAX_DROPPED = 2000
 """Characters of ``x-agentui-dropped``; clients refuse headers that are too long."""
 GEMINI_FINISH = b'"finishReason"'
 """In an event that may be Gemini's last: nothing else in its streams tells the end. Inside a text its quotes are escaped."""
+_CONTENT_TYPE = frozenset({"content-type"})
 STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -33,6 +34,18 @@ class ProxyAnswer:
     What looks like the end (an end marker, Gemini's finish) is held back until ``finish``, which is called when the whole
     run has succeeded.
     """
+
+    # What most answers never have stands here, where it costs an answer nothing.
+    _response: web.StreamResponse | None = None
+    _is_raw = False
+    _raw_ends: "_RawEnd | None" = None
+    _held_raw = b""
+    _held_events: Sequence[SseEvent] = ()
+    _held_deltas: Sequence[Delta] = ()
+    _passed_through = False
+    _builder: ReplyBuilder | None = None
+    _body: bytes | None = None
+    _pulse: "_Pulse | None" = None
 
     def __init__(
         self,
@@ -49,18 +62,8 @@ class ProxyAnswer:
         self._wire = wire
         self._run = run
         self._settings = settings
-        self._response: web.StreamResponse | None = None
-        self._is_raw = False
-        self._raw_ends: _RawEnd | None = None
-        self._held_raw = b""
-        self._held_events: Sequence[SseEvent] = ()
-        self._held_deltas: list[Delta] = []
-        self._passed_through = False
-        self._builder: ReplyBuilder | None = None
-        self._body: bytes | None = None
         self._headers: dict[str, str] = dict(headers)
         self._dropped: dict[str, None] = {}
-        self._pulse: _Pulse | None = None
 
     @cached_property
     def _renderer(self) -> StreamRenderer:
@@ -83,6 +86,8 @@ class ProxyAnswer:
 
     def note_headers(self, headers: Mapping[str, str]) -> None:
         """Show these headers of the upstream's answer to the caller."""
+        if headers.keys() <= _CONTENT_TYPE:
+            return
         self._headers.update({name: value for name, value in self._clean(headers).items() if name != "content-type"})
 
     async def stream(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
@@ -214,7 +219,7 @@ class ProxyAnswer:
             return b""
         pieces = [self._renderer.passthrough(event) for event in self._held_events]
         pieces += [self._renderer.feed(delta) for delta in self._held_deltas]
-        self._held_events, self._held_deltas = (), []
+        self._held_events = self._held_deltas = ()
         return b"".join(pieces)
 
     async def _write(self, data: bytes) -> None:
@@ -265,7 +270,7 @@ class ProxyAnswer:
 
     def _clean(self, headers: Mapping[str, str]) -> Mapping[str, str]:
         """An upstream's headers without the keys of this run, should it repeat one. One pass serves them all."""
-        if headers.keys() <= {"content-type"}:
+        if headers.keys() <= _CONTENT_TYPE:
             return headers
         values = "\n".join(headers.values())
         shown = self._run.redactor.redact(values)

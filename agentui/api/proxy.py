@@ -56,7 +56,9 @@ async def serve(request: web.Request, state: State) -> web.StreamResponse:
     check_capacity(state)
     state.in_flight += 1
     try:
-        return await _serve(request, state)
+        body = await read_body(request, state.settings.max_body, state.settings.body_timeout)
+        run, wire = _read_run(request, state, body)
+        return await answer_run(request, state, run, wire)
     finally:
         state.in_flight -= 1
 
@@ -67,9 +69,8 @@ def check_capacity(state: State) -> None:
         raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
 
 
-async def _serve(request: web.Request, state: State) -> web.StreamResponse:
-    settings = state.settings
-    body = await read_body(request, settings.max_body, settings.body_timeout)
+def _read_run(request: web.Request, state: State, body: bytes) -> tuple[Run, WireRequest]:
+    """A run of the pipeline that the request names, and the request as its dialect spells it."""
     url = request.rel_url
     incoming, pipeline = read_incoming(
         state,
@@ -83,7 +84,7 @@ async def _serve(request: web.Request, state: State) -> web.StreamResponse:
     if incoming.wire is None:
         raise NotFound("This path is in none of the dialects that agentui speaks.")
     plan = state.pipelines.plan(pipeline if pipeline is not None else state.pipelines.active)
-    return await answer_run(request, state, make_run(state, incoming, plan), incoming.wire)
+    return make_run(state, incoming, plan), incoming.wire
 
 
 def make_run(state: State, incoming: Incoming, plan: Plan) -> Run:
@@ -137,8 +138,6 @@ def _name_node(error: AgentUIError) -> None:
 
 def _headers(request: web.Request) -> dict[str, str]:
     """Header names in lower case; repeated ones joined as HTTP allows."""
-    headers: dict[str, str] = {}
-    for name, value in request.headers.items():
-        key = name.lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
-    return headers
+    given = request.headers
+    headers = {name.lower(): value for name, value in given.items()}
+    return headers if len(headers) == len(given) else {name: ", ".join(given.getall(name)) for name in headers}

@@ -16,6 +16,8 @@ from agentui.templating.best_text import best_text
 INTERNAL: Json = {"code": "internal_error", "message": "An error of agentui or of a node's code; see the log."}
 """What is told of an error that is nobody's but the program's."""
 NOTHING: frozenset[int] = frozenset()
+_MAPPINGS = (dict, Mapping)
+"""The kind that nearly all are first: asking an abstract class takes long."""
 
 
 class PipelineExecutor:
@@ -71,12 +73,16 @@ class _Walk:
         self.nodes = run.plan.nodes
         self.whole = run.incoming.operation == "chat"
         self.idle = needless(run.plan, run.pins) if run.pins else NOTHING
+        self.runs_all = self.whole and not run.pins
 
     async def walk(self) -> None:
         """Run all nodes: a chain as plain awaits, anything else as tasks."""
         if self.run.plan.is_chain:
-            for position in range(len(self.nodes)):
-                await self._step(position)
+            for position, node in enumerate(self.nodes):
+                if self.runs_all and node.enabled:
+                    await self._execute(position, node)
+                else:
+                    await self._step(position)
             return
         await self._walk_tree()
 
@@ -118,8 +124,7 @@ class _Walk:
         """Take the pinned OUT for the node's own; where the node answers, its best text is the answer."""
         pinned = self.run.pins[node.id]
         out = pinned if isinstance(pinned, Mapping) else {"result": pinned}
-        self._freeze(node.id, out)
-        self.run.emit("node.finished", node.id, self.run.out[node.id], pinned=True)
+        self.run.emit("node.finished", node.id, self._freeze(node.id, out), pinned=True)
         if position == self.run.plan.answer:
             said = out.get("response_text")
             await self.answer.text(said if isinstance(said, str) else answer_text(out))
@@ -143,17 +148,18 @@ class _Walk:
             run.emit("node.failed", node.id, INTERNAL)
             raise
         ctx.close()
-        self._freeze(node.id, out)
-        run.emit("node.finished", node.id, run.out[node.id])
+        run.emit("node.finished", node.id, self._freeze(node.id, out))
         if answers and not node.node.calls_upstream:
             await self.answer.text(answer_text(out))
 
-    def _freeze(self, node_id: str, out: Mapping[str, Json]) -> None:
-        """From here on nobody changes this OUT; what it says about variables is seen by later nodes."""
-        self.run.out[node_id] = dict(out)
-        variables = out.get("vars")
-        if variables and isinstance(variables, Mapping):
-            self.run.run_vars = {**self.run.run_vars, **variables}
+    def _freeze(self, node_id: str, out: Mapping[str, Json]) -> dict[str, Json]:
+        """The OUT as it is kept: from here on nobody changes it; what it says about variables is seen by later nodes."""
+        run = self.run
+        kept = run.out[node_id] = dict(out)
+        variables = kept.get("vars")
+        if variables and isinstance(variables, _MAPPINGS):
+            run.run_vars = {**run.run_vars, **variables}
+        return kept
 
 
 def needless(plan: Plan, pins: Container[str]) -> frozenset[int]:

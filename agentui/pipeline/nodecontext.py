@@ -2,8 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
@@ -22,28 +21,37 @@ if TYPE_CHECKING:
 CHUNK_EVENT_SECONDS = 0.05
 
 
-@dataclass(slots=True, eq=False)
 class NodeContext:
-    """One node in one run. ``answer`` is the caller's ear when this node answers, else None."""
+    """One node in one run. ``answer`` is the caller's ear when this node answers, else None.
 
-    run: "Run"
-    node_id: str
-    node_type: str
-    answer: Answer | None
-    used_secrets: list[Secret] = field(default_factory=list)
-    _scope: Scope | None = None
-    _heard: list[str] = field(default_factory=list)
-    _heard_at: float = 0.0
+    ``incoming`` is the caller's request; ``services`` are vendors, upstream and secrets; ``used_secrets`` are those that this
+    node's templates have read.
+    """
 
-    @property
-    def incoming(self) -> Incoming:
-        """The caller's request."""
-        return self.run.incoming
+    __slots__ = (
+        "_heard",
+        "_heard_at",
+        "_scope",
+        "answer",
+        "incoming",
+        "node_id",
+        "node_type",
+        "run",
+        "services",
+        "used_secrets",
+    )
 
-    @property
-    def services(self) -> "Services":
-        """Vendors, upstream and secrets."""
-        return self.run.services
+    def __init__(self, run: "Run", node_id: str, node_type: str, answer: Answer | None) -> None:
+        self.run = run
+        self.node_id = node_id
+        self.node_type = node_type
+        self.answer = answer
+        self.incoming: Incoming = run.incoming
+        self.services: Services = run.services
+        self.used_secrets: tuple[Secret, ...] = ()
+        self._scope: Scope | None = None
+        self._heard = ""
+        self._heard_at = 0.0
 
     @property
     def deadline(self) -> float:
@@ -56,11 +64,14 @@ class NodeContext:
         if plain and self._scope is not None:
             return self._scope
         run = self.run
-        variables, tiers = (NOTHING, NO_TIERS) if run.memory is None else run.memory.staged().view()
+        variables: Mapping[str, Json] = NOTHING
+        tiers: Any = NO_TIERS  # by their names, which are texts; to a Mapping's type that is something else
+        if run.memory is not None:
+            variables, tiers = run.memory.staged().view()
         scope = Scope(
             run_vars=run.run_vars,
             variables=variables,
-            tiers=cast("Mapping[str, Mapping[str, Json]]", tiers),
+            tiers=tiers,
             context=run.context,
             out=run.out,
             own=own,
@@ -100,7 +111,7 @@ class NodeContext:
 
     def emit_chunk(self, text: str) -> None:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""
-        self._heard.append(text)
+        self._heard += text
         now = time.monotonic()
         if now - self._heard_at >= CHUNK_EVENT_SECONDS:
             self._heard_at = now
@@ -109,12 +120,13 @@ class NodeContext:
     def flush_chunks(self) -> None:
         """Hand over the pieces that were gathered."""
         if self._heard:
-            text, self._heard = "".join(self._heard), []
+            text, self._heard = self._heard, ""
             self.run.emit("node.chunk", self.node_id, {"text": text})
 
     def close(self) -> None:
         """The node is done: hand over what was gathered, and let go of what refers back to this context."""
-        self.flush_chunks()
+        if self._heard:
+            self.flush_chunks()
         self._scope = None
 
     def _secret(self, name: str) -> str:
@@ -124,7 +136,7 @@ class NodeContext:
         """
         secret = self.services.secrets.get(name)
         self.run.redactor.register(secret.value)
-        self.used_secrets.append(secret)
+        self.used_secrets = (*self.used_secrets, secret)
         return secret.value
 
     def _warn(self, message: str) -> None:

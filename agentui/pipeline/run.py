@@ -1,10 +1,10 @@
 """One run of a plan: its identity, its clock, what its nodes gave out, and what was heard of it."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf
+from time import monotonic, time_ns
 from typing import Literal
 
 from agentui.ids import new_id
@@ -12,7 +12,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.deadline import Deadline
-from agentui.pipeline.events import EventType, RunEvent
+from agentui.pipeline.events import EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import Memory
 from agentui.pipeline.plan import Plan
@@ -51,30 +51,30 @@ class Run:
     redactor: Redactor
     deadline: float
     id: str = field(default_factory=lambda: new_id("run"))
-    started: float = field(default_factory=time.monotonic)
-    started_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
-    finished: float | None = None
-    state: RunState = "running"
-    events: Tape[RunEvent] = field(default_factory=Tape)
-    out: dict[str, Json] = field(default_factory=dict)
-    run_vars: dict[str, Json] = field(default_factory=dict)
+    started: float = field(default_factory=monotonic)
+    started_ms: int = field(default_factory=lambda: time_ns() // 1_000_000)
+    finished: float | None = field(default=None, init=False)
+    state: RunState = field(default="running", init=False)
+    events: Tape[RunEvent] = field(default_factory=Tape, init=False)
+    out: dict[str, Json] = field(default_factory=dict, init=False)
+    run_vars: dict[str, Json] = field(default_factory=dict, init=False)
     pins: Mapping[str, Json] = field(default_factory=dict)
     """OUT of nodes that must not run, by node id."""
     origin: RunOrigin = "client"
-    session: str | None = None
+    session: str | None = field(default=None, init=False)
     """The chat that the run is a turn of, with its branch and floor; None where it is none."""
-    branch: str | None = None
-    floor: str | None = None
-    conclude: Callable[[], Awaitable[None]] | None = None
+    branch: str | None = field(default=None, init=False)
+    floor: str | None = field(default=None, init=False)
+    conclude: Callable[[], Awaitable[None]] | None = field(default=None, init=False)
     """What belongs to the run's success (making its turn durable) and happens before anybody hears its end."""
-    memory: Memory | None = None
+    memory: Memory | None = field(default=None, init=False)
     """The stored variables; None where the plan names none."""
-    clock: Deadline | None = None
-    task: asyncio.Task[object] | None = None
+    clock: Deadline | None = field(default=None, init=False)
+    task: asyncio.Task[object] | None = field(default=None, init=False)
     """What to cancel in order to stop the run; None where nobody may."""
-    heard_bytes: int = 0
+    heard_bytes: int = field(default=0, init=False)
     """Bytes of upstream answers that OUT holds."""
-    on_finish: Callable[["Run"], None] | None = None
+    on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
     """Hears once that the run is over."""
 
     def __post_init__(self) -> None:
@@ -93,14 +93,17 @@ class Run:
         self, type: EventType, node: str | None = None, data: Json | Callable[[], Json] = None, *, pinned: bool = False
     ) -> None:
         """Say that something happened now."""
-        self.events.put(RunEvent(type, time.monotonic() - self.started, node, data, pinned))
+        events = self.events
+        events.items.append(new_event((type, monotonic() - self.started, node, data, pinned)))
+        if events.waiting:
+            events.wake()
 
     def finish(self, state: RunState, error: Json = None) -> None:
         """End the run, once."""
         if self.finished is not None:
             return
         self.state = state
-        self.finished = time.monotonic()
+        self.finished = monotonic()
         self.task = self.clock = None
         self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
         self.events.close()

@@ -92,15 +92,11 @@ class Upstream:
         """
         return _Opening(self, call)
 
-    async def begin(self, call: UpstreamCall) -> tuple[Exchange, Origin]:
-        """Attempt the call until there is an answer, which is to be left with ``end``. Raises as ``open`` does."""
+    def enter(self, call: UpstreamCall) -> tuple[Target, Origin]:
+        """Where a call goes, with one call more under way there, to be left with ``end`` or by itself. Raises as ``open``
+        does."""
         target = self._target(call.url)
-        origin = self._origins.enter(target)
-        try:
-            return await self._exchange(call, target, origin), origin
-        except BaseException:
-            origin.leave()
-            raise
+        return target, self._origins.enter(target)
 
     def end(self, exchange: Exchange, origin: Origin) -> None:
         """Leave an answer."""
@@ -113,7 +109,7 @@ class Upstream:
         """The target behind a URL. Raises UpstreamUnreachable for one that may not be called."""
         return Target.of(self._policy.check_url(url))
 
-    async def _exchange(self, call: UpstreamCall, target: Target, origin: Origin) -> Exchange:
+    async def exchange(self, call: UpstreamCall, target: Target, origin: Origin) -> Exchange:
         """Attempt the call until there is an answer to hand out. Raises the last attempt's error when there is none."""
         head = render_head(call.method, target, call.headers, _length(call))
         self._budget.asked(time.monotonic())
@@ -190,12 +186,18 @@ class _Opening:
         self._call = call
 
     async def __aenter__(self) -> UpstreamStream:
+        upstream, call = self._upstream, self._call
         try:
-            self._exchange, self._origin = await self._upstream.begin(self._call)
+            target, self._origin = upstream.enter(call)
+            try:
+                self._exchange = await upstream.exchange(call, target, self._origin)
+            except BaseException:
+                self._origin.leave()
+                raise
             try:
                 return self._exchange.stream()
             except BaseException:
-                self._upstream.end(self._exchange, self._origin)
+                upstream.end(self._exchange, self._origin)
                 raise
         except AgentUIError as error:
             self._note(error)

@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
 from typing import cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -69,8 +70,7 @@ class Connection(asyncio.Protocol):
         self._keeps = True
         self._ends_with_connection = False
         self._is_bodiless = False
-        self._fields = 0
-        self._header_bytes = 0
+        self._fields: list[tuple[bytes, bytes]] = []
         self._barren = 0
         self._interim = 0
         self._held = 0
@@ -124,6 +124,18 @@ class Connection(asyncio.Protocol):
             self._resume()
         return piece
 
+    def take_all(self, limit: int) -> bytes | None:
+        """All of the body's bytes that are there; None, with nothing taken, where they are more than ``limit``."""
+        if self._held > limit:
+            return None
+        pieces = self.pieces
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self._held = 0
+        if not self._reads:
+            self._resume()
+        return body
+
     @property
     def is_open(self) -> bool:
         """True while another request can be asked here."""
@@ -143,8 +155,9 @@ class Connection(asyncio.Protocol):
 
     def rest(self) -> None:
         """Wait for the next request; what is left of the last answer is forgotten."""
-        self.status = self._held = self._fields = self._header_bytes = self._barren = self._interim = 0
+        self.status = self._held = self._barren = self._interim = 0
         self.headers = {}
+        self._fields.clear()
         self.pieces.clear()
         self._heard = False
         self.idle_since = time.monotonic()
@@ -223,13 +236,10 @@ class Connection(asyncio.Protocol):
             raise Malformed("more than one answer")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or a trailer, of which nothing is kept."""
-        self._fields += 1
-        self._header_bytes += len(name) + len(value)
-        if self._fields > MAX_FIELDS or self._header_bytes > MAX_HEAD:
+        """A header, or a trailer, which is counted and never looked at. (``_barren`` counts their bytes.)"""
+        self._fields.append((name, value))
+        if len(self._fields) > MAX_FIELDS:
             raise Malformed("too many headers")
-        if not self.status:
-            self.headers.setdefault(name.decode("latin-1").lower(), value.strip().decode("utf-8", "surrogateescape"))
 
     def on_headers_complete(self) -> None:
         """The headers are there, of an interim answer or of the real one."""
@@ -241,8 +251,9 @@ class Connection(asyncio.Protocol):
             self._interim += 1
             if self._interim > MAX_INTERIM:
                 raise Malformed("too many interim answers")
-            self.headers = {}
+            self._fields.clear()
             return
+        self._read_headers()
         self.status = status
         self._barren = 0
         self._keeps = self._parser.should_keep_alive()
@@ -269,6 +280,15 @@ class Connection(asyncio.Protocol):
             self.is_complete = True
 
     # -- between them
+
+    def _read_headers(self) -> None:
+        """Take in the headers of the real answer: the first of several of one name wins."""
+        # What came since the answer began is counted anyway; only where that is much, it matters how much of it is the head.
+        if self._barren > MAX_HEAD and sum(len(name) + len(value) for name, value in self._fields) > MAX_HEAD:
+            raise Malformed("too many headers")
+        headers = self.headers
+        for name, value in self._fields:
+            headers.setdefault(_lowered(name), value.strip().decode("utf-8", "surrogateescape"))
 
     def _joined(self, first: bytes) -> bytes:
         """``first`` and as many of the pieces after it as make no more than 64 KB."""
@@ -318,3 +338,9 @@ class Connection(asyncio.Protocol):
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
+
+
+@lru_cache(maxsize=512)  # an upstream says the same names in every answer
+def _lowered(name: bytes) -> str:
+    """A header's name in lower case."""
+    return name.decode("latin-1").lower()

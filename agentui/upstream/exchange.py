@@ -6,6 +6,7 @@ import os
 import ssl
 import time
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from yarl import URL
@@ -31,23 +32,24 @@ class Exchange:
     ``stale`` means that a kept connection had been closed by the upstream and the request was never looked at.
     """
 
+    status: int | None = None
+    headers: Mapping[str, str] = MappingProxyType({})
+    error: UpstreamError | None = None
+    setback: Setback = "final"
+    health: Health = "good"
+    stale = False
+    _connected: float | None = None
+    _first_byte: float | None = None
+    _expired = False
+    _connection: Connection | None = None
+    _stream: UpstreamStream | None = None
+
     def __init__(self, call: UpstreamCall, target: Target, pool: Pool) -> None:
-        self.status: int | None = None
-        self.headers: Mapping[str, str] = {}
-        self.error: UpstreamError | None = None
-        self.setback: Setback = "final"
-        self.health: Health = "good"
-        self.stale = False
         self._call = call
         self._target = target
         self._host = target.host
         self._pool = pool
         self._started = time.monotonic()
-        self._connected: float | None = None
-        self._first_byte: float | None = None
-        self._expired = False
-        self._connection: Connection | None = None
-        self._stream: UpstreamStream | None = None
 
     async def run(self, head: bytes, *, afresh: bool) -> None:
         """Make the attempt, ``afresh`` on a new connection. Raises nothing but CancelledError: the rest is in ``error``."""

@@ -17,27 +17,21 @@ def render_head(method: str, target: Target, headers: Mapping[str, str], length:
     Headers of the connection are left out, compression is not asked for, and of two spellings of a name the last one goes
     out. Raises BadRequest for a method or a header that is none.
     """
+    head = _without_length(method, target.lines, tuple(headers.items()))
+    return (f"{head}\r\n" if length is None else f"{head}content-length: {length}\r\n\r\n").encode()
+
+
+@lru_cache(maxsize=64)  # a caller's requests differ in their bodies; what is kept is less than the run log keeps of them
+def _without_length(method: str, target: str, headers: tuple[tuple[str, str], ...]) -> str:
+    """The head without the length and the end."""
     if not is_token(method):
         raise BadRequest(f"{method!r:.40} cannot be a request's method.", param="method")
     outgoing = _DEFAULTS.copy()
-    values = "".join(headers.values())
-    if not (values.isascii() and values.isprintable()):  # such values need no closer look
-        for name, value in headers.items():
-            check_header(name, value)
-    for name, value in headers.items():
-        outgoing[_name(name)] = value
-    if not FRAMING.isdisjoint(outgoing):
-        for name in FRAMING & outgoing.keys():
-            del outgoing[name]
+    for name, value in headers:
+        check_header(name, value)
+        outgoing[name.lower()] = value
+    for name in FRAMING & outgoing.keys():
+        del outgoing[name]
     outgoing["accept-encoding"] = "identity"
-    if length is not None:
-        outgoing["content-length"] = str(length)
     lines = "".join([f"{name}: {value}\r\n" for name, value in outgoing.items()])
-    return f"{method}{target.lines}{lines}\r\n".encode()
-
-
-@lru_cache(maxsize=256)
-def _name(name: str) -> str:
-    """A header's name in lower case. Raises BadRequest when it is none. (Cached: there are few, and they come often.)"""
-    check_header(name, "")
-    return name.lower()
+    return f"{method}{target}{lines}"

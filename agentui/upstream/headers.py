@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 from agentui.errors import BadRequest
 
@@ -67,6 +68,7 @@ _RESPONSE = frozenset(
         "x-should-retry",
     }
 )
+_is_connection = re.compile("connection", re.IGNORECASE).fullmatch
 _RESPONSE_FAMILIES = ("anthropic-", "ratelimit-", "x-ratelimit-")
 
 
@@ -103,12 +105,17 @@ def returnable_response_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The upstream's headers that the caller may see, names in lower case; values that could not be sent on are left out."""
     listed = _listed_by_connection(headers)
     return {
-        lowered: value
+        shown: value
         for name, value in headers.items()
-        if ((lowered := name.lower()) in _RESPONSE or lowered.startswith(_RESPONSE_FAMILIES))
-        and lowered not in listed
-        and not _UNFIT.search(value)
+        if (shown := _shown_name(name)) and shown not in listed and not _UNFIT.search(value)
     }
+
+
+@lru_cache(maxsize=512)  # an upstream says the same names in every answer
+def _shown_name(name: str) -> str:
+    """A response header's name in lower case; "" where the caller may not see it."""
+    lowered = name.lower()
+    return lowered if lowered in _RESPONSE or lowered.startswith(_RESPONSE_FAMILIES) else ""
 
 
 def _lowered(headers: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -118,5 +125,7 @@ def _lowered(headers: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def _listed_by_connection(headers: Mapping[str, str]) -> Collection[str]:
     """The names that ``Connection`` declares to be for this hop only (RFC 9110, 7.6.1)."""
-    values = [value for name, value in headers.items() if len(name) == len("connection") and name.lower() == "connection"]
-    return {listed.strip().lower() for value in values for listed in value.split(",")} if values else ()
+    if not any(map(_is_connection, headers)):
+        return ()  # as nearly always
+    values = [value for name, value in headers.items() if _is_connection(name)]
+    return {listed.strip().lower() for value in values for listed in value.split(",")}

@@ -108,6 +108,11 @@ class UpstreamStream:
 
     async def read(self, limit: int = MAX_REPLY) -> bytes:
         """What is left of the body. Raises as ``chunks`` does, and UpstreamInvalid when it is larger than ``limit``."""
+        if self._inflater is None and not self._has_ended and self._connection.is_complete:
+            whole = self._connection.take_all(limit)
+            if whole is not None:
+                self._has_ended = True
+                return whole
         pieces: list[bytes] = []
         left = limit - self._declared()
         if left >= 0:

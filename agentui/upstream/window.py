@@ -28,10 +28,11 @@ class Window:
 
     def add(self, now: float, *, total: int = 0, marked: int = 0) -> None:
         """Count ``total`` events and ``marked`` marks at the moment ``now``."""
-        if not self._slots or now - self._slots[-1].start >= self._slice:
+        slot = self._slots[-1] if self._slots else None
+        if slot is None or now - slot.start >= self._slice:
             self._forget(now)
-            self._slots.append(_Slot(now))
-        slot = self._slots[-1]
+            slot = _Slot(now)
+            self._slots.append(slot)
         slot.total += total
         slot.marked += marked
         self._total += total

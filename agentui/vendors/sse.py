@@ -35,8 +35,9 @@ class SseDecoder:
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """Take the next bytes. Raises UpstreamInvalid when one event grows past the cap."""
-        if self._is_one_event(chunk):
-            return [SseEvent(chunk[6:-2])]
+        if (whole := self._whole_events(chunk)) is not None:
+            self._first = False
+            return whole
         buffer = self._buffer
         buffer += chunk
         if self._skip_lf and buffer:
@@ -76,16 +77,22 @@ class SseDecoder:
         """True between events: nothing half-read is waiting."""
         return not self._buffer and not self._lines and not self._event
 
-    def _is_one_event(self, chunk: bytes) -> bool:
-        """Whether the chunk is ``data: ...`` and a blank line, with nothing waiting: what most reads of a stream are."""
-        return (
-            chunk.startswith(b"data: ")
-            and chunk.find(b"\n") == len(chunk) - 2
-            and chunk.endswith(b"\n\n")
-            and b"\r" not in chunk
-            and len(chunk) <= self._max
-            and not (self._first or self._skip_lf or self._lines or self._event or self._buffer)
-        )
+    def _whole_events(self, chunk: bytes) -> list[SseEvent] | None:
+        """The events of a chunk that holds whole ones only, each of one ``data: ...`` line with or without an
+        ``event: ...`` line before it, where nothing waits: what most reads of a stream are. None for any other chunk."""
+        if not chunk.endswith(b"\n\n") or b"\r" in chunk or len(chunk) > self._max:
+            return None
+        if self._buffer or self._lines or self._event or self._skip_lf:
+            return None
+        events: list[SseEvent] = []
+        for block in chunk[:-2].split(b"\n\n"):
+            name, has_name, data = block.partition(b"\n")
+            if not has_name:
+                name, data = b"event: ", block
+            if not data.startswith(b"data: ") or not name.startswith(b"event: ") or b"\n" in data:
+                return None
+            events.append(SseEvent(data[6:], name[7:].decode("utf-8", "replace")))
+        return events
 
     def _line(self, line: bytes) -> SseEvent | None:
         """Take one line; the empty one ends an event."""

@@ -14,9 +14,11 @@ import {TabBar} from './shell/TabBar.js';
 import {TopBar} from './shell/TopBar.js';
 import {Welcome} from './shell/Welcome.js';
 import {closeDialog} from './state/dialogs.js';
+import {notifyFailure} from './state/notices.js';
 import {useStore} from './state/store.js';
 import {setView} from './state/view.js';
 import {t} from './words.js';
+import {Boundary} from './ui/boundary.js';
 import {Splitter} from './ui/splitter.js';
 
 const {a, div, main, section} = tags;
@@ -56,11 +58,13 @@ function Frame() {
       h(TabBar),
       h(DiskBanner),
       isNarrow ? h(NarrowBody, {page, activeTab}) : h(WideBody, {activeTab}),
+      // A narrow screen has no free place to lay the card over: it takes a line of its own.
+      isNarrow ? h(Tour) : null,
       isNarrow ? h(NarrowBar) : null,
     ),
     h(Dialogs),
     h(Notices),
-    h(Tour),
+    isNarrow ? null : h(Tour),
   );
 }
 
@@ -96,7 +100,7 @@ function WideBody({activeTab}) {
           }),
           section(
             {className: 'inspector-side', style: {width: inspectorWidth}, 'aria-label': t('app.inspector')},
-            STAGE.Inspector ? h(STAGE.Inspector, {key: activeTab}) : null,
+            STAGE.Inspector ? h(Boundary, {key: activeTab}, h(STAGE.Inspector)) : null,
           ),
         )
       : null,
@@ -116,7 +120,7 @@ function NarrowBody({page, activeTab}) {
       ? div({className: 'stage'}, h(Stage, {activeTab}))
       : page === 'inspector'
         ? STAGE.Inspector && activeTab
-          ? h(STAGE.Inspector, {key: activeTab})
+          ? h(Boundary, {key: activeTab}, h(STAGE.Inspector))
           : h(Welcome)
         : page === 'dock'
           ? h(DockFrame, {isNarrow: true, panel: dockPanel?.id})
@@ -136,7 +140,7 @@ function Stage({activeTab}) {
   const isBroken = useStore(hasBrokenFile);
   if (!activeTab) return h(Welcome);
   if (isBroken) return h(BrokenFile, {key: activeTab});
-  return STAGE.Canvas ? h(STAGE.Canvas, {key: activeTab}) : null;
+  return STAGE.Canvas ? h(Boundary, {key: activeTab}, h(STAGE.Canvas)) : null;
 }
 
 function Dialogs() {
@@ -146,7 +150,14 @@ function Dialogs() {
     null,
     dialogs.map((dialog) => {
       const Component = DIALOGS[dialog.kind];
-      return Component ? h(Component, {key: dialog.key, ...dialog.props, close: () => closeDialog(dialog.key)}) : null;
+      if (!Component) return null;
+      const close = () => closeDialog(dialog.key);
+      /** @param {Error} error */
+      const onFail = (error) => {
+        close();
+        notifyFailure(error, 'app.partFailed');
+      };
+      return h(Boundary, {key: dialog.key, onFail}, h(Component, {...dialog.props, close}));
     }),
   );
 }

@@ -16,6 +16,8 @@ import {preferredLocale, speak} from './words.js';
 
 const RETRY_MS = 3000;
 
+let isReopened = false;
+
 /** Prepare the first picture; the rest goes on in the background. */
 export async function start() {
   const locale = recallView() ?? preferredLocale();
@@ -51,13 +53,26 @@ export async function connect() {
   offerTour();
 }
 
-/** Open the drafts that were not saved, and the pipeline that the address names, or the active one. */
+/** Open the drafts that were not saved, and the pipeline that the address names, or the active one; once for a page. */
 async function reopen() {
+  // After a new sign-in the tabs are still there, and so are their drafts.
+  if (isReopened) return;
+  isReopened = true;
   if ((await storage()).place === 'memory') notify('warning', 'app.draftsNotKept');
   for (const draft of await loadDrafts()) {
     const isOpen = store.get().tabs.some((tab) => tab.id !== null && draft.key === `pipeline:${tab.id}`);
     if (!isOpen) await restoreDraft(draft);
   }
-  const wanted = decodeURIComponent(location.hash.slice(1)) || store.get().server.activePipeline;
+  const wanted = named(location.hash) ?? store.get().server.activePipeline;
   if (wanted && store.get().library.pipelines.some((one) => one.id === wanted)) await openPipeline(wanted);
+}
+
+/** The pipeline that the address names; null where it names none, or nothing readable. @param {string} hash */
+function named(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1)) || null;
+  } catch {
+    // A "%" that escapes nothing: the address was cut or typed by hand.
+    return null;
+  }
 }

@@ -156,9 +156,7 @@ async def test_the_token_stays_in_memory_where_the_browser_keeps_nothing(page_at
         assert (await run(page, CLIENT, "c.setToken(arg); return (await c.api.get('/api/pipelines')).status", TOKEN)) == 200
 
 
-async def test_raw_answers_pass_untouched_and_a_providers_401_is_its_own(
-    page_at: PageAt, start_server: StartServer
-) -> None:
+async def test_raw_answers_pass_untouched_and_a_providers_401_is_its_own(page_at: PageAt, start_server: StartServer) -> None:
     server = await start_server({"default": say()})
     body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hello!"}]}
     async with page_at(f"{server.origin}/health") as page:

@@ -345,7 +345,7 @@ async def test_copy_and_paste_go_through_the_clipboard_and_between_pipelines(can
 
 async def test_a_foreign_text_is_not_pasted_and_says_so(canvas: Open) -> None:
     here = await canvas(context={"permissions": ["clipboard-read", "clipboard-write"]})
-    await here.page.evaluate("navigator.clipboard.writeText('{\"nodes\": \"hello\"}')")
+    await here.page.evaluate('navigator.clipboard.writeText(\'{"nodes": "hello"}\')')
     await here.node("n1").click()
     await here.press("Control+v")
     await here.page.get_by_text("The clipboard holds no nodes.").wait_for()

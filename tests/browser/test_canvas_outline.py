@@ -15,7 +15,6 @@ async def outline(here: Canvas) -> None:
     await here.page.get_by_role("navigation", name="Panels").get_by_role("button", name="Outline").click()
 
 
-
 async def test_nodes_stand_in_the_order_in_which_they_run(canvas: Open) -> None:
     document = pipeline(3)
     document["nodes"].reverse()

@@ -1,4 +1,4 @@
-"""Template fields: macros coloured by kind, unknown names marked, completion, the last run's values, jumps, problems at their place."""
+"""Template fields: colours by kind, unknown names, completion, the last run's values, jumps, problems at their place."""
 
 from typing import Any
 
@@ -18,8 +18,18 @@ def pipeline(text: str = TEXT) -> dict[str, Any]:
         "format": 1,
         "name": "Three",
         "nodes": [
-            {"id": "n1", "type": "SetVars", "config": {"variables": [{"name": "MOOD", "value": "calm"}]}, "position": {"x": 0, "y": 0}},
-            {"id": "n2", "type": "ProviderCall", "config": {"provider": "openai", "base_url": "demo"}, "position": {"x": 320, "y": 0}},
+            {
+                "id": "n1",
+                "type": "SetVars",
+                "config": {"variables": [{"name": "MOOD", "value": "calm"}]},
+                "position": {"x": 0, "y": 0},
+            },
+            {
+                "id": "n2",
+                "type": "ProviderCall",
+                "config": {"provider": "openai", "base_url": "demo"},
+                "position": {"x": 320, "y": 0},
+            },
             {
                 "id": "n3",
                 "type": "ProviderCall",
@@ -57,7 +67,8 @@ async def ran(editor: Editor) -> None:
     await editor.page.evaluate(
         """async (id) => {
           const [client, log, {store}, tabs] = await Promise.all([
-            import('/ui/js/api/client.js'), import('/ui/js/core/runlog.js'), import('/ui/js/state/store.js'), import('/ui/js/state/tabs.js'),
+            import('/ui/js/api/client.js'), import('/ui/js/core/runlog.js'),
+            import('/ui/js/state/store.js'), import('/ui/js/state/tabs.js'),
           ]);
           const {body} = await client.api.get(`/api/runs/${id}`);
           const view = body.events.reduce(log.reduce, log.emptyRun(body));
@@ -94,7 +105,9 @@ async def test_macros_are_coloured_by_kind_and_unknown_names_marked(open_editor:
         ("{{ MOOD|", ["default", "upper", "truncate"], ["MOOD"]),
     ],
 )
-async def test_completion_offers_what_is_visible_there(open_editor: OpenEditor, typed: str, offered: list[str], refused: list[str]) -> None:
+async def test_completion_offers_what_is_visible_there(
+    open_editor: OpenEditor, typed: str, offered: list[str], refused: list[str]
+) -> None:
     editor = await opened(open_editor, pipeline())
     await write(editor, typed)
     await editor.page.locator(".cm-tooltip-autocomplete").wait_for()
@@ -140,7 +153,9 @@ async def test_f12_and_control_click_lead_to_the_node_that_defines_a_name(open_e
     editor = await opened(open_editor, pipeline("[[MOOD]]"))
     await editor.page.locator('[data-field="blocks.0.text"] .macro-name').click(modifiers=["Control"])
     assert await editor.page.evaluate(selected) == "n1"
-    await editor.page.evaluate("async () => (await import('/ui/js/state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text', line: 1, column: 4})")
+    await editor.page.evaluate(
+        "async () => (await import('/ui/js/state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text', line: 1, column: 4})"
+    )
     await editor.page.locator('[data-field="blocks.0.text"]').wait_for()
     await editor.page.wait_for_function("() => document.activeElement?.getAttribute('data-field') === 'blocks.0.text'")
     await editor.page.keyboard.press("F12")
@@ -161,7 +176,10 @@ async def test_typing_is_undone_by_the_document_and_does_not_lose_the_cursor(ope
     await editor.page.locator('[data-field="blocks.0.text"]').click()
     await editor.page.keyboard.press("End")
     await editor.page.keyboard.type(" and more", delay=5)
-    text = "async () => { const tabs = await import('/ui/js/state/tabs.js'); return tabs.docOf(tabs.activeTab()).nodes[2].config.blocks[0].text; }"
+    text = """async () => {
+      const tabs = await import('/ui/js/state/tabs.js');
+      return tabs.docOf(tabs.activeTab()).nodes[2].config.blocks[0].text;
+    }"""
     assert await editor.page.evaluate(text) == "start and more"
     await editor.page.evaluate("async () => (await import('/ui/js/state/tabs.js')).undo()")
     assert await editor.page.locator('[data-field="blocks.0.text"]').inner_text() == "start"

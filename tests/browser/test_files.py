@@ -53,7 +53,11 @@ async def test_an_import_says_where_keys_would_go_before_anything_else(editor: E
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("{", "This is not JSON"), ("[1]", "This is JSON, but no object"), ('{"a": 1}', "This JSON is no pipeline: it has no nodes.")],
+    [
+        ("{", "This is not JSON"),
+        ("[1]", "This is JSON, but no object"),
+        ('{"a": 1}', "This JSON is no pipeline: it has no nodes."),
+    ],
 )
 async def test_what_is_no_pipeline_is_refused_with_the_reason(editor: Editor, text: str, reason: str) -> None:
     await run(editor, "files.import")

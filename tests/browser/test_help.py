@@ -9,7 +9,9 @@ pytestmark = pytest.mark.browser
 
 
 async def test_the_palette_finds_commands_nodes_pipelines_and_words(open_editor: OpenEditor) -> None:
-    document = call("openai", "demo", blocks=[{"kind": "text", "role": "system", "text": "Speak like a heron."}, {"kind": "history"}])
+    document = call(
+        "openai", "demo", blocks=[{"kind": "text", "role": "system", "text": "Speak like a heron."}, {"kind": "history"}]
+    )
     editor = await open_editor({"default": document, "other": {**call("openai", "demo"), "name": "Winter"}})
     page = editor.page
     await page.locator(".doc-tab").first.wait_for()

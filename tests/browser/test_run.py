@@ -430,7 +430,7 @@ async def test_two_runs_are_compared(runs: Open) -> None:
 
 
 async def test_a_models_text_is_only_text(runs: Open) -> None:
-    hostile = "<img src=x onerror=\"window.harmed=1\"><script>window.harmed=1</script>"
+    hostile = '<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'
     row = {"name": "BAD", "mode": "string", "value": hostile}
     document = {"format": 1, "name": hostile, "nodes": [node("n1", "SetVars", 0, variables=[row])], "edges": []}
     page = await runs({"default": document})

@@ -91,7 +91,7 @@ async def test_an_error_within_an_answer_is_found(core: Evaluate, data: Json, co
     assert await core("return dialects.wordsOf(arg).error", data) == {"code": code, "message": message}
 
 
-HOSTILE = "a'b \"c\" $(touch x) `d` \\ $HOME !!\n\u2019\u201b ; | & > <é日本😀"
+HOSTILE = 'a\'b "c" $(touch x) `d` \\ $HOME !!\n\u2019\u201b ; | & > <é日本😀'
 
 
 async def test_a_shell_reads_back_what_was_quoted(core: Evaluate) -> None:

@@ -46,7 +46,9 @@ async def test_it_opens_the_active_pipeline_and_breaks_no_rule(editor: Editor) -
 
 
 async def test_a_named_pipeline_opens_from_the_address(open_editor: OpenEditor) -> None:
-    editor = await open_editor({"default": call("openai", "demo"), "other": {**call("openai", "demo"), "name": "Other"}}, path="/#other")
+    editor = await open_editor(
+        {"default": call("openai", "demo"), "other": {**call("openai", "demo"), "name": "Other"}}, path="/#other"
+    )
     await editor.page.get_by_role("tab", name="Other").wait_for()
 
 
@@ -219,7 +221,9 @@ async def test_an_invalid_pipeline_is_saved_but_cannot_be_activated(open_editor:
 
 
 async def test_a_pipeline_is_activated(open_editor: OpenEditor) -> None:
-    editor = await open_editor({"default": call("openai", "demo"), "other": {**call("openai", "demo"), "name": "Other"}}, path="/#other")
+    editor = await open_editor(
+        {"default": call("openai", "demo"), "other": {**call("openai", "demo"), "name": "Other"}}, path="/#other"
+    )
     await editor.page.get_by_role("tab", name="Other").wait_for()
     await editor.page.get_by_role("button", name="Activate", exact=True).click()
     await editor.page.get_by_text("other answers callers who name no pipeline.").wait_for()

@@ -15,7 +15,7 @@ from playwright.async_api import Locator, Page, expect
 
 from agentui.demo import DemoSettings, start_demo
 from agentui.jsonio import loads
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import OpenEditor, axe
 from tests.conftest import ROOT, Server, StartServer
 
 pytestmark = pytest.mark.browser
@@ -126,7 +126,9 @@ async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor
     await nodes.get_by_role("button", name="Provider call").click()
     await expect(node(page, "Provider call")).to_be_visible()
     await page.get_by_role("button", name="Show everything").click()
-    await drag(page, page.get_by_role("button", name="Output done of n1"), page.get_by_role("button", name="wires end here (n2)"))
+    await drag(
+        page, page.get_by_role("button", name="Output done of n1"), page.get_by_role("button", name="wires end here (n2)")
+    )
     await expect(page.locator(".react-flow__edge")).to_have_count(1)
 
     await node(page, "Set variables").click()
@@ -155,7 +157,7 @@ async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor
 
     await page.get_by_role("button", name="Try", exact=True).click()
     await page.keyboard.type("Hello")
-    await page.get_by_role("button", name="Send").click()
+    await page.get_by_role("button", name="Send", exact=True).click()
     answer = page.locator('[data-t="said-assistant"]')
     await expect(answer).to_contain_text("built-in demo model")
     await expect(answer).to_contain_text("You said: Hello")
@@ -264,14 +266,18 @@ async def test_by_keyboard_alone_from_an_empty_canvas_to_a_client(open_editor: O
 
 async def test_on_a_phone_by_touch_from_nothing_to_a_client(open_editor: OpenEditor, shipped: Server) -> None:
     editor = await open_editor(
-        server=shipped, prepare=calm, width=390, height=844, context={"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+        server=shipped,
+        prepare=calm,
+        width=390,
+        height=844,
+        context={"has_touch": True, "is_mobile": True, "device_scale_factor": 2},
     )
     page = editor.page
     await page.get_by_role("button", name="No, thanks").tap()
     await page.get_by_role("button", name="New pipeline").tap()
     await expect(page.get_by_text("No nodes yet.")).to_be_visible()
     for words in ("variables", "provider"):
-        await page.get_by_role("button", name="Add a node").tap()
+        await page.get_by_role("button", name="Add a node …", exact=True).tap()
         await page.get_by_role("combobox").fill(words)
         await page.get_by_role("option").first.tap()
     await expect(page.locator(".canvas-outline-main")).to_have_count(2)
@@ -309,7 +315,7 @@ async def test_on_a_phone_by_touch_from_nothing_to_a_client(open_editor: OpenEdi
     await page.get_by_role("tab", name="Run", exact=True).tap()
     await page.get_by_role("textbox", name="Say something to the pipeline").tap()
     await page.keyboard.type("Hello")
-    await page.get_by_role("button", name="Send").tap()
+    await page.get_by_role("button", name="Send", exact=True).tap()
     await expect(page.locator('[data-t="said-assistant"]')).to_contain_text("You said: Hello")
     await page.get_by_role("tab", name="Timeline").tap()
     await expect(page.locator(".run-row")).to_have_count(2)

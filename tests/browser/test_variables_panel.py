@@ -574,7 +574,7 @@ async def test_without_chats_the_panels_say_how_one_begins(memory: OpenMemory) -
     assert await axe(here.page) == []
     await left.get_by_role("button", name="Copy the curl command").click()
     line = await here.page.evaluate("() => navigator.clipboard.readText()")
-    assert f"curl {here.editor.server.origin}/v1/chat/completions" in line and 'x-agentui-session: my-chat' in line
+    assert f"curl {here.editor.server.origin}/v1/chat/completions" in line and "x-agentui-session: my-chat" in line
 
 
 async def test_a_chat_that_somebody_deletes_is_left(memory: OpenMemory) -> None:

@@ -141,13 +141,14 @@ def nothing_generates(floors: Json) -> bool:
 PLACES = [(f"s{number}", "main") for number in range(4)]
 
 
+@pytest.mark.timeout(900)  # two starts of a server for each kill, on a machine that may be busy
 async def test_what_was_acknowledged_survives_kill_9(home: Home, mock: Mock, request: pytest.FixtureRequest) -> None:
     witness, chance = Witness(), random.Random(7)
     for _ in range(request.config.getoption("kills", 3)):
         async with home.serving() as (process, origin):
             talks = asyncio.gather(*(witness.talk(origin, *place) for place in PLACES))
             before = len(witness.heard)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while len(witness.heard) < before + 8:  # noqa: ASYNC110  # the witness tells nobody
                     await asyncio.sleep(0.01)
             await asyncio.sleep(chance.uniform(0, 0.3))
@@ -156,9 +157,7 @@ async def test_what_was_acknowledged_survives_kill_9(home: Home, mock: Mock, req
         async with home.serving() as (_, origin), aiohttp.ClientSession() as http:
             memory = Memory(origin, http)
             # A lock that others might hold dies with its lease; SQLite's die with the process.
-            await memory.becomes(
-                "/floors?limit=200", lambda floors: {floor["state"] for floor in floors} <= {"committed", "failed"}
-            )
+            await memory.becomes("/floors?limit=200", nothing_generates, seconds=60)
             await witness.check(memory)
             for session, branch in PLACES:
                 headers = {"x-agentui-session": session, "x-agentui-branch": branch}

@@ -7,7 +7,7 @@ can reach an upstream: a node that calls one is only ever asked for its ``previe
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from aiohttp import web
@@ -22,6 +22,7 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, BadRequest, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
+from agentui.pipeline.answer import Answer
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import JsonField, TextField
 from agentui.pipeline.nodecontext import NodeContext
@@ -201,11 +202,14 @@ def _warnings(run: Run, node_id: str) -> list[str]:
     return list(dict.fromkeys(warnings))
 
 
-@dataclass
 class _TracingContext(NodeContext):
     """A node's context that remembers where the pieces of every rendered field came from."""
 
-    traces: list[FieldTrace] = field(default_factory=list)
+    __slots__ = ("traces",)
+
+    def __init__(self, run: Run, node_id: str, node_type: str, answer: Answer | None) -> None:
+        super().__init__(run, node_id, node_type, answer)
+        self.traces: list[FieldTrace] = []
 
     def render(self, field: TextField, scope: Scope | None = None) -> str:
         scope = scope or self.scope()

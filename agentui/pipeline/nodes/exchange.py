@@ -118,11 +118,13 @@ async def _whole(ctx: NodeContext, request: OutgoingRequest, body: bytes) -> Map
     """An answer in one piece."""
     ctx.run.heard_bytes += len(body)
     reply = request.vendor.parse_reply(_json(body))
-    ctx.emit_chunk(reply.text)
+    text = reply.text
+    if text:
+        ctx.run.emit("node.chunk", ctx.node_id, {"text": text})
     _remember(ctx, request.vendor, reply)
     if ctx.answer is not None:
         await ctx.answer.reply(reply, body)
-    return reply_out(reply, reply.raw)
+    return reply_out(reply, text, reply.raw)
 
 
 async def _streamed(ctx: NodeContext, request: OutgoingRequest, stream: UpstreamStream) -> Mapping[str, Json]:
@@ -137,7 +139,7 @@ async def _streamed(ctx: NodeContext, request: OutgoingRequest, stream: Upstream
         await _drain(stream)
     reply = hearing.builder.reply()
     _remember(ctx, vendor, reply)
-    return reply_out(reply, vendor.render_reply(reply, request.wire))
+    return reply_out(reply, reply.text, vendor.render_reply(reply, request.wire))
 
 
 class _Hearing:
@@ -224,13 +226,14 @@ def _remember(ctx: NodeContext, vendor: Vendor, reply: Reply) -> None:
         ctx.services.continuity.remember(vendor.name, reply)
 
 
-def reply_out(reply: Reply, result: Json) -> dict[str, Json]:
-    """A reply as OUT: the provider's JSON, and what pipelines mostly want of it."""
+def reply_out(reply: Reply, text: str, result: Json) -> dict[str, Json]:
+    """A reply as OUT: the provider's JSON, and what pipelines mostly want of it. ``text`` is the reply's."""
     choice = reply.choices[0] if reply.choices else None
+    calls = choice.tool_calls if choice else ()
     usage = reply.usage
     return {
         "result": result,
-        "response_text": reply.text,
+        "response_text": text,
         "usage": None
         if usage is None
         else {
@@ -242,10 +245,7 @@ def reply_out(reply: Reply, result: Json) -> dict[str, Json]:
             "reasoning_tokens": usage.reasoning,
         },
         "finish_reason": choice.finish if choice else None,
-        "tool_calls": [
-            {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments)}
-            for call in (choice.tool_calls if choice else ())
-        ],
+        "tool_calls": [{"id": call.id, "name": call.name, "arguments": _arguments(call.arguments)} for call in calls],
     }
 
 

@@ -44,7 +44,7 @@ export function Import({text: given = '', close}) {
     api.send('POST', '/api/validate', {document}).then(
       ({body}) => {
         const known = store.get().nodeTypes;
-        const unknown = [...new Set(document.nodes.map((node) => node.type).filter((type) => !(type in known)))];
+        const unknown = [...new Set(document.nodes.map((node) => node.type).filter((type) => !Object.hasOwn(known, type)))];
         if (!isStale) setFound({document, hosts: body.hosts, problems: body.problems.length, unknown, keys: findLiteralKeys(document).length});
       },
       (failure) => notifyFailure(failure),

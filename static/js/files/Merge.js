@@ -5,7 +5,7 @@ import {push, startHistory} from '../core/history.js';
 import {Fragment, h, tags, useMemo, useState} from '../h.js';
 import {openDialog} from '../state/dialogs.js';
 import {store} from '../state/store.js';
-import {docOf, saveTab, updateTab} from '../state/tabs.js';
+import {docOf, resettleTab, saveTab, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
@@ -40,12 +40,12 @@ export function Merge({tab: key, id, theirs: raw, etag, close}) {
 
   const keepMine = () => {
     close();
-    if (theirs === null && etag === null) updateTab(key, {id: null, etag: null});
+    if (theirs === null && etag === null) resettleTab(key, {id: null, etag: null});
     void saveTab(key, etag === null ? {id} : {overwrite: etag, id});
   };
   const takeTheirs = () => {
     close();
-    if (theirs) updateTab(key, {history: push(tab.history, theirs, 'files.tookTheirs'), saved: theirs, etag, onDisk: null});
+    if (theirs) resettleTab(key, {history: push(tab.history, theirs, 'files.tookTheirs'), saved: theirs, etag, onDisk: null});
   };
   const takeBoth = () => {
     close();
@@ -55,7 +55,7 @@ export function Merge({tab: key, id, theirs: raw, etag, close}) {
   const saveCopy = () => {
     close();
     // The tab goes on as a new document; what is on the server stays as it is.
-    updateTab(key, {id: null, etag: null, saved: null, onDisk: null, history: startHistory(mine)});
+    resettleTab(key, {id: null, etag: null, saved: null, onDisk: null, history: startHistory(mine)});
     openDialog('save-as', {tab: key});
   };
 

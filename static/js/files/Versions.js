@@ -1,11 +1,11 @@
 /** The kept versions of a file: name them, compare them with what is open, look at one, restore one. */
 import {api} from '../api/client.js';
-import {parseDocument} from '../core/doc.js';
+import {parseDocument, serialise} from '../core/doc.js';
 import {h, tags, useEffect, useState} from '../h.js';
 import {askText} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
 import {store, useStore} from '../state/store.js';
-import {activateTab, docOf, edit, saveTab, showDocument} from '../state/tabs.js';
+import {activateTab, docOf, drawBrokenText, edit, saveTab, setBrokenText, showDocument} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
@@ -70,7 +70,12 @@ export function Versions({id, close}) {
     if (!doc || !tab) return;
     close();
     activateTab(tab.key);
-    edit('files.restored', () => doc);
+    if (tab.brokenText === null) edit('files.restored', () => doc);
+    else {
+      // A file that cannot be drawn is mended as a text.
+      setBrokenText(tab.key, serialise(doc));
+      drawBrokenText(tab.key);
+    }
     await saveTab(tab.key);
   };
   const look = () => {

@@ -4,7 +4,7 @@ import {ID_PATTERN} from '../core/doc.js';
 import {refreshLibrary} from '../state/library.js';
 import {notify, notifyFailure} from '../state/notices.js';
 import {store} from '../state/store.js';
-import {activeTab, docOf, newPipeline, updateTab} from '../state/tabs.js';
+import {activeTab, docOf, newPipeline, resettleTab} from '../state/tabs.js';
 import {t} from '../words.js';
 
 /**
@@ -43,7 +43,7 @@ export async function renameFile(id, next) {
   const tab = store.get().tabs.find((one) => one.id === id && !one.readOnly);
   try {
     await api.send('POST', `/api/pipelines/${encodeURIComponent(id)}/rename`, {id: next}, {ifMatch: tab?.etag ?? '*'});
-    if (tab) updateTab(tab.key, {id: next});
+    if (tab) resettleTab(tab.key, {id: next});
     await refreshLibrary();
     notify('success', 'files.renamed', {id: next});
   } catch (error) {
@@ -60,7 +60,7 @@ export async function removeFile(id, etag) {
   try {
     await api.send('DELETE', `/api/pipelines/${encodeURIComponent(id)}`, undefined, {ifMatch: etag ?? '*'});
     for (const tab of store.get().tabs.filter((one) => one.id === id)) {
-      updateTab(tab.key, {id: null, etag: null, saved: null, onDisk: null});
+      resettleTab(tab.key, {id: null, etag: null, saved: null, onDisk: null});
     }
     await refreshLibrary();
     notify('success', 'files.removed', {id});

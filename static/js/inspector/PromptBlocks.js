@@ -26,6 +26,8 @@ const {div, input, label: labelTag, option, p, select, span} = tags;
 
 const ROLES = ['system', 'user', 'assistant'];
 const EMPTY = Object.freeze(/** @type {any[]} */ ([]));
+/** With more blocks than this all are folded at first: so many text editors at once would keep the page busy for seconds. */
+const MOST_UNFOLDED = 40;
 const MAX_IMPORT_BYTES = 16 * 1024 * 1024;
 const RULES = {
   kind: choiceRule(['text', 'history']),
@@ -63,7 +65,7 @@ function BlockList({form, blocks}) {
   const order = inOrder(blocks);
   const keys = useRowKeys(blocks);
   const file = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const [folded, setFolded] = useState(/** @type {Set<string>} */ (new Set()));
+  const [folded, setFolded] = useState(() => /** @type {Set<string>} */ (new Set(blocks.length > MOST_UNFOLDED ? keys : [])));
   /** @param {any[]} next @param {string} [label] */
   const set = (next, label = 'inspector.edit.blocks') => form.set(['blocks'], next, {once: true, label});
   const sorting = useSorting({count: blocks.length, onMove: (from, to) => set(moved(order, from, to).map((index) => withoutOrder(blocks[index])), 'inspector.edit.move')});

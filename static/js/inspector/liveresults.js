@@ -4,6 +4,7 @@ import {api, ApiFailure} from '../api/client.js';
 import {upstream} from '../core/graph.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {store, useStore} from '../state/store.js';
+import {inChat} from '../state/session.js';
 import {activeTab, docOf} from '../state/tabs.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
@@ -35,6 +36,7 @@ export function useLiveResults(nodeId, again) {
   const problems = useStore((state) => activeTab(state)?.problems);
   const sample = useStore((state) => activeTab(state)?.sample);
   const pins = useStore((state) => activeTab(state)?.pins);
+  const names = useStore((state) => state.session.names);
   const online = useStore((state) => state.server.online);
   const [results, setResults] = useState(NOTHING);
   useEffect(() => {
@@ -50,7 +52,7 @@ export function useLiveResults(nodeId, again) {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [doc, problems, sample, pins, online, nodeId, again]);
+  }, [doc, problems, sample, pins, names, online, nodeId, again]);
   return results;
 }
 
@@ -71,7 +73,7 @@ async function compute(nodeId, signal) {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const kept = rows.map((_, index) => index).filter((index) => !broken.has(index));
     const document = partUpTo(docOf(tab), nodeId, kept.map((index) => rows[index]));
-    const body = {node: nodeId, document, request: tab.sample.request, out: {...recorded, ...tab.pins}};
+    const body = {node: nodeId, document, request: inChat(tab.sample.request), out: {...recorded, ...tab.pins}};
     try {
       const {body: answer} = await api.send('POST', '/api/preview', body, {signal});
       return {values: valuesOf(answer.preview, rows, kept), failures, failure: null, missing: answer.missing ?? [], isWorking: false};

@@ -1,5 +1,5 @@
 /** The chat pane: say something to the pipeline in front, as it is drawn, and watch the answer come. */
-import {classes, h, tags, useEffect, useRef, useState, useSyncExternalStore} from '../h.js';
+import {classes, Fragment, h, tags, useEffect, useRef, useState, useSyncExternalStore} from '../h.js';
 import {modelCalls} from '../core/calls.js';
 import {DIALECTS} from '../core/dialects.js';
 import {shallow, useStore} from '../state/store.js';
@@ -14,6 +14,8 @@ import {clear, isAnswering, retry, say, setTalk, stop, talkOf, talks} from './co
 const {button, div, form, p, pre, span, textarea} = tags;
 /** How near to its end a talk must be to follow the words that come, in pixels. */
 const NEAR_END = 48;
+/** How many characters of a text are drawn at once. */
+const MOST_WORDS = 20_000;
 
 /** The talk of a tab. @param {string} tab */
 function useTalk(tab) {
@@ -134,9 +136,25 @@ function Said({message}) {
         : null,
     ),
     message.text !== '' || state === 'streaming'
-      ? pre({className: 'run-said-text', 'data-t': 'said-text'}, message.text, state === 'streaming' ? span({className: 'run-caret', 'aria-hidden': true}) : null)
+      ? h(SaidText, {text: message.text, isStreaming: state === 'streaming'})
       : state === 'done' ? p({className: 'text-soft'}, t('run.saidNothing')) : null,
     error ? h(Failure, {error}) : null,
+  );
+}
+
+/**
+ * What was said. Of a very long text only a part is drawn: its end while it comes, its beginning afterwards.
+ * @param {{text: string, isStreaming: boolean}} props
+ */
+function SaidText({text, isStreaming}) {
+  const [shown, setShown] = useState(MOST_WORDS);
+  const isLong = text.length > shown;
+  const part = !isLong ? text : isStreaming ? `…${text.slice(-shown)}` : `${text.slice(0, shown)}…`;
+  return h(
+    Fragment,
+    null,
+    pre({className: 'run-said-text', 'data-t': 'said-text'}, part, isStreaming ? span({className: 'run-caret', 'aria-hidden': true}) : null),
+    isLong && !isStreaming ? h(Button, {label: t('run.showMore', {n: text.length - shown}), tone: 'quiet', onClick: () => setShown(shown * 10)}) : null,
   );
 }
 
@@ -146,14 +164,14 @@ async function showRun(run) {
   await openRun(run);
 }
 
-/** @param {{error: {code: string, message: string, node: string | null}}} props */
+/** @param {{error: {code: string, message: string, node: string | null, status: number | null}}} props */
 function Failure({error}) {
   return div(
     {className: 'run-failure', role: 'alert'},
     h(Icon, {name: 'error'}),
     div(
       {className: 'run-failure-text'},
-      p(null, plain(error.code), ' ', error.message),
+      p(null, plain(error), ' ', error.message, error.status === null ? '' : span({className: 'text-soft'}, ` (HTTP ${error.status})`)),
       error.node !== null
         ? button({type: 'button', className: 'run-link', onClick: () => goTo({node: error.node})}, t('run.goToNode', {node: error.node}))
         : null,
@@ -161,11 +179,12 @@ function Failure({error}) {
   );
 }
 
-/** What a failure means, for those that people meet most. @param {string} code */
-function plain(code) {
-  const key = `run.why.${code}`;
-  const said = t(key);
-  return said === key ? '' : said;
+/** What a failure means, for those that people meet most. @param {{code: string, status: number | null}} error */
+function plain({code, status}) {
+  const byStatus = `run.why.${code}.${status !== null && status >= 500 ? '5xx' : status}`;
+  const keys = [byStatus, `run.why.${code}`];
+  const known = keys.find((key) => t(key) !== key);
+  return known === undefined ? '' : t(known);
 }
 
 /** @param {{tab: string, talk: import('./conversation.js').Talk, isBusy: boolean}} props */

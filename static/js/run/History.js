@@ -86,7 +86,9 @@ function useLines({query, state, pipeline, limit}) {
         .get(`/api/runs?${asked}`, {signal: stop.signal})
         .then(({body}) => setFound({lines: body, isLoading: false, isEnd: body.length < limit}))
         .catch((error) => {
-          if (!stop.signal.aborted) notifyFailure(error);
+          if (stop.signal.aborted) return;
+          setFound((now) => ({...now, isLoading: false}));
+          notifyFailure(error);
         });
     }, DELAY_MS);
     return () => {

@@ -10,6 +10,7 @@ import {isLinked} from '../core/runlog.js';
 import {ask, askText} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
 import {store, useStore} from '../state/store.js';
+import {inChat} from '../state/session.js';
 import {activeTab, goTo, select, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -89,6 +90,8 @@ function useFound(node, again) {
     const run = state.runs.byId[activeTab(state)?.lastRun ?? ''];
     return run && run.state !== 'running' ? run : null;
   });
+  // Another chat has other variables, and so have these after a turn.
+  const names = useStore((state) => state.session.names);
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
   const [isWorking, setWorking] = useState(false);
   useEffect(() => {
@@ -110,13 +113,13 @@ function useFound(node, again) {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [node, doc, sample, pins, lastRun, again]);
+  }, [node, doc, sample, pins, lastRun, names, again]);
   return {found, isWorking};
 }
 
 /** A captured request is taken by the server itself, with the keys that the editor never saw. @param {Sample} sample */
 function requestOf(sample) {
-  return sample.kind === 'captured' && sample.runId !== null ? {run_id: sample.runId} : {request: sample.request};
+  return sample.kind === 'captured' && sample.runId !== null ? {run_id: sample.runId} : {request: inChat(sample.request)};
 }
 
 /** What nodes gave in the last run, as far as it came whole. @param {import('../core/doc.js').RunView | null} run */

@@ -20,7 +20,7 @@ import {t} from '../words.js';
  * @property {string} text
  * @property {string | null} run the run that answered
  * @property {'done' | 'streaming' | 'stopped' | 'failed'} state
- * @property {{code: string, message: string, node: string | null} | null} error
+ * @property {{code: string, message: string, node: string | null, status: number | null} | null} error `status`: the HTTP status that came with it
  * @property {string} [about] shown in place of what was said: a run that was repeated
  */
 
@@ -142,7 +142,7 @@ function withoutKey(request) {
 export async function runAgain(tab, run, node) {
   if (isAnswering(talkOf(tab.key))) return;
   const pins = node === null ? {} : await outsBefore(tab, run, node);
-  if (pins === null) return;
+  if (pins === null || isAnswering(talkOf(tab.key))) return;
   const about = node === null ? t('run.again') : t('run.againFrom', {node});
   setTalk(tab.key, (talk) => ({messages: [...talk.messages, {...newMessage('user', ''), about}]}));
   await answer(tab, {run_id: run, pins: {...tab.pins, ...pins}});
@@ -213,7 +213,8 @@ async function answer(tab, asked) {
     const why = controller.signal.aborted ? null : await explained(error, run);
     update(why === null ? {state: 'stopped'} : {state: 'failed', error: why});
   } finally {
-    calls.delete(key);
+    // Another answer may have begun by now.
+    if (calls.get(key) === controller) calls.delete(key);
   }
 }
 
@@ -301,13 +302,14 @@ async function explained(error, run) {
   const code = error instanceof ApiFailure ? error.code : 'broken';
   const message = error instanceof ApiFailure ? error.message : t('run.brokeOff');
   const named = error instanceof ApiFailure ? (error.details?.problems?.[0]?.node ?? error.details?.node ?? null) : null;
-  if (run === null) return {code, message, node: named};
+  const status = error instanceof ApiFailure && error.status >= 400 ? error.status : null;
+  if (run === null) return {code, message, node: named, status};
   await loadRun(run);
   const view = store.get().runs.byId[run];
   if (view?.state === 'cancelled') return null;
   const failed = view?.order.find((id) => view.nodes[id].state === 'failed') ?? null;
   const own = failed === null ? view?.error : (view?.nodes[failed].error ?? view?.error);
-  return {code: own?.code ?? code, message: own?.message || message, node: failed ?? named};
+  return {code: own?.code ?? code, message: own?.message || message, node: failed ?? named, status: own?.status ?? status};
 }
 
 /** @param {'user' | 'assistant'} role @param {string} text @returns {Message} */

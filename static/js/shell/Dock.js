@@ -4,6 +4,7 @@ import {PANELS} from '../panels.js';
 import {shallow, useStore} from '../state/store.js';
 import {setView, toggleDock} from '../state/view.js';
 import {t} from '../words.js';
+import {Boundary} from '../ui/boundary.js';
 import {Button} from '../ui/buttons.js';
 import {Splitter} from '../ui/splitter.js';
 import {Tablist} from '../ui/tablist.js';
@@ -43,7 +44,7 @@ export function DockFrame({isNarrow, panel}) {
           open && !isNarrow
             ? h(Button, {label: t('app.closeDock'), icon: 'chevronDown', iconOnly: true, tone: 'quiet', onClick: () => setView({dock: null})})
             : null,
-        children: open ? div({className: 'dock-body'}, h(open.Component)) : undefined,
+        children: open ? div({className: 'dock-body'}, h(Boundary, {key: open.id}, h(open.Component))) : undefined,
       }),
     ),
   );

@@ -4,6 +4,7 @@ import {PANELS} from '../panels.js';
 import {useStore} from '../state/store.js';
 import {setView, toggleLeft} from '../state/view.js';
 import {t} from '../words.js';
+import {Boundary} from '../ui/boundary.js';
 import {Icon} from '../ui/icons.js';
 
 const {button, div, h2, nav, section, span} = tags;
@@ -23,7 +24,7 @@ export function LeftSide({isNarrow, panel}) {
       ? section(
           {className: 'left-panel', style: isNarrow ? undefined : {width}, 'aria-labelledby': 'left-title'},
           h2({id: 'left-title', className: 'panel-title'}, t(open.title)),
-          div({className: 'left-body'}, h(open.Component)),
+          div({className: 'left-body'}, h(Boundary, {key: open.id}, h(open.Component))),
         )
       : null,
   );

@@ -36,6 +36,19 @@ export function chooseSession(patch) {
   void refreshStored();
 }
 
+/**
+ * A sample request as a client of the chosen chat would send it, so that a preview reads that chat's memory. A request that
+ * names a chat of its own keeps it.
+ * @param {import('./types.js').Sample['request']} request
+ */
+export function inChat(request) {
+  const {session, branch} = store.get().session;
+  const isNamed = Object.keys(request.headers).some((name) => name.toLowerCase() === 'x-agentui-session');
+  if (session === null || isNamed) return request;
+  const chat = {'x-agentui-session': session, ...(branch === null ? {} : {'x-agentui-branch': branch})};
+  return {...request, headers: {...request.headers, ...chat}};
+}
+
 /** Read the stored variables of the chosen place, or the global ones where no chat is chosen. */
 export async function refreshStored() {
   watchTurns();

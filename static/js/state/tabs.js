@@ -56,6 +56,21 @@ export function updateTab(key, change) {
 }
 
 /**
+ * Change which file a tab stands for, or what that file holds as far as we know; the tab's draft goes with it.
+ * @param {string} key
+ * @param {Partial<Tab>} parts
+ */
+export function resettleTab(key, parts) {
+  const before = store.get().tabs.find((tab) => tab.key === key);
+  if (!before) return;
+  updateTab(key, parts);
+  const now = {...before, ...parts};
+  if (draftKey(before) !== draftKey(now)) void removeDraft(draftKey(before));
+  keepDraft(key);
+  checkSoon(key);
+}
+
+/**
  * Replace the document in front by what the command makes of it, as one step that can be undone.
  * @param {string} label key of the words for undo and redo
  * @param {(doc: Pipeline) => Pipeline} command
@@ -343,6 +358,8 @@ export async function saveTab(key, options) {
     const oldDraft = draftKey(tab);
     updateTab(tab.key, {id, etag: body.etag, saved: doc, problems: body.problems, valid: body.valid, onDisk: null, saving: false});
     await removeDraft(oldDraft);
+    // What was typed while the server wrote is not in the file.
+    keepDraft(tab.key);
     await refreshLibrary();
     if (body.valid) notify('success', 'app.saved', {id});
     else notify('warning', 'app.savedWithProblems', {id, n: body.problems.length});
@@ -366,7 +383,7 @@ export async function restoreDraft(draft) {
   const parsed = parseDocument(JSON.stringify(draft.document));
   if (!('document' in parsed)) return;
   if (typeof draft.text === 'string') {
-    addTab(newTab({id: draft.key.slice('pipeline:'.length), etag: draft.etag, brokenText: draft.text}));
+    addTab(newTab({id: draft.key.slice('pipeline:'.length), etag: draft.etag, history: startHistory(parsed.document), brokenText: draft.text}));
     return;
   }
   const id = draft.key.startsWith('pipeline:') ? draft.key.slice('pipeline:'.length) : null;
@@ -384,11 +401,13 @@ export async function restoreDraft(draft) {
  * @param {string} id
  */
 export async function compareWithDisk(id) {
-  const tab = store.get().tabs.find((one) => one.id === id && !one.readOnly);
-  if (!tab) return;
+  const open = () => store.get().tabs.find((one) => one.id === id && !one.readOnly);
+  if (!open()) return;
   try {
     const {body} = await api.get(`/api/pipelines/${encodeURIComponent(id)}`);
-    if (body.etag === tab.etag || tab.saving) return;
+    // Somebody may have typed, saved or closed it meanwhile.
+    const tab = open();
+    if (!tab || body.etag === tab.etag || tab.saving) return;
     if (!isDirty(tab)) {
       const now = asOnDisk(body, id);
       const history = tab.saved && now.saved ? push(tab.history, now.saved, 'app.changedOnDisk') : now.history;
@@ -396,8 +415,9 @@ export async function compareWithDisk(id) {
       notify('info', 'app.reloaded', {id});
     } else updateTab(tab.key, {onDisk: {etag: body.etag}});
   } catch (error) {
-    if (error instanceof ApiFailure && error.status === 404) updateTab(tab.key, {onDisk: {etag: null}});
-    else notifyFailure(error);
+    const tab = open();
+    if (!(error instanceof ApiFailure && error.status === 404)) notifyFailure(error);
+    else if (tab) updateTab(tab.key, {onDisk: {etag: null}});
   }
 }
 

@@ -63,6 +63,8 @@ export function recallView() {
       return [name, !FORGOTTEN.has(name) && isLike(old, value) ? old : value];
     }),
   );
+  // A narrow screen shows one panel at a time, and begins with the one that is the whole editor.
+  if (matchMedia('(max-width: 899px)').matches) known.left = 'outline';
   store.set({view: /** @type {ViewState} */ (known)});
   applyLook();
   return typeof kept?.locale === 'string' ? kept.locale : null;

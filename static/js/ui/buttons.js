@@ -48,7 +48,7 @@ export function Button({
       disabled,
       autoFocus,
       title: keys && tip ? `${tip} (${keys})` : tip,
-      'aria-label': iconOnly ? (count ? `${label} (${count})` : label) : undefined,
+      'aria-label': iconOnly ? (count ? `${label}: ${count}` : label) : undefined,
       'aria-pressed': pressed,
       ...rest,
     },

@@ -83,7 +83,7 @@ const PATHS = {
  * @param {{name: string, size?: number, className?: string}} props size in pixels
  */
 export function Icon({name, size = 16, className}) {
-  const d = name in PATHS ? PATHS[/** @type {IconName} */ (name)] : PATHS.node;
+  const d = Object.hasOwn(PATHS, name) ? PATHS[/** @type {IconName} */ (name)] : PATHS.node;
   return svg(
     {
       className: className ? `icon ${className}` : 'icon',
