@@ -28,15 +28,24 @@ const byId = new Map(ACTIONS.map((action) => [action.id, action]));
 const IS_MAC = /mac|iphone|ipad/i.test(navigator.platform);
 
 /**
+ * Whether it can be done now.
+ * @param {string} id
+ * @param {import('./state/types.js').State} [state]
+ */
+export function canRun(id, state = store.get()) {
+  const action = byId.get(id);
+  return !!action && (!action.when || action.when(state));
+}
+
+/**
  * Do it, if it can be done now.
  * @param {string} id
  * @param {any} [args]
  * @returns {boolean} whether it could
  */
 export function runAction(id, args) {
-  const action = byId.get(id);
-  if (!action || (action.when && !action.when(store.get()))) return false;
-  action.run(args);
+  if (!canRun(id)) return false;
+  byId.get(id)?.run(args);
   return true;
 }
 

@@ -157,7 +157,7 @@ async def screen(open_editor: OpenEditor) -> Open:
             await page.emulate_media(reduced_motion="reduce")
             await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
 
-        pipelines = {"default": PIPELINE, "other": {**PIPELINE, "nodes": PIPELINE["nodes"][:2], "edges": PIPELINE["edges"][:1]}}  # type: ignore[index,call-overload]
+        pipelines = {"default": PIPELINE, "other": {**PIPELINE, "nodes": PIPELINE["nodes"][:2], "edges": PIPELINE["edges"][:1]}}
         editor = await open_editor(pipelines, prepare=prepare, **more)
         editor.allow(r"status of 4\d\d")
         shutil.copytree(ROOT / "presets", editor.server.pipelines.parent / "presets", dirs_exist_ok=True)

@@ -183,7 +183,7 @@ function open(id) {
 function Marks({node, answers}) {
   const run = useStore((state) => nodeRun(state, node.id));
   const locale = useStore((state) => state.view.locale);
-  const pinned = useStore((state) => node.id in (activeTab(state)?.pins ?? {}));
+  const pinned = useStore((state) => Object.hasOwn(activeTab(state)?.pins ?? {}, node.id));
   const state = run && stateOf(run, locale);
   const marks = [
     state ? h(Badge, {key: 'run', ...state}) : null,

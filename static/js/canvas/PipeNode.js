@@ -74,7 +74,7 @@ function Badges({id, node, problems, run}) {
   const answers = useStore((state) => answerNode(state) === id);
   const pinned = useStore((state) => {
     const tab = activeTab(state);
-    return Boolean(tab && id in tab.pins);
+    return Boolean(tab && Object.hasOwn(tab.pins, id));
   });
   const isOff = node.enabled === false;
   // That a disabled node was skipped need not be said twice.

@@ -71,12 +71,15 @@ export async function cutSelection() {
 
 /** Paste, from a menu or the command palette. */
 export async function paste() {
+  let text;
   try {
-    pasteText(await navigator.clipboard.readText());
+    text = await navigator.clipboard.readText();
   } catch {
     // The browser has no such interface here (no HTTPS), or the user refused it: the keys always work.
     notify('info', 'canvas.pasteByKeys');
+    return;
   }
+  pasteText(text);
 }
 
 /** @param {string} text */

@@ -35,7 +35,7 @@ export function lastValues(node) {
   /** @type {Record<string, any>} */
   const lastVars = {};
   for (const id of before) {
-    const out = tab.pins[id] ?? run?.nodes[id]?.out;
+    const out = Object.hasOwn(tab.pins, id) ? tab.pins[id] : run && Object.hasOwn(run.nodes, id) ? run.nodes[id].out : undefined;
     if (out === undefined) continue;
     lastOut[id] = out;
     if (out && typeof out === 'object' && out.vars && typeof out.vars === 'object') Object.assign(lastVars, out.vars);

@@ -3,6 +3,7 @@ import {useEffect, useState} from '../h.js';
 import {api, ApiFailure} from '../api/client.js';
 import {upstream} from '../core/graph.js';
 import {isObject, nodeById} from '../core/doc.js';
+import {isLinked} from '../core/runlog.js';
 import {store, useStore} from '../state/store.js';
 import {inChat} from '../state/session.js';
 import {activeTab, docOf} from '../state/tabs.js';
@@ -69,7 +70,7 @@ async function compute(nodeId, signal) {
   const failures = knownFailures(tab.problems, nodeId);
   const broken = new Set([...Object.keys(failures).map(Number), ...namelessRows(rows)]);
   const run = tab.lastRun ? store.get().runs.byId[tab.lastRun] : undefined;
-  const recorded = Object.fromEntries(Object.entries(run?.nodes ?? {}).filter(([, one]) => isObject(one.out) && !('link' in one.out)).map(([id, one]) => [id, one.out]));
+  const recorded = Object.fromEntries(Object.entries(run?.nodes ?? {}).filter(([, one]) => isObject(one.out) && !isLinked(one.out)).map(([id, one]) => [id, one.out]));
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const kept = rows.map((_, index) => index).filter((index) => !broken.has(index));
     const document = partUpTo(docOf(tab), nodeId, kept.map((index) => rows[index]));

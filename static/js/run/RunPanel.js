@@ -1,5 +1,5 @@
 /** The dock's "Run": the chat pane beside the run that is shown, and the history of all runs. */
-import {h, tags, useEffect, useRef, useState} from '../h.js';
+import {h, tags, useLayoutEffect, useRef, useState} from '../h.js';
 import {cancelRun, leaveRun, setFollow} from '../state/runs.js';
 import {useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
@@ -12,6 +12,7 @@ import {Chat} from './Chat.js';
 import {runAgain} from './conversation.js';
 import {History} from './History.js';
 import {NodeIO} from './NodeIO.js';
+import {showPage, usePage} from './page.js';
 import {clock, duration} from './times.js';
 import {Waterfall} from './Waterfall.js';
 
@@ -23,10 +24,12 @@ const ICONS = /** @type {Record<string, string>} */ ({running: 'spinner', finish
 
 export function RunPanel() {
   const element = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const [isWide, setWide] = useState(true);
-  useEffect(() => {
+  // Nothing is drawn before the width is known: a chat pane that moves would lose the cursor.
+  const [isWide, setWide] = useState(/** @type {boolean | null} */ (null));
+  useLayoutEffect(() => {
     const node = element.current;
     if (!node) return undefined;
+    setWide(node.clientWidth >= WIDE);
     const observer = new ResizeObserver(([entry]) => setWide(entry.contentRect.width >= WIDE));
     observer.observe(node);
     return () => observer.disconnect();
@@ -34,25 +37,22 @@ export function RunPanel() {
   return div(
     {ref: element, className: 'run-panel'},
     isWide ? section({className: 'run-left', 'aria-label': t('run.talk')}, h(Chat)) : null,
-    section({className: 'run-right', 'aria-label': t('run.shown')}, h(Shown, {hasChat: !isWide})),
+    isWide === null ? null : section({className: 'run-right', 'aria-label': t('run.shown')}, h(Shown, {hasChat: !isWide})),
   );
 }
 
 /** @param {{hasChat: boolean}} props */
 function Shown({hasChat}) {
-  const [page, setPage] = useState('timeline');
+  const page = usePage();
   const run = useStore((state) => (state.runs.viewed === null ? null : (state.runs.byId[state.runs.viewed] ?? null)));
   const pages = [...(hasChat ? [{id: 'chat', label: t('run.chat'), icon: 'chat'}] : []), {id: 'timeline', label: t('run.timeline'), icon: 'waterfall'}, {id: 'node', label: t('run.node'), icon: 'node'}, {id: 'history', label: t('run.history'), icon: 'history'}];
   const chosen = hasChat ? page : page === 'chat' ? 'timeline' : page;
-  useEffect(() => {
-    if (hasChat) setPage('chat');
-  }, [hasChat]);
   return h(Tablist, {
     label: t('run.shown'),
     className: 'run-tabs',
     tabs: pages,
     value: chosen,
-    onChange: setPage,
+    onChange: showPage,
     aside: hasChat ? null : h(Follow),
     children: div(
       {className: 'run-page'},

@@ -4,6 +4,7 @@ import {store} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
 import {openDock} from '../state/view.js';
 import {isAnswering, retry, say, stop, talkOf} from './conversation.js';
+import {showPage} from './page.js';
 
 /** @param {import('../state/types.js').State} state */
 const hasTab = (state) => activeTab(state) !== null;
@@ -18,8 +19,13 @@ function open() {
   const tab = activeTab();
   if (tab && input() && document.activeElement === input()) return say(tab, talkOf(tab.key).draft);
   openDock('run');
-  // The panel is drawn with the next picture.
-  requestAnimationFrame(() => requestAnimationFrame(() => input()?.focus()));
+  // The panel is drawn with the next picture; a narrow one may show another page than the chat.
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      if (!input()) showPage('chat');
+      requestAnimationFrame(() => input()?.focus());
+    })
+  );
 }
 
 /** @param {string} [text] */

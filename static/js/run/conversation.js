@@ -56,6 +56,22 @@ export const talks = createStore(/** @type {{byTab: Record<string, Talk>}} */ ({
 const calls = new Map();
 let count = 0;
 
+/** A talk ends with its tab: its answer stops, and its key is forgotten. */
+function forgetClosed() {
+  const open = new Set(store.get().tabs.map((tab) => tab.key));
+  const gone = Object.keys(talks.get().byTab).filter((tab) => !open.has(tab));
+  if (gone.length === 0) return;
+  gone.forEach(stop);
+  talks.set(({byTab}) => ({byTab: Object.fromEntries(Object.entries(byTab).filter(([tab]) => open.has(tab)))}));
+}
+
+let {tabs} = store.get();
+store.subscribe(() => {
+  if (store.get().tabs === tabs) return;
+  ({tabs} = store.get());
+  forgetClosed();
+});
+
 /** @param {string} tab */
 export function talkOf(tab) {
   return talks.get().byTab[tab] ?? NEW_TALK;
@@ -67,6 +83,7 @@ export function talkOf(tab) {
  * @param {Partial<Talk> | ((talk: Talk) => Partial<Talk>)} change
  */
 export function setTalk(tab, change) {
+  if (!store.get().tabs.some((one) => one.key === tab)) return;
   talks.set(({byTab}) => {
     const talk = byTab[tab] ?? NEW_TALK;
     return {byTab: {...byTab, [tab]: {...talk, ...(typeof change === 'function' ? change(talk) : change)}}};

@@ -1,5 +1,5 @@
 /** The line at the top: which pipeline, and what is done most. */
-import {runAction, shownKeys} from '../actions.js';
+import {canRun, runAction, shownKeys} from '../actions.js';
 import {classes, h, tags} from '../h.js';
 import {canRedo, canUndo} from '../core/history.js';
 import {shallow, useStore} from '../state/store.js';
@@ -26,6 +26,7 @@ export function TopBar() {
       errors: tab?.problems.filter((one) => one.severity === 'error').length ?? 0,
       warnings: tab?.problems.filter((one) => one.severity === 'warning').length ?? 0,
       saving: !!tab?.saving,
+      canActivate: canRun('app.activate', state),
       online: state.server.online,
     };
   }, shallow);
@@ -67,7 +68,12 @@ export function TopBar() {
       }),
       h(Button, action('help.palette', 'command', {iconOnly: true, tone: 'quiet'})),
       h(Button, {...action('run.open', 'play', {disabled: !hasTab}), label: t('app.try'), className: 'topbar-try'}),
-      h(Button, {...action('app.activate', 'power', {disabled: !hasTab}), label: t('app.activate'), className: 'wide-only'}),
+      h(Button, {
+        ...action('app.activate', 'power', {disabled: !now.canActivate}),
+        label: t('app.activate'),
+        title: now.canActivate ? t('app.action.activate') : t(now.isActive ? 'app.activeAlready' : 'app.activateFirst'),
+        className: 'wide-only',
+      }),
       h(Button, {
         ...action('app.save', 'disk', {disabled: !hasTab || now.isReadOnly || now.saving}),
         label: now.saving ? t('app.saving') : t('app.save'),
@@ -93,7 +99,7 @@ function mainMenu() {
   /** @param {string} id @param {string} [icon] */
   const item = (id, icon) => {
     const [area, verb] = id.split('.');
-    return {label: t(`${area}.action.${verb}`), icon, keys: shownKeys(id), run: () => void runAction(id)};
+    return {label: t(`${area}.action.${verb}`), icon, keys: shownKeys(id), disabled: !canRun(id), run: () => void runAction(id)};
   };
   return [
     item('app.new', 'add'),

@@ -6,6 +6,11 @@ import {store} from './store.js';
 
 const KEPT = 'agentui.view';
 const FORGOTTEN = new Set(['words', 'locked', 'narrowPage']);
+/** Panels that can be closed. */
+const MAY_BE_NULL = new Set(['left', 'dock']);
+/** Below this width of the window, in pixels, both sides begin slim, so that the canvas has room. */
+const ROOMY = 1200;
+const SLIM = {leftWidth: 208, inspectorWidth: 320};
 
 /**
  * Change how the editor looks.
@@ -58,9 +63,9 @@ export function recallView() {
     // Written by hand, by another version, or storage is forbidden: the defaults serve.
   }
   const known = Object.fromEntries(
-    Object.entries(store.get().view).map(([name, value]) => {
+    Object.entries({...store.get().view, ...(innerWidth < ROOMY ? SLIM : {})}).map(([name, value]) => {
       const old = kept?.[/** @type {keyof ViewState} */ (name)];
-      return [name, !FORGOTTEN.has(name) && isLike(old, value) ? old : value];
+      return [name, !FORGOTTEN.has(name) && isLike(name, old, value) ? old : value];
     }),
   );
   // A narrow screen shows one panel at a time, and begins with the one that is the whole editor.
@@ -71,11 +76,14 @@ export function recallView() {
 }
 
 /**
+ * Whether a remembered value can stand for the default one.
+ * @param {string} name
  * @param {unknown} old
  * @param {unknown} value
  */
-function isLike(old, value) {
-  return old !== undefined && (value === null || old === null || typeof old === typeof value);
+function isLike(name, old, value) {
+  if (MAY_BE_NULL.has(name)) return old === null || typeof old === 'string';
+  return old !== null && typeof old === typeof value;
 }
 
 function remember() {

@@ -30,11 +30,15 @@ export class Boundary extends React.Component {
     return {error: error instanceof Error ? error : new Error(String(error))};
   }
 
-  /** @param {Error} error */
+  /**
+   * @override
+   * @param {Error} error
+   */
   componentDidCatch(error) {
     this.props.onFail?.(error);
   }
 
+  /** @override */
   render() {
     const {error} = this.state;
     if (error === null) return this.props.children;

@@ -25,7 +25,7 @@ export function JoinHint({text}) {
   return div(
     {className: 'variables-join'},
     p(null, text),
-    p(null, t('variables.join'), ' ', code(null, 'x-agentui-session'), t('variables.joinEnd')),
+    p(null, t('variables.join'), ' ', code(null, 'x-agentui-session'), ' ', t('variables.joinEnd')),
     pre({tabIndex: 0, 'aria-label': t('variables.curl')}, line),
     h(Button, {label: t('variables.copyCurl'), icon: 'copy', onClick: () => void copyText(line)}),
   );
