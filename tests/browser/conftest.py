@@ -30,8 +30,10 @@ from tests.conftest import Server, StartServer, call, quick_demo, servers, skip
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-WAIT_MS = 10_000
+WAIT_MS = 30_000
 """How long a step in the page may take; pytest's own limit comes later and could not say which step it was."""
+TEST_SECONDS = 240
+"""How long a whole test of the page may take, on a machine that has other things to do."""
 AXE = HERE / "vendor" / "axe.min.js"
 
 
@@ -42,6 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     for item in items:
         if item.path.is_relative_to(HERE) and isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+            item.add_marker(pytest.mark.timeout(TEST_SECONDS), append=False)
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
@@ -66,6 +69,7 @@ async def browser() -> AsyncIterator["playwright.Browser"]:
         skip("There is no chromium.")
     if playwright is None:
         skip("There is no playwright.")
+    playwright.expect.set_options(timeout=WAIT_MS)
     async with playwright.async_playwright() as engine:
         browser = await engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
