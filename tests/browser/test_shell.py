@@ -35,6 +35,14 @@ async def rename(editor: Editor, name: str) -> None:
     )
 
 
+async def drafts(editor: Editor) -> list[str]:
+    """The names of the documents that the browser keeps."""
+    found: list[str] = await editor.page.evaluate(
+        "async () => (await (await import('/ui/js/api/drafts.js')).loadDrafts()).map((draft) => draft.document.name)"
+    )
+    return found
+
+
 async def started(editor: Editor) -> None:
     await editor.page.locator(".doc-tab").first.wait_for()
 
@@ -102,6 +110,9 @@ async def test_a_new_pipeline_is_saved_under_a_name_of_its_own(editor: Editor) -
 async def test_an_edit_that_nobody_saved_is_there_after_a_reload(editor: Editor) -> None:
     await started(editor)
     await rename(editor, "Not saved yet")
+    # A page that goes at once may take the last moment's typing with it; drafts are written when the typing rests.
+    while "Not saved yet" not in await drafts(editor):  # noqa: ASYNC110  # the browser tells of it nowhere
+        await asyncio.sleep(0.1)
     editor.page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
     await editor.page.reload()
     await editor.page.get_by_role("tab", name="Not saved yet").wait_for()
