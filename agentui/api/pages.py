@@ -24,12 +24,13 @@ NOT_SERVED = "vendor/build/"
 """What the bundles are built from; maintainers need it, pages do not."""
 CSP = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 INDEX = "index.html"
+ICON = "icon.svg"
 NONCE_PLACE = b"__CSP_NONCE__"
 """Stands in ``index.html`` for the nonce, which scripts read from ``<meta name="csp-nonce">``."""
 
 
 def add_page_routes(app: web.Application) -> None:
-    """Serve ``static/index.html`` at ``/`` and ``/ui/``, and every other file of that folder below ``/ui/``."""
+    """Serve ``static/index.html`` at ``/`` and ``/ui/``, every other file of that folder below ``/ui/``, and the icon."""
     files = {path.relative_to(STATIC).as_posix(): path for path in sorted(STATIC.rglob("*")) if path.is_file()}
     for name, path in files.items():
         if name.startswith(NOT_SERVED):
@@ -40,6 +41,8 @@ def add_page_routes(app: web.Application) -> None:
                 app.router.add_get(route, index)
         else:
             app.router.add_get(f"/ui/{name}", _Page(path).send)
+    # Browsers ask for it beside any answer that is no page and names no icon.
+    app.router.add_get("/favicon.ico", _Page(files[ICON]).send)
 
 
 def index_policy(nonce: str) -> str:

@@ -46,17 +46,24 @@ def test_the_server_reads_the_fixtures_so(case: dict[str, Any]) -> None:
 
 READ = """
 const kinds = {"short-out": "best", curly: "expression"};
+const tiers = ["global", "chat", "branch", "floor", "page"];
+const sorted = (names) => [...new Set(names)].sort();
+const isOut = ({name}) => /^OUT[0-9]{0,9}$/.test(name);
+const isLookedUp = (path) => !isOut(path) && (path.name !== "vars" || (path.path.length === 2 && tiers.includes(path.path[1])));
 return arg.map(({text, language, secrets, prompt}) => {
   const options = {language, secrets, prompt};
   const tokens = macros.tokenise(text, options);
   const characters = (offset) => [...text.slice(0, offset)].length;
-  const reads = macros.readsOf(text, options);
+  const paths = tokens.flatMap((token) => token.paths ?? []);
+  const references = paths.flatMap((path) => path.reference ?? []);
   return {
     isWhole: tokens.map((token) => text.slice(token.from, token.to)).join("") === text,
     macros: tokens.filter((token) => token.kind !== "text")
       .map((token) => [kinds[token.kind] ?? token.kind, characters(token.from), characters(token.to)]),
     problems: tokens.flatMap((token) => token.problems ?? []).map(({code, at}) => [code, characters(at)]),
-    reads: [...reads.nodes].sort(), short: [...reads.short].sort(), names: [...reads.names].sort(),
+    reads: sorted(references.map(({node}) => node)),
+    short: sorted(references.filter(({style}) => style === "short").map(({node}) => node.slice(1))),
+    names: sorted(paths.filter(isLookedUp).map(({name}) => name)),
   };
 });
 """

@@ -31,8 +31,6 @@ const SQUARE_ONLY = new Map([
   ['SECRET', '[[SECRET:name]]'],
   ['VAR', '[[VAR:incoming.path]]'],
 ]);
-/** The stored tiers, as they are called after `vars.`. */
-const STORED_TIERS = new Set(['global', 'chat', 'branch', 'floor', 'page']);
 
 const OPENER = /\{\{|\[\[|\{%|\{#/g;
 const SQUARE = /\[\[[ \t]*(?:(?<form>VAR|OUT|SECRET)[ \t]*:[ \t]*|(?<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*\]\])/y;
@@ -67,46 +65,8 @@ export function tokenise(text, options = {}) {
 }
 
 /**
- * What the text reads, as the server counts it: nodes by id (`OUT1` as n1, its number also in `short`), and the first names
- * of all other paths.
- * @param {string} text
- * @param {Options} [options]
- * @returns {{nodes: Set<string>, short: Set<string>, names: Set<string>}}
- */
-export function readsOf(text, options = {}) {
-  const reads = {nodes: new Set(), short: new Set(), names: new Set()};
-  for (const token of tokenise(text, options)) {
-    for (const path of token.paths ?? []) {
-      if (path.reference) reads.nodes.add(path.reference.node);
-      if (path.reference?.style === 'short') reads.short.add(path.name.slice(3));
-      if (isLookedUp(path)) reads.names.add(path.name);
-    }
-  }
-  return reads;
-}
-
-/**
- * Whether a name is looked up among variables and context. `OUT` is not, nor are the run's own variables (`vars.NAME`).
- * @param {MacroPath} path
- * @returns {boolean}
- */
-function isLookedUp(path) {
-  if (path.name === 'OUT' || SHORT.test(path.name)) return false;
-  return path.name !== 'vars' || STORED_TIERS.has(path.path[1]);
-}
-
-/**
- * The ids of the nodes whose OUT the text reads, `OUT1` as `n1`.
- * @param {string} text
- * @param {Options} [options]
- * @returns {Set<string>}
- */
-export function referencedNodes(text, options = {}) {
-  return readsOf(text, options).nodes;
-}
-
-/**
- * The same for a document that has these nodes: `OUT1` means node `1` where there is no `n1`.
+ * The ids of the nodes whose OUT the text reads, in a document that has the nodes `ids`: `OUT1` means node `1` where there is no
+ * `n1`.
  * @param {string} text
  * @param {Language} language
  * @param {Set<string>} ids
