@@ -1,43 +1,31 @@
 """The command line: serve · demo · check · secret · openapi."""
 
 import argparse
-import asyncio
-import contextlib
-import gc
 import getpass
 import glob
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
-from agentui.api.server import Listener, create_app
-from agentui.api.state import STATE
 from agentui.demo import start_demo
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps_pretty
-from agentui.logs import set_up_logging
 from agentui.pipeline.folder import parse_document
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import compile_plan
 from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import SecretStore, check_key
+from agentui.serving import Refusal, run, serve
 from agentui.settings import Settings, secret_environment
 from agentui.shipped import Shipped, shipped
 from agentui.store.address import place_of
-
-GC_THRESHOLDS = (10_000, 20, 50)
-"""A request makes many objects and no cycles, so reference counts free them all: the collector may look seldom."""
-
-
-class Refusal(Exception):
-    """What the user must change, in one sentence."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,11 +45,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="agentui", description="An LLM proxy with a visual pipeline editor.")
     parser.add_argument("--version", action="version", version=f"agentui {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    serve = commands.add_parser("serve", help="start the server")
+    server = commands.add_parser("serve", help="start the server")
     demo = commands.add_parser("demo", help="start the server with a built-in model that needs no key and no network")
-    for command in (serve, demo):
+    for command in (server, demo):
         _add_server_options(command)
-    serve.set_defaults(command=_serve)
+    server.add_argument("--workers", type=int, metavar="N", help="how many processes serve (default 1)")
+    server.set_defaults(command=_serve)
     demo.set_defaults(command=_demo)
     check = commands.add_parser("check", help="compile pipeline files and print what is wrong with them")
     check.add_argument("files", nargs="+", metavar="FILE")
@@ -103,7 +92,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     """Settings from the environment, with the options over them."""
     given: dict[str, Any] = {
         name: value
-        for name in ("host", "port", "pipelines", "presets", "data", "insecure")
+        for name in ("host", "port", "pipelines", "presets", "data", "insecure", "workers")
         if (value := getattr(options, name, None)) is not None
     }
     try:
@@ -130,7 +119,14 @@ def _check_setting(name: str, value: SecretStr | None, check: Callable[[str], ob
 def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
     _make_folders(settings)
-    return _run(_serve_forever(settings))
+    greet = partial(_say_hello, settings, demo=False)
+    if settings.workers == 1:
+        run(serve(settings, greet))
+    else:
+        from agentui.workers import supervise
+
+        run(supervise(settings, greet))
+    return 0
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -141,7 +137,8 @@ def _demo(options: argparse.Namespace) -> int:
     _make_folders(settings)
     if not (settings.pipelines / "demo.json").exists():
         _bring_demo(settings.pipelines / "demo.json")
-    return _run(_demo_forever(settings))
+    run(_demo_until_stopped(settings))
+    return 0
 
 
 def _bring_demo(file: Path) -> None:
@@ -185,62 +182,13 @@ def _make_folder(name: str, folder: Path) -> None:
         raise Refusal(f"the folder {folder} cannot be used ({reason}): choose another with --{name}.") from error
 
 
-def _run(main: Any) -> int:
-    """Run a server's coroutine on the fastest loop that this platform has."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return int(runner.run(main))
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
-
-
-async def _serve_forever(settings: Settings, named_origins: Mapping[str, str] | None = None, active: str = "default") -> int:
-    app = create_app(settings, named_origins=named_origins or {}, secret_env=secret_environment(), default_active=active)
-    set_up_logging(app[STATE].redactor, settings)
-    listener = Listener(app)
-    # Before anybody is told that the server is there: a kill that comes at once is a polite one too.
-    stopped = _listen_for_stop()
-    try:
-        port = await listener.start(settings.host, settings.port)
-    except OSError as error:
-        raise Refusal(
-            f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): "
-            "choose another with --port, or stop the program that uses it."
-        ) from error
-    # What start-up made stays for good; the collector need not look at it with every request.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
-    _say_hello(settings, port, demo=named_origins is not None)
-    try:
-        await stopped.wait()
-    finally:
-        await listener.stop()
-    return 0
-
-
-async def _demo_forever(settings: Settings) -> int:
+async def _demo_until_stopped(settings: Settings) -> None:
     demo = await start_demo()
     try:
-        return await _serve_forever(settings, {"demo": demo.origin}, "demo")
+        greet = partial(_say_hello, settings, demo=True)
+        await serve(settings, greet, named_origins={"demo": demo.origin}, active="demo")
     finally:
         await demo.close()
-
-
-def _listen_for_stop() -> asyncio.Event:
-    """An event that Ctrl+C or a polite kill sets."""
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in ("SIGINT", "SIGTERM"):
-        # Windows' loops take no signal handlers; there Ctrl+C arrives as KeyboardInterrupt.
-        with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(getattr(signal, name), stopped.set)
-    return stopped
 
 
 def _say_hello(settings: Settings, port: int, *, demo: bool) -> None:

@@ -14,15 +14,19 @@
     ├── PreconditionFailed        412  somebody saved in between; carries the current document
     ├── WrongHost                 421  the Host header is none of ours
     ├── PreconditionRequired      428
+    ├── RateLimited               429  too much from one address; carries retry_after
     ├── InvalidPipeline           422  problems in a pipeline, each with node, field, line and column
     │   └── TemplateProblem       422  one template that does not compile or render
     ├── NodeFailed                422  a node could not do its work (not the upstream's fault)
     ├── Busy                      503  at capacity; carries retry_after
     ├── StoreReadOnly             503  the memory's file is damaged and open for reading only
     ├── StoreInUse                503  another process has the data folder
+    ├── StoreNotShared            503  several workers without a database have no memory
+    ├── ServerStopping            503  the server stops and waits no longer
     ├── Unsupported               501
     ├── NotSaved                  507  a file could not be written
     ├── StoreFull                 507  the memory's disk is full
+    ├── StoreFailed               503  the memory's disk does not read or write
     ├── ApiError                  as the code says: the memory's API (codes in agentui/sessions/codes.py)
     └── UpstreamError             502  the model's side
         ├── UpstreamRefused       as the upstream said: it answered with an error
@@ -152,6 +156,13 @@ class PreconditionRequired(AgentUIError):
     code = "precondition_required"
 
 
+class RateLimited(AgentUIError):
+    """More requests, or more wrong tokens, than one address may send; try again after ``retry_after`` seconds."""
+
+    status = 429
+    code = "rate_limited"
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing wrong with a pipeline, and where. Line and column count from 1, within the field's own text."""
@@ -260,11 +271,32 @@ class StoreInUse(AgentUIError):
     code = "store_in_use"
 
 
+class StoreNotShared(AgentUIError):
+    """The server has several workers and no database that they could share: it serves pipelines, and no chats."""
+
+    status = 503
+    code = "store_not_shared"
+
+
+class ServerStopping(AgentUIError):
+    """The server stops, and this request took longer than it waits (``AGENTUI_STOP_TIMEOUT``)."""
+
+    status = 503
+    code = "server_stopping"
+
+
 class StoreFull(AgentUIError):
     """The disk of the memory is full (or over quota); nothing that was acknowledged is lost."""
 
     status = 507
     code = "store_full"
+
+
+class StoreFailed(AgentUIError):
+    """The disk of the memory does not read or write what it should; nothing that was acknowledged is lost. Later it may."""
+
+    status = 503
+    code = "store_failed"
 
 
 class UpstreamError(AgentUIError):

@@ -1,9 +1,15 @@
 """Files written whole or not at all, so that a reader, or a power cut, finds the old content or the new one."""
 
 import os
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
+
+if sys.platform != "win32":
+    import fcntl
 
 from agentui.errors import NotSaved
 from agentui.ids import new_short_id
@@ -66,6 +72,56 @@ def written_beside(path: Path, data: bytes, *, private: bool) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()
+
+
+def signature_of(path: Path) -> tuple[int, int, int] | None:
+    """What tells that a file was replaced, without reading it: modified, size, inode. None where there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+class SharedLock:
+    """One thread of one process at a time, of all that lock the same file; the thread that has it may take it again.
+
+    The operating system frees it when a process dies. Where the file cannot be made, and on Windows, the threads of this
+    process keep out each other and no other process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._threads = threading.RLock()
+        self._depth = 0
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> None:
+        self._threads.acquire()
+        self._depth += 1
+        if self._depth == 1:
+            with suppress(OSError):
+                self._descriptor = _locked(self._path)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        self._threads.release()
+
+
+def _locked(path: Path) -> int | None:
+    """A descriptor that holds the file's lock, once nobody else does. Raises OSError."""
+    if sys.platform == "win32":
+        return None
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def sync_folder(folder: Path) -> None:

@@ -37,9 +37,16 @@ def loads(data: bytes | str) -> Json:
 
 
 def _has_many_brackets(raw: bytes) -> bool:
-    """True when more than MAX_DEPTH brackets open. ``count`` would look at every byte by itself; ``split`` leaps."""
-    most = MAX_DEPTH + 1
-    return len(raw.split(b"{", most)) + len(raw.split(b"[", most)) - 2 > MAX_DEPTH
+    """True when more than MAX_DEPTH brackets open. ``find`` leaps from one to the next; ``count`` would look at every byte."""
+    opened = 0
+    for bracket in (b"{", b"["):
+        at = raw.find(bracket)
+        while at >= 0:
+            opened += 1
+            if opened > MAX_DEPTH:
+                return True
+            at = raw.find(bracket, at + 1)
+    return False
 
 
 def _is_too_deep(value: Json, raw: bytes) -> bool:

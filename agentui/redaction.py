@@ -17,6 +17,8 @@ SHORTEST = 8
 """Shorter values are not registered: they would black out ordinary words."""
 LONGEST = 16 * 1024
 MOST = 1000
+LONGEST_TORN = 256
+"""Characters of a secret that are put together again where a text comes in pieces."""
 _TELLING = 16
 """From this length on the last four characters are shown, so that people can tell their keys apart."""
 
@@ -45,6 +47,7 @@ class Redactor:
         self._values: dict[str, None] = {}
         self._unread: list[Mapping[str, str]] = []
         self._forms: list[tuple[str, str]] | None = []
+        self._starts: dict[str, list[str]] | None = None
 
     def child(self) -> "Redactor":
         """A redactor for one request's secrets on top of these."""
@@ -58,7 +61,7 @@ class Redactor:
             if len(self._values) >= MOST:
                 del self._values[next(iter(self._values))]
             self._values[value] = None
-            self._forms = None
+            self._forms = self._starts = None
 
     def register_headers(self, headers: Mapping[str, str]) -> None:
         """Remember what these headers hold of credentials. They are looked through when a text is redacted for the first
@@ -72,12 +75,34 @@ class Redactor:
                 text = text.replace(form, mask)
         return text if self._parent is None else self._parent.redact(text)
 
-    def _known(self) -> list[tuple[str, str]]:
-        """Every form of every secret with its mask, the longest form first: one secret may be part of another."""
+    def unfinished(self, text: str) -> int:
+        """How many of the last characters may be the beginning of a secret whose rest is still to come."""
+        self._read_headers()
+        if self._starts is None:
+            self._starts = {}
+            for value in self._values:
+                self._starts.setdefault(value[0], []).append(value)
+        held = 0 if self._parent is None else self._parent.unfinished(text)
+        tail = text[-LONGEST_TORN:]
+        size = len(tail)
+        for first, values in self._starts.items():
+            at = tail.find(first)
+            while 0 <= at < size - held:
+                if any(len(value) > size - at and value.startswith(tail[at:]) for value in values):
+                    held = size - at
+                at = tail.find(first, at + 1)
+        return held
+
+    def _read_headers(self) -> None:
+        """Register what the headers hold that were only noted so far."""
         if self._unread:
             unread, self._unread = self._unread, []
             for headers in unread:
                 self.register(*secret_headers(headers))
+
+    def _known(self) -> list[tuple[str, str]]:
+        """Every form of every secret with its mask, the longest form first: one secret may be part of another."""
+        self._read_headers()
         if self._forms is None:
             pairs = {form: _mask(value) for value in self._values for form in _forms(value)}
             self._forms = sorted(pairs.items(), key=lambda pair: -len(pair[0]))

@@ -6,9 +6,10 @@ Each field is also ``AGENTUI_<NAME>`` in the environment; command-line options w
 import os
 import sys
 from collections.abc import Mapping
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -52,7 +53,19 @@ class Settings(BaseSettings):
     allow_private: bool | None = Field(
         None, description="Whether pipelines may call private addresses; unset: only when listening on loopback."
     )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Addresses or networks of proxies whose X-Forwarded-For is believed, comma separated."
+    )
+    rate_limit: int = Field(0, ge=0, description="Requests to models that one address may make a minute; 0: any number.")
+    token_attempts: int = Field(
+        30, ge=0, description="Wrong access tokens that one address may send a minute before it has to wait; 0: any number."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="How much is logged.")
+    log_format: Literal["text", "json"] = Field("text", description="How a line of the log is written.")
+    log_requests: bool = Field(False, description="Write a line for every proxied request that ended.")
+    otel_endpoint: str | None = Field(
+        None, description="OTLP/HTTP collector for traces; unset: the one of OTEL_EXPORTER_OTLP_ENDPOINT, else none."
+    )
     secret_key: SecretStr | None = Field(
         None, description="Key of the sealed store, instead of the key file in the data folder."
     )
@@ -68,6 +81,10 @@ class Settings(BaseSettings):
     max_event: int = Field(16 * MIB, gt=0, description="Largest single event of a stream.")
     max_in_flight: int = Field(1000, gt=0, description="Most proxied requests at once; beyond it 503.")
     max_per_origin: int = Field(100, gt=0, description="Most calls at once to one upstream; beyond it 503.")
+    workers: int = Field(1, ge=1, le=256, description="How many processes `agentui serve` starts.")
+    stop_timeout: float = Field(
+        30.0, ge=0, description="How long a server that stops lets requests under way go on before it cuts them."
+    )
     generation_queue: float = Field(
         0.0, ge=0, description="How long a turn waits while its branch generates another; 0 answers 409 at once."
     )
@@ -77,11 +94,37 @@ class Settings(BaseSettings):
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
 
-    @field_validator("allowed_hosts", "cors_origins", mode="before")
+    @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for each in value:
+            try:
+                ip_network(each)
+            except ValueError:
+                raise ValueError(f"{each!r:.60} is neither an address nor a network like 10.0.0.0/8") from None
+        return value
+
+    @field_validator("otel_endpoint")
+    @classmethod
+    def _collector(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            parts = urlsplit(value)
+        except ValueError:
+            parts = None
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("a collector's address begins with http:// or https:// and names a host")
+        if parts.username is not None or parts.query:
+            # It is shown among the settings; the SDK has a place for keys.
+            raise ValueError("a collector's address holds no user and no query: put keys into OTEL_EXPORTER_OTLP_HEADERS")
         return value
 
     @field_validator("token")
@@ -108,6 +151,15 @@ class Settings(BaseSettings):
             return ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def has_collector(self) -> bool:
+        """True when traces have somewhere to go: by our own variable, or by OpenTelemetry's."""
+        if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+            return False
+        if self.otel_endpoint is not None:
+            return True
+        return any(os.environ.get(f"OTEL_EXPORTER_OTLP_{name}ENDPOINT") for name in ("", "TRACES_"))
 
     @property
     def may_call_private(self) -> bool:

@@ -48,6 +48,7 @@ from agentui.variables.errors import VariableError
 from agentui.variables.scopes import SCOPES
 from agentui.vendors.registry import make_vendors
 from tests.browser.screenshots import SHOTS
+from tests.campaigns.every import every_campaign
 from tests.conftest import ROOT, skip
 
 DOCS = ROOT / "docs"
@@ -722,6 +723,48 @@ def differences(told: Json, real: Json, where: str = "") -> list[str]:
     if isinstance(real, bool) or not isinstance(real, int | float):
         return [f"{where}: {real!r} is no number"]
     return [] if told == real or told >= LONG_AGO or where.endswith("/size") else [f"{where}: {real!r} is not {told!r}"]
+
+
+# What is promised is proved.
+
+PROMISES = ("SECURITY.md", "docs/security.md", "docs/reliability.md")
+KNOWN_FAULTS = {"T": 30, "U": 20, "C": 9, "S": 15}
+"""How many threats, faults of upstreams, faults of callers and faults of the machine are numbered."""
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_every_test_that_a_promise_names_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    told = set(re.findall(r"tests/[\w/]+\.py(?:::\w+)?", text))
+    assert told or name == "SECURITY.md"
+    functions: dict[str, str] = {}
+    for test in sorted(told):
+        file, _, function = test.partition("::")
+        code = functions.setdefault(file, (ROOT / file).read_text(encoding="utf-8") if (ROOT / file).is_file() else "")
+        assert code, f"{name} names {file}, which is not there"
+        assert not function or re.search(rf"^(?:async )?def {function}\(", code, re.MULTILINE), f"{name} names {test}"
+
+
+def test_every_promise_names_its_proof() -> None:
+    for name in ("docs/security.md", "docs/reliability.md"):
+        rows = [row for row in table_rows(page(name)) if "proved by" in row]
+        assert rows, name
+        assert [row for row in rows if "tests/" not in row["proved by"]] == [], name
+
+
+def test_every_numbered_fault_has_its_row() -> None:
+    rows = [row["id"] for row in table_rows(page("docs/reliability.md")) if "id" in row]
+    assert rows == [f"{letter}{number}" for letter, last in KNOWN_FAULTS.items() for number in range(1, last + 1)]
+
+
+def test_every_campaign_has_its_row_and_every_row_its_campaign() -> None:
+    text = page("docs/reliability.md")
+    known = {campaign.name for campaign in every_campaign()}
+    rows = [row for row in table_rows(text) if "campaign" in row]
+    assert {code_of(row["campaign"]) for row in rows} == known
+    assert all(row.keys() == {"campaign", "tried", "found", "seed", "figures"} for row in rows)
+    proofs = " ".join(row["proved by"] for row in table_rows(text) if "proved by" in row)
+    assert set(re.findall(r"`([a-z]+\.[a-z]+)`", proofs)) <= known
 
 
 def test_the_changelog_begins_with_the_version() -> None:

@@ -1,12 +1,13 @@
 """The caller's ear over HTTP: deltas, replies and raw bytes become one response in the caller's dialect."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from aiohttp import web
 
-from agentui.api.responses import StreamedResponse, WholeResponse
+from agentui.api.responses import StreamedResponse, WholeResponse, limit_unsent
 from agentui.chat.deltas import Delta, End, Finish
 from agentui.chat.messages import Text
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
@@ -24,7 +25,13 @@ MAX_DROPPED = 2000
 """Characters of ``x-agentui-dropped``; clients refuse headers that are too long."""
 GEMINI_FINISH = b'"finishReason"'
 """In an event that may be Gemini's last: nothing else in its streams tells the end. Inside a text its quotes are escaped."""
+MAX_HELD = 256 * 1024
+"""Bytes of a forwarded Gemini stream that wait for its end; who says more after the finish has not finished."""
+_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _CONTENT_TYPE = frozenset({"content-type"})
+_CHARSETS = ("", "; charset=utf-8", "; charset=UTF-8")
+_USUAL = frozenset({"", *(kind + charset for kind in ("application/json", "text/event-stream") for charset in _CHARSETS)})
+"""Content types that hold no key, as most answers have."""
 STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -134,7 +141,9 @@ class ProxyAnswer:
             self._response = web.StreamResponse(
                 status=status, headers={**self._own_headers(), **STREAM_HEADERS, **self._clean(headers)}
             )
-            if self._run.conclude is not None and self._response.content_type == "text/event-stream":
+            # A lone node's answer is over when its run is; elsewhere a commit or another node may still fail.
+            may_fail = self._run.conclude is not None or len(self._run.plan.nodes) > 1
+            if may_fail and self._response.content_type == "text/event-stream":
                 self._raw_ends = _RawEnd(self._vendor)
             await self._begin(None)
         if self._raw_ends is not None:
@@ -227,9 +236,13 @@ class ProxyAnswer:
             await self._open_stream()
         pulse = self._pulse
         assert pulse is not None and self._response is not None
+        self._run.chunks += 1
         pulse.begin()
         try:
             await self._response.write(data)
+            if self._request.protocol.writing_paused:
+                # aiohttp itself would wait only after every 64 KB.
+                await self._request.writer.drain()
         except ConnectionError:
             # The caller is gone. Its task is cancelled too, but a node's task may be woken first.
             self._run.finish("cancelled")
@@ -255,9 +268,10 @@ class ProxyAnswer:
     async def _begin(self, heartbeat: bytes | None) -> None:
         """Prepare the headers. From here on the answer's length has no limit, only its silence."""
         assert self._response is not None
+        self._run.answer_began = time.monotonic()
         self._run.release_deadline()
-        self._response.headers.update(self._dropped_header())
         await self._response.prepare(self._request)
+        limit_unsent(self._request.transport)
         self._pulse = _Pulse(self, self._response, heartbeat, self._settings)
 
     def _stop_pulse(self) -> None:
@@ -270,7 +284,7 @@ class ProxyAnswer:
 
     def _clean(self, headers: Mapping[str, str]) -> Mapping[str, str]:
         """An upstream's headers without the keys of this run, should it repeat one. One pass serves them all."""
-        if headers.keys() <= _CONTENT_TYPE:
+        if headers.keys() <= _CONTENT_TYPE and headers.get("content-type", "") in _USUAL:
             return headers
         values = "\n".join(headers.values())
         shown = self._run.redactor.redact(values)
@@ -296,8 +310,7 @@ class _RawEnd:
     def cut(self, held: bytes, chunk: bytes) -> tuple[bytes, bytes]:
         """What may go out now and what is held back, of what was held back and the next chunk."""
         if self._is_gemini:
-            # Older models say in every event that they have finished: only the last one waits.
-            return (held, chunk) if GEMINI_FINISH in chunk else (held + chunk, b"")
+            return _cut_gemini(held + chunk)
         if not self._is_over:
             self._is_over = self._ends_in(chunk)
         return (b"", held + chunk) if self._is_over else (chunk, b"")
@@ -308,6 +321,21 @@ class _RawEnd:
         except AgentUIError:
             return False  # not in the caller's dialect: nothing is known of its end
         return any(isinstance(delta, End) for delta in deltas)
+
+
+def _cut_gemini(data: bytes) -> tuple[bytes, bytes]:
+    """What may go out of a Gemini stream, and its last event that says it has finished, or the piece of one that may say so.
+
+    Older models say in every event that they have finished: only the last such event waits, and what follows it.
+    """
+    said = data.rfind(GEMINI_FINISH)
+    if said < 0:
+        at = next((at for at in range(1 - len(GEMINI_FINISH), 0) if GEMINI_FINISH.startswith(data[at:])), len(data))
+    else:
+        at = max((data.rfind(blank, 0, said) + len(blank) for blank in _BLANK_LINES if blank in data[:said]), default=0)
+        if len(data) - at > MAX_HELD:
+            at = len(data)
+    return data[:at], data[at:]
 
 
 class _Pulse:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from aiohttp import web
 
-from agentui.api.guard import guarded
+from agentui.api.guard import guarded, refuse_expectation
 from agentui.api.proxy import PROXIED, serve
 from agentui.api.state import State
 
@@ -23,20 +23,32 @@ def make_front(state: State, application: Front) -> Front:
     """A handler for every request of a server: the short way where there is one, else ``application``."""
 
     async def front(request: web.BaseRequest) -> web.StreamResponse:
-        if isinstance(request, web.Request) and has_short_way(request):
-            return await guarded(request, state, serve)
+        if isinstance(request, web.Request):
+            if has_short_way(request):
+                return await guarded(request, state, serve)
+            if request.headers.get("Expect", "100-continue").lower() != "100-continue":
+                return await guarded(request, state, refuse_expectation)
         return await application(request)
 
     return front
 
 
+def make_short_way(state: State) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """A handler for the requests that have the short way."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return await guarded(request, state, serve)
+
+    return answer
+
+
 def has_short_way(request: web.BaseRequest) -> bool:
     """True for a POST to one of the proxied paths that expects no interim answer."""
-    return _is_plain(request.raw_path.partition("?")[0]) and request.method == "POST" and "Expect" not in request.headers
+    return is_plain(request.raw_path.partition("?")[0]) and request.method == "POST" and "Expect" not in request.headers
 
 
 @lru_cache(maxsize=256)  # there are as many paths as pipelines
-def _is_plain(path: str) -> bool:
+def is_plain(path: str) -> bool:
     """True for one of the proxied paths, with or without ``/p/{pipeline}`` before it, where it is spelled plainly."""
     if path.startswith("/p/"):
         pipeline, slash, rest = path[3:].partition("/")

@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Mapping
+from io import BytesIO
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
@@ -33,7 +34,7 @@ async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
     if content.is_eof() and not content.exception():
         # Small bodies are all there when the handler starts; they need no clock.
         return content.read_nowait(-1)
-    pieces: list[bytes] = []
+    body = BytesIO()  # joining pieces would hold them all twice
     size = 0
     try:
         async with asyncio.timeout(seconds) as clock:
@@ -42,14 +43,14 @@ async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
                 size += len(piece)
                 if size > limit:
                     raise BodyTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-                pieces.append(piece)
+                body.write(piece)
                 clock.reschedule(started + seconds + size / SLOWEST_BYTES_PER_SECOND)
     except TimeoutError as error:
         raise SlowBody("The request's body took too long to arrive.") from error
     except (web.RequestPayloadError, HttpProcessingError):
         # Without the cause: it may quote what came.
         raise BadRequest("The request's body does not follow the rules of HTTP: check its framing and encoding.") from None
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    return body.getvalue()
 
 
 def read_incoming(
@@ -128,11 +129,12 @@ def without_own_token(state: State, headers: Mapping[str, str]) -> Mapping[str, 
     if token is None:
         return headers
     secret = token.get_secret_value()
-    return {
-        name: value
-        for name, value in headers.items()
-        if not (name in TOKEN_HEADERS and same_secret(_SCHEME.sub("", value).strip(), secret))
-    }
+    return {name: value for name, value in headers.items() if not (name in TOKEN_HEADERS and _holds(value, secret))}
+
+
+def _holds(value: str, secret: str) -> bool:
+    """Whether a header's value is the secret, or one of its values is, where the header was sent several times."""
+    return any(same_secret(_SCHEME.sub("", part.strip()), secret) for part in (value, *value.split(",")))
 
 
 def _without_own_key(state: State, query: str) -> str:
@@ -154,14 +156,25 @@ def same_secret(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
 
 
+def is_json(content_type: str) -> bool:
+    """True for a content type that says JSON."""
+    essence = _essence(content_type)
+    return essence == "application/json" or essence.endswith("+json")
+
+
+def _essence(content_type: str) -> str:
+    """A content type without its parameters, in lower case."""
+    return content_type.partition(";")[0].strip().lower()
+
+
 def _document(method: str, headers: Mapping[str, str], body: bytes) -> Json:
     """The body as JSON; None for a request without one."""
     if method not in ("POST", "PUT", "PATCH"):
         return None
-    content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type != "application/json" and not content_type.endswith("+json"):
+    content_type = headers.get("content-type", "")
+    if not is_json(content_type):
         raise WrongContentType(
-            f"The content type must be application/json, not {content_type[:100] or 'missing'}: "
+            f"The content type must be application/json, not {_essence(content_type)[:100] or 'missing'}: "
             "send the header 'Content-Type: application/json'."
         )
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from agentui.api.incoming import caller_key, split_prefix
+from agentui.api.incoming import caller_key, same_secret, split_prefix
 from agentui.api.state import STATE, State
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
@@ -127,7 +127,7 @@ def _key(request: web.Request, state: State) -> str:
     """The caller's key, unless it is this server's own token."""
     key = caller_key(_lower_headers(request), dict(request.query))
     token = state.settings.token
-    return "" if token is not None and key == token.get_secret_value() else key
+    return "" if token is not None and same_secret(key, token.get_secret_value()) else key
 
 
 async def _fetch(state: State, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:

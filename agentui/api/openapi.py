@@ -91,10 +91,31 @@ _HEALTH: Json = {
             "type": "object",
             "description": "The memory. It opens when it is first needed.",
             "properties": {
-                "engine": {"enum": ["sqlite", "postgresql"]},
+                "engine": {"enum": ["sqlite", "postgresql", "none"]},
                 "open": {"type": "boolean"},
                 "read_only": {"type": "boolean", "description": "Open for reading only, because the file is damaged or newer."},
                 "full": {"type": "boolean", "description": "The disk is full; nothing can be saved."},
+            },
+        },
+    },
+}
+
+
+_READINESS: Json = {
+    "type": "object",
+    "required": ["status", "reasons"],
+    "properties": {
+        "status": {"enum": ["ready", "not_ready"]},
+        "reasons": {
+            "type": "array",
+            "description": "What speaks against sending requests here; empty when all is well.",
+            "items": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {
+                    "code": {"enum": ["stopping", "database_unreachable", "no_active_pipeline"]},
+                    "message": {"type": "string"},
+                },
             },
         },
     },
@@ -108,6 +129,10 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
     for method, path, handler in _registered():
         by_path.setdefault(path, {})[method.lower()] = _operation(method, path, handler, shapes)
     by_path["/health"] = {"get": _own("health", "Say that the server is up, and what it would run.", _ref("Health"))}
+    by_path["/ready"] = {"get": _own("ready", "Say whether requests should be sent here.", _ref("Readiness"))}
+    by_path["/ready"]["get"]["responses"]["503"] = {"description": "Not now.", "content": _json(_ref("Readiness"))}
+    by_path["/metrics"] = {"get": _own("metrics", "Read what this server has counted, for Prometheus.", _OBJECT)}
+    by_path["/metrics"]["get"]["responses"]["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
     by_path["/openapi.json"] = {"get": _own("openapi", "Read this document.", _OBJECT)}
     document: dict[str, Json] = {
         "openapi": OPENAPI_VERSION,
@@ -126,7 +151,7 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
         ],
         "paths": {path: by_path[path] for path in sorted(by_path)},
         "components": {
-            "schemas": {**definitions, "Error": _ERROR, "Health": _HEALTH},
+            "schemas": {**definitions, "Error": _ERROR, "Health": _HEALTH, "Readiness": _READINESS},
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "token": {"type": "apiKey", "in": "header", "name": "x-agentui-token"},
@@ -135,7 +160,8 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
     }
     if settings.token is not None:
         document["security"] = [{"bearer": []}, {"token": []}]
-        by_path["/health"]["get"]["security"] = []
+        for path in ("/health", "/ready"):
+            by_path[path]["get"]["security"] = []
     return document
 
 

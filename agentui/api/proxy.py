@@ -11,6 +11,7 @@ from aiohttp import web
 from agentui.api.answer import ProxyAnswer
 from agentui.api.guard import REDACTOR, own_headers
 from agentui.api.incoming import read_body, read_incoming
+from agentui.api.plain import PlainRequest
 from agentui.api.shapes import error_response, redacted
 from agentui.api.state import STATE, State
 from agentui.api.turns import Keeping, begin_keeping, drop, keep
@@ -53,6 +54,7 @@ async def proxy(request: web.Request) -> web.StreamResponse:
 
 async def serve(request: web.Request, state: State) -> web.StreamResponse:
     """Run a pipeline on this request and answer in the caller's dialect."""
+    state.telemetry.limits.check_rate(request)
     check_capacity(state)
     state.in_flight += 1
     try:
@@ -66,6 +68,7 @@ async def serve(request: web.Request, state: State) -> web.StreamResponse:
 def check_capacity(state: State) -> None:
     """Raise Busy when as many requests are under way as may be."""
     if state.in_flight >= state.settings.max_in_flight:
+        state.telemetry.limits.hits["in_flight"] += 1
         raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
 
 
@@ -92,28 +95,37 @@ def make_run(state: State, incoming: Incoming, plan: Plan) -> Run:
     redactor = state.redactor.child()
     redactor.register_headers(incoming.headers)
     redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
-    return Run(plan, incoming, state.services, redactor, time.monotonic() + state.settings.run_timeout)
+    deadline = time.monotonic() + state.settings.run_timeout
+    return Run(plan, incoming, state.services, redactor, deadline, state.siblings.new_run_id())
 
 
 async def answer_run(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
     """Execute a new run and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
     run.task = asyncio.current_task()
     request[REDACTOR] = run.redactor
+    state.telemetry.follow(request, run)
     state.history.add(run)
     vendor = state.services.vendors[wire.vendor]
     answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
     keeping: Keeping | None = None
     try:
-        keeping = await begin_keeping(state, run)
-        if keeping is not None:
-            answer.note_headers(keeping.headers())
-            run.conclude = partial(keep, keeping, run, answer)
-        await state.executor.run(run, answer)
-        return await answer.finish()
+        try:
+            keeping = await begin_keeping(state, run)
+            if keeping is not None:
+                answer.note_headers(keeping.headers())
+                run.conclude = partial(keep, keeping, run, answer)
+            await state.executor.run(run, answer)
+            return await answer.finish()
+        except asyncio.CancelledError:
+            if run.stop_reason is None:
+                raise
+            _go_on()
+            raise run.stop_reason from None
     except AgentUIError as error:
         if keeping is not None:
             await drop(keeping, run, error)
         run.finish("failed", describe_error(error))
+        state.telemetry.counters.count_error(error.code)
         _name_node(error)
         if answer.has_begun:
             return await answer.fail(redacted(error, run.redactor))
@@ -130,6 +142,13 @@ async def answer_run(request: web.Request, state: State, run: Run, wire: WireReq
         raise
 
 
+def _go_on() -> None:
+    """The cancellation has done its work: from here on the task tells its caller of it."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
+
+
 def _name_node(error: AgentUIError) -> None:
     """Say in the message which node failed: the vendors' shapes have no room for details."""
     if isinstance(error, NodeFailed) and "node" in error.details:
@@ -138,6 +157,8 @@ def _name_node(error: AgentUIError) -> None:
 
 def _headers(request: web.Request) -> dict[str, str]:
     """Header names in lower case; repeated ones joined as HTTP allows."""
+    if isinstance(request, PlainRequest):
+        return request.fields
     given = request.headers
     headers = {name.lower(): value for name, value in given.items()}
     return headers if len(headers) == len(given) else {name: ", ".join(given.getall(name)) for name in headers}

@@ -1,26 +1,57 @@
 """The proxied routes' responses: whole or streamed, each of whose heads leaves in one write with what comes first.
 
-aiohttp's own look for cookies, compression, charsets and kinds of payload, none of which an answer of ours has, and send a
-stream's head by itself. That took longer than running a pipeline's node.
+aiohttp's own look for cookies, compression, charsets and kinds of payload, none of which an answer of ours has, send a
+stream's head by itself, and pass each piece through several functions. That took longer than running a pipeline's node.
 """
 
+import asyncio
+import socket
 import time
 from collections.abc import Mapping
 from email.utils import formatdate
 from functools import lru_cache
 
-from aiohttp import HttpVersion10, HttpVersion11, web
+from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, web
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http import SERVER_SOFTWARE
+
+MAX_WAITING = 4 * 1024
+"""Bytes of a stream that wait here for a caller who does not read."""
+MAX_UNSENT = 16 * 1024
+"""Bytes that wait in the system's buffer."""
+_NOTSENT_LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
+_UNIX: int | None = getattr(socket, "AF_UNIX", None)
+
+
+def limit_unsent(transport: asyncio.Transport | None) -> None:
+    """Let a stream's caller who does not read be noticed soon, so that the upstream is held instead of heard and stored.
+
+    Left alone, the system takes some 4 MB for each connection before it says that it is full. The limit (where the system has
+    one: Linux, macOS) counts only what has not been sent yet, so a fast caller far away is served as fast as before.
+    """
+    if transport is None:
+        return
+    transport.set_write_buffer_limits(high=MAX_WAITING)
+    connection = transport.get_extra_info("socket")
+    if connection is not None and connection.family != _UNIX and _NOTSENT_LOWAT is not None:
+        connection.setsockopt(socket.IPPROTO_TCP, _NOTSENT_LOWAT, MAX_UNSENT)
 
 
 class LeanResponse(web.StreamResponse):
-    """An answer to a POST with status 200 and exactly these headers (names in lower case) beside those that HTTP asks for."""
+    """An answer to a POST with status 200 and exactly these headers (names in lower case) beside those that HTTP asks for.
+
+    It is one of aiohttp's by its name alone, writes to the connection itself, and waits whenever the caller does not read.
+    """
 
     def __init__(self, headers: Mapping[str, str]) -> None:
-        super().__init__(headers={**headers, "date": _http_date(int(time.time())), "server": SERVER_SOFTWARE})
+        # What aiohttp would set up here is for answers that change while they are made.
+        self._fields = {**headers, "date": _http_date(int(time.time())), "server": SERVER_SOFTWARE}
+        self._status = 200
         self._writer: AbstractStreamWriter | None = None
+        self._connection: BaseProtocol | None = None
         self._keeps: bool | None = None
+        self._head = b""
 
     @property
     def prepared(self) -> bool:
@@ -33,25 +64,38 @@ class LeanResponse(web.StreamResponse):
         return self._keeps
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Put the head together; it waits in the writer for the first bytes of the body."""
+        """Put the head together; it waits for the first bytes of the body. Raises ValueError for what is no header."""
         if self._writer is not None:
             return self._writer
-        self._writer = writer = request.writer
-        self._keeps = request.keep_alive
-        version = request.version
-        if "content-length" not in self.headers:
-            if version >= HttpVersion11:
-                writer.enable_chunking()
-                self.headers["transfer-encoding"] = "chunked"
-            else:
-                self._keeps = False  # its end is the connection's
+        self._writer, self._connection = request.writer, request.protocol
+        version, fields = request.version, self._fields
+        has_end = self._frame(version)
+        self._keeps = keeps = request.keep_alive and has_end
         # What is not said is the version's habit (RFC 9112, 9.3).
-        if self._keeps and version == HttpVersion10:
-            self.headers["connection"] = "keep-alive"
-        elif not self._keeps and version == HttpVersion11:
-            self.headers["connection"] = "close"
-        await writer.write_headers(f"HTTP/{version.major}.{version.minor} 200 OK", self.headers)
-        return writer
+        if keeps and version == HttpVersion10:
+            fields["connection"] = "keep-alive"
+        elif not keeps and version == HttpVersion11:
+            fields["connection"] = "close"
+        self._head = _render_head(version, fields)
+        return self._writer
+
+    def _frame(self, version: HttpVersion) -> bool:
+        """Say where the body ends, by length or in chunks; False where only the connection's end tells."""
+        return True
+
+    async def _send(self, data: bytes) -> None:
+        """Send bytes, the head before them, and wait for a caller who has no room. Raises ConnectionError when it is gone."""
+        connection, writer = self._connection, self._writer
+        assert connection is not None and writer is not None
+        transport = connection.transport
+        if transport is None or transport.is_closing():
+            raise ConnectionResetError("The caller is gone.")
+        if self._head:
+            writer.output_size += len(self._head)  # aiohttp asks whether an answer has begun
+            data, self._head = self._head + data, b""
+        transport.write(data)
+        if connection.writing_paused:
+            await writer.drain()
 
 
 class WholeResponse(LeanResponse):
@@ -63,22 +107,45 @@ class WholeResponse(LeanResponse):
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Send everything. Raises ConnectionError when the caller is gone."""
-        assert self._writer is not None
-        await self._writer.write_eof(self._whole)
+        await self._send(self._whole)
 
 
 class StreamedResponse(LeanResponse):
-    """A body in pieces."""
+    """A body in pieces, as chunks (RFC 9112, 7.1) where the caller's HTTP knows them."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        super().__init__(headers)
+        self._in_chunks = False
+        self._is_over = False
+
+    def _frame(self, version: HttpVersion) -> bool:
+        self._in_chunks = version >= HttpVersion11
+        if self._in_chunks:
+            self._fields["transfer-encoding"] = "chunked"
+        return self._in_chunks
 
     async def write(self, data: bytes | bytearray | memoryview) -> None:
         """Send a piece, once the caller has room for it. Raises ConnectionError when the caller is gone."""
-        assert self._writer is not None
-        await self._writer.write(data)
+        if data:
+            whole = bytes(data)
+            await self._send(b"%x\r\n%b\r\n" % (len(whole), whole) if self._in_chunks else whole)
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Send the end, ``data`` before it. A second end is none."""
-        assert self._writer is not None
-        await self._writer.write_eof(data)
+        if self._is_over:
+            return
+        self._is_over = True
+        if self._in_chunks:
+            data = b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data) if data else b"0\r\n\r\n"
+        await self._send(data)
+
+
+def _render_head(version: HttpVersion, fields: Mapping[str, str]) -> bytes:
+    """The status line and the headers. Raises ValueError where a header would break out of its line."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
+    if not lines.count("\r") == lines.count("\n") == len(fields) or "\0" in lines:
+        raise ValueError("A header of the answer holds a line break or NUL.")
+    return f"HTTP/{version.major}.{version.minor} 200 OK\r\n{lines}\r\n".encode()
 
 
 @lru_cache(maxsize=1)  # the answers of one second share it

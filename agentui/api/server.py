@@ -4,20 +4,30 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 
 from aiohttp import web
+from aiohttp.base_protocol import BaseProtocol
 
 from agentui import __version__
+from agentui.api.connection import CallerConnection
 from agentui.api.desk import LazyDesk
+from agentui.api.door import add_door_routes
 from agentui.api.editor import add_editor_routes
-from agentui.api.front import make_front
+from agentui.api.front import make_front, make_short_way
 from agentui.api.guard import guard
 from agentui.api.memory import add_memory_routes
+from agentui.api.metrics import metrics
 from agentui.api.models import add_model_routes
 from agentui.api.pages import add_page_routes
 from agentui.api.proxy import add_proxy_routes
+from agentui.api.readiness import ready
+from agentui.api.siblings import THOUGHTS, Family, Siblings
 from agentui.api.state import STATE, State
+from agentui.api.telemetry import Telemetry
+from agentui.errors import ServerStopping
+from agentui.files import SharedLock
 from agentui.ids import new_id
 from agentui.jsonio import dumps
 from agentui.pipeline.continuity import Continuity
@@ -32,6 +42,7 @@ from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
 from agentui.store.lazy import LazyStore
 from agentui.store.opening import door_to_store
+from agentui.store.pulse import StorePulse
 from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
 from agentui.vendors.registry import make_vendors
@@ -47,14 +58,16 @@ def create_app(
     named_origins: Mapping[str, str] = NOTHING,
     secret_env: Mapping[str, str] = NOTHING,
     default_active: str = "default",
+    family: Family | None = None,
 ) -> web.Application:
     """The whole server as an application; it loads files and opens connections when it starts.
 
     ``named_origins`` are addresses that a base_url may call by a word (``demo``), ``secret_env`` the environment's
-    ``AGENTUI_SECRET_*``, ``default_active`` the pipeline that answers until somebody activates another.
+    ``AGENTUI_SECRET_*``, ``default_active`` the pipeline that answers until somebody activates another. ``family`` are the
+    workers of one server, where this is one of several: somebody else has locked the data folder for all of them.
     """
     app = web.Application(middlewares=[guard], client_max_size=settings.max_body)
-    state = _make_state(settings, named_origins, secret_env, default_active)
+    state = _make_state(settings, named_origins, secret_env, default_active, family)
     app[STATE] = state
     app.cleanup_ctx.append(_live)
     add_proxy_routes(app)
@@ -62,13 +75,21 @@ def create_app(
     add_editor_routes(app)
     add_memory_routes(app)
     add_page_routes(app)
+    if family is not None:
+        add_door_routes(app)
     app.router.add_get("/health", health)
+    app.router.add_get("/ready", ready)
+    app.router.add_get("/metrics", metrics)
     app.router.add_get("/openapi.json", openapi)
     return app
 
 
 def _make_state(
-    settings: Settings, named_origins: Mapping[str, str], secret_env: Mapping[str, str], default_active: str
+    settings: Settings,
+    named_origins: Mapping[str, str],
+    secret_env: Mapping[str, str],
+    default_active: str,
+    family: Family | None,
 ) -> State:
     redactor = Redactor()
     if settings.token is not None:
@@ -76,6 +97,8 @@ def _make_state(
     catalog, complaints = load_catalog(BUILTIN)
     for complaint in complaints:
         log.warning("%s", complaint)
+    token = settings.token.get_secret_value() if settings.token is not None else None
+    siblings = Siblings(family, token=token, write_timeout=settings.write_timeout)
     services = Services(
         vendors=make_vendors(),
         upstream=Upstream(
@@ -85,7 +108,7 @@ def _make_state(
             max_in_flight=settings.max_per_origin,
         ),
         secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
-        continuity=Continuity(),
+        continuity=Continuity(partial(siblings.tell_all, THOUGHTS) if siblings.numbers else None),
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
         max_event=settings.max_event,
         max_reply=settings.max_reply,
@@ -93,19 +116,24 @@ def _make_state(
     owner = new_id("server")
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
     # It opens at its first use; turns that a dead process left behind have failed by then.
-    store = LazyStore(door_to_store(url, settings.data), lambda opened: desk.recover(opened))
+    store = LazyStore(door_to_store(url, settings.data, is_shared=family is not None), lambda opened: desk.recover(opened))
     desk = LazyDesk(store, owner, settings)
+    # Several workers change the same files.
+    lock = SharedLock(settings.data / "documents.lock") if family is not None else None
     return State(
         settings=settings,
         catalog=catalog,
-        pipelines=PipelineLibrary(settings.pipelines, settings.data, catalog, default_active=default_active),
-        presets=PresetLibrary(settings.presets, settings.data),
+        pipelines=PipelineLibrary(settings.pipelines, settings.data, catalog, default_active=default_active, lock=lock),
+        presets=PresetLibrary(settings.presets, settings.data, lock=lock),
         services=services,
         executor=PipelineExecutor(),
         history=RunHistory(settings.run_history, settings.run_history_bytes),
         redactor=redactor,
         store=store,
+        pulse=StorePulse(store),
         owner=owner,
+        siblings=siblings,
+        telemetry=Telemetry(settings, owner),
         desk=desk,
     )
 
@@ -116,7 +144,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
     state.store.claim()
     state.pipelines.load()
     state.presets.load()
-    async with state.services.upstream:
+    async with state.services.upstream, state.siblings:
         watchers = [asyncio.create_task(library.watch()) for library in (state.pipelines, state.presets)]
         try:
             yield
@@ -125,6 +153,8 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                 watcher.cancel()
                 with suppress(asyncio.CancelledError):
                     await watcher
+            await state.telemetry.close()
+            await state.pulse.stop()
             await state.desk.close()
             await state.store.close()
 
@@ -157,13 +187,39 @@ def _document(settings: Settings) -> bytes:
     return dumps(build_openapi(settings))
 
 
+LAST_WORDS_SECONDS = 2.0
+"""How long those who are cut may take to hear of it."""
+
 _SILENT = logging.Logger("agentui.access", logging.CRITICAL)
 """aiohttp's access log stays off: it costs a line per request on the hot path and shows ``?key=``."""
 
 
 class _Protocol(web.RequestHandler):
-    """aiohttp's connection, with one difference: a malformed request is never repeated in the answer or in the log
-    (aiohttp's own page quotes it, keys included)."""
+    """aiohttp's connection, with three differences: a malformed request is never repeated in the answer or in the log
+    (aiohttp's own page quotes it, keys included), the listener knows which connections are open, and an idle one can be
+    closed."""
+
+    def __init__(self, connections: "_Connections", manager: web.Server, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(manager, loop=loop, keepalive_timeout=15.0, access_log=_SILENT, max_line_size=8190)
+        self._among = connections
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Somebody connected."""
+        super().connection_made(transport)
+        self._among.add(self)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """The connection is closed."""
+        super().connection_lost(exc)
+        self._among.remove(self)
+
+    def close(self) -> None:
+        """Take no more requests; one that is under way is answered first. (aiohttp would leave an idle connection open until
+        all are cut.)"""
+        is_idle = self._waiter is not None and not self._waiter.done()
+        super().close()
+        if is_idle and self.transport is not None:
+            self.transport.close()
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
@@ -184,34 +240,94 @@ class _Protocol(web.RequestHandler):
         return response
 
 
+class _Connections:
+    """The open connections, and a way to wait until there is none."""
+
+    def __init__(self) -> None:
+        self._open: set[BaseProtocol] = set()
+        self._none = asyncio.Event()
+
+    def add(self, connection: BaseProtocol) -> None:
+        """One more."""
+        self._open.add(connection)
+        self._none.clear()
+
+    def remove(self, connection: BaseProtocol) -> None:
+        """One less."""
+        self._open.discard(connection)
+        if not self._open:
+            self._none.set()
+
+    async def closed(self, seconds: float, hurry: asyncio.Event) -> None:
+        """Wait until there is none, but no longer than ``seconds`` and not once somebody is in a hurry."""
+        if not self._open or hurry.is_set():
+            return
+        waits = [asyncio.create_task(self._none.wait()), asyncio.create_task(hurry.wait())]
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
+
+
 class Listener:
     """The application on a port. When it stops, requests under way may go on for ``stop_seconds`` before they are cut."""
 
     def __init__(self, app: web.Application, *, stop_seconds: float = 3.0) -> None:
         self._app = app
-        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=stop_seconds)
-        self._server: asyncio.Server | None = None
+        self._stop_seconds = stop_seconds
+        self._runner = web.AppRunner(
+            app, handler_cancellation=True, access_log=None, shutdown_timeout=min(LAST_WORDS_SECONDS, stop_seconds)
+        )
+        self._connections = _Connections()
+        self._servers: list[asyncio.Server] = []
 
     async def start(self, host: str, port: int, *, reuse_port: bool = False) -> int:
-        """Load everything and listen; returns the port. Raises OSError when the port is busy."""
+        """Load everything and listen; returns the port. Raises OSError when the port is busy.
+
+        A worker opens its door to the other workers too.
+        """
         await self._runner.setup()
         manager = self._runner.server
         assert manager is not None
-        manager.request_handler = make_front(self._app[STATE], manager.request_handler)
+        state = self._app[STATE]
+        manager.request_handler = make_front(state, manager.request_handler)
         loop = asyncio.get_running_loop()
 
-        def connection() -> _Protocol:
-            return _Protocol(manager, loop=loop, keepalive_timeout=15.0, access_log=_SILENT, max_line_size=8190)
+        short_way = make_short_way(state)
+
+        def adopted() -> _Protocol:
+            return _Protocol(self._connections, manager, loop)
+
+        def connection() -> CallerConnection:
+            return CallerConnection(loop, short_way, adopted, manager, self._connections)
 
         try:
-            self._server = await loop.create_server(connection, host, port, backlog=4096, reuse_port=reuse_port or None)
+            if state.siblings.door is not None:
+                self._servers.append(await loop.create_unix_server(connection, state.siblings.door))
+            server = await loop.create_server(connection, host, port, backlog=4096, reuse_port=reuse_port or None)
+            self._servers.append(server)
         except OSError:
-            await self._runner.cleanup()
+            await self.stop()
             raise
-        return int(self._server.sockets[0].getsockname()[1])
+        return int(server.sockets[0].getsockname()[1])
 
-    async def stop(self) -> None:
-        """Stop listening, let what runs end within a few seconds, and close everything."""
-        if self._server is not None:
-            self._server.close()
+    async def stop(self, hurry: asyncio.Event | None = None) -> None:
+        """Take no more connections, let what runs end within ``stop_seconds``, cut the rest, and close everything.
+
+        Idle connections and the editor's live streams end at once. ``hurry`` ends the wait. Who is cut hears so in the
+        words of its dialect.
+        """
+        self._app[STATE].is_stopping = True
+        for server in self._servers:
+            server.close()
+        manager = self._runner.server
+        if manager is not None:
+            # What has just arrived begins, so that it counts as under way.
+            for _ in range(2):
+                await asyncio.sleep(0)
+            manager.pre_shutdown()
+            await self._app.shutdown()
+            await self._connections.closed(self._stop_seconds, hurry or asyncio.Event())
+            for run in self._app[STATE].history.running:
+                run.stop(ServerStopping("The server is stopping. Send the request again in a moment.", retry_after=1))
         await self._runner.cleanup()

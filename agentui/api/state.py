@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from agentui.api.desk import LazyDesk
+from agentui.api.siblings import Siblings
+from agentui.api.telemetry import Telemetry
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary, PresetLibrary
@@ -13,6 +15,7 @@ from agentui.pipeline.run import Services
 from agentui.redaction import Redactor
 from agentui.settings import Settings
 from agentui.store.lazy import LazyStore
+from agentui.store.pulse import StorePulse
 
 
 @dataclass
@@ -28,9 +31,14 @@ class State:
     history: RunHistory
     redactor: Redactor
     store: LazyStore
+    pulse: StorePulse
     desk: LazyDesk
     owner: str
+    siblings: Siblings
+    telemetry: Telemetry
     in_flight: int = 0
+    is_stopping: bool = False
+    """True once the server takes no more connections."""
 
 
 STATE: web.AppKey[State] = web.AppKey("state", State)

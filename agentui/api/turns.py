@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agentui.api.answer import ProxyAnswer
 from agentui.api.state import State
-from agentui.errors import AgentUIError, BadRequest, StoreFull
+from agentui.errors import AgentUIError, BadRequest, StoreFailed, StoreFull
 from agentui.jsonio import Json
 from agentui.pipeline.executor import INTERNAL, answer_text, describe_error
 from agentui.pipeline.run import Run
@@ -141,8 +141,8 @@ async def _keeping(state: State, run: Run) -> Keeping | None:
 
 
 async def keep(keeping: Keeping, run: Run, answer: ProxyAnswer) -> None:
-    """Commit what a run wrote, whatever the caller does meanwhile. On a full disk the answer still goes out, marked with
-    ``x-agentui-not-saved`` where its headers are not out yet; any other error is the run's failure.
+    """Commit what a run wrote, whatever the caller does meanwhile. On a full or failing disk the answer still goes out,
+    marked with ``x-agentui-not-saved`` where its headers are not out yet; any other error is the run's failure.
 
     A forwarded answer that is the upstream's error is passed on, and is no turn.
     """
@@ -152,7 +152,7 @@ async def keep(keeping: Keeping, run: Run, answer: ProxyAnswer) -> None:
             return
     try:
         await _uncancelled(keeping.keep(run))
-    except StoreFull as error:
+    except (StoreFull, StoreFailed) as error:
         log.error("Run %s was answered but not saved: %s", run.id, error.message)
         run.emit("run.warning", data={"message": f"Not saved: {error.message}"})
         answer.note_headers({"x-agentui-not-saved": error.code})
@@ -175,11 +175,12 @@ async def _drop(keeping: Keeping, run: Run, error: Json, *, cancelled: bool) -> 
 
 
 def answer_of(run: Run) -> tuple[str, int, int]:
-    """The words of the answering node, and its input and output tokens."""
+    """The words of the answering node, without the keys that an upstream may repeat, and its input and output tokens."""
     out = _answer_out(run)
     text = out.get("response_text")
     usage = usage_of(run, out)
-    return text if isinstance(text, str) else answer_text(out), usage.input or 0, usage.output or 0
+    words = text if isinstance(text, str) else answer_text(out)
+    return run.redactor.redact(words), usage.input or 0, usage.output or 0
 
 
 def _answer_out(run: Run) -> Mapping[str, Json]:

@@ -3,8 +3,9 @@
 ``Choice`` and ``Reply`` are values that nobody changes; they are not frozen for speed alone (see ``Message``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from agentui.chat.deltas import (
     Delta,
@@ -172,7 +173,9 @@ class ReplyBuilder:
                 self._words.append(delta.text)
             else:
                 self._speaker = -1
-                self._add(delta)
+                add = _ADDERS.get(type(delta))
+                if add is not None:
+                    add(self, delta)
 
     def _choice(self, number: int) -> _OpenChoice:
         choice = self._choices.get(number)
@@ -180,31 +183,33 @@ class ReplyBuilder:
             choice = self._choices[number] = _OpenChoice()
         return choice
 
-    def _add(self, delta: Delta) -> None:
-        match delta:
-            case TextDelta(text, number):
-                self._speaker, self._words = number, self._choice(number).part("text").pieces
-                self._words.append(text)
-            case ThinkingDelta():
-                self._add_thinking(delta)
-            case ToolCallDelta():
-                self._add_call(delta)
-            case RefusalDelta(text, number):
-                self._choice(number).part("refusal").pieces.append(text)
-            case Finish(reason, stop_sequence, number):
-                choice = self._choice(number)
-                choice.finish, choice.stop_sequence = reason, stop_sequence
-            case UsageDelta(usage):
-                self._usage = usage if self._usage is None else self._usage.updated(usage)
-            case Start():
-                self._start = delta
-            case LogprobsDelta(tokens, number):
-                choice = self._choice(number)
-                choice.logprobs = [*(choice.logprobs or ()), *tokens]
-            case MediaDelta(media, number):
-                self._choice(number).parts.append(_OpenPart("media", whole=media))
-            case OpaqueDelta(vendor, label, raw, number):
-                self._choice(number).parts.append(_OpenPart("opaque", whole=Opaque(vendor, label, raw)))
+    def _add_text(self, delta: TextDelta) -> None:
+        self._speaker, self._words = delta.choice, self._choice(delta.choice).part("text").pieces
+        self._words.append(delta.text)
+
+    def _add_refusal(self, delta: RefusalDelta) -> None:
+        self._choice(delta.choice).part("refusal").pieces.append(delta.text)
+
+    def _add_finish(self, delta: Finish) -> None:
+        choice = self._choice(delta.choice)
+        choice.finish, choice.stop_sequence = delta.reason, delta.stop_sequence
+
+    def _add_usage(self, delta: UsageDelta) -> None:
+        self._usage = delta.usage if self._usage is None else self._usage.updated(delta.usage)
+
+    def _add_start(self, delta: Start) -> None:
+        self._start = delta
+
+    def _add_logprobs(self, delta: LogprobsDelta) -> None:
+        choice = self._choice(delta.choice)
+        choice.logprobs = [*(choice.logprobs or ()), *delta.tokens]
+
+    def _add_media(self, delta: MediaDelta) -> None:
+        self._choice(delta.choice).parts.append(_OpenPart("media", whole=delta.media))
+
+    def _add_opaque(self, delta: OpaqueDelta) -> None:
+        part = _OpenPart("opaque", whole=Opaque(delta.vendor, delta.label, delta.raw))
+        self._choice(delta.choice).parts.append(part)
 
     def _add_thinking(self, delta: ThinkingDelta) -> None:
         part = self._choice(delta.choice).part("thinking", delta.block)
@@ -234,3 +239,18 @@ class ReplyBuilder:
             self._start.created,
             self._usage,
         )
+
+
+_ADDERS: Mapping[type, Callable[[ReplyBuilder, Any], None]] = {
+    TextDelta: ReplyBuilder._add_text,
+    ThinkingDelta: ReplyBuilder._add_thinking,
+    ToolCallDelta: ReplyBuilder._add_call,
+    RefusalDelta: ReplyBuilder._add_refusal,
+    Finish: ReplyBuilder._add_finish,
+    UsageDelta: ReplyBuilder._add_usage,
+    Start: ReplyBuilder._add_start,
+    LogprobsDelta: ReplyBuilder._add_logprobs,
+    MediaDelta: ReplyBuilder._add_media,
+    OpaqueDelta: ReplyBuilder._add_opaque,
+}
+"""What each kind of delta adds; ``End`` and ``Failure`` add nothing. (A ``match`` would ask one class after the other.)"""

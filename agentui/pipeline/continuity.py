@@ -6,13 +6,14 @@ place for either. They are kept here by the tool call's id, which every dialect 
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 
 from agentui.chat.messages import Message, Part, Thinking, ToolCall
 from agentui.chat.plain import as_plain
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
+from agentui.jsonio import Json, dumps
 
 MAX_CALLS = 10_000
 MAX_AGE_SECONDS = 3600.0
@@ -28,13 +29,30 @@ class _Kept:
 
 
 class Continuity:
-    """A bounded memory, oldest out first. Lives in one process; a miss only means that thinking starts anew."""
+    """A bounded memory, oldest out first. Lives in one process; a miss only means that thinking starts anew.
 
-    def __init__(self) -> None:
+    ``tell`` lets other processes, which the conversation may reach next, take in what this one keeps.
+    """
+
+    def __init__(self, tell: Callable[[bytes], Awaitable[None]] | None = None) -> None:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._tell = tell
 
-    def remember(self, vendor: VendorName, reply: Reply) -> None:
-        """Keep the signed thoughts of an answer that asks for tools."""
+    async def share(self, vendor: VendorName, reply: Reply) -> None:
+        """Keep the signed thoughts of an answer that asks for tools, here and in the other processes."""
+        kept = self.remember(vendor, reply)
+        if kept and self._tell is not None:
+            await self._tell(dumps([{"call": call_id, **asdict(entry)} for call_id, entry in kept.items()]))
+
+    def take(self, told: Json) -> None:
+        """Keep what another process told."""
+        for entry in told:
+            thoughts = tuple(Thinking(**thought) for thought in entry["thoughts"])
+            self._keep(entry["call"], _Kept(entry["vendor"], time.monotonic(), thoughts, entry["signature"]))
+
+    def remember(self, vendor: VendorName, reply: Reply) -> dict[str, _Kept]:
+        """Keep the signed thoughts of an answer that asks for tools; what was kept, by the call's id."""
+        told: dict[str, _Kept] = {}
         for choice in reply.choices:
             if not choice.tool_calls:
                 continue
@@ -45,7 +63,9 @@ class Continuity:
             )
             for number, call in enumerate(choice.tool_calls):
                 if call.id and (call.signature or (thoughts and number == 0)):
-                    self._keep(call.id, _Kept(vendor, time.monotonic(), thoughts if number == 0 else (), call.signature))
+                    told[call.id] = _Kept(vendor, time.monotonic(), thoughts if number == 0 else (), call.signature)
+                    self._keep(call.id, told[call.id])
+        return told
 
     def restore(self, vendor: VendorName, messages: Sequence[Message]) -> Sequence[Message]:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""

@@ -48,7 +48,7 @@ class PipelineExecutor:
             raise
         except asyncio.CancelledError as error:
             if not is_late:
-                run.finish("cancelled")
+                run.finish("cancelled", describe_error(run.stop_reason) if run.stop_reason is not None else None)
                 raise
             late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
             run.finish("failed", describe_error(late))

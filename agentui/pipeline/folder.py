@@ -14,6 +14,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, TypeAlias, TypeVar
@@ -113,13 +114,14 @@ class _Seen:
 class FolderLibrary(ABC, Generic[T]):
     """The documents of one folder by id (the file's name), their versions, and the last good state of each.
 
-    ``data`` holds what is ours: ``good/<kind>/<id>.json`` and ``versions/<kind>/<id>/``.
+    ``data`` holds what is ours: ``good/<kind>/<id>.json`` and ``versions/<kind>/<id>/``. ``lock`` keeps out whoever else
+    changes these files; other processes only where it is a ``SharedLock``. It must let its holder in again.
     """
 
     kind: ClassVar[str]
     noun: ClassVar[str]
 
-    def __init__(self, folder: Path, data: Path) -> None:
+    def __init__(self, folder: Path, data: Path, *, lock: AbstractContextManager[object] | None = None) -> None:
         self.folder = folder
         self._good_folder = data / "good" / self.kind
         self._versions_folder = data / "versions" / self.kind
@@ -128,7 +130,7 @@ class FolderLibrary(ABC, Generic[T]):
         self._ignored: tuple[str, ...] = ()
         self._unsaved: dict[str, str] = {}
         self._listeners: list[Callable[[frozenset[str]], None]] = []
-        self._lock = threading.RLock()
+        self._lock: AbstractContextManager[object] = lock or threading.RLock()
 
     @abstractmethod
     def understand(self, id: str, document: Mapping[str, Json]) -> tuple[T, tuple[Problem, ...]]:

@@ -209,6 +209,11 @@ class RunHistory:
             later.append(run)
         return later[::-1]
 
+    @property
+    def running(self) -> Sequence[Run]:
+        """The runs under way, oldest first."""
+        return [run for run in self._runs.values() if run.finished is None]
+
     def subscribe(self) -> LiveFeed:
         """A feed of the runs that begin while it is entered."""
         feed = LiveFeed(self._feeds)

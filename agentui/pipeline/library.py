@@ -1,13 +1,14 @@
 """The pipelines and the presets: two folders of documents."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentui.errors import Conflict, InvalidPipeline, NotFound, Problem
-from agentui.files import write_atomically
+from agentui.files import signature_of, write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
 from agentui.pipeline.folder import FolderLibrary
 from agentui.pipeline.node import Catalog
@@ -25,12 +26,32 @@ class PipelineLibrary(FolderLibrary[Plan]):
     kind: ClassVar[str] = "pipelines"
     noun: ClassVar[str] = "pipeline"
 
-    def __init__(self, folder: Path, data: Path, catalog: Catalog, default_active: str = "default") -> None:
-        super().__init__(folder, data)
+    def __init__(
+        self,
+        folder: Path,
+        data: Path,
+        catalog: Catalog,
+        default_active: str = "default",
+        *,
+        lock: AbstractContextManager[object] | None = None,
+    ) -> None:
+        super().__init__(folder, data, lock=lock)
         self._catalog = catalog
         self._default = default_active
         self._state_file = data / "state.json"
+        self._state_signature = signature_of(self._state_file)
         self._state: dict[str, Json] = _read_state(self._state_file)
+
+    def refresh(self) -> frozenset[str]:
+        """Take in what changed in the folder, and which pipeline another process has made the active one."""
+        with self._lock:
+            changed = super().refresh()
+            signature = signature_of(self._state_file)
+            if signature is not None and signature != self._state_signature:
+                self._state_signature = signature
+                self._state = _read_state(self._state_file)
+                self.tell(frozenset())
+            return changed
 
     def understand(self, id: str, document: Mapping[str, Json]) -> tuple[Plan, tuple[Problem, ...]]:
         """Compile the pipeline."""
@@ -73,6 +94,7 @@ class PipelineLibrary(FolderLibrary[Plan]):
             state = {**self._state, "active": id}
             write_atomically(self._state_file, dumps_pretty(state))
             self._state = state
+            self._state_signature = signature_of(self._state_file)
             self.tell(frozenset())
 
     def note_rename(self, id: str, new_id: str) -> None:

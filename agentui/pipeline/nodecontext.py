@@ -118,15 +118,19 @@ class NodeContext:
             self.flush_chunks()
 
     def flush_chunks(self) -> None:
-        """Hand over the pieces that were gathered."""
-        if self._heard:
-            text, self._heard = self._heard, ""
-            self.run.emit("node.chunk", self.node_id, {"text": text})
+        """Hand over the pieces that were gathered, but for what may be the first half of a key that a model repeats: each
+        event is shown without keys, and half of one would not be known."""
+        text = self._heard
+        held = self.run.redactor.unfinished(text) if text else 0
+        self._heard = text[len(text) - held :]
+        if len(text) > held:
+            self.run.emit("node.chunk", self.node_id, {"text": text[: len(text) - held]})
 
     def close(self) -> None:
         """The node is done: hand over what was gathered, and let go of what refers back to this context."""
         if self._heard:
-            self.flush_chunks()
+            text, self._heard = self._heard, ""
+            self.run.emit("node.chunk", self.node_id, {"text": text})
         self._scope = None
 
     def _secret(self, name: str) -> str:

@@ -7,6 +7,7 @@ from math import inf
 from time import monotonic, time_ns
 from typing import Literal
 
+from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext
@@ -16,6 +17,7 @@ from agentui.pipeline.events import EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import Memory
 from agentui.pipeline.plan import Plan
+from agentui.pipeline.trace import RunTrace
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.tape import Tape
@@ -71,7 +73,15 @@ class Run:
     """The stored variables; None where the plan names none."""
     clock: Deadline | None = field(default=None, init=False)
     task: asyncio.Task[object] | None = field(default=None, init=False)
-    """What to cancel in order to stop the run; None where nobody may."""
+    """What ``stop`` cancels; None where nobody may stop the run."""
+    stop_reason: AgentUIError | None = field(default=None, init=False)
+    """Why somebody stopped it, where its caller is to hear of it."""
+    trace: RunTrace | None = field(default=None, init=False)
+    """Where its calls are traced; None where nobody wants traces."""
+    answer_began: float | None = field(default=None, init=False)
+    """When the first words of a streamed answer left, on the monotonic clock."""
+    chunks: int = field(default=0, init=False)
+    """Pieces of a streamed answer that were sent."""
     heard_bytes: int = field(default=0, init=False)
     """Bytes of upstream answers that OUT holds."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
@@ -97,6 +107,12 @@ class Run:
         events.items.append(new_event((type, monotonic() - self.started, node, data, pinned)))
         if events.waiting:
             events.wake()
+
+    def stop(self, reason: AgentUIError | None = None) -> None:
+        """Cancel what runs; its end comes later. The caller is told the reason, or finds its connection broken off."""
+        if self.task is not None:
+            self.stop_reason = reason
+            self.task.cancel()
 
     def finish(self, state: RunState, error: Json = None) -> None:
         """End the run, once."""

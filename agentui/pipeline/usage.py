@@ -22,6 +22,20 @@ def tokens_of(run: Run) -> Tokens:
     return Tokens(_sum([usage.input for usage in told]), _sum([usage.output for usage in told]))
 
 
+def told_tokens(run: Run) -> tuple[int | None, int | None]:
+    """The input and output tokens of the calls whose answers were read anyway. One that was forwarded unread is not read for
+    this."""
+    input = output = None
+    for node, out in run.out.items():
+        usage = out.get("usage")
+        if type(usage) is dict and node not in run.pins:
+            if (count := _count(usage.get("input_tokens"))) is not None:
+                input = count + (input or 0)
+            if (count := _count(usage.get("output_tokens"))) is not None:
+                output = count + (output or 0)
+    return input, output
+
+
 def usage_of(run: Run, out: Mapping[str, Json]) -> Tokens:
     """The tokens that a node's OUT tells of: its ``usage``, else those in an answer that was passed through unread, if it is
     one in the caller's dialect."""

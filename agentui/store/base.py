@@ -31,7 +31,8 @@ class Store(Protocol):
 
     async def write(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function atomically and return after its commit is durable. Raises Busy when the database stays locked,
-        StoreFull when the disk is full, StoreReadOnly when a damaged file is open for reading only."""
+        StoreFull when the disk is full, StoreFailed when it fails, StoreReadOnly when a damaged file is open for reading
+        only."""
 
     async def start(self) -> None:
         """Open, migrate, and take the folder's lock. Raises StoreInUse with the other process's id."""

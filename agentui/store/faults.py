@@ -16,6 +16,9 @@ class Fault(StrEnum):
     """Lost against another transaction (PostgreSQL): run it again."""
 
     FULL = "full"
+    FAILED = "failed"
+    """The disk did not do what it was asked: an input/output error, a file that does not open."""
+
     READ_ONLY = "read_only"
     DAMAGED = "damaged"
 
@@ -27,6 +30,9 @@ _SQLITE = {
     sqlite3.SQLITE_READONLY: Fault.READ_ONLY,
     sqlite3.SQLITE_CORRUPT: Fault.DAMAGED,
     sqlite3.SQLITE_NOTADB: Fault.DAMAGED,
+    sqlite3.SQLITE_IOERR: Fault.FAILED,
+    sqlite3.SQLITE_CANTOPEN: Fault.FAILED,
+    sqlite3.SQLITE_PROTOCOL: Fault.BUSY,
 }
 _SQLITE_REFUSED_WRITES = frozenset(
     {
@@ -68,6 +74,8 @@ def postgres_fault(error: DBAPIError) -> Fault | None:
             return Fault.FULL
         case "25006":
             return Fault.READ_ONLY
+        case "58030":
+            return Fault.FAILED
         case "55P03" | "57P01" | "57P02" | "57P03":
             return Fault.BUSY
         case str() if state[:2] in ("08", "53"):

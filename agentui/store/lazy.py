@@ -53,6 +53,10 @@ class LazyStore:
         """Open now, unless it is open."""
         await self._ready()
 
+    async def ping(self) -> None:
+        """Open the store, unless it is open, and read nothing. Raises what a read raises."""
+        await self.read(_nothing)
+
     async def _ready(self) -> Store:
         """The store, open."""
         if self._is_open and self._store is not None:
@@ -89,3 +93,7 @@ class LazyStore:
         """As the store says, and whether it is open."""
         known = self._door.status if self._store is None else self._store.status
         return {**known, "open": self._is_open}
+
+
+def _nothing(db: "Connection") -> None:
+    db.exec_driver_sql("SELECT 1")

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from agentui.errors import Unsupported
+from agentui.errors import StoreNotShared, Unsupported
 from agentui.store.address import place_of
 from agentui.store.base import Store
 from agentui.store.lock import FolderLock
@@ -33,12 +33,15 @@ class StoreDoor(Protocol):
         """What the store's ``status`` says before it starts."""
 
 
-def door_to_store(database_url: str | None, data: Path) -> StoreDoor:
-    """PostgreSQL where a URL names it, else the file ``agentui.db`` in the data folder.
+def door_to_store(database_url: str | None, data: Path, *, is_shared: bool = False) -> StoreDoor:
+    """PostgreSQL where a URL names it, else the file ``agentui.db`` in the data folder; several processes of one server
+    (``is_shared``) cannot have the file.
 
     Raises ValueError for a URL that is not PostgreSQL's, and Unsupported when its driver is not installed.
     """
-    return SqliteDoor(data / FILE) if database_url is None else PostgresDoor(database_url)
+    if database_url is not None:
+        return PostgresDoor(database_url)
+    return ClosedDoor() if is_shared else SqliteDoor(data / FILE)
 
 
 class SqliteDoor:
@@ -66,6 +69,28 @@ class SqliteDoor:
     def status(self) -> Mapping[str, Any]:
         """As the store says it of a file that it has not looked at."""
         return _status("sqlite", str(self._path))
+
+
+class ClosedDoor:
+    """To no store: the workers of a server share none, and somebody else has locked the folder for all of them."""
+
+    def claim(self) -> None:
+        """Nothing: the folder is the supervisor's."""
+
+    def release(self) -> None:
+        """Nothing was claimed."""
+
+    def load(self) -> Store:
+        """Raises StoreNotShared."""
+        raise StoreNotShared(
+            "This server has several workers and no database, so it keeps no chats and no stored variables: "
+            "set AGENTUI_DATABASE_URL to a PostgreSQL database, or serve with one worker."
+        )
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """There is none."""
+        return _status("none", "")
 
 
 class PostgresDoor:

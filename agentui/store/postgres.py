@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from agentui.errors import BadRequest, Busy, StoreFull, StoreReadOnly
+from agentui.errors import BadRequest, Busy, StoreFailed, StoreFull, StoreReadOnly
 from agentui.store import migrations
 from agentui.store.address import place_of
 from agentui.store.faults import Fault, postgres_fault, sqlstate
@@ -163,6 +163,8 @@ class PostgresStore:
                 return Busy(f"PostgreSQL at {self._place} did not finish: {_reason(error)}. Try again.", retry_after=1)
             case Fault.FULL:
                 return StoreFull(f"The disk of PostgreSQL at {self._place} is full. Make room and try again.")
+            case Fault.FAILED:
+                return StoreFailed(f"The disk of PostgreSQL at {self._place} fails. Look at the disk, and try again.")
             case Fault.READ_ONLY if not is_read:  # else a function writes where it may only read
                 return StoreReadOnly(f"PostgreSQL at {self._place} takes no writes: it is a standby, or set to read only.")
         return error

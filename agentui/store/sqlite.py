@@ -5,6 +5,7 @@ await read(fn)  ─▶ queue ─▶ reader threads: one snapshot each
 """
 
 import asyncio
+import errno
 import logging
 import sqlite3
 import time
@@ -18,7 +19,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError
 
-from agentui.errors import AgentUIError, Busy, StoreFull, StoreReadOnly
+from agentui.errors import AgentUIError, Busy, StoreFailed, StoreFull, StoreReadOnly
 from agentui.ids import Clock, SystemClock
 from agentui.store import migrations
 from agentui.store.backups import KEPT, Backups
@@ -38,6 +39,7 @@ E = TypeVar("E", bound=BaseException | None)
 log = logging.getLogger("agentui.store")
 
 RESERVE: Final = 8 * 1024 * 1024
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MOST_TOGETHER: Final = 128
 """Jobs that share a commit: enough to hide the disk's latency, few enough that the first need not wait long."""
 _BACKUP_ROUND: Final = 3600.0
@@ -83,11 +85,14 @@ class SqliteStore:
         self._backup_error: str | None = None
 
     async def start(self) -> None:
-        """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull, StoreReadOnly."""
+        """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull, StoreFailed, StoreReadOnly."""
         if self._path.is_dir():
             raise StoreReadOnly(f"{self._path} is a folder, where the database file belongs. Move it away and try again.")
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock.take()
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock.take()
+        except OSError as error:
+            raise self._not_usable(error) from error
         self._read_only = None
         self._file.may_write = True
         self._backups.go_on()
@@ -95,10 +100,14 @@ class SqliteStore:
             is_new = self._file.is_new
             await asyncio.to_thread(self._prepare)
             await self._open_lanes()
-        except BaseException:
+        except BaseException as error:
             await self._close_lanes()
             if not self._lock.is_claimed:
                 self._lock.release()
+            if isinstance(error, (sqlite3.Error, DBAPIError)):
+                raise self._not_opened(error) from error
+            if isinstance(error, OSError):
+                raise self._not_usable(error) from error
             raise
         self._loop = asyncio.get_running_loop()
         if self._read_only is None:
@@ -155,16 +164,16 @@ class SqliteStore:
     # Opening
 
     def _prepare(self) -> None:
-        """Check and migrate, in a thread. A full disk gives back the reserve and tries once more."""
+        """Check and migrate, in a thread. A full disk gives back the reserve and tries once more.
+
+        Raises StoreReadOnly, and what the database raises.
+        """
         try:
             self._check_and_migrate()
         except (sqlite3.Error, DBAPIError) as error:
             if sqlite_fault(error) is not Fault.FULL or not self._reserve.release():
-                raise self._explained(error) from error
-            try:
-                self._check_and_migrate()
-            except (sqlite3.Error, DBAPIError) as again:
-                raise self._explained(again) from again
+                raise
+            self._check_and_migrate()
             self._is_full = True
             return
         if self._read_only is None:
@@ -180,6 +189,20 @@ class SqliteStore:
         except StoreReadOnly as newer:
             self._read_only = newer.message
             self._file.may_write = False
+
+    def _not_opened(self, error: sqlite3.Error | DBAPIError) -> AgentUIError:
+        """Why the file could not be checked, copied, migrated or opened. SQLite's copying says so without a code."""
+        explained = self._explained(error)
+        if isinstance(explained, AgentUIError):
+            return explained
+        return StoreFailed(f"{self._path} could not be opened in this version's schema ({error}). Nothing of it was changed.")
+
+    def _not_usable(self, error: OSError) -> AgentUIError:
+        """Why files of the folder could not be made, locked, copied or removed."""
+        if error.errno in _NO_ROOM:
+            return self._full()
+        why = error.strerror or error
+        return StoreFailed(f"The folder {self._path.parent} cannot be used ({why}). Look at it, and try again.")
 
     async def _open_lanes(self) -> None:
         if self._read_only is None:
@@ -235,6 +258,9 @@ class SqliteStore:
                 explained = Busy("The database is locked by another program. Try again.", retry_after=1)
             case Fault.FULL:
                 explained = self._full()
+            case Fault.FAILED:
+                why = getattr(error, "orig", None) or error
+                explained = StoreFailed(f"The disk of {self._path.parent} fails ({why}). Look at the disk, and try again.")
             case Fault.READ_ONLY:
                 explained = StoreReadOnly(f"{self._path} cannot be written. Check its permissions and its disk.")
             case Fault.DAMAGED:
@@ -268,7 +294,12 @@ class SqliteStore:
         if wait_first:  # an empty file is not worth a day's copy
             await asyncio.sleep(_BACKUP_ROUND)
         while True:
-            await asyncio.to_thread(self._back_up)
+            copying = asyncio.ensure_future(asyncio.to_thread(self._back_up))
+            try:
+                await asyncio.shield(copying)
+            except asyncio.CancelledError:
+                await copying  # it was told to stop; nobody else may have the folder while it still writes
+                raise
             await asyncio.sleep(_BACKUP_ROUND)
 
     def _back_up(self) -> None:

@@ -18,10 +18,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 from agentui.jsonio import Json
-from agentui.templating.literals import CONSTANTS, join_surrogates, number, unescape
+from agentui.templating.literals import CONSTANTS, number, unescape
 
 MAX_BYTES = 4096
 MAX_NESTING = 30
@@ -149,8 +149,9 @@ def _refuse_constant(name: str) -> NoReturn:
 # Tokens: what may stand in a formula, and how deep, before any parser sees it.
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
+    """One sign. Not a frozen dataclass: a formula may have thousands, and those take three times as long to make."""
+
     kind: str
     text: str
     offset: int
@@ -170,7 +171,7 @@ class _Tokens:
                 self.stopped_at = offset
                 return
             if match.lastgroup != "space":
-                self.tokens.append(_Token(match.lastgroup, match.group(), offset))
+                self.tokens.append(_Token(match.lastgroup, match[0], offset))
             offset = match.end()
 
     def fail(self, offset: int, message: str) -> NoReturn:
@@ -247,13 +248,32 @@ class _Tokens:
 
 
 class _Compiler:
-    """Turns the tree into closures; every node that is not listed is an error."""
+    """Turns the tree into closures; every node that is not listed is an error.
+
+    Python's parser gets a text in which every string is blanked out and line feeds are the only ends of lines: what a string
+    says is read here (Python has other escapes than JSON), and lines and columns are those of the source.
+    """
 
     def __init__(self, source: str, tokens: _Tokens) -> None:
-        self._tokens = tokens
         self._lines = source.split("\n")
+        self._strings: dict[tuple[int, int], str] = {}
         # Parentheses let a formula run over several lines.
-        self._parsed = f"({source})"
+        self._parsed = f"({self._blank(source, tokens)})"
+
+    def _blank(self, source: str, tokens: _Tokens) -> str:
+        """The source as it is parsed; keeps what its strings say by their line and column in it."""
+        pieces: list[str] = []
+        taken = 0
+        for token in tokens.tokens:
+            if token.kind != "string":
+                continue
+            pieces.append(source[taken : token.offset])
+            pieces.append(f"'{'x' * (len(token.text) - 2)}'")
+            taken = token.offset + len(token.text)
+            line_start = source.rfind("\n", 0, token.offset) + 1
+            place = source.count("\n", 0, token.offset) + 1, token.offset - line_start + (line_start == 0)
+            self._strings[place] = unescape(token.text[1:-1])
+        return "".join((*pieces, source[taken:])).replace("\r", " ")
 
     def compile(self) -> Evaluate:
         """The whole formula. Raises ExpressionError."""
@@ -271,10 +291,8 @@ class _Compiler:
         raise ExpressionError(message, min(line, len(self._lines)), max(0, column) + 1)
 
     def _fail(self, node: ast.expr, message: str) -> NoReturn:
-        """Raise ExpressionError where the node begins."""
-        line = f"({self._lines[0]}" if node.lineno == 1 else self._lines[node.lineno - 1]
-        # ast counts bytes.
-        self._fail_at(node.lineno, len(line.encode()[: node.col_offset].decode(errors="ignore")), message)
+        """Raise ExpressionError where the node begins. ``ast`` counts bytes, and what it parsed is ASCII."""
+        self._fail_at(node.lineno, node.col_offset, message)
 
     def _node(self, node: ast.expr) -> Evaluate:
         match node:
@@ -308,7 +326,7 @@ class _Compiler:
     def _constant(self, node: ast.Constant) -> Evaluate:
         value = node.value
         if isinstance(value, str):
-            value = join_surrogates(value)
+            value = self._strings[node.lineno, node.col_offset]
         elif isinstance(value, (int, float)):
             self._check_number(node, value)
         elif value is not None:
@@ -331,7 +349,7 @@ class _Compiler:
         for key, value in zip(node.keys, node.values, strict=True):
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
                 self._fail(key or node, "The keys of an object are texts in quotes.")
-            members.append((join_surrogates(key.value), self._node(value)))
+            members.append((self._strings[key.lineno, key.col_offset], self._node(value)))
         return lambda random: {key: run(random) for key, run in members}
 
     def _unary(self, node: ast.UnaryOp) -> Evaluate:

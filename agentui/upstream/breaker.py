@@ -51,7 +51,7 @@ class Breaker:
             self._open_until = None
             self._probing = False
             self._window.clear()
-        self._window.add(now, total=1)
+        self._window.add(now)
 
     def failed(self, now: float) -> None:
         """The origin was unreachable, broke off, was too slow or answered 5xx."""
@@ -60,7 +60,7 @@ class Breaker:
                 self._open_until = now + REST
                 self._probing = False
             return
-        self._window.add(now, total=1, marked=1)
+        self._window.add(now, marked=True)
         total, marked = self._window.counts(now)
         if total >= ENOUGH and marked >= total * SHARE:
             self._open_until = now + REST

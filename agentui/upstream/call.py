@@ -46,6 +46,7 @@ class UpstreamCall:
 
     ``deadline`` is a moment, not a span; None means that only ``timeouts`` limit the call. ``node`` is the id that errors
     carry. ``on_attempt`` hears of every attempt as it ends, before the pause that follows; it must not block.
+    ``attempt_headers`` gives further headers for the attempt with a number, where attempts are told apart.
     """
 
     method: str
@@ -57,6 +58,7 @@ class UpstreamCall:
     node: str | None = None
     retries: bool = True
     on_attempt: Callable[[Attempt], None] | None = None
+    attempt_headers: Callable[[int], Mapping[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

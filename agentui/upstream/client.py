@@ -14,13 +14,13 @@ from aiohttp.abc import AbstractResolver
 from agentui.errors import AgentUIError, UpstreamUnavailable
 from agentui.upstream.call import UpstreamCall, UpstreamReply
 from agentui.upstream.exchange import Exchange
-from agentui.upstream.head import render_head
-from agentui.upstream.origins import Origin, Origins, resolve_base_url
+from agentui.upstream.head import render_head, with_headers
+from agentui.upstream.origins import Origin, Origins, Tally, resolve_base_url
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
 from agentui.upstream.pool import Pool
 from agentui.upstream.retry import RetryBudget, pause_before, retries_for
 from agentui.upstream.stream import MAX_REPLY, UpstreamStream
-from agentui.upstream.target import Target
+from agentui.upstream.target import Place, Target
 
 MAX_IN_FLIGHT = 100
 
@@ -74,6 +74,15 @@ class Upstream:
     ) -> None:
         await self.close()
 
+    def origins(self) -> Mapping[Place, Origin]:
+        """What goes on at each origin that was called."""
+        return self._origins.by_place
+
+    @property
+    def forgotten(self) -> Tally:
+        """What was counted at origins that ``origins`` no longer tells of."""
+        return self._origins.forgotten
+
     def resolve(self, base_url: str) -> str:
         """``base_url`` with a named origin put in (``demo/v1``). Raises NotFound for a name that nobody gave."""
         return resolve_base_url(base_url, self._named)
@@ -117,13 +126,15 @@ class Upstream:
         was_stale = False
         while True:
             number += 1
-            exchange = await self._attempt(call, target, origin, head, afresh=was_stale)
+            told = head if call.attempt_headers is None else with_headers(head, call.attempt_headers(number))
+            exchange = await self._attempt(call, target, origin, told, afresh=was_stale)
             if exchange.stale and not was_stale:
                 was_stale = True
                 pause: float | None = 0.0
             else:
                 pause = self._pause(call, exchange, retries, origin)
                 retries += 1
+            origin.tally.add(exchange.status if exchange.error is None else None, is_retried=pause is not None)
             if call.on_attempt is not None:
                 call.on_attempt(exchange.report(number, pause))
             if pause is None:
@@ -140,6 +151,7 @@ class Upstream:
             raise RuntimeError("Upstream was not started.")
         away = origin.breaker.admit(time.monotonic())
         if away is not None:
+            origin.tally.refused += 1
             raise UpstreamUnavailable(
                 f"{origin.host} failed too often in the last seconds and is left alone for a moment.",
                 retry_after=away,

@@ -5,10 +5,12 @@
                                    └── leaving before that: abort
 
 llhttp (httptools) reads the answers. Nothing is polite here: whoever leaves early drops the connection, so that the upstream
-stops working. At most 64 KB and one read of the socket are held for a reader who is slow.
+stops working. At most 64 KB and one read of the socket are held for a reader who is slow, and of an event stream 4 KB and a
+read of 4 KB: there are many of those at once, they stay long, and what they say comes in small pieces.
 """
 
 import asyncio
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -21,6 +23,8 @@ from agentui.upstream.target import Place
 
 MAX_PIECE = 64 * 1024
 """Bytes handed out at once, and bytes held before the upstream is asked to wait."""
+MAX_EVENTS_HELD = 4 * 1024
+"""The same for an event stream, and bytes that one read of it takes from the system."""
 MAX_HEAD = 64 * 1024
 """Bytes of headers and trailers in one answer, and bytes that may come without headers or body being made of them."""
 MAX_FIELDS = 256
@@ -29,6 +33,10 @@ MAX_INTERIM = 20
 """Interim answers (1xx) before the real one; more than that is a flood."""
 _AT_ONCE = 256 * 1024
 """Bodies beyond this many bytes are written in pieces of this size, as fast as the upstream takes them."""
+_MAX_READ = 256 * 1024
+"""Bytes that one read takes from the system."""
+_FIRST_READ = 16 * 1024
+"""Bytes that a read takes while it is not known what comes."""
 
 
 class Disconnected(Exception):
@@ -43,7 +51,17 @@ class Malformed(Exception):
     """What came is not HTTP, or too much of it."""
 
 
-class Connection(asyncio.Protocol):
+class _Reads(threading.local):
+    """Where a read puts its bytes before they are looked at, which is at once: one place serves all connections of a loop."""
+
+    def __init__(self) -> None:
+        self.room = memoryview(bytearray(_MAX_READ))
+
+
+_reads = _Reads()
+
+
+class Connection(asyncio.BufferedProtocol):
     """One connection, used for one request at a time.
 
     ``status`` is 0 until the headers of the real answer are there; ``headers`` have lower-case names, and the first of several
@@ -74,6 +92,8 @@ class Connection(asyncio.Protocol):
         self._barren = 0
         self._interim = 0
         self._held = 0
+        self._most_held = MAX_PIECE
+        self._read_size = _FIRST_READ
         self._reads = True
         self._writes = True
         self._unsent = memoryview(b"")
@@ -117,10 +137,10 @@ class Connection(asyncio.Protocol):
         if not pieces:
             return b""
         piece = pieces.popleft()
-        if pieces and len(piece) + len(pieces[0]) <= MAX_PIECE:
+        if pieces and len(piece) + len(pieces[0]) <= self._most_held:
             piece = self._joined(piece)
         self._held -= len(piece)
-        if not self._reads and self._held <= MAX_PIECE:
+        if not self._reads and self._held <= self._most_held:
             self._resume()
         return piece
 
@@ -156,6 +176,7 @@ class Connection(asyncio.Protocol):
     def rest(self) -> None:
         """Wait for the next request; what is left of the last answer is forgotten."""
         self.status = self._held = self._barren = self._interim = 0
+        self._read_size = _FIRST_READ
         self.headers = {}
         self._fields.clear()
         self.pieces.clear()
@@ -205,7 +226,15 @@ class Connection(asyncio.Protocol):
         self._writes = True
         self._pump()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes go."""
+        return _reads.room[: self._read_size]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """They are there."""
+        self.data_received(_reads.room[:nbytes])
+
+    def data_received(self, data: bytes | memoryview) -> None:
         """Read what came, and wake whoever waits for it."""
         if self._parser is None or self.failure is not None:
             return
@@ -222,7 +251,7 @@ class Connection(asyncio.Protocol):
             self._stray()
         if self._barren > MAX_HEAD and not self.is_complete:
             self._stray()
-        if self._held > MAX_PIECE and self._reads and self._transport is not None and not self._transport.is_closing():
+        if self._held > self._most_held and self._reads and self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
             self._reads = False
         if self.status:
@@ -289,11 +318,15 @@ class Connection(asyncio.Protocol):
         headers = self.headers
         for name, value in self._fields:
             headers.setdefault(_lowered(name), value.strip().decode("utf-8", "surrogateescape"))
+        if headers.get("content-type", "").startswith("text/event-stream"):
+            self._most_held = self._read_size = MAX_EVENTS_HELD
+        else:
+            self._most_held, self._read_size = MAX_PIECE, _MAX_READ
 
     def _joined(self, first: bytes) -> bytes:
-        """``first`` and as many of the pieces after it as make no more than 64 KB."""
+        """``first`` and as many of the pieces after it as make no more than may be held."""
         joined, size = [first], len(first)
-        while self.pieces and size + len(self.pieces[0]) <= MAX_PIECE:
+        while self.pieces and size + len(self.pieces[0]) <= self._most_held:
             piece = self.pieces.popleft()
             joined.append(piece)
             size += len(piece)

@@ -21,6 +21,13 @@ def render_head(method: str, target: Target, headers: Mapping[str, str], length:
     return (f"{head}\r\n" if length is None else f"{head}content-length: {length}\r\n\r\n").encode()
 
 
+def with_headers(head: bytes, headers: Mapping[str, str]) -> bytes:
+    """A whole head with further headers. Raises BadRequest for one that is none."""
+    for name, value in headers.items():
+        check_header(name, value)
+    return head[:-2] + "".join([f"{name}: {value}\r\n" for name, value in headers.items()]).encode() + b"\r\n"
+
+
 @lru_cache(maxsize=64)  # a caller's requests differ in their bodies; what is kept is less than the run log keeps of them
 def _without_length(method: str, target: str, headers: tuple[tuple[str, str], ...]) -> str:
     """The head without the length and the end."""

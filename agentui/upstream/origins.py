@@ -14,6 +14,29 @@ _KEPT = 1024
 """Origins remembered at most; idle ones beyond that are forgotten."""
 
 
+class Tally:
+    """What was counted at one origin. ``by_class`` holds attempts by the hundreds of their status, at 0 those that had none;
+    ``refused`` are calls that were not made, because too many were under way or the circuit was open."""
+
+    __slots__ = ("by_class", "refused", "retries")
+
+    def __init__(self) -> None:
+        self.by_class = [0] * 10
+        self.retries = 0
+        self.refused = 0
+
+    def add(self, status: int | None, *, is_retried: bool) -> None:
+        """Count an attempt that came to an end."""
+        self.by_class[0 if status is None else min(status // 100, 9)] += 1
+        self.retries += is_retried
+
+    def merge(self, other: "Tally") -> None:
+        """Add what another one counted."""
+        self.by_class = [own + its for own, its in zip(self.by_class, other.by_class, strict=True)]
+        self.retries += other.retries
+        self.refused += other.refused
+
+
 @dataclass(slots=True)
 class Origin:
     """One scheme, host and port: how many calls are under way there, and its circuit. ``host`` is how errors name it."""
@@ -21,6 +44,7 @@ class Origin:
     host: str
     in_flight: int = 0
     breaker: Breaker = field(default_factory=Breaker)
+    tally: Tally = field(default_factory=Tally)
 
     def leave(self) -> None:
         """One call is over."""
@@ -33,6 +57,8 @@ class Origins:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._by_place: dict[Place, Origin] = {}
+        self.forgotten = Tally()
+        """What was counted at the origins that are no longer remembered."""
 
     def enter(self, target: Target) -> Origin:
         """The target's origin, with one call more under way, to be left again. Raises Busy when it has its limit of them."""
@@ -40,6 +66,7 @@ class Origins:
         if origin is None:
             origin = self._new(target)
         if origin.in_flight >= self._limit:
+            origin.tally.refused += 1
             raise Busy(
                 f"{self._limit} calls to {origin.host} are already under way; try again in a second.",
                 retry_after=1.0,
@@ -48,11 +75,21 @@ class Origins:
         origin.in_flight += 1
         return origin
 
+    @property
+    def by_place(self) -> Mapping[Place, Origin]:
+        """The origins that are remembered."""
+        return self._by_place
+
     def _new(self, target: Target) -> Origin:
         """An origin that was not called before, remembered."""
         if len(self._by_place) >= _KEPT:
-            busy = {place: known for place, known in self._by_place.items() if known.in_flight or known.breaker.is_open()}
-            self._by_place = busy
+            kept: dict[Place, Origin] = {}
+            for place, known in self._by_place.items():
+                if known.in_flight or known.breaker.is_open():
+                    kept[place] = known
+                else:
+                    self.forgotten.merge(known.tally)
+            self._by_place = kept
         origin = self._by_place[target.place] = Origin(target.host)
         return origin
 

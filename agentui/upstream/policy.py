@@ -32,6 +32,8 @@ _NEVER = tuple(
         ("224.0.0.0/4", "a multicast address"),
         ("240.0.0.0/4", "a reserved or broadcast address"),
         ("::/128", "an unspecified address"),
+        ("64:ff9b:1::/48", "a translator's address, which stands for an IPv4 one"),  # RFC 8215; where it stands in it is local
+        ("fd00:42::42/128", "a cloud's metadata service"),
         ("fd00:ec2::/32", "a cloud's metadata service"),
         ("fd20:ce::/32", "a cloud's metadata service"),
         ("fe80::/10", "a link-local address"),
@@ -41,6 +43,7 @@ _NEVER = tuple(
 _PRIVATE_TOO = tuple(ipaddress.ip_network(network) for network in ("100.64.0.0/10", "fec0::/10"))
 """Private, though not every Python version counts them so."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_TRANSLATED = ipaddress.ip_network("::ffff:0:0:0/96")
 
 
 class ForbiddenAddress(Exception):
@@ -158,7 +161,7 @@ class PolicyResolver(AbstractResolver):
 
 
 def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
-    """The IPv4 address inside an IPv6 one: mapped, compatible, 6to4, Teredo or NAT64."""
+    """The IPv4 address inside an IPv6 one: mapped, compatible, 6to4, Teredo, NAT64, translated (RFC 2765) or ISATAP."""
     if isinstance(ip, IPv4Address):
         return None
     if ip.ipv4_mapped is not None:
@@ -168,6 +171,7 @@ def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
     if ip.teredo is not None:
         return ip.teredo[1]
     number = int(ip)
-    if ip in _NAT64 or 1 < number < 2**32:
+    is_isatap = number >> 32 & 0xFDFFFFFF == 0x5EFE  # RFC 5214, 6.1: with the universal bit or without
+    if ip in _NAT64 or ip in _TRANSLATED or is_isatap or 1 < number < 2**32:
         return IPv4Address(number & 0xFFFFFFFF)
     return None

@@ -85,12 +85,12 @@ class RetryBudget:
 
     def asked(self, now: float) -> None:
         """A request came."""
-        self._window.add(now, total=1)
+        self._window.add(now)
 
     def take(self, now: float) -> bool:
         """Spend one retry; False when there is none left."""
         requests, retries = self._window.counts(now)
         if retries + 1 > requests * SHARE + EXTRA:
             return False
-        self._window.add(now, marked=1)
+        self._window.mark(now)
         return True

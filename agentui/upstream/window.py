@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from math import inf
 
 
 @dataclass(slots=True)
@@ -23,20 +24,27 @@ class Window:
         self._seconds = seconds
         self._slice = seconds / 10
         self._slots: deque[_Slot] = deque()
+        self._slot = _Slot(0.0)
+        self._until = -inf
+        """When the newest slice ends."""
         self._total = 0
         self._marked = 0
 
-    def add(self, now: float, *, total: int = 0, marked: int = 0) -> None:
-        """Count ``total`` events and ``marked`` marks at the moment ``now``."""
-        slot = self._slots[-1] if self._slots else None
-        if slot is None or now - slot.start >= self._slice:
-            self._forget(now)
-            slot = _Slot(now)
-            self._slots.append(slot)
-        slot.total += total
-        slot.marked += marked
-        self._total += total
-        self._marked += marked
+    def add(self, now: float, *, marked: bool = False) -> None:
+        """Count an event at the moment ``now``."""
+        if now >= self._until:
+            self._turn(now)
+        self._slot.total += 1
+        self._total += 1
+        if marked:
+            self.mark(now)
+
+    def mark(self, now: float) -> None:
+        """Mark one of the events, at the moment ``now``."""
+        if now >= self._until:
+            self._turn(now)
+        self._slot.marked += 1
+        self._marked += 1
 
     def counts(self, now: float) -> tuple[int, int]:
         """Events and marks within the window that ends ``now``."""
@@ -46,7 +54,15 @@ class Window:
     def clear(self) -> None:
         """Forget everything."""
         self._slots.clear()
+        self._until = -inf
         self._total = self._marked = 0
+
+    def _turn(self, now: float) -> None:
+        """Begin a slice."""
+        self._forget(now)
+        self._slot = _Slot(now)
+        self._slots.append(self._slot)
+        self._until = now + self._slice
 
     def _forget(self, now: float) -> None:
         """Drop the slices that began before the window."""

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Table, insert, select
 
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
+from agentui.store.prepared import Prepared, named
 from agentui.store.tables import promotions, staged_writes
 from agentui.variables.errors import PageNotFound
 from agentui.variables.hosts import place_of_page
@@ -34,14 +35,24 @@ class Entry:
 
 def write_ledger(db: Connection, account: str, run_id: str, entries: Sequence[Entry], now: int) -> None:
     """Record a run's writes, in the order given."""
+    if not entries:
+        return
     evidence = dumps_text({"runId": run_id, "generationAttemptNo": 1})
     # Ids sort as they were made, and so do the rows when they are read.
     ids = [new_short_id() for _ in entries]
     writes = [_write(account, id, entry, evidence, now) for id, entry in zip(ids, entries, strict=True)]
     promoted = [_promotion(account, id, entry, now) for id, entry in zip(ids, entries, strict=True) if _is_promoted(entry)]
-    for table, rows in ((staged_writes, writes), (promotions, promoted)):
-        if rows:
-            db.execute(insert(table), rows)
+    _STAGED.each(db, writes)
+    if promoted:
+        _PROMOTED.each(db, promoted)
+
+
+def _insertion(table: Table, *left_out: str) -> Prepared:
+    return Prepared(insert(table).values(named(table, *(column.name for column in table.c if column.name not in left_out))))
+
+
+_STAGED = _insertion(staged_writes, "decision_reason")
+_PROMOTED = _insertion(promotions)
 
 
 def _is_promoted(entry: Entry) -> bool:

@@ -1,15 +1,21 @@
 """Who may come in: host names, origins, the token, and what the pages' headers say (T12-T15, T22, T27)."""
 
+import ast
+import re
 from collections.abc import Mapping
+from hmac import compare_digest
 
 import pytest
 from pydantic import ValidationError
 from yarl import URL
 
+from agentui.api.incoming import same_secret
 from agentui.jsonio import Json
 from agentui.settings import Settings
-from tests.faults.callers import DIALECTS, Asked, Heard, ask, check_error, error_of
+from tests.conftest import ROOT
+from tests.faults.callers import DIALECTS, Asked, Heard, ask, error_of
 from tests.faults.conftest import House, StartHouse, forward
+from tests.faults.hygiene import check_hygiene
 from tests.upstreams.server import API_KEY, Mock
 
 TOKEN = "let-me-in-0123456789"
@@ -211,6 +217,27 @@ def test_an_empty_token_is_none_at_all() -> None:
         Settings(token="")  # type: ignore[arg-type]  # pydantic makes it a secret
 
 
+def test_every_comparison_of_secrets_takes_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing compares a secret in another way, and the one way there is does not stop at the first wrong character."""
+    compared = []
+    for path in sorted((ROOT / "agentui").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare) and re.search(r"(?<!len\(value\.)get_secret_value", ast.unparse(node)):
+                compared.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert compared == []
+    seen: list[tuple[bytes, bytes]] = []
+
+    def watched(left: bytes, right: bytes) -> bool:
+        seen.append((left, right))
+        return compare_digest(left, right)
+
+    monkeypatch.setattr("hmac.compare_digest", watched)
+    assert same_secret(TOKEN, TOKEN)
+    assert not same_secret(TOKEN[:-1], TOKEN)
+    assert not same_secret("", TOKEN)
+    assert len(seen) == 3
+
+
 WAYS_OUT = (
     "/ui/../pyproject.toml",
     "/ui/..%2fpyproject.toml",
@@ -225,15 +252,48 @@ WAYS_OUT = (
     "/ui/js/../../agentui/cli.py",
     "/../../etc/passwd",
     "/ui/index.html/",
+    "/ui/.%2e/.%2e/etc/passwd",
+    "/ui/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+    "/ui/..%252f..%252fetc%252fpasswd",
+    "/ui/..%c0%af..%c0%afetc/passwd",
+    "/ui/..%ef%bc%8f..%ef%bc%8fetc/passwd",
+    "/ui/..;/..;/etc/passwd",
+    "/ui/..\\..\\etc\\passwd",
+    "/ui/C:/Windows/win.ini",
+    "/ui/file:///etc/passwd",
+    "/ui/%00",
+    "/ui/js%00/start.js",
+    "/ui/js/start.js::$DATA",
+    "/ui/js/start.js%20",
+    "/ui/js/start.js.",
+    "/ui/JS/START.JS",
+    "/ui/.DS_Store",
+    "/ui/.gitignore",
+    "/ui/vendor/build/vendor.py",
+    "/ui/vendor/../vendor/build/package.json",
+    "/agentui.db",
+    "/ui/agentui.db",
+    "/data/agentui.db",
+    "/secrets.json",
+    "/secret.key",
+    "/pipelines/same.json",
+    "/ui/../pipelines/same.json",
+    "/.env",
+    "/api/pipelines/..%2f..%2fsecrets",
+    "/api/pipelines/%2e%2e",
+    "/api/pipelines/same.json",
+    "/api/presets/..%5c..%5csecrets",
+    "/api/pipelines/same/versions/..%2f1",
+    "/p/..%2f..%2fetc%2fpasswd/v1/models/x",
 )
 
 
 @pytest.mark.parametrize("path", WAYS_OUT)
 async def test_no_path_leads_out_of_the_pages(house: House, path: str) -> None:
     heard = await get(house, path)
-    assert heard.status == 404, heard.body
-    check_error("editor", heard.json, 404)
-    assert heard.headers["x-content-type-options"] == "nosniff"
+    assert heard.status in (400, 404), heard.body
+    check_hygiene(heard.status, heard.headers, heard.body)
+    assert b"root:" not in heard.body
 
 
 async def test_pages_run_their_own_scripts_only_and_stand_in_no_frame(house: House) -> None:

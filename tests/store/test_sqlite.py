@@ -45,8 +45,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def store(path: Path) -> AsyncIterator[SqliteStore]:
-    """A running store that waits a second for locks."""
-    store = SqliteStore(path, busy_timeout=1.0, reserve=RESERVE)
+    """A running store that waits three seconds for locks: long against what a busy machine keeps a thread waiting."""
+    store = SqliteStore(path, busy_timeout=3.0, reserve=RESERVE)
     await store.start()
     await store.write(make_ledger)
     yield store
@@ -103,7 +103,7 @@ async def test_each_waits_its_own_time_for_a_lock(store: SqliteStore, path: Path
     with closing(other_program(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         early = asyncio.create_task(store.write(enter, "early"))
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1.5)
         late = asyncio.create_task(store.write(enter, "late"))
         with pytest.raises(Busy):
             await early
@@ -235,10 +235,11 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limits")
 def test_a_disk_that_fills_at_any_byte_of_a_turn_leaves_whole_turns(path: Path) -> None:
     with python(FILL, str(path), "60") as process:
-        output, _ = process.communicate(timeout=50)
+        output, _ = process.communicate(timeout=250)
     assert output == "whole\n"
 
 
@@ -278,10 +279,11 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file size limits")
 def test_a_start_on_a_full_disk_says_so_and_works_when_there_is_room(path: Path) -> None:
     with python(START_FULL, str(path)) as process:
-        output, _ = process.communicate(timeout=50)
+        output, _ = process.communicate(timeout=250)
     assert output == "full\n{}\n"
 
 

@@ -12,6 +12,9 @@ from tests.turns.house import House, Json, chain, forward, sets, target, text
 from tests.turns.locks import fill_disk, locked, make_room
 from tests.upstreams.step import Step
 
+pytestmark = pytest.mark.timeout(300)
+"""Seconds after which something hangs, on a machine that may be busy."""
+
 FOUND = sets(
     ("page", "p", "expr", "1"),
     ("floor", "f", "expr", "1"),
@@ -137,7 +140,7 @@ async def test_a_caller_who_leaves(adventure: House, pipeline: str) -> None:
     moments = [(model, stream) for model in ("hang", "hang-mid", "forever") for stream in (False, True)]
     for number, (model, stream) in enumerate(moments, 1):
         question = asked(pipeline, "openai", model, stream=stream)
-        async with asyncio.timeout(20), asking(adventure.server.origin, question) as (reader, _):
+        async with asyncio.timeout(100), asking(adventure.server.origin, question) as (reader, _):
             await adventure.mock.was_asked(number)
             if model != "hang" and stream:
                 await reader.readuntil(b"data: ")
@@ -149,7 +152,7 @@ async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House) ->
     question = asked("find", "openai", "text", stream=False)
     await adventure.memory.call("POST", "/sessions", {"title": "opens the memory"})
     opened = (await adventure.memory.get("/sessions"))[0]["id"]
-    async with asyncio.timeout(20), locked(adventure):
+    async with asyncio.timeout(100), locked(adventure):
         async with asking(adventure.server.origin, question):
             await until(lambda: adventure.server.state.in_flight, 10)
             await asyncio.sleep(0.1)
@@ -163,7 +166,7 @@ async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House) ->
 async def test_a_caller_who_leaves_while_the_turn_is_committed_has_had_it(adventure: House) -> None:
     adventure.mock.script(Step(hold="headers"))
     question = asked("find", "openai", "text", stream=False)
-    async with asyncio.timeout(20), asking(adventure.server.origin, question):
+    async with asyncio.timeout(100), asking(adventure.server.origin, question):
         await adventure.mock.was_asked()
         async with locked(adventure):
             adventure.mock.release()
@@ -182,7 +185,7 @@ async def test_of_two_who_change_what_both_have_read_one_is_told(adventure: Hous
     adventure.mock.script([Step(text="Some words.", hold=2 if stream else "headers")] * 2)
     plain = asked("count", dialect, "text", stream=stream)
     there = {name: Asked(plain.path, {**plain.headers, "x-agentui-branch": name}, plain.body) for name in ("main", "other")}
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         turns = {name: group.create_task(listen(adventure, question)) for name, question in there.items()}
         await adventure.mock.was_asked(2)
         adventure.mock.release()
@@ -202,7 +205,7 @@ async def test_of_two_who_change_what_both_have_read_one_is_told(adventure: Hous
 
 async def test_a_lock_that_is_soon_gone_is_waited_for(adventure: House) -> None:
     adventure.mock.script(Step(hold="headers"))
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         turn = group.create_task(adventure.turn(pipeline="find", session="s"))
         await adventure.mock.was_asked()
         async with locked(adventure):
@@ -215,7 +218,7 @@ async def test_a_lock_that_is_soon_gone_is_waited_for(adventure: House) -> None:
 
 async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(adventure: House) -> None:
     adventure.mock.script(Step(hold="headers"))
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(200):
         async with asyncio.TaskGroup() as group:
             turn = group.create_task(adventure.ask(pipeline="find", session="s"))
             await adventure.mock.was_asked()
@@ -233,7 +236,7 @@ async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(adventure: House) -
 @pytest.mark.parametrize(("dialect", "stream"), [("openai", False), ("claude", True), ("gemini", False)])
 async def test_on_a_full_disk_the_answer_still_goes_out(adventure: House, dialect: str, stream: bool) -> None:
     adventure.mock.script(Step(text="A word. " * 5000, hold="headers"))
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         turn = group.create_task(adventure.turn(dialect=dialect, pipeline="find", stream=stream, session="s"))
         await adventure.mock.was_asked()
         await fill_disk(adventure)

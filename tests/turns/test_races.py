@@ -11,6 +11,9 @@ from tests.turns.conftest import StartHouse
 from tests.turns.house import House, chain, sets, text
 from tests.upstreams.step import Step
 
+pytestmark = pytest.mark.timeout(300)
+"""Seconds after which something hangs, on a machine that may be busy."""
+
 COUNT = chain(sets(("branch", "gold", "json", "{{ gold|default(0)|add(1) }}")), sets(text("{{ gold }}"), id="say"))
 SHARE = chain(sets(("chat", "gold", "json", "{{ vars.chat.gold|default(0)|add(1) }}")), sets(text("{{ gold }}"), id="say"))
 
@@ -18,7 +21,7 @@ SHARE = chain(sets(("chat", "gold", "json", "{{ vars.chat.gold|default(0)|add(1)
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_branch_that_generates_refuses_another_turn(house: House, stream: bool) -> None:
     house.mock.script(Step(hold="headers"))
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         first = group.create_task(house.turn("One", session="s", stream=stream))
         await house.mock.was_asked()
         for dialect in DIALECTS:
@@ -38,7 +41,7 @@ async def test_other_branches_and_sessions_generate_meanwhile(house: House) -> N
     await house.turn(session="s")
     places = [{"session": "s"}, *({"session": "s", "branch": f"b{n}"} for n in range(4)), {"session": "t"}]
     house.mock.script([Step(hold="headers")] * len(places))
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         turns = [group.create_task(house.turn(**place)) for place in places]
         await house.mock.was_asked(1 + len(places))
         assert house.mock.open_answers == len(places)
@@ -105,7 +108,7 @@ async def test_global_counts_without_a_session_are_not_lost_either(start_house: 
 async def test_who_waits_too_long_is_told_when_to_come_back(start_house: StartHouse) -> None:
     house = await start_house(generation_queue=0.3)
     house.mock.script(Step(hold="headers"))
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         first = group.create_task(house.turn(session="s"))
         await house.mock.was_asked()
         late = await asyncio.gather(*(house.ask(dialect=dialect, session="s") for dialect in DIALECTS))
@@ -122,7 +125,7 @@ async def test_who_leaves_the_line_leaves_nothing_in_it(start_house: StartHouse)
     house.mock.script(Step(hold="headers"))
     plain = ask("openai")
     question = Asked(plain.path, {**plain.headers, "x-agentui-session": "s"}, plain.body)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(100), asyncio.TaskGroup() as group:
         first = group.create_task(house.turn(session="s"))
         await house.mock.was_asked()
         for _ in range(5):

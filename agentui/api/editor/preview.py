@@ -80,10 +80,13 @@ class Preview:
     trace: list[FieldTrace]
 
 
-async def preview(request: web.Request) -> web.Response:
+async def preview(request: web.Request) -> web.StreamResponse:
     """Show what a node would send or set for a request, without sending anything."""
     state = request.app[STATE]
     asked = await read_model(request, PreviewRequest, state.settings.max_body)
+    keeper = state.siblings.keeper_of(asked.run_id or "")
+    if keeper is not None:
+        return await state.siblings.relay(request, keeper, dumps(asked.model_dump(exclude_unset=True)))
     recorded = state.history.get(asked.run_id) if asked.run_id is not None else None
     incoming, chosen = _incoming(request, state, asked, recorded)
     plan = await _plan(state, asked, recorded, chosen)

@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import asdict
+from functools import partial, wraps
 from typing import TypeAlias, get_args
 
 from aiohttp import web
 
 from agentui.api.editor.live import LiveEvents
-from agentui.api.editor.route import EVENT_STREAM, Route, answer, whole_number
+from agentui.api.editor.merged import MergedEvents, OwnEvents
+from agentui.api.editor.route import EVENT_STREAM, Handler, Route, answer, whole_number
 from agentui.api.editor.streams import send_events, sse_event
+from agentui.api.siblings import is_from_sibling
 from agentui.api.state import STATE
 from agentui.errors import BadRequest, Conflict, NotFound
 from agentui.jsonio import Json, dumps_text
@@ -35,9 +38,29 @@ async def list_runs(request: web.Request) -> web.Response:
         raise BadRequest(f"state must be one of {', '.join(get_args(RunState))}.", param="state")
     limit = whole_number(query.get("limit", str(DEFAULT_LIMIT)), "limit", least=1, most=MAX_LIMIT)
     summaries = state.history.list(limit, query.get("q", ""), query.get("pipeline"), _as_state(wanted))
-    return answer([_shown(summary, state.history.get(summary.id)) for summary in summaries])
+    lines = [_shown(summary, state.history.get(summary.id)) for summary in summaries]
+    if state.siblings.numbers and not is_from_sibling(request):
+        for more in await state.siblings.ask_all(request.path_qs):
+            lines += more
+        lines = sorted(lines, key=lambda line: str(line["id"]), reverse=True)[:limit]
+    return answer(lines)
 
 
+def _by_its_worker(handler: Handler) -> Handler:
+    """The same, by the worker that has the run."""
+
+    @wraps(handler)
+    async def handle(request: web.Request) -> web.StreamResponse:
+        siblings = request.app[STATE].siblings
+        number = siblings.keeper_of(request.match_info["id"])
+        if number is None or is_from_sibling(request):
+            return await handler(request)
+        return await siblings.relay(request, number)
+
+    return handle
+
+
+@_by_its_worker
 async def get_run(request: web.Request) -> web.Response:
     """Read a run with all its events; large data is summarised with a link."""
     run = _run(request)
@@ -51,12 +74,14 @@ async def get_run(request: web.Request) -> web.Response:
     return answer({**_shown(RunSummary.of(run), run), **_redacted(shown, run), "events": events})
 
 
+@_by_its_worker
 async def get_run_request(request: web.Request) -> web.Response:
     """Read the request that a run answered, with all of its body."""
     run = _run(request)
     return answer(_redacted(_request(run, whole=True), run))
 
 
+@_by_its_worker
 async def get_run_event(request: web.Request) -> web.Response:
     """Read one event of a run with all its data."""
     run = _run(request)
@@ -66,6 +91,7 @@ async def get_run_event(request: web.Request) -> web.Response:
     return answer(run.events.items[sequence].as_json(run.id, sequence, run.redactor, whole=True))
 
 
+@_by_its_worker
 async def stream_run_events(request: web.Request) -> web.StreamResponse:
     """Follow a run's events as they happen, from its first one or from behind the one named; ends with the run."""
     run = _run(request)
@@ -78,14 +104,19 @@ async def stream_run_events(request: web.Request) -> web.StreamResponse:
 
 async def stream_live_runs(request: web.Request) -> web.StreamResponse:
     """Follow which runs begin, from now on or from behind Last-Event-ID; with ``events=1`` also all that happens in them."""
-    history, last = request.app[STATE].history, request.headers.get("Last-Event-ID")
+    state, last = request.app[STATE], request.headers.get("Last-Event-ID")
+    history = state.history
     if request.query.get("events", "0") not in ("0", "1"):
         raise BadRequest("events must be 0 or 1.", param="events")
+    own: OwnEvents = partial(_live_runs, history)
     if request.query.get("events") == "1":
-        return await send_events(request, LiveEvents(history, lambda run: _shown(RunSummary.of(run), run)).read(last))
-    return await send_events(request, _live_runs(history, last))
+        own = LiveEvents(history, lambda run: _shown(RunSummary.of(run), run)).read
+    if state.siblings.numbers and not is_from_sibling(request):
+        own = MergedEvents(state.siblings, own, request.path_qs).read
+    return await send_events(request, own(last))
 
 
+@_by_its_worker
 async def cancel_run(request: web.Request) -> web.Response:
     """Stop a run; its upstream calls end with it."""
     run = _run(request)
@@ -93,8 +124,9 @@ async def cancel_run(request: web.Request) -> web.Response:
         raise Conflict(f"The run {run.id!r} is over already ({run.state}).", run=run.id)
     if run.task is None:
         raise Conflict(f"The run {run.id!r} cannot be stopped from here.", run=run.id)
-    run.task.cancel()
-    await asyncio.wait({run.task}, timeout=STOP_SECONDS)
+    task = run.task
+    run.stop()
+    await asyncio.wait({task}, timeout=STOP_SECONDS)
     return answer(_shown(RunSummary.of(run), run), status=202)
 
 

@@ -15,7 +15,7 @@ from agentui.api.editor.sample import SampleRequest, read_sample
 from agentui.api.proxy import answer_run, check_capacity, is_proxied, make_run
 from agentui.api.state import STATE, State
 from agentui.errors import BadRequest, NotFound
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan, compile_plan
 
@@ -51,6 +51,9 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     """
     state = request.app[STATE]
     asked = await read_model(request, TryRequest, state.settings.max_body)
+    keeper = state.siblings.keeper_of(asked.run_id or "")
+    if keeper is not None:
+        return await state.siblings.relay(request, keeper, dumps(asked.model_dump(exclude_unset=True)))
     incoming, chosen = _incoming(request, state, asked)
     if incoming.wire is None or not is_proxied(incoming.path):
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)

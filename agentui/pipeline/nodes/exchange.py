@@ -14,6 +14,7 @@ from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.target import Target
+from agentui.pipeline.trace import TRACE_HEADERS
 from agentui.redaction import mask_url
 from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.headers import returnable_response_headers
@@ -49,7 +50,7 @@ async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, J
         ctx.run.emit("run.warning", ctx.node_id, {"dropped": list(wire.dropped)})
         if ctx.answer is not None:
             ctx.answer.note_dropped(wire.dropped)
-    call = make_call(ctx, "POST", request.target.url, request.target.headers, dumps(wire.body))
+    call = make_call(ctx, "POST", request.target.url, request.target.headers, dumps(wire.body), wire)
     url, headers, body = call.url, call.headers, wire.body
     ctx.run.emit(
         "node.request",
@@ -76,13 +77,24 @@ async def exchange(ctx: NodeContext, request: OutgoingRequest) -> Mapping[str, J
         raise
 
 
-def make_call(ctx: NodeContext, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> UpstreamCall:
-    """An upstream call under the run's clocks, whose attempts the canvas hears of and whose keys it never sees."""
+def make_call(
+    ctx: NodeContext, method: str, url: str, headers: Mapping[str, str], body: bytes | None, wire: WireRequest | None
+) -> UpstreamCall:
+    """An upstream call under the run's clocks, whose attempts the canvas hears of and whose keys it never sees.
+
+    ``wire`` is what is asked, for traces; None where nobody can tell.
+    """
     run = ctx.run
     run.redactor.register_headers(headers)
+    trace = run.trace
+    if trace is not None:
+        # The upstream is told of each attempt's own span.
+        headers = {name: value for name, value in headers.items() if name.lower() not in TRACE_HEADERS}
 
     def report(attempt: Attempt) -> None:
         run.emit("node.attempt", ctx.node_id, partial(_attempt_data, attempt, run.started))
+        if trace is not None:
+            trace.end_attempt(ctx.node_id, attempt)
 
     return UpstreamCall(
         method=method,
@@ -93,6 +105,7 @@ def make_call(ctx: NodeContext, method: str, url: str, headers: Mapping[str, str
         deadline=run.deadline,
         node=ctx.node_id,
         on_attempt=report,
+        attempt_headers=None if trace is None else partial(trace.begin_attempt, ctx.node_id, wire),
     )
 
 
@@ -121,7 +134,7 @@ async def _whole(ctx: NodeContext, request: OutgoingRequest, body: bytes) -> Map
     text = reply.text
     if text:
         ctx.run.emit("node.chunk", ctx.node_id, {"text": text})
-    _remember(ctx, request.vendor, reply)
+    await _remember(ctx, request.vendor, reply)
     if ctx.answer is not None:
         await ctx.answer.reply(reply, body)
     return reply_out(reply, text, reply.raw)
@@ -138,7 +151,7 @@ async def _streamed(ctx: NodeContext, request: OutgoingRequest, stream: Upstream
     if hearing.saw_marker and not stream.is_over:
         await _drain(stream)
     reply = hearing.builder.reply()
-    _remember(ctx, vendor, reply)
+    await _remember(ctx, vendor, reply)
     return reply_out(reply, reply.text, vendor.render_reply(reply, request.wire))
 
 
@@ -220,10 +233,10 @@ def _json(body: bytes) -> Json:
         raise UpstreamInvalid("The upstream's answer is not JSON.", begins=body[:200].decode("utf-8", "replace")) from error
 
 
-def _remember(ctx: NodeContext, vendor: Vendor, reply: Reply) -> None:
+async def _remember(ctx: NodeContext, vendor: Vendor, reply: Reply) -> None:
     """Keep signed thoughts for callers whose dialect cannot carry them back."""
     if vendor.name != ctx.incoming.vendor:
-        ctx.services.continuity.remember(vendor.name, reply)
+        await ctx.services.continuity.share(vendor.name, reply)
 
 
 def reply_out(reply: Reply, text: str, result: Json) -> dict[str, Json]:

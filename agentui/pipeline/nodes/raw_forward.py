@@ -82,9 +82,9 @@ class RawForward(Node[RawForwardParams]):
             {"method": call.method, "url": mask_url(call.url), "headers": dict(call.headers), "body": ctx.incoming.json},
         )
         async with ctx.services.upstream.open(call) as stream:
-            if stream.content_type == "text/html":
+            if _is_for_browsers(stream.content_type):
                 raise UpstreamInvalid(
-                    f"The upstream answered {stream.status} with an HTML page: check base_url and path.",
+                    f"The upstream answered {stream.status} with an HTML page or a script: check base_url and path.",
                     begins=(await stream.read(MAX_KEPT_BYTES))[:200].decode("utf-8", "replace"),
                 )
             if stream.status >= 400:
@@ -120,7 +120,7 @@ class RawForward(Node[RawForwardParams]):
         url = f"{url}?{query}" if query else url
         for secret in ctx.used_secrets:
             check_origin(secret, url)
-        return make_call(ctx, incoming.method, url, headers, _body(ctx) or None)
+        return make_call(ctx, incoming.method, url, headers, _body(ctx) or None, incoming.wire)
 
     def _default_base(self, ctx: NodeContext) -> str:
         vendor = ctx.incoming.vendor
@@ -209,6 +209,11 @@ def _assembled(ctx: NodeContext, body: bytes) -> dict[str, Json]:
 def _error(code: str, message: str, status: int) -> Json:
     """An error as OUT holds it."""
     return {"code": code, "message": message, "status": status}
+
+
+def _is_for_browsers(content_type: str) -> bool:
+    """True for what a browser would draw or run in the name of this server: no model's API answers so."""
+    return content_type in ("text/html", "text/javascript", "application/javascript") or content_type.endswith(("/xml", "+xml"))
 
 
 def _without_key(query: str) -> tuple[str, str]:

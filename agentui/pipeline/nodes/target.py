@@ -77,8 +77,12 @@ def join_url(base: str, endpoint: str) -> str:
     if version and endpoint.lstrip("/").startswith(version.group(1) + "/"):
         base = base[: version.start()]
     url = f"{base}/{endpoint.lstrip('/')}" if endpoint else base
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        is_http = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:  # a bracket without its other, or characters that become others when a name is normalised
+        is_http = False
+    if not is_http:
         raise NodeFailed("base_url must be an http or https address such as https://api.openai.com.", field="base_url")
     if _CONTROL.search(url):
         raise NodeFailed("The URL holds a space or control character after rendering.", field="endpoint")

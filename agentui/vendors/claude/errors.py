@@ -104,8 +104,11 @@ def render_error(error: AgentUIError) -> ErrorReply:
 
 
 def _is_own(body: Json) -> bool:
-    """Whether a body is an error as Claude writes it."""
-    return isinstance(body, dict) and isinstance(told := body.get("error"), dict) and isinstance(told.get("message"), str)
+    """Whether a body is an error as Claude writes it; some gateways before it write another dialect's."""
+    match body:
+        case {"type": "error", "error": {"type": str(), "message": str()}}:
+            return True
+    return False
 
 
 def _with_param(error: AgentUIError) -> str:

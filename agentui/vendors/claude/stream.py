@@ -61,11 +61,9 @@ class ClaudeStreamParser:
 
     def _understand(self, data: dict[str, Json], name: str) -> Sequence[Delta]:
         """One event's meaning."""
+        if data.get("type") == "content_block_delta":
+            return self._piece(data)  # nearly every event of a long answer
         match data:
-            case {"type": "content_block_delta", "index": int(), "delta": {"type": "text_delta", "text": str(text)}}:
-                return (TextDelta(text),)  # nearly every event of a long answer
-            case {"type": "content_block_delta", "index": int(index), "delta": {"type": str(kind)} as piece}:
-                return self._delta(index, kind, piece)
             case {"type": "content_block_start", "index": int(index), "content_block": {"type": str()} as block}:
                 return self._open(index, block)
             case {"type": "content_block_stop", "index": int(index)}:
@@ -79,7 +77,7 @@ class ClaudeStreamParser:
                 return (End(),)
             case {"type": "error"} | {"error": _}:
                 return (Failure(error_in_stream(data)),)
-            case {"type": "content_block_delta" | "content_block_start" | "content_block_stop" | "message_start" as kind}:
+            case {"type": "content_block_start" | "content_block_stop" | "message_start" as kind}:
                 raise UpstreamInvalid(f"The upstream sent a {kind} event that is not Claude's.")
             case {"type": str()}:
                 return ()
@@ -129,6 +127,17 @@ class ClaudeStreamParser:
         if isinstance(signature, str) and signature:
             return (ThinkingDelta(said, signature, None, "claude", index),)
         return (ThinkingDelta(said, block=index),) if said else ()
+
+    def _piece(self, data: dict[str, Json]) -> Sequence[Delta]:
+        """A ``content_block_delta``: mostly more text."""
+        index, delta = data.get("index"), data.get("delta")
+        if isinstance(index, int) and isinstance(delta, dict):
+            kind = delta.get("type")
+            if kind == "text_delta" and isinstance(text := delta.get("text"), str):
+                return (TextDelta(text),)
+            if isinstance(kind, str):
+                return self._delta(index, kind, delta)
+        raise UpstreamInvalid("The upstream sent a content_block_delta event that is not Claude's.")
 
     def _delta(self, index: int, kind: str, delta: dict[str, Json]) -> Sequence[Delta]:
         """A piece of a block."""

@@ -130,11 +130,12 @@ def render_error(error: AgentUIError) -> ErrorReply:
 
 
 def render_stream_error(error: AgentUIError) -> Json:
-    """An error as an event's data: always an object with ``error``, which is all that clients look for."""
+    """An error as an event's data: always an object with ``error``, which is all that clients look for, and its message."""
     body = render_error(error).body
-    if isinstance(error, UpstreamRefused) and not body.get("error"):
-        return _translated(error)
-    return body
+    match body:
+        case {"error": {"message": str()}}:
+            return body
+    return _translated(error) if isinstance(error, UpstreamRefused) else body
 
 
 def _translated(error: UpstreamRefused) -> Json:

@@ -105,13 +105,13 @@ def parse_usage(usage: Json) -> Usage | None:
     if not isinstance(usage, dict) or not usage:
         return None
     prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    cached = _count(prompt, "cached_tokens")
+    cached = _count(prompt, "cached_tokens") if prompt else None
     return Usage(
         _count(usage, "prompt_tokens"),
         _count(usage, "completion_tokens"),
-        _count(usage, "prompt_cache_hit_tokens") if cached is None else cached,
-        _count(prompt, "cache_write_tokens"),
-        _count(completion, "reasoning_tokens"),
+        _count(usage, "prompt_cache_hit_tokens") if cached is None and "prompt_cache_hit_tokens" in usage else cached,
+        _count(prompt, "cache_write_tokens") if prompt else None,
+        _count(completion, "reasoning_tokens") if completion else None,
     )
 
 

@@ -143,6 +143,9 @@ def test_values(source, value):
         ("1\n + 'é' +\n  model", 3, 3, "'model'"),
         ("'é' +\n (1)", 2, 3, "a text and a number"),
         ("'é' + 1", 1, 7, "a text and a number"),
+        ("1 +\r'a'", 1, 5, "a number and a text"),
+        ("1 +\r\n'a'", 2, 1, "a number and a text"),
+        ("'é\\n' + ('😀' +\r 1)", 1, 17, "a text and a number"),
         ("(" * 31, 1, 31, "30 levels"),
         ("[" * 4000, 1, 31, "30 levels"),
         ("-" * 4000 + "1", 1, 31, "30 levels"),
@@ -172,3 +175,10 @@ def test_each_evaluation_gives_a_value_of_its_own():
 def test_the_same_chance_gives_the_same_values():
     expression = compile_expression("[rand(), randint(1, 1000), choice(['a', 'b', 'c'])]")
     assert expression.evaluate(Random(5)) == expression.evaluate(Random(5))
+
+
+@pytest.mark.parametrize("escape", ["\\/", "\\x2f", "\\u002f"])
+def test_a_text_says_the_same_in_a_formula_as_in_json(escape):
+    assert evaluate(f'"a{escape}b" + "c"') == "a/bc"
+    assert evaluate(f"{{'{escape}': '{escape}'}}") == {"/": "/"}
+    assert evaluate('"\\ud83d\\ude00" + "\\\\/"') == "😀\\/"

@@ -79,7 +79,7 @@ def test_a_window_counts_what_a_list_would_but_for_a_tenth(steps: list[tuple[flo
     window, now, past = Window(10.0), 0.0, []
     for pause, marked in steps:
         now += pause
-        window.add(now, total=1, marked=int(marked))
+        window.add(now, marked=marked)
         past.append(now)
         total, _ = window.counts(now)
         surely = sum(1 for moment in past if now - moment < 9.0)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agentui.errors import BadRequest, UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
 from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.client import Upstream
-from agentui.upstream.connection import MAX_PIECE, Connection
+from agentui.upstream.connection import MAX_EVENTS_HELD, MAX_PIECE, Connection
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
 from agentui.upstream.pool import Pool
 from agentui.upstream.target import Place
@@ -97,6 +97,27 @@ def test_an_answer_is_the_same_however_it_is_cut(name: str, cuts: set[int]) -> N
         assert connection.is_reusable is (name != "no length")
 
     asyncio.run(run())
+
+
+async def test_of_an_event_stream_little_is_read_at_once_and_little_is_held() -> None:
+    wire = Wire()
+    connection = Connection(Place(False, "h", 80), lambda _: None)
+    connection.connection_made(wire)
+    connection.ask(b"GET / HTTP/1.1\r\n\r\n", None)
+    connection.data_received(OK + b"Content-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n")
+    assert len(connection.get_buffer(-1)) == MAX_EVENTS_HELD
+    event = b"data: " + b"x" * 1014 + b"\n\n"
+    for number in range(1, 7):
+        connection.data_received(b"%x\r\n" % len(event) + event + b"\r\n")
+        assert wire.is_reading is (number * len(event) <= MAX_EVENTS_HELD)
+    assert len(connection.take()) <= MAX_EVENTS_HELD
+    connection.take()
+    assert wire.is_reading
+    connection.data_received(b"0\r\n\r\n")
+    connection.take_all(MAX_PIECE)
+    connection.rest()
+    # The next answer may be another kind of body.
+    assert len(connection.get_buffer(-1)) > MAX_EVENTS_HELD
 
 
 @given(st.lists(st.integers(1, 3 * MAX_PIECE), min_size=1, max_size=8))

@@ -1,0 +1,47 @@
+"""``StorePulse``: whether the memory's database answers, for those who ask often."""
+
+import asyncio
+import time
+
+from agentui.errors import AgentUIError
+from agentui.store.lazy import LazyStore
+
+PING_SECONDS = 2.0
+"""How long a database may take to answer before it counts as out of reach."""
+FRESH_SECONDS = 1.0
+"""How long what the database said counts: anybody may ask, so not every question reaches it."""
+
+
+class StorePulse:
+    """Asks the store at most once at a time, and once in ``FRESH_SECONDS``."""
+
+    def __init__(self, store: LazyStore) -> None:
+        self._store = store
+        self._asking: asyncio.Task[bool] | None = None
+        self._known: tuple[float, bool] | None = None
+
+    async def beats(self) -> bool:
+        """True when the store answered just now, or does within ``PING_SECONDS``."""
+        if self._known is not None and time.monotonic() - self._known[0] < FRESH_SECONDS:
+            return self._known[1]
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
+        # One who leaves does not end what others wait for.
+        done, _ = await asyncio.wait({self._asking}, timeout=PING_SECONDS)
+        return bool(done) and self._asking.result()
+
+    async def stop(self) -> None:
+        """Wait no longer for an answer."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
+
+    async def _ask(self) -> bool:
+        try:
+            await self._store.ping()
+        except AgentUIError:
+            answers = False
+        else:
+            answers = True
+        self._known = (time.monotonic(), answers)
+        return answers

@@ -1,0 +1,249 @@
+"""Every route there is against everybody who must not come in (T12-T14, T23, T26-T28): names, origins, sites, types, tokens."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from yarl import URL
+
+from tests.faults.callers import DIALECTS, Heard, ask
+from tests.faults.conftest import House, StartHouse
+from tests.faults.hygiene import check_hygiene
+from tests.faults.router import EXAMPLES, STREAMS, Door, acting, bodies_nobody_can_read, doors
+from tests.upstreams.server import API_KEY, Mock
+
+TOKEN = "let-me-in-0123456789"
+KEYS = {"authorization": f"Bearer {API_KEY}", "x-api-key": API_KEY, "x-goog-api-key": API_KEY}
+"""What makes every model's route work, so that nothing but the door can stop a request."""
+OPEN = frozenset({"/health", "/ready"})
+"""What anybody may ask for beside the page: whether the server works, and nothing about what it does."""
+JSON_TYPE = {"content-type": "application/json"}
+
+
+async def knock(house: House, door: Door, headers: Mapping[str, str], **more: object) -> Heard:
+    """Ask at a door, and hear the answer, of an endless one its head."""
+    url = URL(house.origin + door.path, encoded=True)
+    sent: dict[str, object] = {} if door.is_safe else {"json": door.body}
+    sent |= more
+    given = {name: value for name, value in {**KEYS, **headers}.items() if value}
+    skipped = ("Content-Type",) if headers.get("content-type") == "" else ()
+    async with house.session.request(
+        door.method, url, headers=given, allow_redirects=False, skip_auto_headers=skipped, **sent  # type: ignore[arg-type]
+    ) as reply:  # fmt: skip
+        endless = reply.status == 200 and door.path in STREAMS
+        return Heard(reply.status, reply.headers, b"" if endless else await reply.read())
+
+
+async def all_knock(house: House, which: list[Door], headers: Mapping[str, str], **more: object) -> list[tuple[Door, Heard]]:
+    """Ask at many doors, a few at once."""
+    places = asyncio.Semaphore(8)
+
+    async def one(door: Door) -> Heard:
+        async with places:
+            return await knock(house, door, headers, **more)
+
+    return list(zip(which, await asyncio.gather(*(one(door) for door in which)), strict=True))
+
+
+def refused(answers: list[tuple[Door, Heard]], status: int) -> None:
+    """Fail unless every door was closed, with this status, in a clean answer that no other page may read."""
+    for door, heard in answers:
+        assert heard.status == status, (str(door), heard.status, heard.body)
+        assert not [name for name in heard.headers if name.lower().startswith("access-control-")], str(door)
+        if door.method != "HEAD":
+            check_hygiene(heard.status, heard.headers, heard.body)
+
+
+def untouched(house: House, mock: Mock) -> None:
+    """Fail when anything came of what was refused: a call, a run, a memory, a changed file."""
+    assert mock.requests == []
+    assert house.server.state.history.list(10) == []
+    assert house.server.state.store.status["open"] is False
+    assert house.server.state.pipelines.active == "same"
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Every file below a folder by its content."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+async def test_the_matrix_holds_every_route_and_every_dialect(house: House) -> None:
+    found = doors(house.server.app)
+    assert len(found) > 100
+    assert {path for path in (door.path for door in acting(house.server.app)) if path.startswith("/v1")} >= {
+        ask(dialect).path.replace("/text:", f"/{EXAMPLES['model']}:") for dialect in DIALECTS
+    }
+    for prefix in ("/api/", "/sessions", "/branches", "/floors", "/messages", "/pages", "/variables", "/p/same/v1/"):
+        assert [door for door in found if door.path.startswith(prefix)], prefix
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:80", "10.0.0.1", "a@localhost", "127.0.0.1.nip.io"])
+async def test_no_route_answers_to_a_name_that_is_not_ours(house: House, mock: Mock, host: str) -> None:
+    refused(await all_knock(house, doors(house.server.app), {"Host": host}), 421)
+    untouched(house, mock)
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "chrome-extension://abcdef", "file://"]
+)
+async def test_no_route_serves_a_page_of_another_origin(house: House, mock: Mock, origin: str) -> None:
+    refused(await all_knock(house, doors(house.server.app), {"Origin": origin}), 403)
+    untouched(house, mock)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("mode", ["cors", "no-cors", "websocket"])
+async def test_no_route_serves_another_site_that_names_no_origin(house: House, mock: Mock, site: str, mode: str) -> None:
+    refused(await all_knock(house, doors(house.server.app), {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}), 403)
+    untouched(house, mock)
+
+
+@pytest.mark.parametrize("place", ["document", "iframe", "embed", "object"])
+async def test_a_link_of_another_site_opens_the_page_in_a_window_of_its_own_and_nothing_else(
+    house: House, mock: Mock, place: str
+) -> None:
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": place}
+    answers = await all_knock(house, doors(house.server.app), link)
+    opened = {str(door) for door, heard in answers if heard.status == 200}
+    assert opened == ({"GET /", "GET /ui/", "GET /ui/index.html"} if place == "document" else set())
+    refused([(door, heard) for door, heard in answers if str(door) not in opened], 403)
+    untouched(house, mock)
+
+
+async def test_our_own_page_is_turned_away_nowhere(house: House) -> None:
+    ours = {"Origin": house.origin, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
+    for door, heard in await all_knock(house, doors(house.server.app), ours):
+        assert heard.status not in (401, 403, 415, 421), (str(door), heard.body)
+
+
+TYPES = {
+    "a form": ("application/x-www-form-urlencoded", b"a=b"),
+    "an empty form": ("application/x-www-form-urlencoded", b""),
+    "a form with fields": ("multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name=a\r\n\r\n--x--'),
+    "plain text": ("text/plain", b"{}"),
+    "plain text in utf-8": ("text/plain; charset=utf-8; a=application/json", b"{}"),
+    "nothing said": ("", b"{}"),
+    "bytes": ("application/octet-stream", b"{}"),
+    "almost JSON": ("application/jsonp", b"{}"),
+    "two types": ("text/plain, application/json", b"{}"),
+    "a zip": ("application/zip", b"PK\x05\x06" + bytes(18)),
+    "a picture": ("image/png", b"\x89PNG\r\n\x1a\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPES)
+async def test_no_route_that_acts_takes_anything_but_json(house: House, mock: Mock, name: str) -> None:
+    kind, data = TYPES[name]
+    refused(await all_knock(house, acting(house.server.app), {"content-type": kind}, json=None, data=data), 415)
+    untouched(house, mock)
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null"])
+async def test_no_browser_is_told_that_another_page_may_ask(house: House, mock: Mock, origin: str) -> None:
+    paths = [Door("OPTIONS", door.pattern, door.path) for door in doors(house.server.app)]
+    for wanted in ("POST", "DELETE"):
+        asks = {"Origin": origin, "Access-Control-Request-Method": wanted, "Access-Control-Request-Headers": "content-type"}
+        refused(await all_knock(house, paths, asks), 403)
+    untouched(house, mock)
+
+
+async def test_a_configured_origin_is_told_so_everywhere_and_no_other_is(start_house: StartHouse, mock: Mock) -> None:
+    friend = "https://friend.example"
+    house = await start_house(mock.origin, cors_origins=friend)
+    paths = [Door("OPTIONS", door.pattern, door.path) for door in doors(house.server.app)]
+    asks = {"Origin": friend, "Access-Control-Request-Method": "POST"}
+    for door, heard in await all_knock(house, paths, asks):
+        assert heard.status == 204, str(door)
+        assert heard.headers["access-control-allow-origin"] == friend
+        assert "access-control-allow-credentials" not in heard.headers
+    refused(await all_knock(house, paths, {**asks, "Origin": friend + ".evil"}), 403)
+    untouched(house, mock)
+
+
+async def test_reading_changes_nothing_and_calls_no_model(house: House, mock: Mock) -> None:
+    before = files_of(house.server.pipelines), files_of(house.server.data)
+    reading = [door for door in doors(house.server.app) if door.is_safe]
+    for door, heard in await all_knock(house, reading, {}):
+        assert heard.status < 500, (str(door), heard.body)
+    for door, heard in await all_knock(house, reading, JSON_TYPE, data=b'{"model": "text"}'):
+        assert heard.status < 500, (str(door), heard.body)
+    assert {request.method for request in mock.requests} <= {"GET"}, "a list of models may be asked for, and nothing else"
+    assert house.server.state.history.list(10) == []
+    assert files_of(house.server.pipelines) == before[0]
+    kept = {name: content for name, content in files_of(house.server.data).items() if not name.startswith("agentui.")}
+    assert kept.items() >= {name: content for name, content in before[1].items() if not name.startswith("agentui.")}.items()
+    for path in ("/sessions", "/floors", "/pages", "/messages", "/variables"):
+        heard = await knock(house, Door("GET", path, path), {})
+        assert heard.json["data"] == [], path
+
+
+@pytest.mark.parametrize("given", ["", "wrong-token-0123456789", TOKEN[:-1], TOKEN + "\u0000", TOKEN.upper(), f"Basic {TOKEN}"])
+async def test_no_route_opens_without_the_token(start_house: StartHouse, mock: Mock, given: str) -> None:
+    # Guesses are not counted here, which would close every door for a while (tests/api/test_limits.py).
+    house = await start_house(mock.origin, token=TOKEN, token_attempts=0)
+    closed = [door for door in doors(house.server.app) if not door.is_page and door.path not in OPEN]
+    if "\0" not in given:  # no client sends it; the parser's own test does
+        refused(await all_knock(house, closed, {"x-agentui-token": given}), 401)
+        refused(await all_knock(house, closed, {"authorization": f"Bearer {given}", "x-api-key": given}), 401)
+    path = f"?key={URL.build(query={'key': given}).raw_query_string[4:]}"
+    refused(await all_knock(house, [Door(door.method, door.pattern, door.path + path, door.body) for door in closed], {}), 401)
+    untouched(house, mock)
+    for door, heard in await all_knock(house, [door for door in doors(house.server.app) if door not in closed], {}):
+        assert heard.status == 200, str(door)
+
+
+async def test_a_token_that_was_sent_twice_is_sent_on_in_no_part(start_house: StartHouse, mock: Mock) -> None:
+    house = await start_house(mock.origin, token=TOKEN)
+    for dialect in DIALECTS:
+        for name in ("authorization", "x-api-key", "x-goog-api-key"):
+            value = f"Bearer {TOKEN}" if name == "authorization" else TOKEN
+            for pipeline in ("same", "raw"):
+                url = URL(f"{house.origin}/p/{pipeline}{ask(dialect).path}", encoded=True)
+                both = [("x-agentui-token", TOKEN), (name, value), (name, API_KEY), (name, f"Bearer {TOKEN}")]
+                async with house.session.post(url, json=ask(dialect).body, headers=both) as reply:
+                    assert reply.status in (400, 401, 403), await reply.text()
+    assert mock.requests
+    for request in mock.requests:
+        assert TOKEN not in repr(request)
+
+
+@pytest.mark.parametrize("number", range(13))
+async def test_what_nobody_can_read_is_refused_by_every_route_in_a_sentence(house: House, mock: Mock, number: int) -> None:
+    data = list(bodies_nobody_can_read())[number]
+    for door, heard in await all_knock(house, acting(house.server.app), JSON_TYPE, json=None, data=data):
+        if heard.status < 300:
+            # Routes without a body of their own do not look at one.
+            assert door.method == "DELETE" or door.path.endswith(("/activate", "/cancel")), (str(door), heard.body)
+            continue
+        assert 400 <= heard.status < 500, (str(door), heard.status, heard.body)
+        check_hygiene(heard.status, heard.headers, heard.body)
+    assert mock.requests == []
+
+
+UNKNOWN = ("nobody", "..", "%2e%2e%2f", "a%00b", "%ff", "x" * 3000, "a b".replace(" ", "%20"), "'%20OR%201=1--", "{{7*7}}")
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+async def test_a_name_that_means_nothing_is_told_in_a_sentence_by_every_route(house: House, mock: Mock, name: str) -> None:
+    patterns = [door for door in doors(house.server.app) if "{" in door.pattern]
+    named = []
+    for door in patterns:
+        path = door.pattern
+        for part in sorted(EXAMPLES, key=len):
+            value = {"version": EXAMPLES["version"], "call": f"{name}:generateContent"}.get(part, name)
+            path = path.replace(f"{{{part}}}", value)
+        named.append(Door(door.method, door.pattern, path, door.body))
+    for door, heard in await all_knock(house, named, {}):
+        if door.method == "HEAD":
+            assert heard.status != 500, str(door)
+        elif heard.status >= 300:
+            check_hygiene(heard.status, heard.headers, heard.body)
+            # What shows the caller's own text shows it as JSON, which nothing takes for a page.
+            assert b"<" not in heard.body or b"<" in name.encode()
+    await house.is_quiet()

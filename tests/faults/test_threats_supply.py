@@ -1,0 +1,115 @@
+"""What agentui is made of, and what its code never does (T4, T24, T29; an import runs nothing)."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+CODE = sorted((ROOT / "agentui").rglob("*.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = [name for name in PROJECT["optional-dependencies"] if name not in ("test", "editor-dev")]
+"""Groups of packages that a server may be installed with; the others are for who works on agentui."""
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[\[><=;! ]", requirement, maxsplit=1)[0]
+
+
+def served_with() -> set[str]:
+    """Every package that a server may need, but for agentui's own name in a group of groups."""
+    lines = [*PROJECT["dependencies"], *(line for extra in EXTRAS for line in PROJECT["optional-dependencies"][extra])]
+    return {name_of(line) for line in lines} - {"agentui"}
+
+
+def documented() -> set[str]:
+    """The packages that the page about security names as what the server is made of."""
+    text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    section = text.split("\n## What it is made of\n")[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `([a-z0-9-]+)` \|", section, re.MULTILINE))
+
+
+def test_the_packages_are_the_documented_ones() -> None:
+    assert documented() == served_with()
+
+
+def test_every_package_has_a_floor_and_those_with_a_past_have_the_version_that_mended_it() -> None:
+    floors = {name_of(line): re.search(r">=([0-9.]+)", line) for line in PROJECT["dependencies"]}
+    assert all(floors.values()), floors
+    versions = {name: tuple(map(int, floor[1].split("."))) for name, floor in floors.items() if floor is not None}
+    assert versions["aiohttp"] >= (3, 14)
+    assert versions["jinja2"] >= (3, 1, 6)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The top names of the modules that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def test_nothing_is_imported_that_is_not_declared() -> None:
+    # Two come with aiohttp, whose own interface hands out their types.
+    declared = {name.replace("-", "_") for name in served_with()} | {"yarl", "multidict"}
+    used = {name for path in CODE for name in imports(path)} - sys.stdlib_module_names - {"agentui"}
+    # A namespace (opentelemetry) is filled by several packages.
+    assert [name for name in used if not any(f"{known}_".startswith(f"{name}_") for known in declared)] == []
+
+
+FORBIDDEN_MODULES = frozenset(
+    {"PIL", "ctypes", "dill", "lxml", "marshal", "pickle", "pty", "shelve", "tarfile", "xml", "yaml", "zipfile"}
+)
+"""They run what they read, unpack what they are given, or draw it."""
+STARTS_PROCESSES = frozenset({"agentui/bootstrap.py", "agentui/workers.py"})
+"""The one, before there is a server, makes the environment that a checkout runs in; the other starts agentui's own workers.
+Neither takes a word from a request or a pipeline."""
+FORBIDDEN_CALLS = frozenset({"eval", "exec", "compile", "__import__", "execfile", "input", "breakpoint"})
+
+
+def calls(path: Path) -> Iterator[tuple[int, str]]:
+    """Calls of bare names, by line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.lineno, node.func.id
+
+
+def test_the_code_runs_no_strings_unpacks_no_archives_and_starts_no_programs() -> None:
+    assert len(CODE) > 200
+    for path in CODE:
+        name = path.relative_to(ROOT).as_posix()
+        assert set(imports(path)) & FORBIDDEN_MODULES == set(), name
+        assert [call for call in calls(path) if call[1] in FORBIDDEN_CALLS] == [], name
+        if name in STARTS_PROCESSES:
+            continue
+        assert not {"subprocess", "multiprocessing"} & set(imports(path)), name
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\bunpack_archive\b|\bos\.(system|popen|exec\w*|spawn\w*|fork\w*)\(|create_subprocess", text), (
+            name
+        )
+
+
+def test_sql_is_never_put_together_from_texts() -> None:
+    """Statements are built by SQLAlchemy with parameters. (SQLite's PRAGMA takes none; its values are numbers of ours.)"""
+    suspicious = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|ATTACH|CREATE|DROP|ALTER)\b")
+    found = []
+    for path in CODE:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                words = "".join(
+                    part.value for part in node.values if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                )
+                if suspicious.search(words) and any(isinstance(part, ast.FormattedValue) for part in node.values):
+                    found.append(f"{path.relative_to(ROOT).as_posix()}:{node.lineno}: {words}")
+    assert found == [], found
+
+
+def test_what_the_pages_are_made_of_stands_in_one_fixed_folder() -> None:
+    """No link leads out of ``static``, and no file of it is hidden: what is served is what was written to be served."""
+    static = ROOT / "static"
+    for path in static.rglob("*"):
+        assert not path.is_symlink(), path
+        assert not any(part.startswith(".") for part in path.relative_to(static).parts if part != ".DS_Store"), path
