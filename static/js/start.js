@@ -35,22 +35,26 @@ export async function start() {
   void connect();
 }
 
-/** Get the facts from the server and open what was open, or the active pipeline; again until it works. */
+/**
+ * Get the facts from the server and open what was open, or the active pipeline; again until it works.
+ * @returns {Promise<'connected' | 'refused' | 'offline'>} what the first try gave
+ */
 export async function connect() {
   try {
     await loadFacts();
   } catch (error) {
     const isOffline = error instanceof ApiFailure && error.status === 0;
-    if (error instanceof ApiFailure && error.status === 401) return;
+    if (error instanceof ApiFailure && error.status === 401) return 'refused';
     store.set((state) => ({server: {...state.server, online: false}}));
     if (!isOffline) notifyFailure(error);
     setTimeout(() => void connect(), RETRY_MS);
-    return;
+    return 'offline';
   }
   watchChanges();
   watchRuns();
   await reopen();
   offerTour();
+  return 'connected';
 }
 
 /** Open the drafts that were not saved, and the pipeline that the address names, or the active one; once for a page. */

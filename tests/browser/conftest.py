@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 try:
     import playwright.async_api as playwright
@@ -29,7 +31,8 @@ from tests.conftest import Server, StartServer, call, quick_demo, servers, skip
 
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--process-per-site"]
+WIDTH, HEIGHT = 1440, 900
 WAIT_MS = 30_000
 """How long a step in the page may take; pytest's own limit comes later and could not say which step it was."""
 TEST_SECONDS = 240
@@ -74,6 +77,46 @@ async def browser() -> AsyncIterator["playwright.Browser"]:
         browser = await engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
         await browser.close()
+
+
+@dataclass(frozen=True)
+class Home:
+    """
+    The browser context that most tests share, with one page that stays: as long as there is a page of this site, Chromium goes
+    on with the process that has it, and opening the editor takes half the processor time.
+
+    Tests do not meet in it, because each has a server, and so an origin, of its own.
+    """
+
+    context: "playwright.BrowserContext"
+    page: "playwright.Page"
+
+    async def leave(self, origin: str) -> None:
+        """Close what a test opened, and forget what its origin kept: its port may be another server's one day."""
+        await self.context.set_offline(False)
+        for page in self.context.pages:
+            if page is not self.page:
+                await page.close()
+        session = await self.context.new_cdp_session(self.page)
+        await session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        await session.detach()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def home(browser: "playwright.Browser") -> AsyncIterator[Home]:
+    """The shared context, at an empty page of the site that all servers of the tests belong to."""
+
+    async def empty(_request: web.Request) -> web.Response:
+        return web.Response(text="<!doctype html><title>Home</title>", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_get("/", empty)
+    async with TestServer(app) as server:
+        context = await browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+        page = await context.new_page()
+        await page.goto(str(server.make_url("/")))
+        yield Home(context, page)
+        await context.close()
 
 
 @dataclass
@@ -126,14 +169,14 @@ OpenEditor = Callable[..., Awaitable[Editor]]
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def open_editor(
-    browser: "playwright.Browser", start_server: StartServer, demo: DemoServer, tmp_path: Path
+    browser: "playwright.Browser", home: Home, start_server: StartServer, demo: DemoServer, tmp_path: Path
 ) -> AsyncIterator[OpenEditor]:
     """
     Open editors: ``await open_editor(pipelines={...}, path="/ui/", width=1440, height=900, server=None, **settings)``.
     ``context`` goes to Playwright's ``new_context`` (``{"has_touch": True}``); ``prepare`` gets the page before it loads.
 
-    Each has a browser context of its own (cookies, storage), so two of them are two users; with ``server=other.server`` they
-    share a server. A server has folders of its own below ``tmp_path`` and the demo as the upstream ``demo``. At the end of the
+    Each has storage of its own, so two of them are two users; with ``server=other.server`` they share a server, and the second
+    gets a browser context of its own, as does one with ``context``. A server has folders of its own below ``tmp_path`` and the demo as the upstream ``demo``. At the end of the
     test, a complaint that the test did not allow fails it.
     """
     editors: list[Editor] = []
@@ -145,8 +188,8 @@ async def open_editor(
         pipelines: Mapping[str, Json] | None = None,
         *,
         path: str = "/ui/",
-        width: int = 1440,
-        height: int = 900,
+        width: int = WIDTH,
+        height: int = HEIGHT,
         server: Server | None = None,
         context: Mapping[str, Any] | None = None,
         prepare: Callable[["playwright.Page"], Awaitable[None]] | None = None,
@@ -155,8 +198,14 @@ async def open_editor(
         if server is None:
             documents = {"default": call("openai", "demo")} if pipelines is None else pipelines
             server = await start_server(documents, named_origins={"demo": demo.origin}, **settings)
-        contexts.append(await browser.new_context(viewport={"width": width, "height": height}, **(context or {})))
-        editor = Editor(await contexts[-1].new_page(), server, shots)
+        if context is None and not any(editor.server is server for editor in editors):
+            page = await home.context.new_page()
+            if (width, height) != (WIDTH, HEIGHT):
+                await page.set_viewport_size({"width": width, "height": height})
+        else:
+            contexts.append(await browser.new_context(viewport={"width": width, "height": height}, **(context or {})))
+            page = await contexts[-1].new_page()
+        editor = Editor(page, server, shots)
         editors.append(editor)
         editor.page.set_default_timeout(WAIT_MS)
         if prepare is not None:
@@ -167,6 +216,8 @@ async def open_editor(
     yield open_one
     for context in contexts:
         await context.close()
+    for origin in {editor.server.origin for editor in editors}:
+        await home.leave(origin)
     unexpected = [text for editor in editors for text in editor.unexpected()]
     assert unexpected == [], "The page complained."
 

@@ -7,6 +7,7 @@ import {fromFragment, toFragment} from '../core/clipboard.js';
 import {insertFragment} from '../core/commands.js';
 import {announce, notify} from '../state/notices.js';
 import {edit, select} from '../state/tabs.js';
+import {toClipboard} from '../ui/copying.js';
 import {t} from '../words.js';
 import {canChange, deleteSelection, frontDoc, selectionOf} from './editing.js';
 import {snapped} from './geometry.js';
@@ -55,18 +56,24 @@ function readFragment(text) {
   return null;
 }
 
-/** Copy what is selected, from a menu or the command palette. */
+/**
+ * Copy what is selected, from a menu or the command palette.
+ * @returns {Promise<boolean>} whether the clipboard has it now
+ */
 export async function copySelection() {
   const text = copied();
-  if (text === null) return;
-  await writeText(text);
+  if (text === null) return false;
+  if (!(await toClipboard(text))) {
+    notify('error', 'app.copyFailed');
+    return false;
+  }
   announce(t('canvas.said.copied', {n: copiedIds().length}));
+  return true;
 }
 
-/** Copy what is selected and delete it. */
+/** Copy what is selected and delete it; what could not be copied stays. */
 export async function cutSelection() {
-  await copySelection();
-  deleteSelection();
+  if (canChange() && (await copySelection())) deleteSelection();
 }
 
 /** Paste, from a menu or the command palette. */
@@ -82,22 +89,6 @@ export async function paste() {
   pasteText(text);
 }
 
-/** @param {string} text */
-async function writeText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    // Without HTTPS there is no such interface; a copy event of our own making does the same.
-    const put = (/** @type {ClipboardEvent} */ event) => {
-      event.clipboardData?.setData('text/plain', text);
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    };
-    document.addEventListener('copy', put, {capture: true, once: true});
-    document.execCommand('copy');
-    document.removeEventListener('copy', put, {capture: true});
-  }
-}
 
 /** Whether the focus is where the canvas's keys work: at the canvas, in the outline, or nowhere. */
 export function isAtCanvas() {

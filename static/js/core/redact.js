@@ -81,6 +81,32 @@ export function redactDocument(document) {
 }
 
 /**
+ * A request as it may be kept in the browser: the keys in its headers and its address are masked.
+ * @template {{path: string, headers: Record<string, string>}} Request
+ * @param {Request} request
+ * @returns {Request}
+ */
+export function withoutKeys(request) {
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, masked(value, ['headers', name])]));
+  return {...request, path: masked(request.path, ['path']), headers};
+}
+
+/**
+ * @param {string} text
+ * @param {string[]} path where it stands
+ * @returns {string} the text with its keys masked
+ */
+function masked(text, path) {
+  let result = '';
+  let taken = 0;
+  for (const {from, to} of findingsIn({text, path, field: path.join('.'), language: 'text', secrets: true, prompt: false})) {
+    result += text.slice(taken, from) + mask(text.slice(from, to));
+    taken = to;
+  }
+  return result + text.slice(taken);
+}
+
+/**
  * @param {TemplateText} text
  * @returns {string}
  */
@@ -149,7 +175,7 @@ function secretName(header) {
  * @param {string} key
  * @returns {string} its first and last characters, as far as it is long
  */
-export function mask(key) {
+function mask(key) {
   if (key.length < TELLING) return '***';
   const begin = /^[A-Za-z0-9]+[-_]/.exec(key)?.[0] ?? '';
   return `${begin.length <= 6 ? begin : ''}***${key.slice(-4)}`;

@@ -2,11 +2,11 @@
 import {serialise} from '../core/doc.js';
 import {redactDocument} from '../core/redact.js';
 import {h, tags, useMemo, useState} from '../h.js';
-import {notify, notifyFailure} from '../state/notices.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {copyText} from '../ui/copying.js';
 import {Dialog} from '../ui/dialog.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
@@ -33,14 +33,6 @@ export function Export({close}) {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     close();
   };
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      notify('success', 'files.copied');
-    } catch (error) {
-      notifyFailure(error, 'files.copyFailed');
-    }
-  };
   return h(
     Dialog,
     {
@@ -48,7 +40,7 @@ export function Export({close}) {
       size: 'large',
       onClose: close,
       actions: [
-        h(Button, {key: 'copy', label: t('files.copy'), icon: 'copy', onClick: () => void copy()}),
+        h(Button, {key: 'copy', label: t('files.copy'), icon: 'copy', onClick: () => void copyText(text)}),
         h(Button, {key: 'download', label: t('files.download', {name}), icon: 'export', tone: 'primary', onClick: download}),
       ],
     },

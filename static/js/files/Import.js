@@ -57,7 +57,12 @@ export function Import({text: given = '', close}) {
   /** @param {FileList | null} files */
   const read = async (files) => {
     const file = files?.[0];
-    if (file) setText(await file.text());
+    try {
+      if (file) setText(await file.text());
+    } catch (failure) {
+      // It was moved, or may not be read.
+      notifyFailure(failure);
+    }
   };
   const open = () => {
     if (!found) return;

@@ -9,7 +9,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {copyText} from './JsonTree.js';
+import {copyText} from '../ui/copying.js';
 
 const {code, dd, div, dl, dt, h2, h3, header, li, p, span, ul} = tags;
 

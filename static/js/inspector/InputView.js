@@ -7,8 +7,8 @@ import {useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {copyText} from '../ui/copying.js';
 import {cursorOf, insertAt} from './cursor.js';
-import {copyText} from './JsonTree.js';
 
 const {button, code, div, h3, input, p, span, ul, li} = tags;
 

@@ -1,9 +1,9 @@
 /** A JSON value as a tree that opens step by step; every value can be copied as the macro that reads it. */
 import {classes, h, tags, useState} from '../h.js';
 import {writePath} from '../core/names.js';
-import {notify} from '../state/notices.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {copyText} from '../ui/copying.js';
 import {Icon} from '../ui/icons.js';
 
 const {button, div, li, span, ul} = tags;
@@ -77,17 +77,4 @@ function Leaf({value}) {
 /** The macro that reads a path: `[[OUT:n1.text]]`. @param {string[]} path */
 export function macroOf(path) {
   return path[0] === 'OUT' ? `[[OUT:${writePath(path.slice(1))}]]` : `{{ ${writePath(path)} }}`;
-}
-
-/**
- * Copy a text and say so.
- * @param {string} text
- */
-export async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    notify('success', 'inspector.copied', {text});
-  } catch {
-    notify('error', 'inspector.copyFailed', {text});
-  }
 }

@@ -3,9 +3,9 @@ import {useEffect, useState} from '../h.js';
 import {api, ApiFailure} from '../api/client.js';
 import {upstream} from '../core/graph.js';
 import {isObject, nodeById} from '../core/doc.js';
-import {isLinked} from '../core/runlog.js';
+import {outsOf} from '../core/runlog.js';
 import {store, useStore} from '../state/store.js';
-import {inChat} from '../state/session.js';
+import {requestOf} from '../state/session.js';
 import {activeTab, docOf} from '../state/tabs.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
@@ -70,11 +70,11 @@ async function compute(nodeId, signal) {
   const failures = knownFailures(tab.problems, nodeId);
   const broken = new Set([...Object.keys(failures).map(Number), ...namelessRows(rows)]);
   const run = tab.lastRun ? store.get().runs.byId[tab.lastRun] : undefined;
-  const recorded = Object.fromEntries(Object.entries(run?.nodes ?? {}).filter(([, one]) => isObject(one.out) && !isLinked(one.out)).map(([id, one]) => [id, one.out]));
+  const recorded = run ? outsOf(run) : {};
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const kept = rows.map((_, index) => index).filter((index) => !broken.has(index));
     const document = partUpTo(docOf(tab), nodeId, kept.map((index) => rows[index]));
-    const body = {node: nodeId, document, request: inChat(tab.sample.request), out: {...recorded, ...tab.pins}};
+    const body = {node: nodeId, document, ...requestOf(tab.sample), out: {...recorded, ...tab.pins}};
     try {
       const {body: answer} = await api.send('POST', '/api/preview', body, {signal});
       return {values: valuesOf(answer.preview, rows, kept), failures, failure: null, missing: answer.missing ?? [], isWorking: false};

@@ -1,5 +1,5 @@
 /** The last runs of every client, searched by the server, with those to come at the top. */
-import {classes, h, tags, useEffect, useState} from '../h.js';
+import {classes, h, tags, useEffect, useRef, useState} from '../h.js';
 import {api} from '../api/client.js';
 import {openDialog} from '../state/dialogs.js';
 import {notify, notifyFailure} from '../state/notices.js';
@@ -68,34 +68,42 @@ export function History() {
 
 /**
  * The lines that the server finds, kept fresh: what it says of a run that is in the store's list is newer.
+ *
+ * What the user changes waits until it rests. What clients do is read at a steady pace, however busy they are: a new run neither
+ * puts off the next reading nor ends the one under way.
  * @param {{query: string, state: string, pipeline: string, limit: number}} wanted
  */
 function useLines({query, state, pipeline, limit}) {
-  const live = useStore((now) => now.runs.list);
+  const marks = useStore(({runs}) => `${runs.list[0]?.id ?? ''} ${runs.list.map((line) => line.state).join()}`);
   const [found, setFound] = useState(/** @type {{lines: any[], isLoading: boolean, isEnd: boolean}} */ ({lines: [], isLoading: true, isEnd: true}));
-  const newest = live[0]?.id ?? '';
-  const states = live.map((line) => line.state).join();
+  const asked = new URLSearchParams({limit: String(limit)});
+  if (query.trim()) asked.set('q', query.trim());
+  if (state) asked.set('state', state);
+  if (pipeline) asked.set('pipeline', pipeline);
+  const wanted = String(asked);
+  const latest = useRef({wanted: '', at: 0, reading: 0, shown: 0});
   useEffect(() => {
-    const stop = new AbortController();
+    const now = latest.current;
+    const wait = now.wanted === wanted ? Math.max(0, now.at + DELAY_MS - performance.now()) : DELAY_MS;
     const timer = setTimeout(() => {
-      const asked = new URLSearchParams({limit: String(limit)});
-      if (query.trim()) asked.set('q', query.trim());
-      if (state) asked.set('state', state);
-      if (pipeline) asked.set('pipeline', pipeline);
+      const mine = now.reading + 1;
+      Object.assign(now, {wanted, at: performance.now(), reading: mine});
+      const isStale = () => now.wanted !== wanted || mine < now.shown;
       api
-        .get(`/api/runs?${asked}`, {signal: stop.signal})
-        .then(({body}) => setFound({lines: body, isLoading: false, isEnd: body.length < limit}))
+        .get(`/api/runs?${wanted}`)
+        .then(({body}) => {
+          if (isStale()) return;
+          now.shown = mine;
+          setFound({lines: body, isLoading: false, isEnd: body.length < limit});
+        })
         .catch((error) => {
-          if (stop.signal.aborted) return;
-          setFound((now) => ({...now, isLoading: false}));
+          if (isStale()) return;
+          setFound((before) => ({...before, isLoading: false}));
           notifyFailure(error);
         });
-    }, DELAY_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [query, state, pipeline, limit, newest, states]);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [wanted, limit, marks]);
   return found;
 }
 

@@ -11,8 +11,8 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
+import {copyText} from '../ui/copying.js';
 import {runAgain} from './conversation.js';
-import {copyText} from './copying.js';
 import {Value} from './JsonView.js';
 import {duration} from './times.js';
 

@@ -6,19 +6,19 @@ import {curlPosix, curlPowerShell} from '../core/curl.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {answerOf, upstream} from '../core/graph.js';
 import {provenance, varies} from '../core/provenance.js';
-import {isLinked} from '../core/runlog.js';
+import {outsOf} from '../core/runlog.js';
 import {ask, askText} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
 import {store, useStore} from '../state/store.js';
-import {inChat} from '../state/session.js';
+import {requestOf} from '../state/session.js';
 import {activeTab, goTo, select, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
+import {copyText} from '../ui/copying.js';
 import {runAgain, say} from './conversation.js';
-import {copyText} from './copying.js';
 import {kindOf, Marked, Value} from './JsonView.js';
 import {Headers} from './NodeIO.js';
 import {capturedSample, removeSample, savedSamples, saveSample} from './samples.js';
@@ -100,7 +100,7 @@ function useFound(node, again) {
     const timer = setTimeout(async () => {
       setWorking(true);
       try {
-        const {body} = await api.send('POST', '/api/preview', {node, document: doc, ...requestOf(sample), out: {...outsOf(lastRun), ...pins}}, {signal: stop.signal});
+        const {body} = await api.send('POST', '/api/preview', {node, document: doc, ...requestOf(sample), out: {...(lastRun ? outsOf(lastRun) : {}), ...pins}}, {signal: stop.signal});
         setFound({node, answer: body, failure: null});
       } catch (error) {
         if (stop.signal.aborted) return;
@@ -115,16 +115,6 @@ function useFound(node, again) {
     };
   }, [node, doc, sample, pins, lastRun, names, again]);
   return {found, isWorking};
-}
-
-/** A captured request is taken by the server itself, with the keys that the editor never saw. @param {Sample} sample */
-function requestOf(sample) {
-  return sample.kind === 'captured' && sample.runId !== null ? {run_id: sample.runId} : {request: inChat(sample.request)};
-}
-
-/** What nodes gave in the last run, as far as it came whole. @param {import('../core/doc.js').RunView | null} run */
-function outsOf(run) {
-  return Object.fromEntries(Object.entries(run?.nodes ?? {}).flatMap(([id, one]) => (isObject(one.out) && !isLinked(one.out) ? [[id, one.out]] : [])));
 }
 
 /** @param {{node: string, doc: import('../core/doc.js').Pipeline, isWorking: boolean, again: () => void, answer: any}} props */

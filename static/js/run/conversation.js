@@ -159,10 +159,12 @@ function withoutKey(request) {
 export async function runAgain(tab, run, node) {
   if (isAnswering(talkOf(tab.key))) return;
   const pins = node === null ? {} : await outsBefore(tab, run, node);
-  if (pins === null || isAnswering(talkOf(tab.key))) return;
+  // It may have been edited or closed meanwhile.
+  const now = store.get().tabs.find((one) => one.key === tab.key);
+  if (pins === null || !now || isAnswering(talkOf(tab.key))) return;
   const about = node === null ? t('run.again') : t('run.againFrom', {node});
   setTalk(tab.key, (talk) => ({messages: [...talk.messages, {...newMessage('user', ''), about}]}));
-  await answer(tab, {run_id: run, pins: {...tab.pins, ...pins}});
+  await answer(now, {run_id: run, pins: {...now.pins, ...pins}});
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The requests that previews and tries use: written by hand, saved in this browser by name, or taken from a run. */
 import {api} from '../api/client.js';
 import {loadValues, removeValue, saveValue} from '../api/drafts.js';
+import {withoutKeys} from '../core/redact.js';
 import {isLinked} from '../core/runlog.js';
 
 /** @typedef {import('../state/types.js').Sample} Sample */
@@ -14,12 +15,12 @@ export async function savedSamples() {
 }
 
 /**
- * Keep a request in this browser.
+ * Keep a request in this browser, without its keys: they are for the moment, and have to be typed again.
  * @param {string} name
  * @param {Sample['request']} request
  */
 export async function saveSample(name, request) {
-  await saveValue(PREFIX + name, {request});
+  await saveValue(PREFIX + name, {request: withoutKeys(request)});
 }
 
 /** @param {string} name */

@@ -1,7 +1,6 @@
 /** Asks for the access token of a server that wants one. */
 import {setToken} from '../api/client.js';
 import {h, tags, useState} from '../h.js';
-import {store} from '../state/store.js';
 import {connect} from '../start.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -11,12 +10,12 @@ const {form, h1, main, p} = tags;
 
 export function SignIn() {
   const [text, setText] = useState('');
-  const [isRefused, setRefused] = useState(false);
+  const [failure, setFailure] = useState(/** @type {string | null} */ (null));
   const submit = async () => {
     setToken(text.trim());
-    await connect();
+    const result = await connect();
     // Where it was accepted, this page is gone by now.
-    if (store.get().server.needsToken) setRefused(true);
+    if (result !== 'connected') setFailure(t(result === 'refused' ? 'app.tokenRefused' : 'app.tokenUntried'));
   };
   return main(
     {className: 'sign-in'},
@@ -36,7 +35,7 @@ export function SignIn() {
         onChange: setText,
         autoFocus: true,
         hint: t('app.tokenHint'),
-        error: isRefused ? t('app.tokenRefused') : null,
+        error: failure,
       }),
       h(Button, {label: t('app.signIn'), tone: 'primary', type: 'submit', disabled: text.trim() === ''}),
     ),

@@ -41,12 +41,22 @@ export function chooseSession(patch) {
  * names a chat of its own keeps it.
  * @param {import('./types.js').Sample['request']} request
  */
-export function inChat(request) {
+function inChat(request) {
   const {session, branch} = store.get().session;
   const isNamed = Object.keys(request.headers).some((name) => name.toLowerCase() === 'x-agentui-session');
   if (session === null || isNamed) return request;
   const chat = {'x-agentui-session': session, ...(branch === null ? {} : {'x-agentui-branch': branch})};
   return {...request, headers: {...request.headers, ...chat}};
+}
+
+/**
+ * What previews and tries take for a sample. A captured request is taken by the server itself, with the keys that the editor
+ * never saw.
+ * @param {import('./types.js').Sample} sample
+ * @returns {{run_id: string} | {request: import('./types.js').Sample['request']}}
+ */
+export function requestOf(sample) {
+  return sample.kind === 'captured' && sample.runId !== null ? {run_id: sample.runId} : {request: inChat(sample.request)};
 }
 
 /** Read the stored variables of the chosen place, or the global ones where no chat is chosen. */

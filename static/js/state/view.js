@@ -1,4 +1,5 @@
 /** How the editor is arranged and looks; kept in the browser. */
+import {isObject} from '../core/doc.js';
 import {speak} from '../words.js';
 import {store} from './store.js';
 
@@ -82,8 +83,14 @@ export function recallView() {
  * @param {unknown} value
  */
 function isLike(name, old, value) {
+  if (name === 'keys') return isKeys(old);
   if (MAY_BE_NULL.has(name)) return old === null || typeof old === 'string';
   return old !== null && typeof old === typeof value;
+}
+
+/** Whether a value has the shape of the user's own keys. @param {unknown} value */
+function isKeys(value) {
+  return isObject(value) && Object.values(value).every((keys) => Array.isArray(keys) && keys.every((key) => typeof key === 'string'));
 }
 
 function remember() {

@@ -8,7 +8,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {copyText} from './copying.js';
+import {copyText} from '../ui/copying.js';
 import {kindInWords, preview} from './values.js';
 import {grouped} from './visible.js';
 

@@ -7,7 +7,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
-import {copyText} from './copying.js';
+import {copyText} from '../ui/copying.js';
 import {reasonOf} from './failures.js';
 import {explainBatch, readRows, writtenRows} from './rowsfile.js';
 import {deleteVariable, isLocked, putBatch, tiersAt} from './writing.js';

@@ -3,7 +3,7 @@ import {token} from '../api/client.js';
 import {h, tags} from '../h.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {copyText} from './copying.js';
+import {copyText} from '../ui/copying.js';
 
 const {code, div, p, pre} = tags;
 

@@ -1,12 +1,12 @@
 /** What was said on the chosen floor, page by page. */
-import {classes, h, tags, useEffect, useState} from '../h.js';
+import {classes, h, tags, useEffect, useRef, useState} from '../h.js';
 import {readMemory, withQuery} from '../state/memory.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
+import {copyText} from '../ui/copying.js';
 import {loadList, pagesOf, useList} from './chats.js';
-import {copyText} from './copying.js';
 import {reasonOf} from './failures.js';
 import {pageLabel} from './labels.js';
 
@@ -27,15 +27,19 @@ function FloorReader({floor}) {
   const [messages, setMessages] = useState(/** @type {any[] | null} */ (null));
   const [hasMore, setMore] = useState(false);
   const [error, setError] = useState(/** @type {string | null} */ (null));
+  const reading = useRef(0);
   /** @param {any[]} known */
   const read = async (known) => {
+    // A later reading has a later state of the floor: what an earlier one brings after it is dropped.
+    const mine = (reading.current += 1);
     try {
       const {data, meta} = await readMemory(withQuery('/messages', {floor_id: floor, sort_by: 'seq', sort_order: 'asc', limit: STEP, offset: known.length}));
+      if (mine !== reading.current) return;
       setMessages([...known, ...data]);
       setMore(meta.has_more);
       setError(null);
     } catch (failure) {
-      setError(reasonOf(failure));
+      if (mine === reading.current) setError(reasonOf(failure));
     }
   };
   useEffect(() => void loadList(pagesOf(floor), {unlessKnown: true}), [floor]);

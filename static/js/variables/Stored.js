@@ -10,7 +10,7 @@ import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {Menu, MenuButton} from '../ui/menu.js';
-import {copyText} from './copying.js';
+import {copyText} from '../ui/copying.js';
 import {reasonOf} from './failures.js';
 import {nearCell} from './gridkeys.js';
 import {JoinHint} from './JoinHint.js';
@@ -94,7 +94,7 @@ export function Stored() {
         ]),
       }),
     ),
-    isAdding ? h(NewVariable, {tiers, onClose: () => setAdding(false)}) : null,
+    isAdding ? h(NewVariable, {key: `${session.session} ${session.branch} ${session.floor}`, tiers, onClose: () => setAdding(false)}) : null,
     rows.length === 0 && stored.state === 'ready'
       ? session.session === null
         ? h(JoinHint, {text: t('variables.nothingGlobal')})
