@@ -343,6 +343,20 @@ async def test_copy_and_paste_go_through_the_clipboard_and_between_pipelines(can
     assert len(await here.ids()) == 2
 
 
+async def test_what_cannot_be_copied_is_not_cut(canvas: Open) -> None:
+    here = await canvas()
+    await here.page.evaluate(
+        """() => {
+          navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
+          document.execCommand = () => false;
+        }"""
+    )
+    await here.node("n1").click()
+    await here.page.evaluate("async () => (await import('/ui/js/canvas/pasteboard.js')).cutSelection()")
+    await here.page.get_by_text("does not let this page copy").wait_for()
+    assert await here.ids() == ["n1", "n2", "n3"]
+
+
 async def test_a_foreign_text_is_not_pasted_and_says_so(canvas: Open) -> None:
     here = await canvas(context={"permissions": ["clipboard-read", "clipboard-write"]})
     await here.page.evaluate('navigator.clipboard.writeText(\'{"nodes": "hello"}\')')

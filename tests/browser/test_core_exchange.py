@@ -130,6 +130,18 @@ async def test_keys_are_found_and_replaced_where_they_stand(core: Evaluate) -> N
     assert again == [0] * len(LEAKS)
 
 
+async def test_a_request_is_kept_without_its_keys(core: Evaluate) -> None:
+    headers = {"Authorization": "Bearer sk-proj-0123456789abcdefXYZW", "x-session": "tavern", "X-Api-Key": "a-plain-word"}
+    request = {"method": "POST", "path": "/v1beta/models/m:generateContent?key=AIza0123456789", "headers": headers, "body": {"a": 1}}
+    kept = await core("return redact.withoutKeys(arg)", request)
+    assert kept == {
+        "method": "POST",
+        "path": "/v1beta/models/m:generateContent?key=***",
+        "headers": {"Authorization": "Bearer sk-***XYZW", "x-session": "tavern", "X-Api-Key": "***"},
+        "body": {"a": 1},
+    }
+
+
 async def test_macros_and_common_words_are_no_keys(core: Evaluate) -> None:
     documents = [document(node("n1", config)) for config in HARMLESS]
     result = await core(

@@ -74,6 +74,11 @@ async def test_a_server_with_a_token_asks_for_it(open_editor: OpenEditor) -> Non
     await editor.page.get_by_role("button", name="Sign in").click()
     await editor.page.get_by_text("does not accept this token").wait_for()
     assert await axe(editor.page) == []
+    editor.allow("ERR_INTERNET_DISCONNECTED")
+    await editor.page.context.set_offline(True)
+    await editor.page.get_by_role("button", name="Sign in").click()
+    await editor.page.get_by_text("The server does not answer.").wait_for()
+    await editor.page.context.set_offline(False)
     await field.fill("a-long-enough-token")
     await editor.page.get_by_role("button", name="Sign in").click()
     await started(editor)
