@@ -1,10 +1,18 @@
-"""``python -m tests``: installs what the tests need (once) and runs the whole suite; arguments go to pytest."""
+"""``python -m tests``: installs what the tests need (once) and runs the whole suite; arguments go to pytest.
 
+The tests run in as many processes as the machine has cores, but not more than ``MOST``; ``-n 0`` runs them in one.
+"""
+
+import os
 import subprocess
 import sys
 
 from agentui.bootstrap import ROOT, enter_environment
 
+MOST = 4
+"""Each process has a browser and a PostgreSQL of its own."""
+
 if __name__ == "__main__":
     enter_environment("tests", "test")
-    sys.exit(subprocess.call([sys.executable, "-m", "pytest", *sys.argv[1:]], cwd=ROOT))
+    processes = ["-n", str(min(MOST, os.cpu_count() or 1)), "--dist", "worksteal"]
+    sys.exit(subprocess.call([sys.executable, "-m", "pytest", *processes, *sys.argv[1:]], cwd=ROOT))
