@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from io import BytesIO
 
 from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
 from agentui.upstream.connection import MAX_PIECE, Connection, Malformed
@@ -114,17 +113,17 @@ class UpstreamStream:
             if whole is not None:
                 self._has_ended = True
                 return whole
-        body = BytesIO()  # joining pieces would hold them all twice
+        pieces: list[bytes] = []
         left = limit - self._declared()
         if left >= 0:
             left = limit
             while left >= 0 and (piece := await self.next()):
-                body.write(piece)
+                pieces.append(piece)
                 left -= len(piece)
         if left < 0:
             size = f"{limit // MIB} MB" if limit >= MIB else f"{limit} bytes"
             raise UpstreamInvalid(f"The answer of {self._host} is larger than {size}.", host=self._host, limit=limit)
-        return body.getvalue()
+        return b"".join(pieces)
 
     async def next(self) -> bytes:
         """The next piece; b"" at the end."""

@@ -21,6 +21,8 @@ HAS_PROC = (PROC / "self" / "clear_refs").exists()
 """Whether this system tells what a process holds."""
 _FAULTS = ("agentui itself", "before agentui could see it", "Traceback", "exception was never retrieved", "was never awaited")
 """What the log says of a fault of agentui's own."""
+_NO_FAULT = "Can not decode content-encoding"
+"""aiohttp's word on what still came of a body that had been refused for being no gzip at all."""
 
 
 @dataclass
@@ -66,7 +68,11 @@ class Process:
 
     def faults(self) -> list[str]:
         """The lines of the log that tell of a fault of agentui's own."""
-        return [line for line in self.log.read_text(errors="replace").splitlines() if any(word in line for word in _FAULTS)]
+        return [
+            line
+            for line in self.log.read_text(errors="replace").splitlines()
+            if any(word in line for word in _FAULTS) and _NO_FAULT not in line
+        ]
 
     async def health(self) -> dict[str, Json]:
         """What /health says, asked on a connection of its own. Raises TimeoutError when nothing comes in 30 seconds."""
