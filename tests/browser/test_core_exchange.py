@@ -132,7 +132,12 @@ async def test_keys_are_found_and_replaced_where_they_stand(core: Evaluate) -> N
 
 async def test_a_request_is_kept_without_its_keys(core: Evaluate) -> None:
     headers = {"Authorization": "Bearer sk-proj-0123456789abcdefXYZW", "x-session": "tavern", "X-Api-Key": "a-plain-word"}
-    request = {"method": "POST", "path": "/v1beta/models/m:generateContent?key=AIza0123456789", "headers": headers, "body": {"a": 1}}
+    request = {
+        "method": "POST",
+        "path": "/v1beta/models/m:generateContent?key=AIza0123456789",
+        "headers": headers,
+        "body": {"a": 1},
+    }
     kept = await core("return redact.withoutKeys(arg)", request)
     assert kept == {
         "method": "POST",

@@ -117,9 +117,7 @@ async def check_the_file(server: Server) -> None:
     assert server.state.pipelines.active == "my-first-one"
 
 
-async def test_by_mouse_from_an_empty_canvas_to_a_client(
-    open_editor: OpenEditor, shipped: Server, gate: asyncio.Event
-) -> None:
+async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor, shipped: Server, gate: asyncio.Event) -> None:
     editor = await open_editor(server=shipped, prepare=calm)
     page = editor.page
     await page.get_by_role("button", name="No, thanks").click()

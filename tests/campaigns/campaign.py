@@ -18,9 +18,9 @@ MOST_FAILURES_KEPT = 50
 class Trial:
     """One run of a campaign: how much is asked of it, and what it found.
 
-    ``size`` is how many inputs (injections, cycles ...) are wanted, ``seconds`` when it stops all the same. ``random`` is seeded
-    by the campaign's name and the seed, so two campaigns with one seed do not walk the same way; ``folder`` is empty, and the
-    campaign's own.
+    ``size`` is how many inputs (injections, cycles ...) are wanted, ``seconds`` when it stops all the same. ``random`` is
+    seeded by the campaign's name and the seed, so two campaigns with one seed do not walk the same way; ``folder`` is empty,
+    and the campaign's own.
     """
 
     name: str

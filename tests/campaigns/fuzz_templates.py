@@ -532,7 +532,5 @@ def _long(fuzz: Fuzz, world: World, random: Random) -> None:
 
 
 CAMPAIGNS = [
-    Campaign(
-        "fuzz.templates", fuzz_templates, counted="templates", short=6_000, long=1_000_000, short_seconds=40.0, least=0.05
-    )
+    Campaign("fuzz.templates", fuzz_templates, counted="templates", short=6_000, long=1_000_000, short_seconds=40.0, least=0.05)
 ]
