@@ -78,6 +78,7 @@ class Settings(BaseSettings):
     heartbeat: float = Field(15.0, gt=0, description="Silence after which an open stream gets a keep-alive.")
     max_body: int = Field(32 * MIB, gt=0, description="Largest request body.")
     max_reply: int = Field(32 * MIB, gt=0, description="Largest answer that is not streamed.")
+    max_stream: int = Field(128 * MIB, gt=0, description="Largest streamed answer that is understood.")
     max_event: int = Field(16 * MIB, gt=0, description="Largest single event of a stream.")
     max_in_flight: int = Field(1000, gt=0, description="Most proxied requests at once; beyond it 503.")
     max_per_origin: int = Field(100, gt=0, description="Most calls at once to one upstream; beyond it 503.")

@@ -112,6 +112,7 @@ def _make_state(
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
         max_event=settings.max_event,
         max_reply=settings.max_reply,
+        max_stream=settings.max_stream,
     )
     owner = new_id("server")
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None

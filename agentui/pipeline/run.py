@@ -41,6 +41,7 @@ class Services:
     timeouts: Timeouts
     max_event: int
     max_reply: int = 32 * 1024 * 1024
+    max_stream: int = 128 * 1024 * 1024
 
 
 @dataclass(eq=False)

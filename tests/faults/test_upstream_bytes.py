@@ -115,6 +115,17 @@ async def test_a_stream_may_be_longer_than_the_cap_for_whole_answers(start_house
         check_whole(dialect, await house.ask(Route(dialect, "same", stream=True)), text, stream=True)
 
 
+async def test_a_stream_without_end_breaks_off_at_its_own_cap(start_house: StartHouse, mock: Mock) -> None:
+    house = await start_house(mock.origin, max_stream=15_000)
+    text = "0123456789" * 2_000
+    mock.script([Step(chunks=(text[:3_000], text[3_000:]))] * 8)
+    for kind in ("same", "translated"):
+        for dialect in DIALECTS:
+            heard = await house.ask(Route(dialect, kind, stream=True))
+            check_failed(dialect, heard, {502}, stream=True)
+            assert b"larger than 15000 bytes" in heard.body
+
+
 @pytest.mark.parametrize("kind", ["same", "translated"])
 async def test_a_line_without_end_is_given_up(start_house: StartHouse, wild: Bytes, kind: str) -> None:
     house = await start_house(wild.url, max_event=100_000)

@@ -164,11 +164,17 @@ class _Hearing:
         self.builder = ReplyBuilder()
         self.saw_marker = False
         self._decoder = SseDecoder(ctx.services.max_event)
+        self._left = ctx.services.max_stream
         self._parser = vendor.stream_parser()
 
     async def take(self, chunk: bytes) -> bool:
         """Understand the next bytes; True when the end marker was among them."""
         self.ctx.run.heard_bytes += len(chunk)
+        self._left -= len(chunk)
+        if self._left < 0:
+            # All of it is kept until the run ends: words without end would fill the memory.
+            limit = self.ctx.services.max_stream
+            raise UpstreamInvalid(f"The upstream's streamed answer is larger than {limit} bytes.", limit=limit)
         events = self._decoder.feed(chunk)
         deltas: list[Delta] = []
         for number, event in enumerate(events):
