@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,22 @@ def skip(reason: str) -> None:
     if must_run():
         pytest.fail(f"This must not be skipped here: {reason}")
     pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, object, object]:
+    """Between processes reports travel as UTF-8, and what a test logged may hold half a surrogate pair."""
+    return _encodable((yield))
+
+
+def _encodable(data: object) -> object:
+    if isinstance(data, str):
+        return data.encode(errors="backslashreplace").decode()
+    if isinstance(data, dict):
+        return {_encodable(name): _encodable(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return type(data)(_encodable(value) for value in data)
+    return data
 
 
 @pytest.fixture(autouse=True)
