@@ -37,7 +37,7 @@ async def test_a_body_is_an_object(reader: Reader, body: Json) -> None:
 
 async def test_a_text_is_no_body(reader: Reader) -> None:
     refused = await reader.call("POST", "/sessions", b"title=x", {"content_type": "text/plain"})
-    assert (refused.status, refused.code) == (400, "validation_error")
+    assert (refused.status, refused.code) == (415, "wrong_content_type")
 
 
 async def test_every_fault_of_a_body_is_named(reader: Reader) -> None:
