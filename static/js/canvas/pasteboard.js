@@ -5,9 +5,9 @@
 import {useEffect} from '../h.js';
 import {fromFragment, toFragment} from '../core/clipboard.js';
 import {insertFragment} from '../core/commands.js';
+import {toClipboard} from '../state/copying.js';
 import {announce, notify} from '../state/notices.js';
 import {edit, select} from '../state/tabs.js';
-import {toClipboard} from '../ui/copying.js';
 import {t} from '../words.js';
 import {canChange, deleteSelection, frontDoc, selectionOf} from './editing.js';
 import {snapped} from './geometry.js';

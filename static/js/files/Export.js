@@ -2,11 +2,11 @@
 import {serialise} from '../core/doc.js';
 import {redactDocument} from '../core/redact.js';
 import {h, tags, useMemo, useState} from '../h.js';
+import {copyText} from '../state/copying.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {copyText} from '../ui/copying.js';
 import {Dialog} from '../ui/dialog.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';

@@ -3,13 +3,13 @@ import {h, tags, useId} from '../h.js';
 import {setAnswer, setDocument} from '../core/commands.js';
 import {isEnabled} from '../core/doc.js';
 import {answerOf} from '../core/graph.js';
+import {copyText} from '../state/copying.js';
 import {shallow, useStore} from '../state/store.js';
 import {activeTab, edit} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {copyText} from '../ui/copying.js';
 
 const {code, dd, div, dl, dt, h2, h3, header, li, p, span, ul} = tags;
 

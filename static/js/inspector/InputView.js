@@ -3,11 +3,11 @@ import {classes, Fragment, h, tags, useId, useState} from '../h.js';
 import {namesAt} from '../code/names.js';
 import {shown} from '../code/completion.js';
 import {fuzzy} from '../core/search.js';
+import {copyText} from '../state/copying.js';
 import {useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {copyText} from '../ui/copying.js';
 import {cursorOf, insertAt} from './cursor.js';
 
 const {button, code, div, h3, input, p, span, ul, li} = tags;

@@ -1,9 +1,9 @@
 /** A JSON value as a tree that opens step by step; every value can be copied as the macro that reads it. */
 import {classes, h, tags, useState} from '../h.js';
 import {writePath} from '../core/names.js';
+import {copyText} from '../state/copying.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {copyText} from '../ui/copying.js';
 import {Icon} from '../ui/icons.js';
 
 const {button, div, li, span, ul} = tags;

@@ -2,13 +2,13 @@
 import {classes, h, tags, useMemo, useState} from '../h.js';
 import {namesAt} from '../code/names.js';
 import {nodeById} from '../core/doc.js';
+import {copyText} from '../state/copying.js';
 import {shallow, useStore} from '../state/store.js';
 import {activeTab, docOf, goTo} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {copyText} from '../ui/copying.js';
 import {kindInWords, preview} from './values.js';
 import {grouped} from './visible.js';
 

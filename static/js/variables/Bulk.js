@@ -1,5 +1,6 @@
 /** Many variables at once as JSON: to change them, to bring some in, or to take them away as a file. */
 import {h, tags, useMemo, useRef, useState} from '../h.js';
+import {copyText} from '../state/copying.js';
 import {notify} from '../state/notices.js';
 import {refreshStored} from '../state/session.js';
 import {useStore} from '../state/store.js';
@@ -7,7 +8,6 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
-import {copyText} from '../ui/copying.js';
 import {reasonOf} from './failures.js';
 import {explainBatch, readRows, writtenRows} from './rowsfile.js';
 import {deleteVariable, isLocked, putBatch, tiersAt} from './writing.js';

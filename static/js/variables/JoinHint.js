@@ -1,9 +1,9 @@
 /** How a chat begins: any client that sends a header. */
 import {token} from '../api/client.js';
 import {h, tags} from '../h.js';
+import {copyText} from '../state/copying.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {copyText} from '../ui/copying.js';
 
 const {code, div, p, pre} = tags;
 

@@ -1,11 +1,11 @@
 /** What was said on the chosen floor, page by page. */
 import {classes, h, tags, useEffect, useRef, useState} from '../h.js';
+import {copyText} from '../state/copying.js';
 import {readMemory, withQuery} from '../state/memory.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
-import {copyText} from '../ui/copying.js';
 import {loadList, pagesOf, useList} from './chats.js';
 import {reasonOf} from './failures.js';
 import {pageLabel} from './labels.js';

@@ -1,6 +1,7 @@
 /** The stored tiers as one table: a row for each name, a column for each tier, and which of them wins. Cells are edited in place. */
 import {classes, h, memo, tags, useCallback, useEffect, useMemo, useRef, useState} from '../h.js';
 import {table} from '../core/tiers.js';
+import {copyText} from '../state/copying.js';
 import {ask, openDialog} from '../state/dialogs.js';
 import {announce, notify} from '../state/notices.js';
 import {refreshStored} from '../state/session.js';
@@ -10,7 +11,6 @@ import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {Menu, MenuButton} from '../ui/menu.js';
-import {copyText} from '../ui/copying.js';
 import {reasonOf} from './failures.js';
 import {nearCell} from './gridkeys.js';
 import {JoinHint} from './JoinHint.js';

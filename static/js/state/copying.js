@@ -1,5 +1,5 @@
 /** Texts into the system's clipboard. */
-import {notify} from '../state/notices.js';
+import {notify} from './notices.js';
 
 /** How much of a copied text is repeated to the user. */
 const SHOWN = 80;
