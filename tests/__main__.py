@@ -1,6 +1,7 @@
 """``python -m tests``: installs what the tests need (once) and runs the whole suite; arguments go to pytest.
 
-The tests run in as many processes as the machine has cores, but not more than ``MOST``; ``-n 0`` runs them in one.
+The tests run in one process more than the machine has cores, because they often wait, but not in more than ``MOST``. ``-n 0``
+runs them in one.
 """
 
 import os
@@ -14,5 +15,5 @@ MOST = 4
 
 if __name__ == "__main__":
     enter_environment("tests", "test")
-    processes = ["-n", str(min(MOST, os.cpu_count() or 1)), "--dist", "worksteal"]
+    processes = ["-n", str(min(MOST, (os.cpu_count() or 1) + 1)), "--dist", "worksteal"]
     sys.exit(subprocess.call([sys.executable, "-m", "pytest", *processes, *sys.argv[1:]], cwd=ROOT))

@@ -64,10 +64,9 @@ PIPELINE: Json = {
 }
 LOOKS = [
     ("en", "dark", "normal"),
-    ("en", "light", "normal"),
-    ("en", "dark", "more"),
-    ("ru", "light", "more"),
-    ("ru", "dark", "normal"),
+    ("en", "light", "more"),
+    ("ru", "light", "normal"),
+    ("ru", "dark", "more"),
 ]
 LEFT = ("nodes", "outline", "presets", "sessions")
 DOCK = ("run", "preview", "variables", "problems")

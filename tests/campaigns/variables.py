@@ -13,7 +13,7 @@ from tests.variables.test_model import Tiers
 
 STEPS = 60
 WALKS = 20
-"""Walks of a search; each search has a seed of its own."""
+"""Walks of a search, at most; each search has a seed of its own."""
 
 
 def walk(trial: Trial) -> None:
@@ -36,7 +36,7 @@ def _search(trial: Trial, base: Database, number: int) -> None:
 
     Walk.base = base
     walks = settings(
-        max_examples=WALKS,
+        max_examples=min(WALKS, max(2, trial.size // STEPS)),
         stateful_step_count=STEPS,
         deadline=None,
         database=None,
@@ -54,4 +54,4 @@ async def model(trial: Trial) -> None:
     await asyncio.to_thread(walk, trial)
 
 
-CAMPAIGNS = [Campaign("variables.model", model, counted="operations", short=500, long=1_000_000, short_seconds=30)]
+CAMPAIGNS = [Campaign("variables.model", model, counted="operations", short=200, long=1_000_000, short_seconds=30)]

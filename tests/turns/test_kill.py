@@ -76,7 +76,7 @@ def home(tmp_path: Path, mock: Mock, engine: str, store_settings: Json) -> Home:
     (tmp_path / "pipelines").mkdir()
     find = chain(FIND, target("caller", mock.origin))
     (tmp_path / "pipelines" / "find.json").write_bytes(dumps(find))
-    settings = {"AGENTUI_GENERATION_LEASE": "1"}
+    settings = {"AGENTUI_GENERATION_LEASE": "1", "AGENTUI_STOP_TIMEOUT": "2"}
     if engine == "postgresql":
         settings["AGENTUI_DATABASE_URL"] = store_settings["database_url"]
     return Home(tmp_path, settings)
