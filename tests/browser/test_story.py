@@ -161,6 +161,7 @@ async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor
     await expect(preview).to_contain_text("/v1/chat/completions")
 
     await page.get_by_role("button", name="Try", exact=True).click()
+    await expect(page.get_by_role("textbox", name="Say something to the pipeline")).to_be_focused()
     await page.keyboard.type("Hello")
     await page.get_by_role("button", name="Send", exact=True).click()
     answer = page.locator('[data-t="said-assistant"]')

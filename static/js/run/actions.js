@@ -1,4 +1,5 @@
 /** What can be done with runs by name. */
+import {flushSync} from '../h.js';
 import {leaveRun, setFollow} from '../state/runs.js';
 import {store} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
@@ -9,7 +10,7 @@ import {showPage} from './page.js';
 /** @param {import('../state/types.js').State} state */
 const hasTab = (state) => activeTab(state) !== null;
 
-/** The input of the chat pane, once it is drawn. */
+/** The input of the chat pane, where it is drawn. */
 function input() {
   return /** @type {HTMLTextAreaElement | null} */ (document.getElementById('run-input'));
 }
@@ -18,14 +19,11 @@ function input() {
 function open() {
   const tab = activeTab();
   if (tab && input() && document.activeElement === input()) return say(tab, talkOf(tab.key).draft);
-  openDock('run');
-  // The panel is drawn with the next picture; a narrow one may show another page than the chat.
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => {
-      if (!input()) showPage('chat');
-      requestAnimationFrame(() => input()?.focus());
-    })
-  );
+  // Drawn at once and not with the next picture, or the first letters that follow would go elsewhere.
+  flushSync(() => openDock('run'));
+  // A narrow panel may show another page than the chat.
+  if (!input()) flushSync(() => showPage('chat'));
+  input()?.focus();
 }
 
 /** @param {string} [text] */
