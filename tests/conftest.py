@@ -81,8 +81,11 @@ StartServer = Callable[..., Awaitable[Server]]
 
 
 @asynccontextmanager
-async def servers(tmp_path: Path) -> AsyncIterator[StartServer]:
-    """Start servers with pipelines by id, their folders below ``tmp_path``; all of them stop at the end."""
+async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
+    """Start servers with pipelines by id, their folders below ``tmp_path``; all of them stop at the end.
+
+    The first one listens on ``port``, where 0 is any free one, as the others do.
+    """
     listeners: list[Listener] = []
 
     async def start(
@@ -111,9 +114,9 @@ async def servers(tmp_path: Path) -> AsyncIterator[StartServer]:
             default_active=active,
         )
         listener = Listener(app)
-        port = await listener.start("127.0.0.1", 0)
+        bound = await listener.start("127.0.0.1", 0 if listeners else port)
         listeners.append(listener)
-        return Server(f"http://127.0.0.1:{port}", app[STATE], app, folder / "pipelines", folder / "data")
+        return Server(f"http://127.0.0.1:{bound}", app[STATE], app, folder / "pipelines", folder / "data")
 
     try:
         yield start

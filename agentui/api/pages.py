@@ -1,11 +1,19 @@
-"""The pages in ``static/``, served from a fixed map of the files found at start."""
+"""
+The pages in ``static/``, served from a fixed map of the files found at start.
+
+The editor's page names its files by addresses that hold a version, ``/ui/@<version>/js/main.js``, and modules import each other
+relatively; so a browser keeps them all and asks for none of the two hundred again until one of them changes.
+"""
 
 import hashlib
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from aiohttp import web
 
+from agentui.errors import NotFound
 from agentui.shipped import shipped
 
 TYPES = {
@@ -29,20 +37,30 @@ NONCE_PLACE = b"__CSP_NONCE__"
 """Stands in ``index.html`` for the nonce, which scripts read from ``<meta name="csp-nonce">``."""
 
 
+REVALIDATED = "no-cache"
+KEPT = "public, max-age=31536000, immutable"
+"""``Cache-Control`` of a file at an address that never holds another."""
+_ADDRESS = b'"/ui/'
+"""How an address of a file begins in ``index.html``."""
+
+_Stamp: TypeAlias = tuple[int, int]
+"""When a file was written, in nanoseconds, and its size in bytes."""
+
+
 def add_page_routes(app: web.Application) -> None:
-    """Serve ``static/index.html`` at ``/`` and ``/ui/``, every other file of that folder below ``/ui/``, and the icon."""
-    files = {path.relative_to(STATIC).as_posix(): path for path in sorted(STATIC.rglob("*")) if path.is_file()}
-    for name, path in files.items():
-        if name.startswith(NOT_SERVED):
-            continue
-        if name == INDEX:
-            index = _Index(path).send
-            for route in ("/", "/ui/", f"/ui/{INDEX}"):
-                app.router.add_get(route, index)
-        else:
-            app.router.add_get(f"/ui/{name}", _Page(path).send)
+    """
+    Serve ``static/index.html`` at ``/`` and ``/ui/``, the icon, and every other file of that folder below ``/ui/`` and
+    ``/ui/@<version>/``.
+    """
+    found = {path.relative_to(STATIC).as_posix(): path for path in sorted(STATIC.rglob("*")) if path.is_file()}
+    files = _Files({name: path for name, path in found.items() if name != INDEX and not name.startswith(NOT_SERVED)})
+    index = _Index(found[INDEX], files).send
+    for route in ("/", "/ui/", f"/ui/{INDEX}"):
+        app.router.add_get(route, index)
+    app.router.add_get("/ui/@{version}/{name:.+}", files.send)
+    app.router.add_get("/ui/{name:.+}", files.send)
     # Browsers ask for it beside any answer that is no page and names no icon.
-    app.router.add_get("/favicon.ico", _Page(files[ICON]).send)
+    app.router.add_get("/favicon.ico", files.send_icon)
 
 
 def index_policy(nonce: str) -> str:
@@ -58,11 +76,69 @@ def index_policy(nonce: str) -> str:
     )
 
 
+@dataclass(frozen=True)
+class _Edition:
+    """The files as they stood at one moment: a version, which is another one when any of them changed, and their stamps."""
+
+    version: str
+    stamps: dict[str, _Stamp]
+
+
+class _Files:
+    """Every file of the editor but its page, by its path below ``static/``."""
+
+    def __init__(self, files: dict[str, Path]) -> None:
+        self._files = files
+        self._edition = self.edition()
+
+    def edition(self) -> _Edition:
+        """Look how the files stand now; their addresses of this version may be kept by browsers from here on."""
+        stamps = {name: _stamp(path) for name, path in self._files.items()}
+        version = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
+        self._edition = _Edition(version, stamps)
+        return self._edition
+
+    async def send(self, request: web.Request) -> web.Response:
+        """Send a file of the editor (404 for any other name); unchanged ones are not sent again."""
+        return self._answer(request, request.match_info["name"])
+
+    async def send_icon(self, request: web.Request) -> web.Response:
+        """Send the editor's icon."""
+        return self._answer(request, ICON)
+
+    def _answer(self, request: web.Request, name: str) -> web.Response:
+        path = self._files.get(name)
+        if path is None:
+            raise NotFound(f"There is no file {name[:200]!r} of the editor.")
+        stamp = _stamp(path)
+        body = path.read_bytes()
+        etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+        headers = {
+            "etag": etag,
+            "cache-control": KEPT if self._is_kept(request, name, stamp) else REVALIDATED,
+            "content-security-policy": CSP,
+            "referrer-policy": "no-referrer",
+        }
+        if request.headers.get("If-None-Match") == etag:
+            return web.Response(status=304, headers=headers)
+        return web.Response(body=body, content_type=TYPES.get(path.suffix, "application/octet-stream"), headers=headers)
+
+    def _is_kept(self, request: web.Request, name: str, stamp: _Stamp) -> bool:
+        # A page of an older version may still be loading while the files are being replaced.
+        return request.match_info.get("version") == self._edition.version and self._edition.stamps[name] == stamp
+
+
+def _stamp(path: Path) -> _Stamp:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
 class _Index:
     """The editor's page; each load gets a nonce of its own, so no copy of it is kept."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, files: _Files) -> None:
         self._path = path
+        self._files = files
 
     async def send(self, request: web.Request) -> web.Response:
         """Send the editor's page with a fresh nonce in the page and in its Content-Security-Policy."""
@@ -72,22 +148,6 @@ class _Index:
             "content-security-policy": index_policy(nonce),
             "referrer-policy": "no-referrer",
         }
-        body = self._path.read_bytes().replace(NONCE_PLACE, nonce.encode())
+        version = self._files.edition().version.encode()
+        body = self._path.read_bytes().replace(NONCE_PLACE, nonce.encode()).replace(_ADDRESS, _ADDRESS + b"@" + version + b"/")
         return web.Response(body=body, content_type="text/html", charset="utf-8", headers=headers)
-
-
-class _Page:
-    """One file of the editor."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._type = TYPES.get(path.suffix, "application/octet-stream")
-
-    async def send(self, request: web.Request) -> web.Response:
-        """Send a file of the editor; unchanged ones are not sent again."""
-        body = self._path.read_bytes()
-        etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
-        headers = {"etag": etag, "cache-control": "no-cache", "content-security-policy": CSP, "referrer-policy": "no-referrer"}
-        if request.headers.get("If-None-Match") == etag:
-            return web.Response(status=304, headers=headers)
-        return web.Response(body=body, content_type=self._type, headers=headers)

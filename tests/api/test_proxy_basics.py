@@ -1,9 +1,13 @@
 """A request finds its pipeline, its model and its way back, in every dialect."""
 
+import re
+import shutil
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from agentui.api.pages import STATIC
 from agentui.jsonio import Json
 from tests.api.callers import DIALECTS, Caller, error_of, is_whole, streamed_text, text_of
 from tests.conftest import StartServer, call
@@ -612,6 +616,40 @@ async def test_the_editors_page_is_served_with_its_guards(start_server: StartSer
     assert icon.status == 200
     again = await Caller("openai", server.origin, key="", headers={"if-none-match": icon.headers["etag"]}).get("/ui/icon.svg")
     assert (again.status, again.body) == (304, b"")
+
+
+async def test_browsers_keep_the_editors_files_until_one_of_them_changes(
+    start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    static = tmp_path / "static"
+    shutil.copytree(STATIC, static)
+    monkeypatch.setattr("agentui.api.pages.STATIC", static)
+    caller = Caller("openai", (await start_server({"default": saying("x")})).origin, key="")
+
+    async def named() -> list[str]:
+        found = re.findall(r'(?:href|src)="([^"]+)"', (await caller.get("/")).body.decode())
+        assert len(found) > 5 and all(re.fullmatch(r"/ui/@[0-9a-f]{16}/[\w./-]+", one) for one in found), found
+        return found
+
+    async def kept(path: str) -> bool:
+        got = await caller.get(path)
+        assert got.status == 200
+        return "immutable" in got.headers["cache-control"]
+
+    first = await named()
+    assert first == await named()
+    assert [await kept(one) for one in first] == [True] * len(first)
+    # Modules import each other relatively; their addresses without a version are asked for again every time.
+    module = first[0].rsplit("/", 1)[0] + "/js/core/doc.js"
+    assert await kept(module) and not await kept("/ui/js/core/doc.js")
+
+    (static / "js" / "core" / "doc.js").write_text("export {};\n")
+    # A page of before the change gets the file as it is, and does not keep it under the old version.
+    assert not await kept(module) and (await caller.get(module)).body == b"export {};\n"
+    second = await named()
+    assert set(second).isdisjoint(first)
+    assert await kept(second[0]) and not await kept(first[0])
+    assert (await caller.get(second[0].rsplit("/", 1)[0] + "/nope.js")).status == 404
 
 
 async def test_files_outside_the_editor_are_not_served(start_server: StartServer) -> None:

@@ -14,14 +14,14 @@ from typing import Any
 
 import playwright.async_api as playwright
 
-from tests.browser.conftest import ARGUMENTS, CHROMIUM
+from tests.browser.conftest import ARGUMENTS, CHROMIUM, OWN_MODULES
 from tests.conftest import call, servers
 
 MOVES = 120
 COUNTERS = ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
 
 OPEN = """async ([count, columns]) => {
-  const tabs = await import('/ui/js/state/tabs.js');
+  const tabs = await own('state/tabs.js');
   const node = (number) => ({
     id: `n${number}`, type: number % 3 ? 'ProviderCall' : 'SetVars', title: `Node ${number}`,
     config: number % 3 ? {provider: 'openai', model: 'demo-small'} : {variables: [{name: 'A', value: '1'}]},
@@ -33,7 +33,7 @@ OPEN = """async ([count, columns]) => {
 }"""
 
 CENTRE = """async (id) => {
-  const {shown} = await import('/ui/js/canvas/stage.js');
+  const {shown} = await own('canvas/stage.js');
   await shown.flow.fitView({nodes: [{id}], maxZoom: 1, padding: 1});
 }"""
 
@@ -101,6 +101,7 @@ async def main() -> None:
                 server = await start_server({"default": call("openai", "demo")})
                 browser = await engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
                 context = await browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+                await context.add_init_script(OWN_MODULES)
                 page = await context.new_page()
                 await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
                 await page.goto(server.origin + "/ui/")

@@ -9,6 +9,7 @@ import inspect
 import os
 import re
 import shutil
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,11 @@ WAIT_MS = 30_000
 TEST_SECONDS = 240
 """How long a whole test of the page may take, on a machine that has other things to do."""
 AXE = HERE / "vendor" / "axe.min.js"
+OWN_MODULES = """
+/** A module of the page's own, by its path below js/: the very one that the page runs, whatever address it has. */
+globalThis.own = (path) => import(new URL(path, document.querySelector('script[type=module]').src));
+"""
+"""What scripts of the tests find in every page: ``(await own('state/tabs.js')).undo()``."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -51,10 +57,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
+@pytest.fixture(scope="session")
+def port() -> int:
+    """
+    A free port: the first server of each test of the editor takes it, so they all have one origin, and Chromium keeps the page's
+    files and what it compiled of them from test to test.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def start_server(tmp_path: Path) -> AsyncIterator[StartServer]:
+async def start_server(tmp_path: Path, port: int) -> AsyncIterator[StartServer]:
     """Start servers with pipelines by id, in the loop of this folder's tests; all of them stop at the end of the test."""
-    async with servers(tmp_path) as start:
+    async with servers(tmp_path, port) as start:
         yield start
 
 
@@ -85,14 +102,14 @@ class Home:
     The browser context that most tests share, with one page that stays: as long as there is a page of this site, Chromium goes
     on with the process that has it, and opening the editor takes half the processor time.
 
-    Tests do not meet in it, because each has a server, and so an origin, of its own.
+    Tests do not meet in it: what the origin of their servers kept is forgotten after each.
     """
 
     context: "playwright.BrowserContext"
     page: "playwright.Page"
 
     async def leave(self, origin: str) -> None:
-        """Close what a test opened, and forget what its origin kept: its port may be another server's one day."""
+        """Close what a test opened, and forget what its origin kept, but for copies of the page's files."""
         await self.context.set_offline(False)
         for page in self.context.pages:
             if page is not self.page:
@@ -113,6 +130,7 @@ async def home(browser: "playwright.Browser") -> AsyncIterator[Home]:
     app.router.add_get("/", empty)
     async with TestServer(app) as server:
         context = await browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+        await context.add_init_script(OWN_MODULES)
         page = await context.new_page()
         await page.goto(str(server.make_url("/")))
         yield Home(context, page)
@@ -204,6 +222,7 @@ async def open_editor(
                 await page.set_viewport_size({"width": width, "height": height})
         else:
             contexts.append(await browser.new_context(viewport={"width": width, "height": height}, **(context or {})))
+            await contexts[-1].add_init_script(OWN_MODULES)
             page = await contexts[-1].new_page()
         editor = Editor(page, server, shots)
         editors.append(editor)

@@ -7,16 +7,14 @@ from playwright.async_api import Locator, Page
 
 async def document_of(page: Page) -> Any:
     """The document in front, saved or not."""
-    return await page.evaluate(
-        "async () => { const tabs = await import('/ui/js/state/tabs.js'); return tabs.docOf(tabs.activeTab()); }"
-    )
+    return await page.evaluate("async () => { const tabs = await own('state/tabs.js'); return tabs.docOf(tabs.activeTab()); }")
 
 
 async def config_of(page: Page, node: str = "n1") -> Any:
     """A node's configuration in the document in front."""
     return await page.evaluate(
         """async (id) => {
-          const {activeTab, docOf} = await import('/ui/js/state/tabs.js');
+          const {activeTab, docOf} = await own('state/tabs.js');
           return docOf(activeTab()).nodes.find((node) => node.id === id).config;
         }""",
         node,
@@ -26,7 +24,7 @@ async def config_of(page: Page, node: str = "n1") -> Any:
 async def choose(page: Page, *nodes: str) -> None:
     """Select nodes, as a click on the canvas does."""
     await page.get_by_role("region", name="Inspector").wait_for()
-    await page.evaluate("async (nodes) => (await import('/ui/js/state/tabs.js')).select({nodes})", list(nodes))
+    await page.evaluate("async (nodes) => (await own('state/tabs.js')).select({nodes})", list(nodes))
 
 
 async def write(field: Locator, text: str) -> None:

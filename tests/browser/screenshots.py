@@ -21,7 +21,7 @@ from agentui.api.server import Listener, create_app
 from agentui.demo import DemoServer, DemoSettings, create_demo_app
 from agentui.jsonio import Json, dumps
 from agentui.settings import Settings
-from tests.browser.conftest import ARGUMENTS, CHROMIUM, WAIT_MS
+from tests.browser.conftest import ARGUMENTS, CHROMIUM, OWN_MODULES, WAIT_MS
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ async def do(page: "Page", script: str, argument: Any = None) -> None:
     """Call a function of the page's own modules: it gets ``{run, select, setView, chooseSession}`` and the argument."""
     await page.evaluate(
         f"""async (argument) => {{
-          const load = (name) => import(`/ui/js/${{name}}.js`);
+          const load = (name) => own(`${{name}}.js`);
           const [actions, tabs, view, session] = await Promise.all(
             ['actions', 'state/tabs', 'state/view', 'state/session'].map(load));
           await ({script})({{run: actions.runAction, select: tabs.select, setView: view.setView,
@@ -118,7 +118,7 @@ async def ask(page: "Page") -> None:
     for _ in range(WAIT_S * 10):
         state = await page.evaluate(
             """async () => {
-              const load = (name) => import(`/ui/js/state/${name}.js`);
+              const load = (name) => own(`state/${name}.js`);
               const [{store}, {activeTab}] = await Promise.all(['store', 'tabs'].map(load));
               return store.get().runs.byId[activeTab()?.lastRun ?? '']?.state ?? 'running';
             }"""
@@ -254,6 +254,7 @@ async def take(browser: "Browser", origin: str, session: str, name: str, to: Pat
         locale="en-US",
         **shot.context,
     )
+    await context.add_init_script(OWN_MODULES)
     page = await context.new_page()
     page.set_default_timeout(WAIT_MS)
     complaints: list[str] = []

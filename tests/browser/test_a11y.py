@@ -109,7 +109,7 @@ class Screen:
         return await self.page.evaluate(
             f"""async (argument) => {{
               const names = ['store', 'tabs', 'view', 'dialogs'];
-              const [store, tabs, view, dialogs] = await Promise.all(names.map((name) => import(`/ui/js/state/${{name}}.js`)));
+              const [store, tabs, view, dialogs] = await Promise.all(names.map((name) => own(`state/${{name}}.js`)));
               return ({script})({{store: store.store, tabs, view, dialogs}}, argument);
             }}""",
             argument,
@@ -170,8 +170,8 @@ async def screen(open_editor: OpenEditor) -> Open:
                     assert response.status == 200, await response.text()
         await editor.page.evaluate(
             """async () => {
-              await (await import('/ui/js/state/library.js')).refreshLibrary();
-              await (await import('/ui/js/state/runs.js')).refreshRuns();
+              await (await own('state/library.js')).refreshLibrary();
+              await (await own('state/runs.js')).refreshRuns();
             }"""
         )
         return Screen(editor)

@@ -44,7 +44,7 @@ KEPT = """async () => {
 """All that the browser keeps for the page."""
 
 KNOWN = """async () => {
-  const {store} = await import('/ui/js/state/store.js');
+  const {store} = await own('state/store.js');
   const seen = new WeakSet();
   return JSON.stringify(store.get().runs, (name, value) => {
     if (typeof value !== 'object' || value === null) return value;

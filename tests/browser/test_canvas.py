@@ -43,13 +43,13 @@ class Canvas:
     async def doc(self) -> Any:
         """The document in front as it is now."""
         return await self.page.evaluate(
-            "async () => { const tabs = await import('/ui/js/state/tabs.js'); return tabs.docOf(tabs.activeTab()); }"
+            "async () => { const tabs = await own('state/tabs.js'); return tabs.docOf(tabs.activeTab()); }"
         )
 
     async def selected(self) -> list[str]:
         """The ids of the selected nodes."""
         found: list[str] = await self.page.evaluate(
-            "async () => { const tabs = await import('/ui/js/state/tabs.js'); return tabs.activeTab().selection.nodes; }"
+            "async () => { const tabs = await own('state/tabs.js'); return tabs.activeTab().selection.nodes; }"
         )
         return found
 
@@ -352,7 +352,7 @@ async def test_what_cannot_be_copied_is_not_cut(canvas: Open) -> None:
         }"""
     )
     await here.node("n1").click()
-    await here.page.evaluate("async () => (await import('/ui/js/canvas/pasteboard.js')).cutSelection()")
+    await here.page.evaluate("async () => (await own('canvas/pasteboard.js')).cutSelection()")
     await here.page.get_by_text("does not let this page copy").wait_for()
     assert await here.ids() == ["n1", "n2", "n3"]
 
@@ -568,7 +568,7 @@ async def test_dragging_one_of_many_nodes_draws_no_node_anew(canvas: Open) -> No
     here = await canvas()
     await here.page.evaluate(
         """async () => {
-          const tabs = await import('/ui/js/state/tabs.js');
+          const tabs = await own('state/tabs.js');
           window.reads = 0;
           const node = (number) => ({
             id: `n${number}`, type: 'ProviderCall', position: {x: 320 * (number % 10), y: 140 * Math.floor(number / 10)},

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from playwright.async_api import expect
 
 from tests.browser.conftest import Editor, OpenEditor, axe
 
@@ -45,7 +46,7 @@ async def opened(open_editor: OpenEditor, document: dict[str, Any]) -> Editor:
     """The editor with the third node's text block before it."""
     editor = await open_editor({"default": document}, secret_env={"AGENTUI_SECRET_OPENAI": "sk-a-secret-value"})
     await editor.page.locator(".doc-tab").first.wait_for()
-    await editor.page.evaluate("async () => (await import('/ui/js/state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text'})")
+    await editor.page.evaluate("async () => (await own('state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text'})")
     await editor.page.locator('[data-field="blocks.0.text"]').wait_for()
     return editor
 
@@ -67,8 +68,8 @@ async def ran(editor: Editor) -> None:
     await editor.page.evaluate(
         """async (id) => {
           const [client, log, {store}, tabs] = await Promise.all([
-            import('/ui/js/api/client.js'), import('/ui/js/core/runlog.js'),
-            import('/ui/js/state/store.js'), import('/ui/js/state/tabs.js'),
+            own('api/client.js'), own('core/runlog.js'),
+            own('state/store.js'), own('state/tabs.js'),
           ]);
           const {body} = await client.api.get(`/api/runs/${id}`);
           const view = body.events.reduce(log.reduce, log.emptyRun(body));
@@ -90,7 +91,7 @@ async def test_macros_are_coloured_by_kind_and_unknown_names_marked(open_editor:
         ("unknown", "[[NOBODY]]"),
         ("curly", "{{ chat.last_user }}"),
     ]:
-        assert await field.locator(f".macro-{kind}").all_inner_texts() == [text]
+        await expect(field.locator(f".macro-{kind}")).to_have_text([text])
     assert await axe(editor.page, ".inspector-side") == []
 
 
@@ -110,19 +111,22 @@ async def test_completion_offers_what_is_visible_there(
 ) -> None:
     editor = await opened(open_editor, pipeline())
     await write(editor, typed)
-    await editor.page.locator(".cm-tooltip-autocomplete").wait_for()
-    found = await editor.page.locator(".cm-tooltip-autocomplete .cm-completionLabel").all_inner_texts()
-    assert set(offered) <= set(found) and not set(refused) & set(found), found
+    # The list follows the keys one after the other.
+    labels = editor.page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
+    for label in offered:
+        await expect(labels.get_by_text(label, exact=True)).to_have_count(1)
+    for label in refused:
+        await expect(labels.get_by_text(label, exact=True)).to_have_count(0)
 
 
 async def test_completion_writes_the_whole_macro(open_editor: OpenEditor) -> None:
     editor = await opened(open_editor, pipeline())
     await write(editor, "[[MO")
-    await editor.page.locator(".cm-tooltip-autocomplete").wait_for()
+    await expect(editor.page.locator(".cm-tooltip-autocomplete [aria-selected]")).to_contain_text("MOOD")
     await editor.page.keyboard.press("Enter")
     await editor.page.wait_for_function(
         """async () => {
-          const tabs = await import('/ui/js/state/tabs.js');
+          const tabs = await own('state/tabs.js');
           return tabs.docOf(tabs.activeTab()).nodes[2].config.blocks[0].text === '[[MOOD]]';
         }"""
     )
@@ -130,7 +134,7 @@ async def test_completion_writes_the_whole_macro(open_editor: OpenEditor) -> Non
 
 async def test_secrets_are_completed_by_name_where_they_may_stand_and_never_shown(open_editor: OpenEditor) -> None:
     editor = await opened(open_editor, pipeline())
-    await editor.page.evaluate("async () => (await import('/ui/js/state/tabs.js')).goTo({node: 'n3', field: 'headers.x-a'})")
+    await editor.page.evaluate("async () => (await own('state/tabs.js')).goTo({node: 'n3', field: 'headers.x-a'})")
     await editor.page.locator('[data-field="headers.x-a"]').click()
     await editor.page.keyboard.type("[[SECRET:")
     await editor.page.locator(".cm-completionLabel", has_text="openai").wait_for()
@@ -149,12 +153,12 @@ async def test_results_of_the_last_run_are_completed_and_shown(open_editor: Open
 
 
 async def test_f12_and_control_click_lead_to_the_node_that_defines_a_name(open_editor: OpenEditor) -> None:
-    selected = "async () => (await import('/ui/js/state/tabs.js')).activeTab().selection.nodes[0]"
+    selected = "async () => (await own('state/tabs.js')).activeTab().selection.nodes[0]"
     editor = await opened(open_editor, pipeline("[[MOOD]]"))
     await editor.page.locator('[data-field="blocks.0.text"] .macro-name').click(modifiers=["Control"])
     assert await editor.page.evaluate(selected) == "n1"
     await editor.page.evaluate(
-        "async () => (await import('/ui/js/state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text', line: 1, column: 4})"
+        "async () => (await own('state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text', line: 1, column: 4})"
     )
     await editor.page.locator('[data-field="blocks.0.text"]').wait_for()
     await editor.page.wait_for_function("() => document.activeElement?.getAttribute('data-field') === 'blocks.0.text'")
@@ -177,11 +181,11 @@ async def test_typing_is_undone_by_the_document_and_does_not_lose_the_cursor(ope
     await editor.page.keyboard.press("End")
     await editor.page.keyboard.type(" and more", delay=5)
     text = """async () => {
-      const tabs = await import('/ui/js/state/tabs.js');
+      const tabs = await own('state/tabs.js');
       return tabs.docOf(tabs.activeTab()).nodes[2].config.blocks[0].text;
     }"""
     assert await editor.page.evaluate(text) == "start and more"
-    await editor.page.evaluate("async () => (await import('/ui/js/state/tabs.js')).undo()")
+    await editor.page.evaluate("async () => (await own('state/tabs.js')).undo()")
     assert await editor.page.locator('[data-field="blocks.0.text"]').inner_text() == "start"
 
 

@@ -18,7 +18,7 @@ async def test_the_keys_of_every_action_are_those_of_the_page(editor: Editor) ->
     await editor.page.locator(".doc-tab").first.wait_for()
     keys: dict[str, list[str]] = await editor.page.evaluate(
         """async () => {
-          const {ACTIONS} = await import('/ui/js/actions.js');
+          const {ACTIONS} = await own('actions.js');
           return Object.fromEntries(ACTIONS.map((action) => [action.id, action.keys ?? []]));
         }"""
     )

@@ -17,7 +17,7 @@ KEY = "sk-ant-api03-" + "a1B2c3D4" * 8
 async def run(editor: Editor, action: str) -> None:
     """Do an action by its name, as the palette does."""
     await editor.page.locator(".doc-tab").first.wait_for()
-    assert await editor.page.evaluate("async (id) => (await import('/ui/js/actions.js')).runAction(id)", action)
+    assert await editor.page.evaluate("async (id) => (await own('actions.js')).runAction(id)", action)
 
 
 async def test_a_template_opens_as_a_new_document(editor: Editor) -> None:
@@ -100,7 +100,7 @@ async def test_versions_are_named_compared_and_restored(editor: Editor) -> None:
     for name in ("First", "Second"):
         await page.evaluate(
             """async (name) => {
-              const [tabs, commands] = await Promise.all([import('/ui/js/state/tabs.js'), import('/ui/js/core/commands.js')]);
+              const [tabs, commands] = await Promise.all([own('state/tabs.js'), own('core/commands.js')]);
               tabs.edit('app.edit', (doc) => commands.setDocument(doc, {name}));
               await tabs.saveTab();
             }""",
@@ -123,7 +123,7 @@ async def test_versions_are_named_compared_and_restored(editor: Editor) -> None:
     await dialog.get_by_role("button", name="the good one").wait_for()
     await dialog.get_by_role("button", name="Restore").click()
     await page.get_by_role("tab", name="First").wait_for()
-    await page.wait_for_function("async () => (await import('/ui/js/state/tabs.js')).activeTab().saved?.name === 'First'")
+    await page.wait_for_function("async () => (await own('state/tabs.js')).activeTab().saved?.name === 'First'")
     assert loads((editor.server.pipelines / "default.json").read_bytes())["name"] == "First"
 
 

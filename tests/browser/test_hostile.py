@@ -78,7 +78,7 @@ class Watched:
         """Call a function of the page's modules; it gets ``{store, tabs, view, commands, dialogs, notices, session, library}``."""
         return await self.page.evaluate(
             f"""async (argument) => {{
-              const load = (name) => import(`/ui/js/${{name}}.js`);
+              const load = (name) => own(`${{name}}.js`);
               const names = ['store', 'tabs', 'view', 'dialogs', 'notices', 'session', 'library'];
               const [commands, ...all] = await Promise.all([load('core/commands'), ...names.map((name) => load(`state/${{name}}`))]);
               const parts = Object.fromEntries(names.map((name, position) => [name, all[position]]));

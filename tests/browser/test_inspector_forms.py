@@ -39,7 +39,7 @@ async def with_preset(open_editor: OpenEditor, config: dict[str, Json] | None = 
     editor = await open_node(open_editor, "ProviderCall", config)
     (editor.server.pipelines.parent / "presets" / "router.json").write_text(json.dumps(PRESET), encoding="utf-8")
     editor.server.state.presets.refresh()
-    await editor.page.evaluate("async () => (await import('/ui/js/state/library.js')).refreshLibrary()")
+    await editor.page.evaluate("async () => (await own('state/library.js')).refreshLibrary()")
     return editor
 
 
@@ -141,8 +141,8 @@ async def test_wrong_rows_are_shown_as_they_are(open_editor: OpenEditor) -> None
     assert await axe(page, ".inspector-side") == []
     await page.evaluate(
         """async () => {
-          const {setConfig} = await import('/ui/js/core/commands.js');
-          (await import('/ui/js/state/tabs.js')).edit('x', (doc) => setConfig(doc, 'n1', {variables: 'none'}));
+          const {setConfig} = await own('core/commands.js');
+          (await own('state/tabs.js')).edit('x', (doc) => setConfig(doc, 'n1', {variables: 'none'}));
         }"""
     )
     await expect(page.get_by_role("textbox", name="Variables")).to_contain_text('"none"')

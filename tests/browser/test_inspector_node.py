@@ -118,7 +118,7 @@ async def test_an_output_is_pinned_edited_and_read_by_macro(open_editor: OpenEdi
         .click()
     )
     assert await page.evaluate("navigator.clipboard.readText()") == "[[OUT:n2.result.list.1]]"
-    pins = "async () => { const tabs = await import('/ui/js/state/tabs.js'); return tabs.activeTab().pins; }"
+    pins = "async () => { const tabs = await own('state/tabs.js'); return tabs.activeTab().pins; }"
     assert await page.evaluate(pins) == {"n2": {"result": {"list": [1, "two"]}}}
     await page.get_by_role("button", name="Unpin").click()
     assert await page.evaluate(pins) == {}
@@ -194,8 +194,8 @@ async def test_the_inspector_is_a_page_of_its_own_on_a_narrow_screen(open_editor
     await page.get_by_role("tab", name="Pair").wait_for()
     await page.evaluate(
         """async () => {
-          (await import('/ui/js/state/tabs.js')).select({nodes: ['n2']});
-          (await import('/ui/js/state/view.js')).setView({narrowPage: 'inspector'});
+          (await own('state/tabs.js')).select({nodes: ['n2']});
+          (await own('state/view.js')).setView({narrowPage: 'inspector'});
         }"""
     )
     await page.get_by_role("tab", name="Prompt Blocks").click()

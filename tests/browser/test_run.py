@@ -46,7 +46,7 @@ def node(id: str, type: str, column: int, **config: Json) -> dict[str, Any]:
     return {"id": id, "type": type, "title": f"Step {column + 1}", "config": config, "position": {"x": 320 * column, "y": 0}}
 
 
-LIVE = "async () => (await import('/ui/js/state/store.js')).store.get().runs.live === 'open'"
+LIVE = "async () => (await own('state/store.js')).store.get().runs.live === 'open'"
 """Whether the page hears of runs."""
 
 
@@ -88,7 +88,7 @@ class Runs:
     async def state(self, script: str) -> Any:
         """A value of the editor's state: ``script`` reads ``state``."""
         return await self.page.evaluate(
-            "async () => { const {store} = await import('/ui/js/state/store.js');"
+            "async () => { const {store} = await own('state/store.js');"
             " const state = store.get(); const tab = state.tabs.find((one) => one.key === state.activeTab);"
             f" return {script}; }}"
         )
@@ -192,8 +192,8 @@ async def test_the_chat_speaks_other_dialects(runs: Open, dialect: str, stream: 
 async def test_unsaved_edits_are_what_runs(runs: Open) -> None:
     page = await runs({"default": call("openai", "demo")})
     await page.page.evaluate(
-        "async () => { const {edit} = await import('/ui/js/state/tabs.js');"
-        " const {addNode, setAnswer} = await import('/ui/js/core/commands.js');"
+        "async () => { const {edit} = await own('state/tabs.js');"
+        " const {addNode, setAnswer} = await own('core/commands.js');"
         " edit('app.edit', (doc) => { const added = addNode(doc, 'SetVars', {x: 0, y: 200},"
         " {config: {variables: [{name: 'SAID', mode: 'string', value: 'Not saved yet'}]}});"
         " return setAnswer({...added.doc, edges: [...added.doc.edges, {from: 'n1', to: added.id}]}, added.id); }); }"

@@ -48,15 +48,15 @@ async def test_a_run_gives_what_is_missing(preview: Runs) -> None:
 async def test_edits_are_rendered_when_the_typing_rests_and_mistakes_are_gone_to(preview: Runs) -> None:
     preview.editor.allow("status of 422")
     await preview.page.evaluate(
-        "async () => { const {edit} = await import('/ui/js/state/tabs.js');"
-        " const {setConfig} = await import('/ui/js/core/commands.js');"
+        "async () => { const {edit} = await own('state/tabs.js');"
+        " const {setConfig} = await own('core/commands.js');"
         " edit('app.edit', (doc) => setConfig(doc, 'n3', {model: 'other-model'})); }"
     )
     shown = preview.page.locator(".run-preview-right")
     await expect(shown).to_contain_text("other-model")
     await preview.page.evaluate(
-        "async () => { const {edit} = await import('/ui/js/state/tabs.js');"
-        " const {setConfig} = await import('/ui/js/core/commands.js');"
+        "async () => { const {edit} = await own('state/tabs.js');"
+        " const {setConfig} = await own('core/commands.js');"
         " edit('app.edit', (doc) => setConfig(doc, 'n3', {model: '{{ broken'})); }"
     )
     alert = shown.get_by_role("alert")

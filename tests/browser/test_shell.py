@@ -20,7 +20,7 @@ BROKEN: dict[str, Json] = {"format": 1, "name": "Broken <b>one</b>", "nodes": [{
 async def document(editor: Editor) -> Any:
     """The document in front as it is now."""
     return await editor.page.evaluate(
-        "async () => { const tabs = await import('/ui/js/state/tabs.js'); return tabs.docOf(tabs.activeTab()); }"
+        "async () => { const tabs = await own('state/tabs.js'); return tabs.docOf(tabs.activeTab()); }"
     )
 
 
@@ -28,7 +28,7 @@ async def rename(editor: Editor, name: str) -> None:
     """Change the name of the document in front as one step."""
     await editor.page.evaluate(
         """async (name) => {
-          const [tabs, commands] = await Promise.all([import('/ui/js/state/tabs.js'), import('/ui/js/core/commands.js')]);
+          const [tabs, commands] = await Promise.all([own('state/tabs.js'), own('core/commands.js')]);
           tabs.edit('app.edit', (doc) => commands.setDocument(doc, {name}));
         }""",
         name,
@@ -38,7 +38,7 @@ async def rename(editor: Editor, name: str) -> None:
 async def drafts(editor: Editor) -> list[str]:
     """The names of the documents that the browser keeps."""
     found: list[str] = await editor.page.evaluate(
-        "async () => (await (await import('/ui/js/api/drafts.js')).loadDrafts()).map((draft) => draft.document.name)"
+        "async () => (await (await own('api/drafts.js')).loadDrafts()).map((draft) => draft.document.name)"
     )
     return found
 
@@ -226,7 +226,7 @@ async def test_an_invalid_pipeline_is_saved_but_cannot_be_activated(open_editor:
     editor = await open_editor({"default": call("openai", "demo"), "broken": BROKEN}, path="/ui/#broken")
     await editor.page.get_by_role("tab", name="Broken").wait_for()
     activated = await editor.page.evaluate(
-        "async () => (await import('/ui/js/actions.js')).runAction('app.activate')",
+        "async () => (await own('actions.js')).runAction('app.activate')",
     )
     assert activated is False
     await rename(editor, "Still broken")

@@ -57,14 +57,14 @@ async def mock() -> AsyncIterator[Mock]:
 
 async def rename(page: Page, name: str) -> None:
     """Change the name of the document in front, by its field."""
-    await page.evaluate("async () => (await import('/ui/js/state/tabs.js')).select({})")
+    await page.evaluate("async () => (await own('state/tabs.js')).select({})")
     await page.get_by_role("region", name="Inspector").get_by_role("textbox", name="Name").fill(name)
 
 
 async def until(page: Page, condition: str) -> None:
     """Wait until an expression over the page's modules is true; ``load`` gives a module by its name."""
     for _ in range(300):
-        if await page.evaluate(f"async () => {{ const load = (name) => import(`/ui/js/${{name}}.js`); return {condition}; }}"):
+        if await page.evaluate(f"async () => {{ const load = (name) => own(`${{name}}.js`); return {condition}; }}"):
             return
         await asyncio.sleep(0.1)
     raise AssertionError(f"It never came true: {condition}")
@@ -167,7 +167,7 @@ async def test_each_failure_is_told_at_the_node_and_in_the_chat(open_calm: OpenC
     editor.allow(REFUSED)
     page = editor.page
     for name, words in FAILURES.items():
-        await page.evaluate("async (id) => (await import('/ui/js/state/tabs.js')).openPipeline(id)", name)
+        await page.evaluate("async (id) => (await own('state/tabs.js')).openPipeline(id)", name)
         failure = (await say(page, "Hello")).get_by_role("alert")
         await expect(failure).to_contain_text(words)
         # The node says that it failed, and its page says why.
@@ -215,7 +215,7 @@ async def test_a_broken_file_is_mended_as_text(open_calm: OpenCalm, shape: str) 
     await expect(page.get_by_text(remark)).to_be_visible()
     field = page.get_by_role("textbox", name="Text of broken")
     shown = await page.evaluate(
-        "async () => { const {activeTab} = await import('/ui/js/state/tabs.js'); return activeTab().brokenText; }"
+        "async () => { const {activeTab} = await own('state/tabs.js'); return activeTab().brokenText; }"
     )
     assert (shown == text) if shape in ("comma", "list") else (json.loads(shown) == json.loads(text))
     # Saving would lose what is there, so it is refused; and nobody is asked to save what was not touched.
@@ -242,7 +242,7 @@ async def test_a_half_mended_file_survives_a_reload(open_calm: OpenCalm) -> None
     page = editor.page
     (editor.server.pipelines / "broken.json").write_text("{", encoding="utf-8")
     editor.server.state.pipelines.refresh()
-    await page.evaluate("async () => (await import('/ui/js/state/tabs.js')).openPipeline('broken')")
+    await page.evaluate("async () => (await own('state/tabs.js')).openPipeline('broken')")
     await page.get_by_role("textbox", name="Text of broken").click()
     await page.keyboard.press("Control+End")
     await page.keyboard.insert_text('"half": ')
@@ -283,7 +283,7 @@ async def test_a_draft_of_last_week_comes_back(open_calm: OpenCalm) -> None:
     await until(page, "(await load('api/drafts')).loadDrafts().then((drafts) => drafts.length === 1)")
     await page.evaluate(
         """async () => {
-          const drafts = await import('/ui/js/api/drafts.js');
+          const drafts = await own('api/drafts.js');
           const [{key, document, base, etag}] = await drafts.loadDrafts();
           await drafts.saveDraft(key, {document, base, etag, time: Date.now() - 8 * 24 * 3600 * 1000});
         }"""
@@ -332,7 +332,7 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
     )
     assert await drawn(page) < MOST_DRAWN
     for node in ("n1", "n2"):
-        await page.evaluate("async (id) => (await import('/ui/js/state/tabs.js')).select({nodes: [id]})", node)
+        await page.evaluate("async (id) => (await own('state/tabs.js')).select({nodes: [id]})", node)
         await page.locator(".run-tabs").get_by_role("tab", name="Node").click()
         load = page.get_by_role("button", name="Load all")
         if await load.count():
@@ -343,7 +343,7 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
         assert await drawn(page) < MOST_DRAWN
     length = await page.evaluate(
         """async () => {
-          const [{talks}, {activeTab}] = await Promise.all([import('/ui/js/run/conversation.js'), import('/ui/js/state/tabs.js')]);
+          const [{talks}, {activeTab}] = await Promise.all([own('run/conversation.js'), own('state/tabs.js')]);
           return talks.get().byTab[activeTab().key].messages.at(-1).text.length;
         }"""
     )
@@ -371,7 +371,7 @@ async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenCalm, mock: Moc
     elements = await page.evaluate("document.querySelectorAll('*').length")
     await page.evaluate(
         """async () => {
-          const {store} = await import('/ui/js/state/store.js');
+          const {store} = await own('state/store.js');
           window.updates = 0;
           let runs = store.get().runs.byId;
           store.subscribe(() => { if (store.get().runs.byId !== runs) { runs = store.get().runs.byId; window.updates += 1; } });
@@ -392,7 +392,7 @@ async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenCalm, mock: Moc
     await until(page, f"{finished} === {STREAMS}")
     heard, complete = await page.evaluate(
         """async () => {
-          const {runs} = (await import('/ui/js/state/store.js')).store.get();
+          const {runs} = (await own('state/store.js')).store.get();
           const all = Object.values(runs.byId);
           return [all.reduce((sum, run) => sum + run.lastSeq + 1, 0), all.every((run) => run.lastSeq === run.summary.event_count - 1)];
         }"""
@@ -438,7 +438,9 @@ async def test_two_hundred_nodes_can_be_worked_with(open_calm: OpenCalm) -> None
     await page.mouse.down()
     await page.mouse.move(x + 40, y + 60, steps=6)
     await page.mouse.up()
-    moved = "async () => { const {activeTab, docOf} = await import('/ui/js/state/tabs.js'); return docOf(activeTab()).nodes[150].position; }"
+    moved = (
+        "async () => { const {activeTab, docOf} = await own('state/tabs.js'); return docOf(activeTab()).nodes[150].position; }"
+    )
     assert await page.evaluate(moved) != nodes[150]["position"]
     await page.keyboard.press("Control+z")
     assert await page.evaluate(moved) == nodes[150]["position"]

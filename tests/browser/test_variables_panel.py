@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 GOLD: Json = loads((Path(__file__).parents[2] / "pipelines" / "gold.json").read_bytes())
 LARGE = 900_000
 STALE = """async () => {
-  const {store} = await import('/ui/js/state/store.js');
+  const {store} = await own('state/store.js');
   store.set(({session}) => ({session: {...session, stored: {...session.stored, floorState: 'draft'}}}));
 }"""
 """The page believes that the chosen floor is a draft, as it was a moment ago."""
@@ -73,14 +73,14 @@ class Memory:
     async def choose(self, **place: str) -> None:
         """Choose a place as the tree does."""
         chosen = {"session": self.session, "branch": "main", **place}
-        await self.page.evaluate("async (place) => (await import('/ui/js/state/session.js')).chooseSession(place)", chosen)
+        await self.page.evaluate("async (place) => (await own('state/session.js')).chooseSession(place)", chosen)
 
     async def panel(self, tab: str = "Stored") -> "Locator":
         """Open the dock's panel at one of its tabs."""
         await self.page.get_by_role("tab", name="Gold counter").wait_for()
         await self.page.evaluate(
             """async () => {
-              const view = await import('/ui/js/state/view.js');
+              const view = await own('state/view.js');
               view.setView({dock: 'variables', dockHeight: 480, narrowPage: 'dock'});
             }"""
         )
@@ -90,7 +90,7 @@ class Memory:
     async def tree(self) -> "Locator":
         """Open the tree of sessions."""
         await self.page.get_by_role("tab", name="Gold counter").wait_for()
-        await self.page.evaluate("async () => (await import('/ui/js/actions.js')).runAction('variables.sessions')")
+        await self.page.evaluate("async () => (await own('actions.js')).runAction('variables.sessions')")
         return self.page.get_by_role("tree", name="Sessions")
 
     def cell(self, key: str, tier: str) -> "Locator":
@@ -105,7 +105,7 @@ class Memory:
 
     async def names(self) -> dict[str, Any]:
         """The stored variables that templates are told of, by tier and name."""
-        found = await self.page.evaluate("async () => (await import('/ui/js/state/store.js')).store.get().session.names")
+        found = await self.page.evaluate("async () => (await own('state/store.js')).store.get().session.names")
         return {f"{one['tier']}.{one['name']}": one["value"] for one in found or []}
 
 
@@ -329,7 +329,7 @@ async def test_an_import_names_the_rows_that_are_wrong(memory: OpenMemory, text:
     here = await memory("I look around.")
     await here.panel()
     await here.choose()
-    await here.page.evaluate("async () => (await import('/ui/js/actions.js')).runAction('variables.import')")
+    await here.page.evaluate("async () => (await own('actions.js')).runAction('variables.import')")
     dialog = await dialog_of(here.page)
     await dialog.get_by_label("Variables as JSON").fill(text)
     await dialog.get_by_text(message).wait_for()
@@ -343,7 +343,7 @@ async def test_an_import_goes_through_the_batch_route_and_shows_what_it_refuses(
     await here.choose(floor=here.floors[0])
     await here.cell("gold", "branch").wait_for()
     await here.page.evaluate(STALE)
-    await here.page.evaluate("async () => (await import('/ui/js/actions.js')).runAction('variables.import')")
+    await here.page.evaluate("async () => (await own('actions.js')).runAction('variables.import')")
     dialog = await dialog_of(here.page)
     deep: Any = 1
     for _ in range(120):
@@ -392,7 +392,7 @@ async def test_names_of_a_node_say_where_they_come_from_and_what_hides_them(memo
     await panel.get_by_text("Select a node").wait_for()
     await here.choose()
     await here.page.evaluate(
-        "async () => (await import('/ui/js/state/tabs.js')).select({nodes: ['n2'], edges: [], frames: [], notes: []})"
+        "async () => (await own('state/tabs.js')).select({nodes: ['n2'], edges: [], frames: [], notes: []})"
     )
     branch = panel.get_by_role("region", name="Stored: Branch")
     await branch.get_by_text("gold").first.wait_for()
@@ -446,7 +446,7 @@ async def test_the_tree_is_walked_and_read_by_keyboard(memory: OpenMemory) -> No
     reader = here.page.get_by_role("region", name="What was said")
     await reader.get_by_text("I look around.", exact=True).wait_for()
     await reader.get_by_text("The party carries 1").wait_for()
-    chosen = await here.page.evaluate("async () => (await import('/ui/js/state/store.js')).store.get().session")
+    chosen = await here.page.evaluate("async () => (await own('state/store.js')).store.get().session")
     assert (chosen["session"], chosen["branch"], chosen["floor"]) == (here.session, "main", here.floors[0])
     item = tree.get_by_role("treeitem", name="0 · I look around.")
     assert await item.get_attribute("aria-selected") == "true"
@@ -493,7 +493,7 @@ async def test_sessions_are_made_renamed_archived_and_deleted(memory: OpenMemory
     await here.page.get_by_text("No session matches.").wait_for()
     titles = [one["title"] for one in (await here.send("GET", "/sessions"))["data"]]
     assert titles == ["adventure"]
-    assert await here.page.evaluate("async () => (await import('/ui/js/state/store.js')).store.get().session.session") is None
+    assert await here.page.evaluate("async () => (await own('state/store.js')).store.get().session.session") is None
 
 
 async def test_a_branch_is_forked_compared_and_deleted(memory: OpenMemory) -> None:
@@ -568,7 +568,7 @@ async def test_without_chats_the_panels_say_how_one_begins(memory: OpenMemory) -
     here = await memory(context={"permissions": ["clipboard-read", "clipboard-write"]})
     panel = await here.panel()
     await panel.get_by_text("Nothing is stored globally.").wait_for()
-    await here.page.evaluate("async () => (await import('/ui/js/actions.js')).runAction('variables.sessions')")
+    await here.page.evaluate("async () => (await own('actions.js')).runAction('variables.sessions')")
     left = here.page.locator(".left")
     await left.get_by_text("There are no chats yet.").wait_for()
     assert await axe(here.page) == []
@@ -617,7 +617,7 @@ async def test_hostile_names_and_values_are_text_and_large_ones_are_cut(memory: 
     await tree.get_by_role("treeitem", name="<script>alert(1)</script>").wait_for()
     await here.page.get_by_role("tab", name="At this node").click()
     await here.page.evaluate(
-        "async () => (await import('/ui/js/state/tabs.js')).select({nodes: ['n2'], edges: [], frames: [], notes: []})"
+        "async () => (await own('state/tabs.js')).select({nodes: ['n2'], edges: [], frames: [], notes: []})"
     )
     await here.page.get_by_role("region", name="Stored: Chat").get_by_text("<img src=x onerror=alert(4)>").first.wait_for()
     assert await here.page.locator(".variables img, .variables script, .left img, .left script").count() == 0
@@ -647,6 +647,6 @@ async def test_every_word_is_translated(memory: OpenMemory, locale: str) -> None
     await here.tree()
     await here.panel()
     await here.choose(floor=here.floors[0])
-    await here.page.evaluate("async (locale) => (await import('/ui/js/words.js')).speak(locale)", locale)
+    await here.page.evaluate("async (locale) => (await own('words.js')).speak(locale)", locale)
     await here.cell("gold", "branch").wait_for()
     assert "variables." not in await here.page.locator("#app").inner_text()
