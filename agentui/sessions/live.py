@@ -44,6 +44,8 @@ from agentui.variables.snapshots import save_snapshot_of
 from agentui.variables.staging import Staged, Write, commit_staged
 
 LEASE_SECONDS = 30.0
+NEVER_MS = 2**53
+"""Milliseconds since 1970 that no clock shows."""
 POLL_SECONDS = 0.05
 """Between two looks at a branch that another process may free."""
 RETRY_SECONDS = 1.0
@@ -132,7 +134,7 @@ class Turn:
             floor_id = self.place.floor.floor_id
             try:
                 await self._desk.store.write(
-                    extend_generation, DEFAULT_ACCOUNT, floor_id, self._desk.owner, now, now + round(lease * 1000)
+                    extend_generation, DEFAULT_ACCOUNT, floor_id, self._desk.owner, now, self._desk.expiry(now)
                 )
             except AgentUIError:
                 # The lease outlives a missed renewal; a store that is gone for longer fails the commit, which says so.
@@ -193,6 +195,11 @@ class TurnDesk:
                 f"The branch was still generating another turn after {self._queue_seconds:g} seconds. Try again.",
                 retry_after=1,
             ) from error
+
+    def expiry(self, now: int) -> int:
+        """When the lock of a turn runs out that is under way at ``now``. Where nobody else could find it dead it never does,
+        so that a clock that jumps kills no turn."""
+        return NEVER_MS if self._is_alone else now + round(self.lease_seconds * 1000)
 
     async def recover(self, store: Store) -> None:
         """Let the turns fail that dead processes left behind: now, and where others share the database now and then."""
@@ -335,9 +342,8 @@ class TurnDesk:
         self, session: str, branch: str | None, run_id: str, user_text: str | None, names: Set[str] | None
     ) -> Turn:
         now, lost = now_ms(), tuple(self._lost.values())
-        expires_at = now + round(self.lease_seconds * 1000)
         place, layers = await self.store.write(
-            _open, session, branch, run_id, self.owner, user_text, now, expires_at, lost, names
+            _open, session, branch, run_id, self.owner, user_text, now, self.expiry(now), lost, names
         )
         self._were_recorded(lost)
         return Turn(self, place, layers, run_id)

@@ -303,7 +303,8 @@ def _clear_dead_lock(db: Connection, account: str, session_id: str, branch_id: s
     ).one_or_none()
     if row is None:
         return
-    if row.expires_at > now and not (_alone(db) and row.owner != owner):
+    # Our own turn lives as long as we do, whatever the clock says. Of another's a lock that ran out is all that tells.
+    if row.owner == owner or (row.expires_at > now and not _alone(db)):
         raise _conflict(session_id, branch_id)
     if not fail_floor(db, account, row.floor_id, LOST, now):
         db.execute(delete(generations).where(generations.c.floor_id == row.floor_id))

@@ -34,10 +34,11 @@ FIND = sets(
 
 @dataclass
 class Home:
-    """The folders of a server, and its settings."""
+    """The folders of a server, its settings, and what Python runs to serve it."""
 
     folder: Path
     settings: Mapping[str, str]
+    program: tuple[str, ...] = ("-m", "agentui")
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
@@ -62,7 +63,7 @@ class Home:
         """Start ``agentui serve``."""
         folders = [f"--{name}={self.folder / name}" for name in ("pipelines", "presets", "data")]
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "agentui", "serve", "--port", "0", *folders),
+            *(sys.executable, *self.program, "serve", "--port", "0", *folders),
             cwd=ROOT,
             env=environment(self.settings),
             stdout=asyncio.subprocess.PIPE,
