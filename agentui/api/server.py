@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from aiohttp import web
 from aiohttp.base_protocol import BaseProtocol
@@ -196,9 +197,9 @@ _SILENT = logging.Logger("agentui.access", logging.CRITICAL)
 
 
 class _Protocol(web.RequestHandler):
-    """aiohttp's connection, with three differences: a malformed request is never repeated in the answer or in the log
-    (aiohttp's own page quotes it, keys included), the listener knows which connections are open, and an idle one can be
-    closed."""
+    """aiohttp's connection, with four differences: a malformed request is never repeated in the answer or in the log
+    (aiohttp's own page quotes it, keys included), a body that cannot be read is no fault of ours in the log, the listener
+    knows which connections are open, and an idle one can be closed."""
 
     def __init__(self, connections: "_Connections", manager: web.Server, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(manager, loop=loop, keepalive_timeout=15.0, access_log=_SILENT, max_line_size=8190)
@@ -221,6 +222,12 @@ class _Protocol(web.RequestHandler):
         super().close()
         if is_idle and self.transport is not None:
             self.transport.close()
+
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        """Say nothing of a body that breaks the rules of its framing or compression: its sender was told, and aiohttp, which
+        reads what still comes of it, would log a trace as for a fault of the server."""
+        if not isinstance(kw.get("exc_info"), web.RequestPayloadError):
+            super().log_exception(*args, **kw)
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None

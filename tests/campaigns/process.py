@@ -21,8 +21,6 @@ HAS_PROC = (PROC / "self" / "clear_refs").exists()
 """Whether this system tells what a process holds."""
 _FAULTS = ("agentui itself", "before agentui could see it", "Traceback", "exception was never retrieved", "was never awaited")
 """What the log says of a fault of agentui's own."""
-_NO_FAULT = "Can not decode content-encoding"
-"""aiohttp's word on what still came of a body that had been refused for being no gzip at all."""
 
 
 @dataclass
@@ -71,7 +69,7 @@ class Process:
         return [
             line
             for line in self.log.read_text(errors="replace").splitlines()
-            if any(word in line for word in _FAULTS) and _NO_FAULT not in line
+            if any(word in line for word in _FAULTS)
         ]
 
     async def health(self) -> dict[str, Json]:

@@ -179,12 +179,14 @@ async def test_a_body_whose_framing_is_broken_is_a_bad_request(house: House, moc
 @pytest.mark.parametrize(
     ("encoding", "data"), [("gzip", b"not gzip"), ("deflate", b"\xff\xff"), ("gzip", gzip.compress(b"{", mtime=0)[:-5])]
 )
-async def test_a_body_whose_compression_is_broken_is_refused(
-    house: House, mock: Mock, dialect: str, encoding: str, data: bytes
+async def test_a_body_whose_compression_is_broken_is_refused_and_is_no_fault_of_ours(
+    house: House, mock: Mock, caplog: pytest.LogCaptureFixture, dialect: str, encoding: str, data: bytes
 ) -> None:
     heard = await house.send(ask(dialect), data=data, headers={**JSON_TYPE, "content-encoding": encoding})
     assert 400 <= heard.status < 500
     assert mock.requests == []
+    await house.is_quiet()
+    assert [record.getMessage() for record in caplog.records if record.exc_info or record.levelname == "ERROR"] == []
 
 
 async def test_a_compressed_bomb_is_refused_at_the_cap(start_house: StartHouse, mock: Mock) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +22,6 @@ def jumping() -> Iterator[int]:
 @pytest.mark.parametrize("make", [partial(new_id, "run"), new_short_id])
 def test_ids_sort_as_they_were_made_whatever_the_clock_does(monkeypatch: pytest.MonkeyPatch, make: Callable[[], str]) -> None:
     monkeypatch.setattr("agentui.ids._last", 0)
-    monkeypatch.setattr("agentui.ids.time.time_ns", partial(next, jumping()))
+    monkeypatch.setattr("agentui.ids.time", SimpleNamespace(time_ns=partial(next, jumping())))
     made = [make() for _ in range(60)]
     assert made == sorted(set(made))
