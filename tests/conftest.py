@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 from aiohttp import web
 
+from agentui.api.connection import KEEP_ALIVE
 from agentui.api.server import Listener, create_app
 from agentui.api.state import STATE, State
 from agentui.demo import DemoServer, DemoSettings, start_demo
@@ -94,6 +95,7 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
         named_origins: Mapping[str, str] | None = None,
         secret_env: Mapping[str, str] | None = None,
         active: str = "default",
+        keep_alive: float = KEEP_ALIVE,
         **settings: object,
     ) -> Server:
         folder = tmp_path / f"server{len(listeners)}"
@@ -113,7 +115,7 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
             secret_env=secret_env or {},
             default_active=active,
         )
-        listener = Listener(app)
+        listener = Listener(app, keep_alive=keep_alive)
         bound = await listener.start("127.0.0.1", 0 if listeners else port)
         listeners.append(listener)
         return Server(f"http://127.0.0.1:{bound}", app[STATE], app, folder / "pipelines", folder / "data")

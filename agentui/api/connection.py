@@ -41,7 +41,8 @@ class Registry(Protocol):
 class CallerConnection(BaseProtocol):
     """One caller's connection. ``answer`` handles a plain request; ``adopt`` makes aiohttp's connection for anything else.
 
-    ``manager`` closes connections when the server stops, as it does with aiohttp's own.
+    ``manager`` closes connections when the server stops, as it does with aiohttp's own; this one closes itself after
+    ``keep_alive`` seconds without a request.
     """
 
     def __init__(
@@ -51,12 +52,14 @@ class CallerConnection(BaseProtocol):
         adopt: Callable[[], web.RequestHandler],
         manager: web.Server,
         among: Registry,
+        keep_alive: float = KEEP_ALIVE,
     ) -> None:
         super().__init__(loop)
         self._answer = answer
         self._adopt = adopt
         self._manager = manager
         self._among = among
+        self._keep_alive = keep_alive
         self._body: Body | None = None
         self._ahead = b""
         self._is_paused = False
@@ -77,7 +80,7 @@ class CallerConnection(BaseProtocol):
         self._manager.connection_made(cast(Any, self), self.transport)
         self._among.add(self)
         self._idle_since = self._loop.time()
-        self._timer = self._loop.call_later(KEEP_ALIVE, self._look)
+        self._timer = self._loop.call_later(self._keep_alive, self._look)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """The connection is gone, and with it the reason to go on with its request."""
@@ -197,7 +200,7 @@ class CallerConnection(BaseProtocol):
     def _look(self) -> None:
         """Close a connection on which nothing has happened for too long. One timer per connection, not per request."""
         now = self._loop.time()
-        due = KEEP_ALIVE + (self._idle_since if self._task_handler is None else now)
+        due = self._keep_alive + (self._idle_since if self._task_handler is None else now)
         if due > now:
             self._timer = self._loop.call_at(due, self._look)
         elif self.transport is not None:

@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.base_protocol import BaseProtocol
 
 from agentui import __version__
-from agentui.api.connection import CallerConnection
+from agentui.api.connection import KEEP_ALIVE, CallerConnection
 from agentui.api.desk import LazyDesk
 from agentui.api.door import add_door_routes
 from agentui.api.editor import add_editor_routes
@@ -201,8 +201,10 @@ class _Protocol(web.RequestHandler):
     (aiohttp's own page quotes it, keys included), a body that cannot be read is no fault of ours in the log, the listener
     knows which connections are open, and an idle one can be closed."""
 
-    def __init__(self, connections: "_Connections", manager: web.Server, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(manager, loop=loop, keepalive_timeout=15.0, access_log=_SILENT, max_line_size=8190)
+    def __init__(
+        self, connections: "_Connections", manager: web.Server, loop: asyncio.AbstractEventLoop, keep_alive: float
+    ) -> None:
+        super().__init__(manager, loop=loop, keepalive_timeout=keep_alive, access_log=_SILENT, max_line_size=8190)
         self._among = connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -278,10 +280,14 @@ class _Connections:
 
 
 class Listener:
-    """The application on a port. When it stops, requests under way may go on for ``stop_seconds`` before they are cut."""
+    """The application on a port. When it stops, requests under way may go on for ``stop_seconds`` before they are cut.
 
-    def __init__(self, app: web.Application, *, stop_seconds: float = 3.0) -> None:
+    A connection is kept for ``keep_alive`` seconds in which no request comes; half a header is none.
+    """
+
+    def __init__(self, app: web.Application, *, stop_seconds: float = 3.0, keep_alive: float = KEEP_ALIVE) -> None:
         self._app = app
+        self._keep_alive = keep_alive
         self._stop_seconds = stop_seconds
         self._runner = web.AppRunner(
             app, handler_cancellation=True, access_log=None, shutdown_timeout=min(LAST_WORDS_SECONDS, stop_seconds)
@@ -304,10 +310,10 @@ class Listener:
         short_way = make_short_way(state)
 
         def adopted() -> _Protocol:
-            return _Protocol(self._connections, manager, loop)
+            return _Protocol(self._connections, manager, loop, self._keep_alive)
 
         def connection() -> CallerConnection:
-            return CallerConnection(loop, short_way, adopted, manager, self._connections)
+            return CallerConnection(loop, short_way, adopted, manager, self._connections, self._keep_alive)
 
         try:
             if state.siblings.door is not None:

@@ -15,7 +15,6 @@ from aiohttp.http_parser import HttpRequestParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.api import connection
 from agentui.api.plain import MAX_HEAD, MAX_HELD, read_head
 from agentui.api.responses import StreamedResponse
 from tests.conftest import Server, StartServer
@@ -127,9 +126,8 @@ async def test_after_a_refusal_the_rest_of_the_body_is_let_through(start_server:
         assert await said(reader) == "small!"
 
 
-async def test_a_connection_that_nobody_uses_is_closed(start_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "KEEP_ALIVE", 0.2)
-    server = await start_server({"default": SAYS})
+async def test_a_connection_that_nobody_uses_is_closed(start_server: StartServer) -> None:
+    server = await start_server({"default": SAYS}, keep_alive=0.2)
     async with connected(server) as (reader, writer):
         assert await reader.read() == b""
     async with connected(server) as (reader, writer):

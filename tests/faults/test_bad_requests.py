@@ -155,6 +155,72 @@ async def test_a_body_that_does_not_come_is_given_up(start_house: StartHouse, mo
     await house.is_quiet()
 
 
+ASKING = b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 4000 + b"\r\n"
+DRIBBLES = {
+    "nothing": [b""],
+    "half a line": [b"POST /v1/mess", b""],
+    "half a header": [ASKING, b""],
+    "a byte every so often": [ASKING[at : at + 1] for at in range(len(ASKING))],
+    "a header every so often": [ASKING, *(b"X-%d: y\r\n" % number for number in range(100))],
+    "half a header behind a request": [b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" + ASKING, b""],
+}
+
+
+@pytest.mark.parametrize("name", DRIBBLES)
+async def test_a_header_that_does_not_come_is_given_up_and_others_are_served(
+    start_house: StartHouse, mock: Mock, name: str
+) -> None:
+    house = await start_house(mock.origin, keep_alive=0.4)
+
+    async def dribble() -> bytes:
+        """Say little by little what there is to say; what was heard until the connection was closed."""
+        async with talking(house.origin) as (reader, writer):
+            hearing = asyncio.ensure_future(reader.read())
+            for piece in DRIBBLES[name]:
+                writer.write(piece)
+                done, _ = await asyncio.wait([hearing], timeout=0.02)
+                if done:
+                    break
+            async with asyncio.timeout(PATIENCE):
+                try:
+                    return await hearing
+                except ConnectionError:
+                    return b""
+
+    slow = asyncio.gather(*(dribble() for _ in range(20)))
+    served = 0
+    while not slow.done():
+        heard = await house.ask(Route("claude", "same", stream=False))
+        assert heard.status == 200
+        served += 1
+        await asyncio.sleep(0.02)
+    assert served > 1
+    assert all(heard.count(b"HTTP/1.1 ") == name.count("behind") for heard in await slow)
+    assert len(mock.requests) == served
+    assert house.server.state.in_flight == 0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_body_that_comes_byte_by_byte_is_given_up(start_house: StartHouse, mock: Mock, dialect: str) -> None:
+    house = await start_house(mock.origin, body_timeout=0.3)
+    asked = ask(dialect)
+    async with talking(house.origin) as (reader, writer):
+        head = f"POST {asked.path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        writer.write(head.encode() + b"Content-Length: 5000\r\n\r\n")
+        answering = asyncio.ensure_future(read_answer(reader))
+        sent = 0
+        while not answering.done():
+            writer.write(b"{")
+            sent += 1
+            await asyncio.sleep(0.02)
+        status, body = await answering
+    assert sent < 5000
+    assert status == 408
+    check_error(dialect, body, 408)
+    assert mock.requests == []
+    await house.is_quiet()
+
+
 async def read_answer(reader: asyncio.StreamReader) -> tuple[int, object]:
     """Status and JSON of an answer with a length."""
     async with asyncio.timeout(PATIENCE):
