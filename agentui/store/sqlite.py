@@ -260,9 +260,9 @@ class SqliteStore:
                 explained = self._full()
             case Fault.FAILED:
                 why = getattr(error, "orig", None) or error
-                explained = StoreFailed(f"The disk of {self._path.parent} fails ({why}). Look at the disk, and try again.")
+                explained = StoreFailed(f"The disk of the data folder fails ({why}). Look at the disk, and try again.")
             case Fault.READ_ONLY:
-                explained = StoreReadOnly(f"{self._path} cannot be written. Check its permissions and its disk.")
+                explained = StoreReadOnly(f"{self._path.name} cannot be written. Check its permissions and its disk.")
             case Fault.DAMAGED:
                 explained = self._damaged(str(getattr(error, "orig", None) or error))
             case None if self._read_only is not None and isinstance(error, DatabaseError):
@@ -276,7 +276,7 @@ class SqliteStore:
         self._is_full = True
         if self._reserve.release():
             log.error("The disk of %s is full; the reserve was given back.", self._path.parent)
-        return StoreFull(f"The disk of {self._path.parent} is full, or over quota. Make room and try again.")
+        return StoreFull("The disk of the data folder is full, or over quota. Make room and try again.")
 
     def _damaged(self, why: str) -> StoreReadOnly:
         """From now on only reading; the file stays as it is."""
