@@ -22,6 +22,7 @@ from aiohttp.typedefs import LooseHeaders
 from agentui.errors import NotFound
 from agentui.ids import new_id
 from agentui.jsonio import InvalidJson, Json, loads
+from agentui.upstream.headers import FRAMING
 
 REFRESH = "/siblings/refresh"
 THOUGHTS = "/siblings/thoughts"
@@ -32,19 +33,7 @@ ASK_SECONDS = 5.0
 RETRY_SECONDS = 0.5
 """The pause before a sibling that is away is followed again."""
 
-_HOP_BY_HOP = frozenset(
-    {
-        "connection",
-        "content-length",
-        "expect",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
+_HOP_BY_HOP = FRAMING - {"host"}
 """Headers of one connection (RFC 9110, 7.6.1); lengths are counted anew."""
 
 log = logging.getLogger("agentui.workers")
