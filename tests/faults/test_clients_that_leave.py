@@ -13,8 +13,9 @@ from agentui.api.state import STATE
 from agentui.jsonio import dumps
 from agentui.settings import Settings
 from tests.conftest import call
-from tests.faults.callers import Asked, Route, ask, asking, looks_finished, routes, talking
+from tests.faults.callers import DIALECTS, Asked, Route, ask, asking, looks_finished, routes, talking
 from tests.faults.conftest import KINDS, PATIENCE, PROMISE, House, StartHouse, until
+from tests.faults.speech import PIECE, streamed
 from tests.unit.upstream.conftest import Bytes, Visit
 from tests.upstreams.server import Mock, Step
 
@@ -201,6 +202,50 @@ async def test_a_caller_who_reads_nothing_for_too_long_is_dropped(start_house: S
         async with asyncio.timeout(PATIENCE):
             await wild.aborted.wait()
         await house.is_quiet()
+    assert house.run_states() == {"cancelled"}
+
+
+def one_event_of(path: str) -> tuple[bytes, bytes]:
+    """What comes before the words of a stream in this path's dialect, and a large event that may be said again and again."""
+    before, _, rest = streamed(path, "#" * PIECE).partition(b"#" * PIECE)
+    begin, gap, head = before.rpartition(b"\n\n")
+    return begin + gap, head + b"x" * 60_000 + rest.partition(b"\n\n")[0] + b"\n\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_every_kind_of_caller_who_does_not_read_holds_the_upstream_and_is_then_dropped(
+    start_house: StartHouse, wild: Bytes, dialect: str, kind: str
+) -> None:
+    house = await start_house(wild.url, write_timeout=0.8, heartbeat=0.1)
+    taken = 0
+    held_at: list[int] = []
+
+    async def script(visit: Visit) -> None:
+        nonlocal taken
+        visit.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)
+        begin, event = one_event_of(visit.head.split(b" ")[1].decode())
+        await visit.say(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n", begin)
+        while True:
+            try:
+                async with asyncio.timeout(0.3):
+                    await visit.say(event)
+            except TimeoutError:
+                held_at.append(taken)
+                await visit.gone()
+                raise ConnectionResetError from None
+            taken += len(event)
+
+    wild.script = script
+    route = Route(dialect, kind, stream=True)
+    async with asking(house.origin, house.at(route, ask(dialect, stream=True))) as (reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport can read
+        async with asyncio.timeout(PATIENCE):
+            await wild.aborted.wait()
+        await house.is_quiet()
+    # What the kernel's buffers take, and no more, however long nobody reads.
+    assert held_at and held_at[0] < 3_000_000
     assert house.run_states() == {"cancelled"}
 
 
