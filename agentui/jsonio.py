@@ -15,6 +15,7 @@ Json: TypeAlias = Any
 """Any JSON value: None, bool, int, float, str, list or dict with str keys."""
 
 MAX_DEPTH = 100
+_SHORT = 1024
 _LONG = 8 * 1024
 _WIDE = 1000
 
@@ -37,7 +38,10 @@ def loads(data: bytes | str) -> Json:
 
 
 def _has_many_brackets(raw: bytes) -> bool:
-    """True when more than MAX_DEPTH brackets open. ``find`` leaps from one to the next; ``count`` would look at every byte."""
+    """True when more than MAX_DEPTH brackets open. ``find`` leaps from one to the next, where ``count`` looks at every byte;
+    in a short text that is sooner done than the calls."""
+    if len(raw) < _SHORT:
+        return raw.count(b"{") + raw.count(b"[") > MAX_DEPTH
     opened = 0
     for bracket in (b"{", b"["):
         at = raw.find(bracket)

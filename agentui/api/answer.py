@@ -44,6 +44,7 @@ class ProxyAnswer:
 
     # What most answers never have stands here, where it costs an answer nothing.
     _response: web.StreamResponse | None = None
+    _stream: StreamedResponse | None = None
     _is_raw = False
     _raw_ends: "_RawEnd | None" = None
     _held_raw = b""
@@ -97,28 +98,39 @@ class ProxyAnswer:
             return
         self._headers.update({name: value for name, value in self._clean(headers).items() if name != "content-type"})
 
-    async def stream(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
-        """Pass on the next piece: the events themselves within one dialect, rendered deltas across."""
-        if not self.wants_stream:
+    def tell(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
+        """Pass on the next piece: the events themselves within one dialect, rendered deltas across. Raises ConnectionError
+        when the caller is gone."""
+        if not self._wire.stream:
             if self._builder is None:
                 self._builder = ReplyBuilder()
             self._builder.feed(deltas)
-            return
-        if vendor != self._vendor.name:
-            data = self._release_held() + self._render(deltas)
-        elif events:
-            data = self._release_held() + self._pass(events, deltas)
-        else:
+            return True
+        is_own = vendor == self._vendor.name
+        if is_own and not events:
             # The events have said it all; only what closes the framing is missing.
             self._held_deltas = [delta for delta in deltas if isinstance(delta, End)]
+            return True
+        held = self._release_held() if self._held_events or self._held_deltas else b""
+        data = held + (self._pass(events, deltas) if is_own else self._render(deltas))
+        return not data or self._write(data)
+
+    async def room(self) -> None:
+        """Returns when the caller has room. Raises ConnectionError when the caller is gone."""
+        if self._pulse is None:
             return
-        if data:
-            await self._write(data)
+        try:
+            await self._request.writer.drain()
+        except ConnectionError:
+            self._lose()
+            raise
+        self._pulse.note(writing=False)
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:
         """A whole answer; to a caller who wants a stream it is told as one."""
         if self.wants_stream:
-            await self._write(self._render(list(reply.deltas())))
+            if not self._write(self._render(list(reply.deltas()))):
+                await self.room()
         elif body is not None and reply.raw_vendor == self._vendor.name:
             self._body = body
         else:
@@ -145,11 +157,13 @@ class ProxyAnswer:
             may_fail = self._run.conclude is not None or len(self._run.plan.nodes) > 1
             if may_fail and self._response.content_type == "text/event-stream":
                 self._raw_ends = _RawEnd(self._vendor)
-            await self._begin(None)
+            self._begin()
+            await self._response.prepare(self._request)
+            self._keep_alive(self._response, None)
         if self._raw_ends is not None:
             chunk, self._held_raw = self._raw_ends.cut(self._held_raw, chunk)
         if chunk:
-            await self._write(chunk)
+            await self._forward(chunk)
 
     async def text(self, text: str) -> None:
         """Plain words of a node that called no model."""
@@ -172,7 +186,7 @@ class ProxyAnswer:
         if self._response is None:
             if not last:
                 raise AgentUIError("The pipeline ended without an answer.")
-            await self._open_stream()
+            self._open_stream()
         return await self._end(last)
 
     async def fail(self, error: AgentUIError) -> web.StreamResponse:
@@ -231,48 +245,64 @@ class ProxyAnswer:
         self._held_events = self._held_deltas = ()
         return b"".join(pieces)
 
-    async def _write(self, data: bytes) -> None:
-        if self._response is None:
-            await self._open_stream()
-        pulse = self._pulse
-        assert pulse is not None and self._response is not None
+    def _write(self, data: bytes) -> bool:
+        """Send a piece of an answer of ours; False when the caller has no room for more."""
+        response = self._stream or self._open_stream()
         self._run.chunks += 1
-        pulse.begin()
+        try:
+            has_room = response.put(data)
+        except ConnectionError:
+            self._lose()
+            raise
+        assert self._pulse is not None
+        self._pulse.note(writing=not has_room)
+        return has_room
+
+    async def _forward(self, data: bytes) -> None:
+        """Send a piece of another's answer, and wait until the caller has room for more."""
+        assert self._response is not None and self._pulse is not None
+        self._run.chunks += 1
+        self._pulse.note(writing=True)
         try:
             await self._response.write(data)
-            if self._request.protocol.writing_paused:
-                # aiohttp itself would wait only after every 64 KB.
-                await self._request.writer.drain()
         except ConnectionError:
-            # The caller is gone. Its task is cancelled too, but a node's task may be woken first.
-            self._run.finish("cancelled")
+            self._lose()
             raise
-        pulse.rest()
+        await self.room()  # aiohttp itself would wait only after every 64 KB
+
+    def _lose(self) -> None:
+        """The caller is gone. Its task is cancelled too, but a node's task may be woken first."""
+        self._run.finish("cancelled")
 
     async def _end(self, last: bytes) -> web.StreamResponse:
         """Write the last words and the end, under the same clock as all others: a caller may have stopped reading."""
         assert self._response is not None and self._pulse is not None
-        self._pulse.begin()
+        self._pulse.note(writing=True)
         try:
             await self._response.write_eof(last)
         finally:
             self._stop_pulse()
         return self._response
 
-    async def _open_stream(self) -> None:
+    def _open_stream(self) -> StreamedResponse:
         """Begin an answer of ours; its head leaves with the first words."""
         shape = self._vendor.stream_format(self._wire)
-        self._response = StreamedResponse({**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type})
-        await self._begin(shape.heartbeat)
+        response = StreamedResponse({**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type})
+        self._response = self._stream = response
+        self._begin()
+        response.begin(self._request)
+        self._keep_alive(response, shape.heartbeat)
+        return response
 
-    async def _begin(self, heartbeat: bytes | None) -> None:
-        """Prepare the headers. From here on the answer's length has no limit, only its silence."""
-        assert self._response is not None
+    def _begin(self) -> None:
+        """From here on the answer's length has no limit, only its silence."""
         self._run.answer_began = time.monotonic()
         self._run.release_deadline()
-        await self._response.prepare(self._request)
+
+    def _keep_alive(self, response: web.StreamResponse, heartbeat: bytes | None) -> None:
+        """Watch over a response whose headers are there."""
         limit_unsent(self._request.transport)
-        self._pulse = _Pulse(self, self._response, heartbeat, self._settings)
+        self._pulse = _Pulse(self, response, heartbeat, self._settings)
 
     def _stop_pulse(self) -> None:
         if self._pulse is not None:
@@ -355,14 +385,9 @@ class _Pulse:
         self._timer = self._loop.call_later(settings.heartbeat, self._look)
         self.writing = False
 
-    def begin(self) -> None:
-        """A write begins."""
-        self.writing = True
-        self._since = self._loop.time()
-
-    def rest(self) -> None:
-        """A write is done."""
-        self.writing = False
+    def note(self, *, writing: bool) -> None:
+        """A write begins, or waits for the caller, or is done."""
+        self.writing = writing
         self._since = self._loop.time()
 
     def stop(self) -> None:
@@ -375,7 +400,7 @@ class _Pulse:
             self._answer.abort()
             return
         if not self.writing and self._beat is not None and silent >= self._settings.heartbeat:
-            self.begin()
+            self.note(writing=True)
             self._task = self._loop.create_task(self._send(self._beat))
         self._timer = self._loop.call_later(self._settings.heartbeat, self._look)
 
@@ -385,4 +410,4 @@ class _Pulse:
         except ConnectionError:
             return
         finally:
-            self.rest()
+            self.note(writing=False)

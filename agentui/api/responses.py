@@ -64,9 +64,14 @@ class LeanResponse(web.StreamResponse):
         return self._keeps
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
+        """Begin, if that was not done. Raises ValueError for what is no header."""
+        if self._writer is None:
+            self.begin(request)
+        assert self._writer is not None
+        return self._writer
+
+    def begin(self, request: web.BaseRequest) -> None:
         """Put the head together; it waits for the first bytes of the body. Raises ValueError for what is no header."""
-        if self._writer is not None:
-            return self._writer
         self._writer, self._connection = request.writer, request.protocol
         version, fields = request.version, self._fields
         has_end = self._frame(version)
@@ -77,25 +82,30 @@ class LeanResponse(web.StreamResponse):
         elif not keeps and version == HttpVersion11:
             fields["connection"] = "close"
         self._head = _render_head(version, fields)
-        return self._writer
 
     def _frame(self, version: HttpVersion) -> bool:
         """Say where the body ends, by length or in chunks; False where only the connection's end tells."""
         return True
 
-    async def _send(self, data: bytes) -> None:
-        """Send bytes, the head before them, and wait for a caller who has no room. Raises ConnectionError when it is gone."""
-        connection, writer = self._connection, self._writer
-        assert connection is not None and writer is not None
+    def _put(self, data: bytes) -> bool:
+        """Send bytes, the head before them; False when the caller has no room for more. Raises ConnectionError when it is
+        gone."""
+        connection = self._connection
+        assert connection is not None
         transport = connection.transport
         if transport is None or transport.is_closing():
             raise ConnectionResetError("The caller is gone.")
         if self._head:
-            writer.output_size += len(self._head)  # aiohttp asks whether an answer has begun
+            assert self._writer is not None
+            self._writer.output_size += len(self._head)  # aiohttp asks whether an answer has begun
             data, self._head = self._head + data, b""
         transport.write(data)
-        if connection.writing_paused:
-            await writer.drain()
+        return not connection.writing_paused
+
+    async def drain(self) -> None:
+        """Wait until the caller has room. Raises ConnectionError when it is gone."""
+        assert self._writer is not None
+        await self._writer.drain()
 
 
 class WholeResponse(LeanResponse):
@@ -107,7 +117,8 @@ class WholeResponse(LeanResponse):
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Send everything. Raises ConnectionError when the caller is gone."""
-        await self._send(self._whole)
+        if not self._put(self._whole):
+            await self.drain()
 
 
 class StreamedResponse(LeanResponse):
@@ -124,11 +135,15 @@ class StreamedResponse(LeanResponse):
             self._fields["transfer-encoding"] = "chunked"
         return self._in_chunks
 
+    def put(self, data: bytes) -> bool:
+        """Send a piece, which is not empty; False when the caller has no room for more. Raises ConnectionError when it is
+        gone."""
+        return self._put(b"%x\r\n%b\r\n" % (len(data), data) if self._in_chunks else data)
+
     async def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send a piece, once the caller has room for it. Raises ConnectionError when the caller is gone."""
-        if data:
-            whole = bytes(data)
-            await self._send(b"%x\r\n%b\r\n" % (len(whole), whole) if self._in_chunks else whole)
+        """Send a piece, and wait until the caller has room for more. Raises ConnectionError when the caller is gone."""
+        if data and not self.put(bytes(data)):
+            await self.drain()
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Send the end, ``data`` before it. A second end is none."""
@@ -137,7 +152,8 @@ class StreamedResponse(LeanResponse):
         self._is_over = True
         if self._in_chunks:
             data = b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data) if data else b"0\r\n\r\n"
-        await self._send(data)
+        if not self._put(data):
+            await self.drain()
 
 
 def _render_head(version: HttpVersion, fields: Mapping[str, str]) -> bytes:

@@ -66,7 +66,8 @@ class Connection(asyncio.BufferedProtocol):
 
     ``status`` is 0 until the headers of the real answer are there; ``headers`` have lower-case names, and the first of several
     wins. ``is_complete`` turns true when the whole answer has arrived, ``failure`` is set when it never will. ``on_lost``
-    hears when the connection is gone.
+    hears when the connection is gone. ``on_data``, if there is one, hears of each read before whoever waits, who goes on
+    waiting where it returns True.
     """
 
     def __init__(self, place: Place, on_lost: Callable[["Connection"], None]) -> None:
@@ -77,8 +78,10 @@ class Connection(asyncio.BufferedProtocol):
         self.pieces: deque[bytes] = deque()
         self.is_complete = False
         self.failure: Disconnected | Malformed | None = None
+        self.on_data: Callable[[], bool] | None = None
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
+        self._room = _reads.room
         self._lost = self._loop.create_future()
         self._transport: asyncio.Transport | None = None
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
@@ -228,11 +231,11 @@ class Connection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go."""
-        return _reads.room[: self._read_size]
+        return self._room[: self._read_size]
 
     def buffer_updated(self, nbytes: int) -> None:
         """They are there."""
-        self.data_received(_reads.room[:nbytes])
+        self.data_received(self._room[:nbytes])
 
     def data_received(self, data: bytes | memoryview) -> None:
         """Read what came, and wake whoever waits for it."""
@@ -254,7 +257,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._held > self._most_held and self._reads and self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
             self._reads = False
-        if self.status:
+        if self.status and (self.on_data is None or not self.on_data()):
             self._wake()
 
     # -- for the parser

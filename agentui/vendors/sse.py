@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from agentui.errors import UpstreamInvalid
 
 MAX_EVENT_BYTES = 16 * 1024 * 1024
+_LF, _CR = b"\n"[0], b"\r"[0]  # looked for as numbers: for bytes Python 3.11 first makes an exception and throws it away
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -80,18 +81,21 @@ class SseDecoder:
     def _whole_events(self, chunk: bytes) -> list[SseEvent] | None:
         """The events of a chunk that holds whole ones only, each of one ``data: ...`` line with or without an
         ``event: ...`` line before it, where nothing waits: what most reads of a stream are. None for any other chunk."""
-        if not chunk.endswith(b"\n\n") or b"\r" in chunk or len(chunk) > self._max:
+        if self._buffer or self._lines or self._event or self._skip_lf or _CR in chunk or len(chunk) > self._max:
             return None
-        if self._buffer or self._lines or self._event or self._skip_lf:
+        if chunk[:6] == b"data: " and chunk.find(b"\n") == len(chunk) - 2 and chunk[-1] == _LF:
+            return [SseEvent(chunk[6:-2])]
+        blocks = chunk.split(b"\n\n")
+        if blocks.pop():
             return None
         events: list[SseEvent] = []
-        for block in chunk[:-2].split(b"\n\n"):
+        for block in blocks:
             name, has_name, data = block.partition(b"\n")
             if not has_name:
                 name, data = b"event: ", block
-            if not data.startswith(b"data: ") or not name.startswith(b"event: ") or b"\n" in data:
+            if data[:6] != b"data: " or name[:7] != b"event: " or _LF in data:
                 return None
-            events.append(SseEvent(data[6:], name[7:].decode("utf-8", "replace")))
+            events.append(SseEvent(data[6:], name[7:].decode("utf-8", "replace") if has_name else ""))
         return events
 
     def _line(self, line: bytes) -> SseEvent | None:
@@ -125,7 +129,7 @@ class SseDecoder:
 def encode_event(data: bytes, event: str = "") -> bytes:
     """Write one event. Line breaks in ``data`` become further data lines; ``event`` is one of our constants or a name
     that holds no line break."""
-    if b"\n" in data or b"\r" in data:
+    if _LF in data or _CR in data:
         body = b"\n".join(b"data: " + line for line in data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"))
     else:
         body = b"data: " + data

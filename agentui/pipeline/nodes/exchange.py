@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from agentui.chat.deltas import Delta, End, Failure, TextDelta
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import WireRequest
-from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamTruncated
+from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.target import Target
@@ -144,8 +144,9 @@ async def _streamed(ctx: NodeContext, request: OutgoingRequest, stream: Upstream
     """An answer in pieces: each read is understood, kept and passed on before the next."""
     vendor = request.vendor
     hearing = _Hearing(ctx, vendor)
-    async for chunk in stream.chunks():
-        if await hearing.take(chunk):
+    while await stream.relay(hearing.take):
+        await hearing.settle()
+        if hearing.saw_marker:
             break
     await hearing.end()
     if hearing.saw_marker and not stream.is_over:
@@ -163,12 +164,16 @@ class _Hearing:
         self.vendor = vendor
         self.builder = ReplyBuilder()
         self.saw_marker = False
+        self._failure: UpstreamError | None = None
         self._decoder = SseDecoder(ctx.services.max_event)
         self._left = ctx.services.max_stream
         self._parser = vendor.stream_parser()
 
-    async def take(self, chunk: bytes) -> bool:
-        """Understand the next bytes; True when the end marker was among them."""
+    def take(self, chunk: bytes) -> bool:
+        """Understand the next bytes and pass them on; False when ``settle`` is to be awaited before the next.
+
+        Raises UpstreamInvalid for what is not in the upstream's language, and for more than may be kept.
+        """
         self.ctx.run.heard_bytes += len(chunk)
         self._left -= len(chunk)
         if self._left < 0:
@@ -176,18 +181,26 @@ class _Hearing:
             limit = self.ctx.services.max_stream
             raise UpstreamInvalid(f"The upstream's streamed answer is larger than {limit} bytes.", limit=limit)
         events = self._decoder.feed(chunk)
+        if not events:
+            return True
+        feed = self._parser.feed
         deltas: list[Delta] = []
         for number, event in enumerate(events):
-            meant = self._parser.feed(event)
-            for delta in meant:
-                if type(delta) is Failure:
-                    await self._tell(events[:number], deltas)
-                    raise delta.error
-            deltas.extend(meant)
-        if events:
-            await self._tell(events, deltas)
-        self.saw_marker = bool(deltas) and isinstance(deltas[-1], End)
-        return self.saw_marker
+            meant = feed(event)
+            if meant and type(meant[-1]) is Failure:
+                self._failure = meant[-1].error
+                self._tell(events[:number], deltas)
+                return False
+            deltas += meant
+        self.saw_marker = bool(deltas) and type(deltas[-1]) is End
+        return self._tell(events, deltas) and not self.saw_marker
+
+    async def settle(self) -> None:
+        """Let the caller take what it was told. Raises the error that the upstream told in its stream."""
+        if self.ctx.answer is not None:
+            await self.ctx.answer.room()
+        if self._failure is not None:
+            raise self._failure
 
     async def end(self) -> None:
         """The bytes are over. Raises UpstreamTruncated unless the answer is whole."""
@@ -196,15 +209,17 @@ class _Hearing:
         tail = self._parser.close()
         if not self._decoder.is_clean or not any(isinstance(delta, End) for delta in tail):
             raise UpstreamTruncated("The upstream's answer broke off before its end.")
-        await self._tell((), tail)
+        if not self._tell((), tail):
+            await self.settle()
 
-    async def _tell(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+    def _tell(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
+        """Keep what was said, and pass it on; False when the caller has no room for more."""
         self.builder.feed(deltas)
         for delta in deltas:
-            if isinstance(delta, TextDelta):
+            if type(delta) is TextDelta:
                 self.ctx.emit_chunk(delta.text)
-        if self.ctx.answer is not None:
-            await self.ctx.answer.stream(self.vendor.name, events, deltas)
+        answer = self.ctx.answer
+        return answer is None or answer.tell(self.vendor.name, events, deltas)
 
 
 async def _drain(stream: UpstreamStream) -> None:

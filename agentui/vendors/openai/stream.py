@@ -75,8 +75,10 @@ class OpenAIStreamParser:
         if event.event == "error" or chunk.get("error"):
             self._is_over = True
             return (Failure(reported_error(chunk)),)
-        deltas: list[Delta] = []
         choices = chunk.get("choices")
+        if (words := self._words(choices)) is not None and not chunk.get("usage"):
+            return (words,)
+        deltas: list[Delta] = []
         if not self._is_started and (choices or chunk.get("id")):
             deltas.append(self._start(chunk))
         if choices:
@@ -114,6 +116,18 @@ class OpenAIStreamParser:
         deltas.append(End())
         return deltas
 
+    def _words(self, choices: Json) -> TextDelta | None:
+        """What nearly every chunk of a long answer says: more text of one choice that has begun, and nothing else."""
+        if type(choices) is not list or len(choices) != 1 or type(choice := choices[0]) is not dict:
+            return None
+        number, delta = choice.get("index"), choice.get("delta")
+        if type(number) is not int or number not in self._choices or type(delta) is not dict or len(delta) != 1:
+            return None
+        text = delta.get("content")
+        if type(text) is not str or not text or choice.get("finish_reason") or choice.get("logprobs"):
+            return None
+        return TextDelta(text, number)
+
     def _read_choices(self, choices: Json, deltas: list[Delta]) -> None:
         """Every choice of a chunk."""
         if not isinstance(choices, list):
@@ -135,12 +149,7 @@ class OpenAIStreamParser:
         if delta:
             if not isinstance(delta, dict):
                 raise _not_a_chunk("a delta is no object")
-            # Nearly every chunk of a long answer has this one field, and is worth nothing more than this test.
-            if len(delta) == 1 and type(text := delta.get("content")) is str:
-                if text:
-                    deltas.append(TextDelta(text, number))
-            else:
-                heard.read(delta, number, deltas)
+            heard.read(delta, number, deltas)
         logprobs = choice.get("logprobs")
         if logprobs:
             tokens = parse_logprobs(logprobs)

@@ -46,9 +46,12 @@ class Ear:
     def note_headers(self, headers: Mapping[str, str]) -> None:
         """No upstream answers in these tests."""
 
-    async def stream(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+    def tell(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
         """A piece of a stream."""
         raise AssertionError("no node of these tests streams")
+
+    async def room(self) -> None:
+        """Nothing waits in these tests."""
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:
         """A whole reply."""
