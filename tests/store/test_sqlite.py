@@ -70,6 +70,22 @@ async def test_a_commit_waits_for_the_disk_and_readers_do_not_wait_for_writers(s
     assert await store.read(pragma, "query_only") == 1
 
 
+def end_transaction(db: Connection, id: str) -> str:
+    """What a function must not do: write, and go on although its transaction has ended under it."""
+    enter(db, id)
+    db.exec_driver_sql("ROLLBACK")
+    return id
+
+
+async def test_a_function_that_lost_its_transaction_fails_and_its_neighbours_do_not(store: SqliteStore) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="ended its transaction"):
+        await store.write(end_transaction, "alone")
+    work = [store.write(end_transaction if n == 7 else enter, str(n)) for n in range(20)]
+    outcomes = await asyncio.gather(*work, return_exceptions=True)
+    assert [n for n, outcome in enumerate(outcomes) if isinstance(outcome, BaseException)] == [7]
+    assert await store.read(ids) == {str(n) for n in range(20)} - {"7"}
+
+
 async def test_nobody_else_may_look_into_the_folder(store: SqliteStore, path: Path) -> None:
     assert path.parent.stat().st_mode & 0o077 == 0
 
