@@ -14,7 +14,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence, Set
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,9 +88,9 @@ class Turn:
         self._desk = desk
         self._run_id = run_id
         self._staged = Staged(layers, now=now_ms)
-        self._renewal = asyncio.get_running_loop().create_task(self._renew())
         self._is_over = False
         self._store_is_away = False
+        self._renewal = self._renew_later()
 
     def staged(self) -> Staged:
         """The buffer that the run reads and writes."""
@@ -125,20 +125,19 @@ class Turn:
         self._is_over = True
         self._renewal.cancel()
 
+    def _renew_later(self) -> asyncio.TimerHandle:
+        """Keep the branch's lock alive while the turn lasts. Most turns end before the first time, so no task waits for it."""
+        desk = self._desk
+        return asyncio.get_running_loop().call_later(desk.lease_seconds / 3, lambda: desk.in_background(self._renew()))
+
     async def _renew(self) -> None:
-        """Keep the branch's lock alive while the turn lasts."""
-        lease = self._desk.lease_seconds
-        while True:
-            await asyncio.sleep(lease / 3)
-            now = now_ms()
-            floor_id = self.place.floor.floor_id
-            try:
-                await self._desk.store.write(
-                    extend_generation, DEFAULT_ACCOUNT, floor_id, self._desk.owner, now, self._desk.expiry(now)
-                )
-            except AgentUIError:
-                # The lease outlives a missed renewal; a store that is gone for longer fails the commit, which says so.
-                continue
+        now, desk = now_ms(), self._desk
+        expires_at = desk.expiry(now)
+        # The lease outlives a missed renewal; a store that is gone for longer fails the commit, which says so.
+        with suppress(AgentUIError):
+            await desk.store.write(extend_generation, DEFAULT_ACCOUNT, self.place.floor.floor_id, desk.owner, now, expires_at)
+        if not self._is_over:
+            self._renewal = self._renew_later()
 
 
 class TurnDesk:
@@ -205,7 +204,7 @@ class TurnDesk:
         """Let the turns fail that dead processes left behind: now, and where others share the database now and then."""
         await store.write(recover, self.owner, now_ms())
         if not self._is_alone and self._watching is None:
-            self._watching = self._in_background(self._keep_recovering())
+            self._watching = self.in_background(self._keep_recovering())
 
     async def look(self, session: str, branch: str | None) -> Staged:
         """A buffer over what a turn would see here, for a request that is none; what it stages goes nowhere.
@@ -241,7 +240,7 @@ class TurnDesk:
                 return
         self._lost[lost.place.floor.floor_id] = lost
         if self._retrying is None or self._retrying.done():
-            self._retrying = self._in_background(self._record_until_done())
+            self._retrying = self.in_background(self._record_until_done())
 
     def freed(self, place: Place) -> None:
         """Wake who waits for this branch."""
@@ -280,7 +279,8 @@ class TurnDesk:
             except AgentUIError as error:
                 log.warning("Turns of dead processes are looked for later: %s", error.message)
 
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    def in_background(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Start what nobody waits for but ``close``."""
         chore = asyncio.get_running_loop().create_task(work)
         self._chores.add(chore)
         chore.add_done_callback(self._chores.discard)
@@ -335,7 +335,7 @@ class TurnDesk:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            self._in_background(_end_unwanted(opening))
+            self.in_background(_end_unwanted(opening))
             raise
 
     async def _opened(

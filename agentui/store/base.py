@@ -34,6 +34,11 @@ class Store(Protocol):
         StoreFull when the disk is full, StoreFailed when it fails, StoreReadOnly when a damaged file is open for reading
         only."""
 
+    @property
+    def writes(self) -> int:
+        """How often this process has written, failures included: what was read stays true while it stands still, if nobody
+        else writes. A write counts before its caller hears of it, one that nobody waits for any more too."""
+
     async def start(self) -> None:
         """Open, migrate, and take the folder's lock. Raises StoreInUse with the other process's id."""
 

@@ -27,8 +27,6 @@ class LazyStore:
         self._opening = asyncio.Lock()
         self._store: Store | None = None
         self._is_open = False
-        self.writes = 0
-        """How often this process has written: what was read stays true while it stands still, if nobody else writes."""
 
     async def read(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """As the store does; raises what its ``start`` raises, too."""
@@ -36,14 +34,12 @@ class LazyStore:
 
     async def write(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """As the store does; raises what its ``start`` raises, too."""
-        store = await self._ready()
-        # A caller who is cancelled does not stop the write; it counts when it is done, not when nobody waits any more.
-        work = asyncio.ensure_future(store.write(transaction, *args, **kwargs))
-        work.add_done_callback(self._count)
-        return await asyncio.shield(work)
+        return await (await self._ready()).write(transaction, *args, **kwargs)
 
-    def _count(self, work: "asyncio.Future[Any]") -> None:
-        self.writes += 1
+    @property
+    def writes(self) -> int:
+        """As the store says; 0 before it is loaded."""
+        return 0 if self._store is None else self._store.writes
 
     def claim(self) -> None:
         """Keep other processes out from now on, and open nothing yet. Raises StoreInUse."""

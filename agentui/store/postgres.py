@@ -51,6 +51,7 @@ class PostgresStore:
         self._reading: AsyncEngine | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._read_only: str | None = None
+        self._written = 0
 
     async def start(self) -> None:
         """Connect and migrate; several workers may start at once. Raises Busy when the server cannot be reached."""
@@ -85,7 +86,7 @@ class PostgresStore:
         """
         if self._read_only is not None:
             raise StoreReadOnly(self._read_only)
-        run = self._run(self._engine, lambda db: transaction(db, *args, **kwargs))
+        run = self._counted(lambda db: transaction(db, *args, **kwargs))
         task = asyncio.get_running_loop().create_task(run, name="write")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -94,6 +95,11 @@ class PostgresStore:
         except asyncio.CancelledError:
             task.add_done_callback(_log_failure)
             raise
+
+    @property
+    def writes(self) -> int:
+        """How often this process has written (``Store``)."""
+        return self._written
 
     async def close(self) -> None:
         """Finish the writes that were begun, and disconnect. What comes later gets Busy."""
@@ -124,6 +130,12 @@ class PostgresStore:
             )
         except (ValueError, asyncpg.exceptions.ClientConfigurationError):
             raise ValueError("The database URL has an option that the driver does not understand.") from None
+
+    async def _counted(self, transaction: Callable[[Connection], T]) -> T:
+        try:
+            return await self._run(self._engine, transaction)
+        finally:
+            self._written += 1
 
     async def _run(self, engine: AsyncEngine | None, transaction: Callable[[Connection], T]) -> T:
         """Run and commit; again when another transaction won, or when a pooled connection had died before the commit."""

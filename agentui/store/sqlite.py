@@ -83,6 +83,7 @@ class SqliteStore:
         self._read_only: str | None = None
         self._is_full = False
         self._backup_error: str | None = None
+        self._written = 0
 
     async def start(self) -> None:
         """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull, StoreFailed, StoreReadOnly."""
@@ -128,6 +129,11 @@ class SqliteStore:
             raise StoreReadOnly(self._read_only)
         result: T = await self._queued(self._writes, lambda db: transaction(db, *args, **kwargs))
         return result
+
+    @property
+    def writes(self) -> int:
+        """How often this process has written (``Store``)."""
+        return self._written
 
     async def close(self) -> None:
         """Finish what was begun, and let the folder go. What comes later gets Busy."""
@@ -229,6 +235,7 @@ class SqliteStore:
 
     def _commit(self, committer: GroupCommit, jobs: Sequence[Job]) -> None:
         committer.run(jobs)
+        self._written += len(jobs)  # this thread alone counts
         for job in jobs:
             job.error = self._explained(job.error)
         if self._is_full and any(job.error is None for job in jobs):
