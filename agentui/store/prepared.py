@@ -8,7 +8,8 @@ for the row. Everywhere else, and for errors, it is an ordinary statement of the
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from sqlalchemy import Boolean, Connection, Table, bindparam
@@ -25,15 +26,17 @@ Found: TypeAlias = Sequence[Any]
 INSERT: Final[Mapping[str, Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 """Each engine's own INSERT, which knows ON CONFLICT."""
 
-_NAMED = sqlite.dialect(paramstyle="named")
+_QMARK = sqlite.dialect(paramstyle="qmark")
 
 
 class _Text(NamedTuple):
-    """What SQLite's driver gets: the words, the constants among the parameters, and how many the caller has to give."""
+    """What SQLite's driver gets: the words, the constants among the parameters, how many the caller has to give, and what puts
+    all of them into the order of the words."""
 
     words: str
     constants: dict[str, Json]
     wanted: int
+    in_order: Callable[[Values], tuple[Json, ...]]
 
 
 class Prepared:
@@ -57,8 +60,9 @@ class Prepared:
         text = self._text or self._compiled()
         if len(values) != text.wanted:
             raise TypeError(f"The statement takes {text.wanted} parameters, not {len(values)}: {text.words}")
+        given = text.in_order({**text.constants, **values} if text.constants else values)
         try:
-            return _driver(db).execute(text.words, {**text.constants, **values}).fetchall()
+            return _driver(db).execute(text.words, given).fetchall()
         except sqlite3.Error as error:
             raise _wrapped(error, text.words) from error
 
@@ -87,16 +91,23 @@ class Prepared:
         statement = self._by_dialect["sqlite"] if self._by_dialect else self._statement
         if any(isinstance(column.type, Boolean) for column in getattr(statement, "exported_columns", ())):
             raise TypeError("A boolean comes from SQLite's driver as a number: leave the column out.")
-        compiled = statement.compile(dialect=_NAMED)
+        compiled = statement.compile(dialect=_QMARK)
         given = compiled.params
         constants = {name: given[name] for bind, name in compiled.bind_names.items() if not bind.required}
-        self._text = _Text(str(compiled), constants, len(given) - len(constants))
+        self._text = _Text(str(compiled), constants, len(given) - len(constants), _picker(compiled.positiontup or ()))
         return self._text
 
 
 def named(table: Table, *columns: str) -> dict[str, Any]:
     """The values of an INSERT that takes these columns as parameters of the same names."""
     return {name: bindparam(name, type_=table.c[name].type) for name in columns}
+
+
+def _picker(names: Sequence[str]) -> Callable[[Values], tuple[Json, ...]]:
+    """What takes the values of these names out of a mapping, in this order."""
+    if len(names) > 1:
+        return cast(Callable[[Values], tuple[Json, ...]], itemgetter(*names))
+    return lambda values: tuple(values[name] for name in names)
 
 
 def _driver(db: Connection) -> sqlite3.Connection:
