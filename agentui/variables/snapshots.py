@@ -4,12 +4,13 @@ The snapshot is exact: made in the transaction that commits the floor, after the
 falls back to what the branch holds today (seed 000, ``branch_local_variable_snapshot``).
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import BigInteger, Connection, String, Text, bindparam, cast, delete, func, literal, literal_column, select
 
-from agentui.jsonio import Json, dumps_text
-from agentui.store.prepared import INSERT, Prepared, named
+from agentui.jsonio import Json
+from agentui.store.prepared import INSERT, Prepared
 from agentui.store.tables import branch_snapshots, variables
 from agentui.variables.errors import HostNotFound, SnapshotMissing
 from agentui.variables.hosts import place_of_floor
@@ -28,22 +29,8 @@ def save_branch_snapshot(db: Connection, account: str, floor_id: str, now: int) 
 
 def save_snapshot_of(db: Connection, account: str, floor_id: str, session_id: str, branch_id: str, now: int) -> None:
     """The same, where the caller knows that the floor lies on this branch."""
-    branch = {"account": account, "branch": branch_target(session_id, branch_id).scope_id}
-    # The texts are put together as they are: reading them only to write them again would cost and could change them.
-    members = ",".join([f"{dumps_text(key)}:{text}" for key, text in _TEXTS.all(db, branch)])
-    row = {"floor_id": floor_id, "account_id": account, "values_json": f"{{{members}}}", "created_at": now}
-    _REPLACE.run(db, row)
-
-
-_TEXTS = Prepared(
-    select(variables.c.key, variables.c.value_json)
-    .where(
-        variables.c.account_id == bindparam("account"),
-        variables.c.scope == "branch",
-        variables.c.scope_id == bindparam("branch"),
-    )
-    .order_by(variables.c.key)
-)
+    branch = branch_target(session_id, branch_id).scope_id
+    _SAVE.run(db, {"floor": floor_id, "account": account, "branch": branch, "now": now})
 
 
 def load_branch_snapshot(db: Connection, account: str, floor_id: str) -> dict[str, Json]:
@@ -80,12 +67,31 @@ def fork_branch_variables(
     upsert(db, account, [Put(target, key, render(value)) for key, value in values.items()], now)
 
 
-def _replace_of(insert: Any) -> Any:
-    statement = insert(branch_snapshots).values(named(branch_snapshots, "floor_id", "account_id", "values_json", "created_at"))
+_KEY, _COLON, _COMMA = variables.c.key, literal_column("':'", Text), literal_column("','", Text)
+_MEMBERS: Final[Mapping[str, Any]] = {
+    "sqlite": func.group_concat(func.json_quote(_KEY) + _COLON + variables.c.value_json, _COMMA),
+    "postgresql": func.string_agg(cast(func.to_json(_KEY), Text) + _COLON + variables.c.value_json, _COMMA),
+}
+"""All of a branch's variables as the members of a JSON object, in each engine's words; null where there is none."""
+
+
+def _saving(engine: str) -> Any:
+    """Put the branch's texts together where they are: fetching them only to send them back would cost and could change them."""
+    members = func.coalesce(_MEMBERS[engine], literal_column("''", Text))
+    account = bindparam("account", type_=String)
+    row = select(
+        bindparam("floor", type_=String),
+        account,
+        literal_column("'{'", Text) + members + literal_column("'}'", Text),
+        bindparam("now", type_=BigInteger),
+    ).where(
+        variables.c.account_id == account, variables.c.scope == literal("branch"), variables.c.scope_id == bindparam("branch")
+    )
+    statement = INSERT[engine](branch_snapshots).from_select(["floor_id", "account_id", "values_json", "created_at"], row)
     return statement.on_conflict_do_update(
         index_elements=["floor_id"],
         set_={name: statement.excluded[name] for name in ("account_id", "values_json", "created_at")},
     )
 
 
-_REPLACE = Prepared({engine: _replace_of(insert) for engine, insert in INSERT.items()})
+_SAVE = Prepared({engine: _saving(engine) for engine in INSERT})
