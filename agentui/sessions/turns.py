@@ -141,18 +141,19 @@ def open_floor(
     ``join_session`` holds the session meanwhile. Raises 404 ``session_not_found`` and ``branch_not_found``, 409
     ``session_archived`` and ``generation_conflict``.
     """
-    held = _BRANCH_HELD.first(db, {"session": session_id, "branch": branch_id, "account": account})
-    if held is None:
+    place = {"session": session_id, "branch": branch_id, "account": account}
+    if not _alone(db):
+        _BRANCH_HELD.run(db, place)
+    # A statement of its own, for on PostgreSQL a statement sees what was there before it waited for a lock.
+    line = _LINE.first(db, place)
+    if line is None:
         find_session(db, account, session_id, code="session_not_found")
         find_branch(db, account, session_id, branch_id)
         # Gone a moment ago and made anew since.
         raise _conflict(session_id, branch_id)
-    source_floor_id, status = held
+    source_floor_id, status, locked_by, last_no, head_id, source_no = line
     _check_status(session_id, status)
-    # A statement of its own, for on PostgreSQL a statement sees what was there before it waited for a lock.
-    place = {"session": session_id, "branch": branch_id, "account": account, "source": source_floor_id}
-    is_locked, last_no, head_id, source_no = _LINE.all(db, place)[0]
-    if is_locked is not None:
+    if locked_by is not None:
         _clear_dead_lock(db, account, session_id, branch_id, owner, now)
     floor_no = max(-1 if last_no is None else last_no, -1 if source_no is None else source_no) + 1
     parent = head_id if head_id is not None else source_floor_id if source_no is not None else None
@@ -168,31 +169,37 @@ def open_floor(
     return opened
 
 
-_BRANCH_HELD = Prepared(
-    select(branches.c.source_floor_id, sessions.c.status)
-    .join(sessions, sessions.c.id == branches.c.session_id)
-    .where(
-        branches.c.session_id == bindparam("session"),
-        branches.c.branch_id == bindparam("branch"),
-        branches.c.account_id == bindparam("account"),
-    )
-    .with_for_update(key_share=True, of=branches)
+_NAMED_BRANCH = (
+    branches.c.session_id == bindparam("session", type_=String),
+    branches.c.branch_id == bindparam("branch", type_=String),
+    branches.c.account_id == bindparam("account", type_=String),
 )
+_BRANCH_HELD = Prepared(select(branches.c.branch_id).where(*_NAMED_BRANCH).with_for_update(key_share=True))
 """Lets nobody else add floors to the branch until the transaction ends."""
 
 
 def _line() -> Prepared:
-    """What the next floor of a branch depends on, in one row: the floor that holds the branch's lock, the highest number of
-    a live floor (a failed one's too), the head (the latest committed one), and the number of the floor that the branch was
-    forked from, as long as that exists. Each may be null."""
+    """What the next floor of a branch depends on, in one row, none where there is no such branch: the floor that it was forked
+    from, the session's status, the floor that holds the branch's lock, the highest number of a live floor (a failed one's
+    too), the head (the latest committed one), and the number of the floor that the branch was forked from, as long as that
+    exists. All but the status may be null."""
     account, session, branch = (bindparam(name, type_=String) for name in ("account", "session", "branch"))
     latest_first = floors.c.floor_no.desc()
     lying = on_branch(account, session, branch)
     lock = select(generations.c.floor_id).where(generations.c.session_id == session, generations.c.branch_id == branch)
     last = select(floors.c.floor_no).where(*lying).order_by(latest_first).limit(1)
     head = select(floors.c.id).where(*lying, floors.c.state == "committed").order_by(latest_first).limit(1)
-    source = select(floors.c.floor_no).where(floors.c.id == bindparam("source", type_=String), floors.c.account_id == account)
-    return Prepared(select(*(part.scalar_subquery() for part in (lock, last, head, source))))
+    source = select(floors.c.floor_no).where(floors.c.id == branches.c.source_floor_id, floors.c.account_id == account)
+    return Prepared(
+        select(
+            branches.c.source_floor_id,
+            sessions.c.status,
+            *(part.scalar_subquery() for part in (lock, last, head)),
+            source.scalar_subquery(),
+        )
+        .join(sessions, sessions.c.id == branches.c.session_id)
+        .where(*_NAMED_BRANCH)
+    )
 
 
 _LINE = _line()
@@ -236,7 +243,7 @@ def commit_floor(
     if row is None:
         raise failure("commit_conflict", "This floor is no longer generating; its answer was not kept.", floor_id=floor_id)
     page_id = output_page_id or new_short_id()
-    _insert_page(db, account, floor_id, page_id, "output", 1, now)
+    _insert_output_page(db, account, floor_id, page_id, now)
     _insert_message(db, account, page_id, "assistant", answer_text, token_out, now)
     _end_run(db, floor_id, "completed", None, now)
     touch(db, *row, now)
@@ -371,11 +378,14 @@ _FIRST_PAGE = Prepared(
 )
 
 
-def _insert_page(db: Connection, account: str, floor_id: str, page_id: str, kind: str, page_no: int, now: int) -> None:
-    """Write a turn's page as the active one; a page that somebody put there by hand meanwhile stays, inactive."""
-    slot = {"floor": floor_id, "number": page_no, "now": now}
-    _SET_ASIDE.run(db, slot)
-    _NEXT_VERSION.run(db, {**slot, "page": page_id, "account": account, "kind": kind})
+def _insert_output_page(db: Connection, account: str, floor_id: str, page_id: str, now: int) -> None:
+    """Write a turn's answer page as the active one; a page that somebody put there by hand meanwhile stays, inactive."""
+    ids = {"id": page_id, "account_id": account, "floor_id": floor_id}
+    times = {"created_at": now, "updated_at": now}
+    if not insert_new(db, pages, {**ids, "page_no": 1, "page_kind": "output", "is_active": True, "version": 1, **times}):
+        slot = {"floor": floor_id, "number": 1, "now": now}
+        _SET_ASIDE.run(db, slot)
+        _NEXT_VERSION.run(db, {**slot, "page": page_id, "account": account, "kind": "output"})
 
 
 _SLOT = pages.c.floor_id == bindparam("floor"), pages.c.page_no == bindparam("number")
