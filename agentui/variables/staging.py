@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, select, update
 
 from agentui.jsonio import Json
 from agentui.store.prepared import Prepared
@@ -225,15 +225,18 @@ def commit_staged(
     if session_id is not None:
         hold_session(db, account, session_id)
     targets = _targets(session_id, branch_id, floor_id, output_page_id)
-    current = _load_current(db, account, [(targets[write.tier], write.key) for write in writes if _needs_current(write)])
+    others = _replace_read(db, account, writes, now)
+    if not others:
+        return
+    current = _load_current(db, account, [(targets[write.tier], write.key) for write in others if _needs_current(write)])
     texts: dict[tuple[Target, str], str] = {}
-    for write in writes:
+    for write in others:
         place = targets[write.tier], write.key
         texts[place] = _final_text(write, current.get(place))
     done = _upsert_texts(db, account, targets, texts, now)
-    for write in writes:
+    for write in others:
         _check_still_absent(write, current, done[targets[write.tier], write.key])
-    entries = [_entry(write, targets, done) for write in writes if write.tier not in SHARED]
+    entries = [_entry(write, targets, done) for write in others if write.tier not in SHARED]
     write_ledger(db, account, run_id, entries, now)
 
 
@@ -251,6 +254,35 @@ def _targets(
     if output_page_id is not None:
         targets["page"] = Target("page", output_page_id)
     return targets
+
+
+def _replace_read(db: Connection, account: str, writes: Sequence[Write], now: int) -> list[Write]:
+    """Write what replaces a whole variable that the run read, if it is still the very row that was read; returns the other
+    writes. The commonest write of a turn, and done in one statement: the row need not be fetched to be compared."""
+    others, replacing = [], []
+    for write in writes:
+        if write.tier in SHARED and isinstance(write.expected, Stamp) and not write.edits[0].steps:
+            replacing.append((write, write.expected))
+        else:
+            others.append(write)
+    # In the one order of all writers: two never wait for each other.
+    for write, read in sorted(replacing, key=lambda pair: (pair[0].tier, pair[0].key)):
+        row = {"variable": read.id, "read": read.version, "account": account, "text": _edited_text(write, MISSING), "now": now}
+        if _REPLACE_READ.first(db, row) is None:
+            raise _changed(write)
+    return others
+
+
+_REPLACE_READ = Prepared(
+    update(variables)
+    .where(
+        variables.c.id == bindparam("variable"),
+        variables.c.version == bindparam("read"),
+        variables.c.account_id == bindparam("account"),
+    )
+    .values(value_json=bindparam("text"), updated_at=bindparam("now"), version=variables.c.version + 1)
+    .returning(variables.c.id)
+)
 
 
 def _needs_current(write: Write) -> bool:
@@ -291,7 +323,11 @@ def _final_text(write: Write, current: Variable | None) -> str:
     stamp = None if current is None else Stamp(current.id, current.version)
     if write.expected != NOT_READ and write.tier in SHARED and write.expected != stamp:
         raise _changed(write)
-    value: Json = MISSING if current is None or not write.edits[0].steps else current.value
+    return _edited_text(write, MISSING if current is None or not write.edits[0].steps else current.value)
+
+
+def _edited_text(write: Write, value: Json) -> str:
+    """What a variable's value becomes by the write's edits, as JSON text. Raises VariableChanged when they do not fit it."""
     try:
         for edit in write.edits:
             value = write_path(value, edit.steps, edit.value)
