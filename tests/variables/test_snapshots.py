@@ -39,6 +39,19 @@ def test_a_fork_begins_with_what_its_floor_saw_and_nothing_else(base: Database) 
     assert held(base, session, "main")["gold"] == 2
 
 
+def test_every_character_that_a_key_can_have_comes_through_a_fork(base: Database) -> None:
+    session = base.add_session()
+    characters = [chr(code) for code in (*range(1, 0x100), 0x2028, 0xFFFD, 0xFFFF, 0x1F5FF)]
+    keys = [*characters, '{"a":1}', '\\"\\', "a,b", "12", "null"]
+    for key in keys:
+        write(base, session, "main", key, key)
+    floor = base.add_floor(session, state="committed")
+    base.run(save_branch_snapshot, ACCOUNT, floor, base.now)
+    base.add_branch(session, "alt")
+    base.run(fork_branch_variables, ACCOUNT, session, floor, "alt", base.now)
+    assert held(base, session, "alt") == {key: key for key in keys}
+
+
 def test_a_floor_on_an_empty_branch_has_an_empty_snapshot(base: Database) -> None:
     session = base.add_session()
     floor = base.add_floor(session)
