@@ -1,0 +1,65 @@
+"""Formulas that want all time and all memory: they are refused, and everybody else is served meanwhile (T5)."""
+
+import asyncio
+import time
+
+import pytest
+
+from agentui.jsonio import Json
+from tests.faults.callers import DIALECTS, Asked, ask, error_of
+from tests.faults.conftest import PATIENCE, StartHouse
+from tests.turns.house import chain, sets, text
+from tests.upstreams.server import Mock
+
+BOMBS: dict[str, Json] = {
+    "a product of products": sets(("run", "x", "expr", "*".join(["9" * 70] * 50))),
+    "a list of lists": sets(("run", "x", "expr", "[1]" + "*99999" * 200)),
+    "a text of texts": sets(("run", "x", "expr", "'xxxxxxxxxx'" + "*99999" * 200)),
+    "shifts": sets(("run", "x", "expr", "1" + "<<9999" * 200)),
+    "many operators": sets(("run", "x", "expr", "+".join(["1"] * 1000))),
+    "deep brackets": sets(("run", "x", "expr", "(" * 2000 + "1" + ")" * 2000)),
+}
+LONGEST_SECONDS = 2.0
+"""Seconds of the loop's own computing in one piece; the limits let it be a hundredth."""
+
+
+class Pulse:
+    """Follows how long the event loop computes without a look at anybody else."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    async def beat(self) -> None:
+        """Look at every turn of the loop, until cancelled."""
+        before = time.thread_time()
+        while True:
+            await asyncio.sleep(0.001)
+            now = time.thread_time()
+            self.longest, before = max(self.longest, now - before), now
+
+
+@pytest.mark.parametrize("name", BOMBS)
+async def test_a_bomb_is_refused_and_everybody_else_is_served(start_house: StartHouse, mock: Mock, name: str) -> None:
+    bomb = chain(BOMBS[name], sets(text("It went off."), id="says"))
+    house = await start_house(mock.origin, {"bomb": bomb})
+    pulse = Pulse()
+    beating = asyncio.create_task(pulse.beat())
+
+    async def explode(number: int) -> None:
+        asked = ask(DIALECTS[number % 4], stream=number % 8 > 3)
+        heard = await house.send(Asked(f"/p/bomb{asked.path}", asked.headers, asked.body))
+        assert b"It went off." not in heard.body
+        assert heard.status != 200
+        error_of(DIALECTS[number % 4], heard)
+
+    bombs = asyncio.gather(*(explode(number) for number in range(16)))
+    answered = 0
+    async with asyncio.timeout(5 * PATIENCE):
+        while not bombs.done() or not answered:
+            async with house.session.get(house.origin + "/health") as health:
+                assert health.status == 200
+            answered += 1
+        await bombs
+    beating.cancel()
+    assert pulse.longest < LONGEST_SECONDS
+    assert mock.requests == []
