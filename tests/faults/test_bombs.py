@@ -1,4 +1,4 @@
-"""Formulas that want all time and all memory: they are refused, and everybody else is served meanwhile (T5)."""
+"""Formulas and templates that want all time and all memory: they are refused, and everybody else is served meanwhile (T5)."""
 
 import asyncio
 import time
@@ -11,13 +11,26 @@ from tests.faults.conftest import PATIENCE, StartHouse
 from tests.turns.house import chain, sets, text
 from tests.upstreams.server import Mock
 
-BOMBS: dict[str, Json] = {
-    "a product of products": sets(("run", "x", "expr", "*".join(["9" * 70] * 50))),
-    "a list of lists": sets(("run", "x", "expr", "[1]" + "*99999" * 200)),
-    "a text of texts": sets(("run", "x", "expr", "'xxxxxxxxxx'" + "*99999" * 200)),
-    "shifts": sets(("run", "x", "expr", "1" + "<<9999" * 200)),
-    "many operators": sets(("run", "x", "expr", "+".join(["1"] * 1000))),
-    "deep brackets": sets(("run", "x", "expr", "(" * 2000 + "1" + ")" * 2000)),
+
+def formula(source: str) -> list[Json]:
+    """A node that works it out."""
+    return [sets(("run", "x", "expr", source))]
+
+
+def doubling() -> list[Json]:
+    """Nodes that each write twenty times what the one before wrote: ten characters become 25.6 billion."""
+    first = sets(("run", "a0", "string", "boom boom "), id="n0")
+    return [first, *(sets(("run", f"a{n}", "string", f"[[a{n - 1}]]" * 20), id=f"n{n}") for n in range(1, 9))]
+
+
+BOMBS: dict[str, list[Json]] = {
+    "a product of products": formula("*".join(["9" * 70] * 50)),
+    "a list of lists": formula("[1]" + "*99999" * 200),
+    "a text of texts": formula("'xxxxxxxxxx'" + "*99999" * 200),
+    "shifts": formula("1" + "<<9999" * 200),
+    "many operators": formula("+".join(["1"] * 1000)),
+    "deep brackets": formula("(" * 2000 + "1" + ")" * 2000),
+    "a template of templates": doubling(),
 }
 LONGEST_SECONDS = 2.0
 """Seconds of the loop's own computing in one piece; the limits let it be a hundredth."""
@@ -40,7 +53,7 @@ class Pulse:
 
 @pytest.mark.parametrize("name", BOMBS)
 async def test_a_bomb_is_refused_and_everybody_else_is_served(start_house: StartHouse, mock: Mock, name: str) -> None:
-    bomb = chain(BOMBS[name], sets(text("It went off."), id="says"))
+    bomb = chain(*BOMBS[name], sets(text("It went off."), id="says"))
     house = await start_house(mock.origin, {"bomb": bomb})
     pulse = Pulse()
     beating = asyncio.create_task(pulse.beat())
