@@ -86,7 +86,7 @@ class PostgresStore:
         """
         if self._read_only is not None:
             raise StoreReadOnly(self._read_only)
-        run = self._counted(lambda db: transaction(db, *args, **kwargs))
+        run = self._counted(self._engine, lambda db: transaction(db, *args, **kwargs))
         task = asyncio.get_running_loop().create_task(run, name="write")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -131,9 +131,9 @@ class PostgresStore:
         except (ValueError, asyncpg.exceptions.ClientConfigurationError):
             raise ValueError("The database URL has an option that the driver does not understand.") from None
 
-    async def _counted(self, transaction: Callable[[Connection], T]) -> T:
+    async def _counted(self, engine: AsyncEngine | None, transaction: Callable[[Connection], T]) -> T:
         try:
-            return await self._run(self._engine, transaction)
+            return await self._run(engine, transaction)
         finally:
             self._written += 1
 
