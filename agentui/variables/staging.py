@@ -17,7 +17,7 @@ without reading the root both count.
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from sqlalchemy import Connection, bindparam, select, update
 
@@ -135,7 +135,8 @@ class _Tier(Mapping[str, Json]):
     def __init__(self, durable: Mapping[str, Variable]) -> None:
         self._durable = durable
         self._staged: dict[str, Json] = {}
-        self.names: Collection[str] = ChainMap[str, Any](self._staged, dict(durable))
+        # Not copied, for there may be thousands: nobody writes through it.
+        self.names: Collection[str] = ChainMap[str, Any](self._staged, cast(dict[str, Any], durable))
         """The keys; looking here does not count as reading."""
         self._whole: set[str] = set()
         self._read: set[str] = set()
