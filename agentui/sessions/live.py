@@ -292,6 +292,7 @@ class TurnDesk:
             since, writes, layers = kept
             if writes == self.store.writes and (self._is_alone or time.monotonic() - since < SHARED_AGE_SECONDS):
                 return layers
+        await self.store.start()  # opening writes, too: it looks for what dead processes left behind
         writes = self.store.writes
         layers = await self.store.read(load_global, DEFAULT_ACCOUNT)
         self._global = (time.monotonic(), writes, layers)
