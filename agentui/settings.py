@@ -92,6 +92,10 @@ class Settings(BaseSettings):
     generation_lease: float = Field(
         30.0, gt=0, description="How long a branch stays locked after a process that shared the database died in mid-turn."
     )
+    idempotency_age: float = Field(
+        86_400.0, gt=0, description="How long the answer to a request with an Idempotency-Key is kept."
+    )
+    idempotency_bytes: int = Field(256 * MIB, ge=0, description="How much of such answers is kept in all, compressed.")
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
 

@@ -17,6 +17,7 @@ from agentui.ids import new_id
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.run import Run
+from agentui.sessions.repeat import Claim, Saved
 from agentui.settings import Settings
 from agentui.vendors.base import StreamRenderer, Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
@@ -43,6 +44,8 @@ class ProxyAnswer:
     """
 
     # What most answers never have stands here, where it costs an answer nothing.
+    claim: Claim | None = None
+    """What the request's key claims, where it has one that counts."""
     _response: web.StreamResponse | None = None
     _stream: StreamedResponse | None = None
     _is_raw = False
@@ -175,6 +178,10 @@ class ProxyAnswer:
         model = self._run.incoming.model or f"pipeline/{self._run.plan.id}"
         choice = Choice((Text(text),), "stop")
         await self.reply(Reply((choice,), new_id("msg"), model, self._run.started_ms // 1000))
+
+    async def settle(self) -> Saved | None:
+        """The answer as it is kept for the same request again; None where that is not wanted."""
+        return None
 
     async def finish(self) -> web.StreamResponse:
         """The run succeeded: send what was held back, and end."""

@@ -49,6 +49,8 @@ class LazyDesk:
             queue_seconds=settings.generation_queue,
             is_alone=settings.database_url is None,
             lease_seconds=settings.generation_lease,
+            answer_seconds=settings.idempotency_age,
+            answer_bytes=settings.idempotency_bytes,
         )
 
 

@@ -12,6 +12,8 @@ from agentui.api.answer import ProxyAnswer
 from agentui.api.guard import REDACTOR, own_headers
 from agentui.api.incoming import read_body, read_incoming
 from agentui.api.plain import PlainRequest
+from agentui.api.recording import RecordedAnswer
+from agentui.api.repeats import claim_of, replay
 from agentui.api.shapes import error_response, redacted
 from agentui.api.state import STATE, State
 from agentui.api.turns import Keeping, begin_keeping, drop, keep
@@ -21,6 +23,7 @@ from agentui.pipeline.executor import describe_error
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run
+from agentui.sessions.repeat import HEADER, Claim
 
 PROXIED = (
     "/v1/chat/completions",
@@ -60,9 +63,27 @@ async def serve(request: web.Request, state: State) -> web.StreamResponse:
     try:
         body = await read_body(request, state.settings.max_body, state.settings.body_timeout)
         run, wire = _read_run(request, state, body)
-        return await answer_run(request, state, run, wire)
+        claim = claim_of(request, run) if HEADER in run.incoming.headers else None
+        if claim is None:
+            return await answer_run(request, state, run, wire)
+        return await _answer_once(request, state, run, wire, claim)
     finally:
         state.in_flight -= 1
+
+
+async def _answer_once(
+    request: web.Request, state: State, run: Run, wire: WireRequest, claim: Claim
+) -> web.StreamResponse:
+    """Answer a turn whose request has a key: as it was answered before, else by a run that goes on when its caller leaves.
+
+    Raises ApiError as ``TurnDesk.answered`` does.
+    """
+    saved = await (await state.desk.get()).answered(claim)
+    if saved is not None:
+        return await replay(request, state, saved)
+    vendor = state.services.vendors[wire.vendor]
+    answer = RecordedAnswer(claim, request, vendor, wire, run, state.settings, own_headers(request, state))
+    return await state.unattended.see_through(request, state, run, answer, answer_run(request, state, run, wire, answer))
 
 
 def check_capacity(state: State) -> None:
@@ -99,18 +120,21 @@ def make_run(state: State, incoming: Incoming, plan: Plan) -> Run:
     return Run(plan, incoming, state.services, redactor, deadline, state.siblings.new_run_id())
 
 
-async def answer_run(request: web.Request, state: State, run: Run, wire: WireRequest) -> web.StreamResponse:
+async def answer_run(
+    request: web.Request, state: State, run: Run, wire: WireRequest, answer: ProxyAnswer | None = None
+) -> web.StreamResponse:
     """Execute a new run and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
     run.task = asyncio.current_task()
     request[REDACTOR] = run.redactor
     state.telemetry.follow(request, run)
     state.history.add(run)
     vendor = state.services.vendors[wire.vendor]
-    answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
+    if answer is None:
+        answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
     keeping: Keeping | None = None
     try:
         try:
-            keeping = await begin_keeping(state, run)
+            keeping = await begin_keeping(state, run, answer.claim)
             if keeping is not None:
                 answer.note_headers(keeping.headers())
                 run.conclude = partial(keep, keeping, run, answer)

@@ -27,6 +27,7 @@ from agentui.api.readiness import ready
 from agentui.api.siblings import THOUGHTS, Family, Siblings
 from agentui.api.state import STATE, State
 from agentui.api.telemetry import Telemetry
+from agentui.api.unattended import Unattended
 from agentui.errors import ServerStopping
 from agentui.files import SharedLock
 from agentui.ids import new_id
@@ -136,6 +137,7 @@ def _make_state(
         owner=owner,
         siblings=siblings,
         telemetry=Telemetry(settings, owner),
+        unattended=Unattended(),
         desk=desk,
     )
 
@@ -155,6 +157,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                 watcher.cancel()
                 with suppress(asyncio.CancelledError):
                     await watcher
+            await state.unattended.close()
             await state.telemetry.close()
             await state.pulse.stop()
             await state.desk.close()

@@ -7,6 +7,7 @@ from aiohttp import web
 from agentui.api.desk import LazyDesk
 from agentui.api.siblings import Siblings
 from agentui.api.telemetry import Telemetry
+from agentui.api.unattended import Unattended
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary, PresetLibrary
@@ -36,6 +37,7 @@ class State:
     owner: str
     siblings: Siblings
     telemetry: Telemetry
+    unattended: Unattended
     in_flight: int = 0
     is_stopping: bool = False
     """True once the server takes no more connections."""

@@ -181,6 +181,14 @@ class Telemetry:
         if self.tracing is not None and (trace := request.get(TRACE)) is not None:
             trace.follow(run)
 
+    def let_go(self, request: web.Request) -> None:
+        """A request ends before its run does: ``count`` counts that later."""
+        request.pop(RUN, None)
+
+    def count(self, run: Run) -> None:
+        """A run is over whose request had been let go."""
+        self.counters.count_run(run, told_tokens(run))
+
     def end(self, request: web.Request, watch: Watch, status: int | None) -> None:
         """A request is over. ``status`` is None where its caller left."""
         request_id, started, trace, log_token = watch

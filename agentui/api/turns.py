@@ -16,6 +16,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.executor import INTERNAL, answer_text, describe_error
 from agentui.pipeline.run import Run
 from agentui.pipeline.usage import usage_of
+from agentui.sessions.repeat import Claim, Saved
 
 if TYPE_CHECKING:
     from agentui.sessions.live import Turn, TurnDesk
@@ -33,8 +34,9 @@ class Keeping(Protocol):
     def headers(self) -> dict[str, str]:
         """What the caller is told of it."""
 
-    async def keep(self, run: Run) -> None:
-        """The run succeeded: make its writes durable. Raises AgentUIError; nothing is kept then."""
+    async def keep(self, run: Run, saved: Saved | None) -> None:
+        """The run succeeded: make its writes durable, and with them what is kept of its answer. Raises AgentUIError; nothing is
+        kept then."""
 
     async def drop(self, error: Json, *, cancelled: bool) -> None:
         """The run failed or was cancelled: keep nothing of it but the trace that it was."""
@@ -57,9 +59,9 @@ class _InChat:
             "x-agentui-floor": place.floor.floor_id,
         }
 
-    async def keep(self, run: Run) -> None:
+    async def keep(self, run: Run, saved: Saved | None) -> None:
         text, tokens_in, tokens_out = answer_of(run)
-        await self._turn.commit(text, tokens_in, tokens_out)
+        await self._turn.commit(text, tokens_in, tokens_out, saved)
 
     async def drop(self, error: Json, *, cancelled: bool) -> None:
         await self._turn.fail(error, cancelled=cancelled)
@@ -78,7 +80,7 @@ class _Shared:
     def headers(self) -> dict[str, str]:
         return {}
 
-    async def keep(self, run: Run) -> None:
+    async def keep(self, run: Run, saved: Saved | None) -> None:
         await self._desk.commit_shared(run.id, self._staged)
 
     async def drop(self, error: Json, *, cancelled: bool) -> None:
@@ -97,20 +99,21 @@ class _Looking:
     def headers(self) -> dict[str, str]:
         return {}
 
-    async def keep(self, run: Run) -> None:
+    async def keep(self, run: Run, saved: Saved | None) -> None:
         return None
 
     async def drop(self, error: Json, *, cancelled: bool) -> None:
         return None
 
 
-async def begin_keeping(state: State, run: Run) -> Keeping | None:
-    """Give a run its memory, if it has one. A run that names no session and no variable never touches the store.
+async def begin_keeping(state: State, run: Run, claim: Claim | None = None) -> Keeping | None:
+    """Give a run its memory, if it has one. A run that names no session and no variable never touches the store. A turn takes
+    the ``claim`` of its request.
 
     Only a chat request is a turn. A token count sees the variables and keeps nothing, and so does an embedding of a chat.
     Raises ApiError (``generation_conflict``, ``session_archived`` ...) and the store's errors.
     """
-    keeping = await _keeping(state, run)
+    keeping = await _keeping(state, run, claim)
     run.memory = keeping
     return keeping
 
@@ -124,14 +127,14 @@ async def begin_looking(state: State, run: Run) -> None:
     run.memory = _Looking(await (desk.shared() if session is None else desk.look(session, branch)))
 
 
-async def _keeping(state: State, run: Run) -> Keeping | None:
+async def _keeping(state: State, run: Run, claim: Claim | None) -> Keeping | None:
     headers, operation = run.incoming.headers, run.incoming.operation
     session, branch = _text(headers.get("x-agentui-session")), _text(headers.get("x-agentui-branch"))
     if not run.plan.uses_memory and (session is None or operation != "chat"):
         return None
     desk = await state.desk.get()
     if session is not None and operation == "chat":
-        turn = await desk.begin(session, branch, run.id, _user_text(run), run.plan.variables)
+        turn = await desk.begin(session, branch, run.id, _user_text(run), run.plan.variables, claim)
         run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor.floor_id
         return _InChat(turn)
     if session is not None:
@@ -151,7 +154,7 @@ async def keep(keeping: Keeping, run: Run, answer: ProxyAnswer) -> None:
             await _drop(keeping, run, refused, cancelled=False)
             return
     try:
-        await _uncancelled(keeping.keep(run))
+        await _uncancelled(keeping.keep(run, await answer.settle()))
     except (StoreFull, StoreFailed) as error:
         log.error("Run %s was answered but not saved: %s", run.id, error.message)
         run.emit("run.warning", data={"message": f"Not saved: {error.message}"})

@@ -13,18 +13,20 @@ branches by itself. A failure that the store cannot take is kept and told again:
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.jsonio import Json
+from agentui.sessions.claims import answer_to, attach, hold, keep, once, tidy
 from agentui.sessions.codes import failure
 from agentui.sessions.hosts import has_branch
 from agentui.sessions.records import MAIN
+from agentui.sessions.repeat import Claim, Saved
 from agentui.sessions.turns import (
     OpenedFloor,
     commit_floor,
@@ -49,10 +51,15 @@ NEVER_MS = 2**53
 POLL_SECONDS = 0.05
 """Between two looks at a branch that another process may free."""
 RETRY_SECONDS = 1.0
+TIDY_SECONDS = 60.0
+"""Between two looks at the answers that are kept for requests with a key."""
 SHARED_AGE_SECONDS = 1.0
 
 _GLOBAL_ONLY: tuple[Scope, ...] = ("global",)
 _LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 log = logging.getLogger("agentui.sessions")
 
@@ -83,8 +90,9 @@ class Lost:
 class Turn:
     """One turn of a chat; the run's memory. Exactly one of ``commit`` and ``fail`` ends it."""
 
-    def __init__(self, desk: "TurnDesk", place: Place, layers: Layers, run_id: str) -> None:
+    def __init__(self, desk: "TurnDesk", place: Place, layers: Layers, run_id: str, claim: Claim | None) -> None:
         self.place = place
+        self._claim = claim
         self._desk = desk
         self._run_id = run_id
         self._staged = Staged(layers, now=now_ms)
@@ -96,15 +104,19 @@ class Turn:
         """The buffer that the run reads and writes."""
         return self._staged
 
-    async def commit(self, answer: str, tokens_in: int, tokens_out: int) -> None:
-        """Make the turn durable: the answer, every variable, the snapshot and the floor, or nothing of it.
+    async def commit(self, answer: str, tokens_in: int, tokens_out: int, saved: Saved | None = None) -> None:
+        """Make the turn durable: the answer, every variable, the snapshot and the floor, or nothing of it. With them goes
+        ``saved``, which is what the caller gets, where the request had a key.
 
         Raises ApiError ``variable_conflict`` when somebody changed a variable that this run read and writes,
         ``commit_conflict`` when the floor was taken away, and the store's errors. All leave the rest to ``fail``.
         """
         writes = self._staged.writes()
+        kept = None if self._claim is None or saved is None else (self._claim, saved)
         try:
-            await self._desk.store.write(_commit, self.place, self._run_id, writes, answer, tokens_in, tokens_out, now_ms())
+            await self._desk.store.write(
+                _commit, self.place, self._run_id, writes, answer, tokens_in, tokens_out, now_ms(), kept
+            )
         except (Busy, StoreReadOnly):
             self._store_is_away = True
             raise
@@ -145,7 +157,8 @@ class TurnDesk:
 
     ``owner`` names this process in the branches' locks. ``queue_seconds`` is how long a turn waits for its branch; 0
     refuses at once. ``is_alone`` says that no other process writes to the store. ``lease_seconds`` is how long a branch
-    stays locked when this process dies (unless it was alone: then its locks die with it).
+    stays locked when this process dies (unless it was alone: then its locks die with it). ``answer_seconds`` is how long the
+    answers to requests with a key are kept, ``answer_bytes`` how much of them.
     """
 
     def __init__(
@@ -156,11 +169,15 @@ class TurnDesk:
         queue_seconds: float,
         is_alone: bool,
         lease_seconds: float = LEASE_SECONDS,
+        answer_seconds: float = 86_400.0,
+        answer_bytes: int = 256 * 1024 * 1024,
     ) -> None:
         self.store = store
         self.owner = owner
         self.lease_seconds = lease_seconds
         self._is_alone = is_alone
+        self._answer_seconds = answer_seconds
+        self._answer_bytes = answer_bytes
         self._queue_seconds = queue_seconds
         self._lines: dict[tuple[str, str | None], _Line] = {}
         self._ends: dict[tuple[str, str], asyncio.Event] = {}
@@ -168,26 +185,51 @@ class TurnDesk:
         self._chores: set[asyncio.Task[None]] = set()
         self._retrying: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._tidying: asyncio.Task[None] | None = None
         self._global: tuple[float, int, Layers] | None = None
         self._is_closed = False
 
+    async def answered(self, claim: Claim) -> Saved | None:
+        """What was answered to this request; None where it was not. Raises ApiError ``idempotency_in_progress``,
+        ``idempotency_key_reused`` and ``idempotency_answer_gone``, and the store's errors."""
+        return await self.store.read(answer_to, DEFAULT_ACCOUNT, claim, self.owner, now_ms())
+
+    async def once(
+        self,
+        claim: Claim,
+        show: Callable[[T], Saved],
+        transaction: Callable[Concatenate[Connection, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> tuple[Saved, bool]:
+        """Do a write that a request with a key asks for, together with its answer, or find what was answered; True when it
+        was. Raises as ``answered`` does, and what the transaction raises."""
+        return await self.store.write(once, DEFAULT_ACCOUNT, claim, now_ms(), show, transaction, *args, **kwargs)
+
     async def begin(
-        self, session: str, branch: str | None, run_id: str, user_text: str | None, names: Set[str] | None = None
+        self,
+        session: str,
+        branch: str | None,
+        run_id: str,
+        user_text: str | None,
+        names: Set[str] | None = None,
+        claim: Claim | None = None,
     ) -> Turn:
         """Open a floor in the session of this id or name (a new name makes a session) and read its tiers.
 
         ``names`` are the variables that the turn may read or write, by the beginning of their names (``load_layers``);
-        what it does not name it must not touch. None reads all.
+        what it does not name it must not touch. None reads all. A ``claim`` is taken together with the floor.
 
         Raises ApiError ``generation_conflict`` when the branch generates already, ``generation_queue_timeout`` when it
-        still does after the wait, ``session_archived``, ``validation_error``; and the store's errors.
+        still does after the wait, ``session_archived``, ``validation_error``; for a claim that somebody has
+        ``idempotency_in_progress`` and ``idempotency_key_reused``; and the store's errors.
         """
         if self._queue_seconds <= 0:
-            return await self._open(session, branch, run_id, user_text, names)
+            return await self._open(session, branch, run_id, user_text, names, claim)
         deadline = asyncio.get_running_loop().time() + self._queue_seconds
         try:
             async with self._in_line((session, branch), deadline):
-                return await self._open_when_free(session, branch, run_id, user_text, names, deadline)
+                return await self._open_when_free(session, branch, run_id, user_text, names, claim, deadline)
         except TimeoutError as error:
             raise failure(
                 "generation_queue_timeout",
@@ -201,8 +243,11 @@ class TurnDesk:
         return NEVER_MS if self._is_alone else now + round(self.lease_seconds * 1000)
 
     async def recover(self, store: Store) -> None:
-        """Let the turns fail that dead processes left behind: now, and where others share the database now and then."""
+        """Let the turns fail that dead processes left behind: now, and where others share the database now and then. Begin to
+        forget old answers."""
         await store.write(recover, self.owner, now_ms())
+        if self._tidying is None:
+            self._tidying = self.in_background(self._keep_tidy())
         if not self._is_alone and self._watching is None:
             self._watching = self.in_background(self._keep_recovering())
 
@@ -251,7 +296,7 @@ class TurnDesk:
     async def close(self) -> None:
         """End what is under way in the background. What could not be recorded is found by the next start."""
         self._is_closed = True
-        for task in (self._retrying, self._watching):
+        for task in (self._retrying, self._watching, self._tidying):
             if task is not None:
                 task.cancel()
         await asyncio.gather(*self._chores, return_exceptions=True)
@@ -279,6 +324,14 @@ class TurnDesk:
             except AgentUIError as error:
                 log.warning("Turns of dead processes are looked for later: %s", error.message)
 
+    async def _keep_tidy(self) -> None:
+        while True:
+            await asyncio.sleep(TIDY_SECONDS)
+            try:
+                await self.store.write(tidy, now_ms(), round(self._answer_seconds * 1000), self._answer_bytes)
+            except AgentUIError as error:
+                log.warning("Old answers are forgotten later: %s", error.message)
+
     def in_background(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Start what nobody waits for but ``close``."""
         chore = asyncio.get_running_loop().create_task(work)
@@ -305,12 +358,13 @@ class TurnDesk:
         run_id: str,
         user_text: str | None,
         names: Set[str] | None,
+        claim: Claim | None,
         deadline: float,
     ) -> Turn:
         """Try until the branch is free. Raises TimeoutError where it is not by the deadline, on the loop's clock."""
         while True:
             try:
-                return await self._open(session, branch, run_id, user_text, names)
+                return await self._open(session, branch, run_id, user_text, names, claim)
             except ApiError as error:
                 if error.code != "generation_conflict":
                     raise
@@ -330,9 +384,17 @@ class TurnDesk:
             if self._ends.get(key) is event:
                 del self._ends[key]
 
-    async def _open(self, session: str, branch: str | None, run_id: str, user_text: str | None, names: Set[str] | None) -> Turn:
+    async def _open(
+        self,
+        session: str,
+        branch: str | None,
+        run_id: str,
+        user_text: str | None,
+        names: Set[str] | None,
+        claim: Claim | None,
+    ) -> Turn:
         """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
-        opening = asyncio.get_running_loop().create_task(self._opened(session, branch, run_id, user_text, names))
+        opening = asyncio.get_running_loop().create_task(self._opened(session, branch, run_id, user_text, names, claim))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -340,14 +402,20 @@ class TurnDesk:
             raise
 
     async def _opened(
-        self, session: str, branch: str | None, run_id: str, user_text: str | None, names: Set[str] | None
+        self,
+        session: str,
+        branch: str | None,
+        run_id: str,
+        user_text: str | None,
+        names: Set[str] | None,
+        claim: Claim | None,
     ) -> Turn:
         now, lost = now_ms(), tuple(self._lost.values())
         place, layers = await self.store.write(
-            _open, session, branch, run_id, self.owner, user_text, now, self.expiry(now), lost, names
+            _open, session, branch, run_id, self.owner, user_text, now, self.expiry(now), lost, names, claim
         )
         self._were_recorded(lost)
-        return Turn(self, place, layers, run_id)
+        return Turn(self, place, layers, run_id, claim)
 
     @asynccontextmanager
     async def _in_line(self, key: tuple[str, str | None], deadline: float) -> AsyncIterator[None]:
@@ -393,11 +461,16 @@ def _open(
     expires_at: int,
     lost: Sequence[Lost],
     names: Set[str] | None,
+    claim: Claim | None,
 ) -> tuple[Place, Layers]:
     """Join, open and read in one transaction, so that the tiers are those at the moment the branch was locked."""
+    if claim is not None:
+        hold(db, DEFAULT_ACCOUNT, claim, owner, now)
     _fail_all(db, lost, now)
     joined = join_session(db, DEFAULT_ACCOUNT, session, branch, now)
     floor = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, run_id, owner, user_text, now, expires_at)
+    if claim is not None:
+        attach(db, DEFAULT_ACCOUNT, claim, floor.floor_id)
     # Nobody but this transaction knows the floor and its page: they have no variables yet.
     layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None, names)
     return Place(joined.session_id, joined.branch_id, floor), {**layers, "floor": {}, "page": {}}
@@ -426,6 +499,7 @@ def _commit(
     tokens_in: int,
     tokens_out: int,
     now: int,
+    kept: tuple[Claim, Saved] | None,
 ) -> None:
     """The whole turn, or nothing of it."""
     floor = place.floor
@@ -442,3 +516,5 @@ def _commit(
         now,
     )
     save_snapshot_of(db, DEFAULT_ACCOUNT, floor.floor_id, place.session_id, place.branch_id, now)
+    if kept is not None:
+        keep(db, DEFAULT_ACCOUNT, *kept, now)

@@ -41,7 +41,7 @@ from agentui.sessions.hosts import (
 )
 from agentui.sessions.records import MAIN, FloorState, RunStatus
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import branches, floors, generations, messages, pages, runs, sessions
+from agentui.store.tables import branches, claims, floors, generations, messages, pages, runs, sessions
 
 MAX_NAME = 200
 MAX_BRANCH = 100
@@ -251,7 +251,8 @@ def commit_floor(
 
 
 def fail_floor(db: Connection, account: str, floor_id: str, error: Json, now: int, *, cancelled: bool = False) -> bool:
-    """Let a generating floor fail and free the branch; its number stays taken. False when it was not generating.
+    """Let a generating floor fail and free the branch and its request's key; its number stays taken. False when it was not
+    generating.
 
     ``error`` is ``{"code", "message"}`` for the run's record.
     """
@@ -259,8 +260,13 @@ def fail_floor(db: Connection, account: str, floor_id: str, error: Json, now: in
     if row is None:
         return False
     _end_run(db, floor_id, "cancelled" if cancelled else "failed", error, now)
+    _FREE_KEY.run(db, {"floor": floor_id, "account": account})
     touch(db, *row, now)
     return True
+
+
+_FREE_KEY = Prepared(delete(claims).where(claims.c.floor_id == bindparam("floor"), claims.c.account_id == bindparam("account")))
+"""Nothing of a failed turn was kept, so that the same request again may be tried again."""
 
 
 def recover(db: Connection, owner: str, now: int) -> int:
@@ -310,11 +316,19 @@ def _clear_dead_lock(db: Connection, account: str, session_id: str, branch_id: s
     ).one_or_none()
     if row is None:
         return
-    # Our own turn lives as long as we do, whatever the clock says. Of another's a lock that ran out is all that tells.
-    if row.owner == owner or (row.expires_at > now and not _alone(db)):
+    if not is_dead(db, row.owner, row.expires_at, owner, now):
         raise _conflict(session_id, branch_id)
     if not fail_floor(db, account, row.floor_id, LOST, now):
         db.execute(delete(generations).where(generations.c.floor_id == row.floor_id))
+
+
+def is_dead(db: Connection, held_by: str, expires_at: int, owner: str, now: int) -> bool:
+    """Whether a generation of the process ``held_by`` is over for ``owner``, who looks at it.
+
+    Our own lives as long as we do, whatever the clock says. Of another's a lock that ran out is all that tells, but where one
+    process owns the database there is no other.
+    """
+    return held_by != owner and (expires_at <= now or _alone(db))
 
 
 def _alone(db: Connection) -> bool:

@@ -2,6 +2,7 @@
 
     session 1-n branch · session 1-n floor 1-n page 1-n message
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
+    claim(account, key) unique · floor 1-0..1 claim
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
@@ -15,6 +16,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -232,4 +234,23 @@ branch_snapshots = Table(
     Column("account_id", String(120), nullable=False),
     Column("values_json", Text, nullable=False, comment="The branch's variables as this floor saw them: {key: value}."),
     Column("created_at", BigInteger, nullable=False),
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("account_id", String(120), primary_key=True),
+    Column("key", _KEY, primary_key=True, comment="The caller's Idempotency-Key."),
+    Column("fingerprint", String(64), nullable=False, comment="SHA-256 of what the request asked for."),
+    Column(
+        "floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), index=True, comment="The turn's; null for other writes."
+    ),
+    Column("status", Integer, comment="Of the answer that is kept; null while the floor generates."),
+    Column("headers_json", Text),
+    Column("body", LargeBinary, comment="Compressed; null where it is too large, or was given up for newer ones."),
+    Column("size", Integer, nullable=False, server_default="0", comment="Bytes of the body."),
+    Column("updated_at", BigInteger, nullable=False),
+    Index(None, "updated_at", "size"),
+    comment="One row a request that carried a key: its answer, kept so that the same request again is answered and not "
+    "repeated.",
 )

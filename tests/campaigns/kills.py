@@ -299,7 +299,8 @@ async def _house(engine: str, folder: Path) -> AsyncIterator[House]:
 
 
 @asynccontextmanager
-async def _lane(trial: Trial, number: int, engine: str, mock: Mock, nursery: Nursery | None) -> AsyncIterator[Lane]:
+async def lane_of(trial: Trial, number: int, engine: str, mock: Mock, nursery: Nursery | None) -> AsyncIterator[Lane]:
+    """A lane on an engine, with a pipeline that counts before the mock."""
     folder = trial.folder / f"lane{number}"
     for name in ("pipelines", "presets"):
         (folder / name).mkdir(parents=True)
@@ -317,7 +318,7 @@ async def _run(trial: Trial, engine: str) -> None:
             kept: AbstractAsyncContextManager[Nursery] | None = nursery() if hasattr(os, "fork") else None
             forks = await stack.enter_async_context(kept) if kept is not None else None
             lanes = [
-                await stack.enter_async_context(_lane(trial, number, engine, mock, forks)) for number in range(lanes_wanted)
+                await stack.enter_async_context(lane_of(trial, number, engine, mock, forks)) for number in range(lanes_wanted)
             ]
             await asyncio.gather(*(_live(trial, lane, lanes_wanted, mock) for lane in lanes))
             _tell(trial, lanes)

@@ -103,6 +103,10 @@ class Mock:
         """Let every answer that holds go on, now and later."""
         self._released.set()
 
+    def hold_again(self) -> None:
+        """Let answers hold again, where they say so."""
+        self._released.clear()
+
     async def was_asked(self, times: int = 1) -> None:
         """Wait until so many requests came."""
         await self._until(lambda: len(self.requests) >= times)

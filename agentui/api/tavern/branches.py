@@ -18,12 +18,14 @@ from agentui.api.tavern.forms import (
     data_answer,
     described,
     list_answer,
+    made_answer,
     now_ms,
     path_id,
     read_form,
     read_query,
     route,
     store_of,
+    write,
 )
 from agentui.sessions import branches
 from agentui.sessions.branches import BranchDiff, BranchReset, BranchSummary, Forked, Merged, MergePreview
@@ -107,23 +109,22 @@ async def diff_branches(request: web.Request) -> web.Response:
 async def branch_from_floor(request: web.Request) -> web.Response:
     """Fork a branch behind a committed floor."""
     id, form = path_id(request), await read_form(request, NewBranch, optional=True)
-    forked = await store_of(request).write(branches.branch_from_floor, account_of(request), id, form.branch_id, now_ms())
-    return data_answer(forked, status=201)
+    return await write(request, made_answer, branches.branch_from_floor, account_of(request), id, form.branch_id, now_ms())
 
 
 async def reset_branch(request: web.Request) -> web.Response:
     """Set the floors behind one floor of a branch aside; they can still be read by id."""
     id, branch_id, form = path_id(request), path_id(request, "branch"), await read_form(request, Reset)
-    return data_answer(
-        await store_of(request).write(
-            branches.reset_branch,
-            account_of(request),
-            id,
-            branch_id,
-            form.target_floor_id,
-            form.expected_head_floor_id,
-            now_ms(),
-        )
+    return await write(
+        request,
+        data_answer,
+        branches.reset_branch,
+        account_of(request),
+        id,
+        branch_id,
+        form.target_floor_id,
+        form.expected_head_floor_id,
+        now_ms(),
     )
 
 
@@ -138,33 +139,42 @@ async def preview_merge(request: web.Request) -> web.Response:
 async def merge_branch(request: web.Request) -> web.Response:
     """Move the floors of a branch to the end of another that has not moved on since the fork."""
     id, branch_id, form = path_id(request), path_id(request, "branch"), await read_form(request, Merge)
-    return data_answer(
-        await store_of(request).write(
-            branches.merge_branch,
-            account_of(request),
-            id,
-            branch_id,
-            form.target_branch_id,
-            form.expected_target_head_floor_id,
-            now_ms(),
-        )
+    return await write(
+        request,
+        data_answer,
+        branches.merge_branch,
+        account_of(request),
+        id,
+        branch_id,
+        form.target_branch_id,
+        form.expected_target_head_floor_id,
+        now_ms(),
     )
 
 
 async def delete_branch(request: web.Request) -> web.Response:
     """Remove a branch with its floors, pages, messages and their variables; main stays."""
     branch_id, query = path_id(request), read_query(request, SessionOfBranch)
-    session_id, floor_ids = await store_of(request).write(
-        branches.remove_branch, account_of(request), branch_id, query.session_id, now_ms()
-    )
-    return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids))
+
+    def show(removed: tuple[str, list[str]]) -> web.Response:
+        session_id, floor_ids = removed
+        return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids))
+
+    return await write(request, show, branches.remove_branch, account_of(request), branch_id, query.session_id, now_ms())
 
 
 ROUTES: tuple[Route, ...] = (
     route("GET", "/sessions/{id}/branches", list_branches, ListData[list[BranchSummary]], query=described(BranchListQuery)),
     route("GET", "/sessions/{id}/branches/diff", diff_branches, Data[BranchDiff], query=described(DiffQuery)),
     route("POST", "/sessions/{id}/branches/{branch}/reset", reset_branch, Data[BranchReset], 409, body=Reset),
-    route("POST", "/sessions/{id}/branches/{branch}/merge/preview", preview_merge, Data[MergePreview], body=MergeQuestion),
+    route(
+        "POST",
+        "/sessions/{id}/branches/{branch}/merge/preview",
+        preview_merge,
+        Data[MergePreview],
+        body=MergeQuestion,
+        writes=False,
+    ),
     route("POST", "/sessions/{id}/branches/{branch}/merge", merge_branch, Data[Merged], 409, body=Merge),
     route(
         "POST",

@@ -20,6 +20,7 @@ from agentui.api.tavern.forms import (
     data_answer,
     described,
     list_answer,
+    made_answer,
     now_ms,
     path_id,
     read_document,
@@ -28,6 +29,7 @@ from agentui.api.tavern.forms import (
     route,
     store_of,
     validate,
+    write,
 )
 from agentui.jsonio import Json
 from agentui.sessions import floors
@@ -72,7 +74,7 @@ async def create_floor(request: web.Request) -> web.Response:
     """Make a floor, in any state."""
     form = await read_form(request, NewFloorForm)
     new = NewFloor(**form.model_dump())
-    return data_answer(await store_of(request).write(floors.create_floor, account_of(request), new, now_ms()), status=201)
+    return await write(request, made_answer, floors.create_floor, account_of(request), new, now_ms())
 
 
 async def list_floors(request: web.Request) -> web.Response:
@@ -94,7 +96,7 @@ async def move_floor(request: web.Request) -> web.Response:
     id, document = path_id(request), await read_document(request)
     _check_only_place(document)
     form = validate(FloorPatch, document)
-    return data_answer(await store_of(request).write(floors.move_floor, account_of(request), id, form.given, now_ms()))
+    return await write(request, data_answer, floors.move_floor, account_of(request), id, form.given, now_ms())
 
 
 _FIXED = frozenset(Floor.__dataclass_fields__) - floors.MOVABLE
@@ -113,8 +115,7 @@ def _check_only_place(document: dict[str, Json]) -> None:
 async def delete_floor(request: web.Request) -> web.Response:
     """Remove a floor with its pages, messages and their variables."""
     id = path_id(request)
-    await store_of(request).write(floors.remove_floor, account_of(request), id, now_ms())
-    return data_answer(Deleted(id))
+    return await write(request, lambda _: data_answer(Deleted(id)), floors.remove_floor, account_of(request), id, now_ms())
 
 
 async def get_floor_run(request: web.Request) -> web.Response:

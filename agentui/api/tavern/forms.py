@@ -6,26 +6,32 @@ What does not fit is 400 ``validation_error`` with ``details`` of ``[{path, mess
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, ParamSpec, Self, TypeVar
 
 from aiohttp import web
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from agentui.api.editor.route import Route, answer, read_json
+from agentui.api.repeats import claim_for
 from agentui.api.state import STATE
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.ids import SystemClock
 from agentui.jsonio import Json, loads
 from agentui.sessions.conversations import BatchResult
 from agentui.sessions.listing import Listed, Paging
+from agentui.sessions.repeat import HEADER, REPLAYED, Saved, pack
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
+
+if TYPE_CHECKING:
+    from agentui.store.base import Transaction
 
 MAX_BODY = 1024 * 1024
 """The largest body, in bytes."""
 
 MAX_INTEGER = 2**31 - 1
 
+P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F", bound="Form")
 
@@ -165,6 +171,11 @@ def delete_results(results: list[BatchResult]) -> DeleteResults:
     return DeleteResults(results, meta)
 
 
+def deleted_answer(results: list[BatchResult]) -> web.Response:
+    """The answer to a removal of many."""
+    return data_answer(delete_results(results))
+
+
 def list_answer(listed: Listed[Any], paging: Paging, data: Json = None) -> web.Response:
     """A part of a list with its meta; ``data`` stands for the items where they are wrapped."""
     meta = ListMeta(
@@ -181,6 +192,44 @@ def list_answer(listed: Listed[Any], paging: Paging, data: Json = None) -> web.R
 def data_answer(value: Json, *, status: int = 200) -> web.Response:
     """A value in ``{"data": ...}``."""
     return answer(Data(value), status=status)
+
+
+def made_answer(value: Json) -> web.Response:
+    """A value that was made just now."""
+    return data_answer(value, status=201)
+
+
+async def write(
+    request: web.Request,
+    show: Callable[[T], web.Response],
+    transaction: "Transaction[P, T]",
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> web.Response:
+    """Run a transaction that writes and answer with what ``show`` makes of its result.
+
+    Where the request has an Idempotency-Key the answer is kept in the same transaction, and the same request again gets it
+    again and writes nothing. Raises what the transaction raises, which keeps nothing, and ApiError as ``TurnDesk.once`` does.
+    """
+    key = request.headers.get(HEADER)
+    if key is None:
+        return show(await store_of(request).write(transaction, *args, **kwargs))
+    asked = claim_for(request, key, request.get(BODY, b""))
+    desk = await request.app[STATE].desk.get()
+    saved, is_old = await desk.once(asked, lambda result: _saved(show(result)), transaction, *args, **kwargs)
+    headers = {**saved.headers, REPLAYED: "true"} if is_old else saved.headers
+    return web.Response(status=saved.status, body=saved.body(), headers=headers)
+
+
+def _saved(response: web.Response) -> Saved:
+    body = response.body
+    assert isinstance(body, bytes)
+    headers = {name.lower(): value for name, value in response.headers.items() if name.lower() != "content-length"}
+    return Saved(response.status, headers, pack(body))
+
+
+BODY: web.RequestKey[bytes] = web.RequestKey("body", bytes)
+"""The body as it came, once it was read."""
 
 
 def store_of(request: web.Request) -> Store:
@@ -216,8 +265,13 @@ async def read_document(request: web.Request, *, optional: bool = False, parse: 
     """The body's JSON, which must be an object; ``parse`` reads it. Raises 400 and 413."""
     if optional and not request.can_read_body:
         return {}
+
+    def noted(raw: bytes) -> Json:
+        request[BODY] = raw
+        return parse(raw)
+
     try:
-        document = await read_json(request, MAX_BODY, parse)
+        document = await read_json(request, MAX_BODY, noted)
     except BodyTooLarge as error:
         raise ApiError(error.message, status=413, code="payload_too_large", limit=MAX_BODY) from error
     except BadRequest as error:
@@ -271,7 +325,13 @@ def described(form: type[Form]) -> dict[str, str]:
     return {name: field.description or "" for name, field in form.model_fields.items()}
 
 
-def route(method: str, path: str, handler: Any, answer: Any, *errors: int, **fields: Any) -> Route:
-    """A route of the memory: it may always answer 400, and below an id 404."""
+def route(
+    method: str, path: str, handler: Any, answer: Any, *errors: int, writes: bool | None = None, **fields: Any
+) -> Route:
+    """A route of the memory: it may always answer 400, and below an id 404. One that ``writes`` (unless it is said, all but GET
+    do) takes an Idempotency-Key."""
     found = {404} if "{" in path else set()
+    if method != "GET" if writes is None else writes:
+        found |= {409, 410, 422}
+        fields["headers"] = {"Idempotency-Key": "A key of your own: the same request with it is done once, and answered alike."}
     return Route(method, path, handler, answer=answer, errors=tuple(sorted({400, *found, *errors})), tag="memory", **fields)

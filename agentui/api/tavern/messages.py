@@ -23,15 +23,17 @@ from agentui.api.tavern.forms import (
     QueryBool,
     account_of,
     data_answer,
-    delete_results,
+    deleted_answer,
     described,
     list_answer,
+    made_answer,
     now_ms,
     path_id,
     read_form,
     read_query,
     route,
     store_of,
+    write,
 )
 from agentui.sessions import messages
 from agentui.sessions.conversations import BatchResult
@@ -107,8 +109,7 @@ async def create_message(request: web.Request) -> web.Response:
     """Write a message on a page of a floor that is not committed."""
     form = await read_form(request, NewMessageForm)
     new = NewMessage(**form.model_dump())
-    made = await store_of(request).write(messages.create_message, account_of(request), new, now_ms())
-    return data_answer(made, status=201)
+    return await write(request, made_answer, messages.create_message, account_of(request), new, now_ms())
 
 
 async def list_messages(request: web.Request) -> web.Response:
@@ -127,30 +128,31 @@ async def get_message(request: web.Request) -> web.Response:
 async def update_message(request: web.Request) -> web.Response:
     """Change a message of a floor that is not committed."""
     id, form = path_id(request), await read_form(request, MessagePatch)
-    return data_answer(await store_of(request).write(messages.update_message, account_of(request), id, form.given))
+    return await write(request, data_answer, messages.update_message, account_of(request), id, form.given)
 
 
 async def delete_message(request: web.Request) -> web.Response:
     """Remove a message of a floor that is not committed."""
     id = path_id(request)
-    await store_of(request).write(messages.remove_message, account_of(request), id)
-    return data_answer(Deleted(id))
+    return await write(request, lambda _: data_answer(Deleted(id)), messages.remove_message, account_of(request), id)
 
 
 async def hide_messages(request: web.Request) -> web.Response:
     """Hide messages, or show them again; one on a committed floor refuses all."""
     form = await read_form(request, VisibilityBatch)
-    results = await store_of(request).write(messages.hide_messages, account_of(request), form.ids, form.is_hidden)
-    updated = sum(result.action == "updated" for result in results)
-    return data_answer(
-        VisibilityResults(results, VisibilityMeta(len(results), updated, len(results) - updated, form.is_hidden))
-    )
+
+    def show(results: list[BatchResult]) -> web.Response:
+        updated = sum(result.action == "updated" for result in results)
+        meta = VisibilityMeta(len(results), updated, len(results) - updated, form.is_hidden)
+        return data_answer(VisibilityResults(results, meta))
+
+    return await write(request, show, messages.hide_messages, account_of(request), form.ids, form.is_hidden)
 
 
 async def delete_messages(request: web.Request) -> web.Response:
     """Remove messages; one on a committed floor refuses all."""
     form = await read_form(request, IdBatch)
-    return data_answer(delete_results(await store_of(request).write(messages.remove_messages, account_of(request), form.ids)))
+    return await write(request, deleted_answer, messages.remove_messages, account_of(request), form.ids)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -23,6 +23,7 @@ from agentui.api.tavern.forms import (
     described,
     invalid,
     list_answer,
+    made_answer,
     now_ms,
     path_id,
     read_document,
@@ -30,6 +31,7 @@ from agentui.api.tavern.forms import (
     route,
     store_of,
     validate,
+    write,
 )
 from agentui.jsonio import Json
 from agentui.sessions import pages
@@ -84,7 +86,7 @@ async def create_page(request: web.Request) -> web.Response:
     """Make a page of a floor that is not committed."""
     form = validate(NewPageForm, await _document(request))
     new = NewPage(**form.model_dump())
-    return data_answer(await store_of(request).write(pages.create_page, account_of(request), new, now_ms()), status=201)
+    return await write(request, made_answer, pages.create_page, account_of(request), new, now_ms())
 
 
 async def list_pages(request: web.Request) -> web.Response:
@@ -104,19 +106,18 @@ async def get_page(request: web.Request) -> web.Response:
 async def update_page(request: web.Request) -> web.Response:
     """Change a page of a floor that is not committed."""
     id, form = path_id(request), validate(PagePatch, await _document(request))
-    return data_answer(await store_of(request).write(pages.update_page, account_of(request), id, form.given, now_ms()))
+    return await write(request, data_answer, pages.update_page, account_of(request), id, form.given, now_ms())
 
 
 async def activate_page(request: web.Request) -> web.Response:
     """Make a page the active version of its page number; works on committed floors too, but not for input pages."""
-    return data_answer(await store_of(request).write(pages.activate_page, account_of(request), path_id(request), now_ms()))
+    return await write(request, data_answer, pages.activate_page, account_of(request), path_id(request), now_ms())
 
 
 async def delete_page(request: web.Request) -> web.Response:
     """Remove a page of a floor that is not committed, with its messages and variables."""
     id = path_id(request)
-    await store_of(request).write(pages.remove_page, account_of(request), id)
-    return data_answer(Deleted(id))
+    return await write(request, lambda _: data_answer(Deleted(id)), pages.remove_page, account_of(request), id)
 
 
 ROUTES: tuple[Route, ...] = (

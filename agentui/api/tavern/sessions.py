@@ -23,15 +23,17 @@ from agentui.api.tavern.forms import (
     Patch,
     account_of,
     data_answer,
-    delete_results,
+    deleted_answer,
     described,
     list_answer,
+    made_answer,
     now_ms,
     path_id,
     read_form,
     read_query,
     route,
     store_of,
+    write,
 )
 from agentui.jsonio import Json
 from agentui.sessions import conversations, timeline
@@ -165,8 +167,7 @@ class Timeline:
 async def create_session(request: web.Request) -> web.Response:
     """Make a session, with its branch main."""
     form = await read_form(request, NewSession)
-    made = await store_of(request).write(conversations.create_session, account_of(request), form.given, now_ms())
-    return data_answer(made, status=201)
+    return await write(request, made_answer, conversations.create_session, account_of(request), form.given, now_ms())
 
 
 async def list_sessions(request: web.Request) -> web.Response:
@@ -186,33 +187,34 @@ async def get_session(request: web.Request) -> web.Response:
 async def update_session(request: web.Request) -> web.Response:
     """Change a session; null clears a field."""
     id, form = path_id(request), await read_form(request, SessionPatch)
-    return data_answer(
-        await store_of(request).write(conversations.update_session, account_of(request), id, form.given, now_ms())
-    )
+    return await write(request, data_answer, conversations.update_session, account_of(request), id, form.given, now_ms())
 
 
 async def delete_session(request: web.Request) -> web.Response:
     """Remove a session with its branches, floors, pages, messages and their variables."""
     id = path_id(request)
-    await store_of(request).write(conversations.remove_session, account_of(request), id, now_ms())
-    return data_answer(Deleted(id))
+    return await write(
+        request, lambda _: data_answer(Deleted(id)), conversations.remove_session, account_of(request), id, now_ms()
+    )
 
 
 async def set_status_of_sessions(request: web.Request) -> web.Response:
     """Archive sessions, or make them active again."""
     form = await read_form(request, StatusBatch)
-    results = await store_of(request).write(
-        conversations.set_status_of_many, account_of(request), form.ids, form.status, now_ms()
+
+    def show(results: list[BatchResult]) -> web.Response:
+        updated = sum(result.action == "updated" for result in results)
+        return data_answer(StatusResults(results, StatusMeta(len(results), updated, len(results) - updated, form.status)))
+
+    return await write(
+        request, show, conversations.set_status_of_many, account_of(request), form.ids, form.status, now_ms()
     )
-    updated = sum(result.action == "updated" for result in results)
-    return data_answer(StatusResults(results, StatusMeta(len(results), updated, len(results) - updated, form.status)))
 
 
 async def delete_sessions(request: web.Request) -> web.Response:
     """Remove sessions; those that generate right now stay."""
     form = await read_form(request, IdBatch)
-    results = await store_of(request).write(conversations.remove_many, account_of(request), form.ids, now_ms())
-    return data_answer(delete_results(results))
+    return await write(request, deleted_answer, conversations.remove_many, account_of(request), form.ids, now_ms())
 
 
 async def get_session_scope(request: web.Request) -> web.Response:

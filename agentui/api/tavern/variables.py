@@ -28,6 +28,7 @@ from agentui.api.tavern.forms import (
     route,
     store_of,
     validate,
+    write,
 )
 from agentui.jsonio import Json
 from agentui.sessions.listing import Listed
@@ -216,8 +217,11 @@ class PagePromotions(TypedDict):
 
 async def put_variable(request: web.Request) -> web.Response:
     """Write one variable: 201 when that makes it, 200 when it was there."""
-    write = _put_of(validate(VariableForm, await read_document(request, parse=parse)), "")
-    done = await store_of(request).write(records.put, account_of(request), write, now_ms())
+    put = _put_of(validate(VariableForm, await read_document(request, parse=parse)), "")
+    return await write(request, _written_answer, records.put, account_of(request), put, now_ms())
+
+
+def _written_answer(done: Written) -> web.Response:
     return data_answer(done.variable.as_json(), status=201 if done.is_new else 200)
 
 
@@ -225,7 +229,10 @@ async def put_batch(request: web.Request) -> web.Response:
     """Write up to 100 variables, all or none."""
     form = validate(BatchForm, await read_document(request, parse=parse))
     writes = [_put_of(item, f"/items/{index}") for index, item in enumerate(form.items)]
-    done = await store_of(request).write(records.put_all, account_of(request), writes, now_ms())
+    return await write(request, _batch_answer, records.put_all, account_of(request), writes, now_ms())
+
+
+def _batch_answer(done: Sequence[Written]) -> web.Response:
     created = sum(item.is_new for item in done)
     meta = {"total": len(done), "created": created, "updated": len(done) - created}
     return data_answer({"results": [_result(index, item) for index, item in enumerate(done)], "meta": meta})
@@ -292,8 +299,7 @@ async def get_variable(request: web.Request) -> web.Response:
 async def delete_variable(request: web.Request) -> web.Response:
     """Delete a variable, also one whose host is gone."""
     id = path_id(request)
-    await store_of(request).write(records.remove, account_of(request), id)
-    return data_answer(Deleted(id))
+    return await write(request, lambda _: data_answer(Deleted(id)), records.remove, account_of(request), id)
 
 
 async def resolve_variables(request: web.Request) -> web.Response:
