@@ -71,9 +71,7 @@ async def serve(request: web.Request, state: State) -> web.StreamResponse:
         state.in_flight -= 1
 
 
-async def _answer_once(
-    request: web.Request, state: State, run: Run, wire: WireRequest, claim: Claim
-) -> web.StreamResponse:
+async def _answer_once(request: web.Request, state: State, run: Run, wire: WireRequest, claim: Claim) -> web.StreamResponse:
     """Answer a turn whose request has a key: as it was answered before, else by a run that goes on when its caller leaves.
 
     Raises ApiError as ``TurnDesk.answered`` does.

@@ -46,9 +46,7 @@ def claim(key: str, *parts: str | bytes) -> Claim:
     Raises 400 ``validation_error`` for a key that is none.
     """
     if not (0 < len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
-        raise failure(
-            "validation_error", f"An Idempotency-Key has 1 to {MAX_KEY} printable characters of ASCII.", param=HEADER
-        )
+        raise failure("validation_error", f"An Idempotency-Key has 1 to {MAX_KEY} printable characters of ASCII.", param=HEADER)
     digest = sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part

@@ -170,9 +170,7 @@ async def twice(trial: Trial, engines: Sequence[str] = ENGINES, *, has_one_key: 
                 for number, engine in enumerate(engines)
             ]
             wanted = -(-trial.size // len(lanes))
-            every = [
-                Twins(lane, trial, mock, random.Random(trial.random.random()), has_one_key=has_one_key) for lane in lanes
-            ]
+            every = [Twins(lane, trial, mock, random.Random(trial.random.random()), has_one_key=has_one_key) for lane in lanes]
             await asyncio.gather(*(_live(trial, twins, wanted) for twins in every))
     finally:
         await mock.close()

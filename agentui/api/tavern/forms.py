@@ -325,9 +325,7 @@ def described(form: type[Form]) -> dict[str, str]:
     return {name: field.description or "" for name, field in form.model_fields.items()}
 
 
-def route(
-    method: str, path: str, handler: Any, answer: Any, *errors: int, writes: bool | None = None, **fields: Any
-) -> Route:
+def route(method: str, path: str, handler: Any, answer: Any, *errors: int, writes: bool | None = None, **fields: Any) -> Route:
     """A route of the memory: it may always answer 400, and below an id 404. One that ``writes`` (unless it is said, all but GET
     do) takes an Idempotency-Key."""
     found = {404} if "{" in path else set()

@@ -206,9 +206,7 @@ async def set_status_of_sessions(request: web.Request) -> web.Response:
         updated = sum(result.action == "updated" for result in results)
         return data_answer(StatusResults(results, StatusMeta(len(results), updated, len(results) - updated, form.status)))
 
-    return await write(
-        request, show, conversations.set_status_of_many, account_of(request), form.ids, form.status, now_ms()
-    )
+    return await write(request, show, conversations.set_status_of_many, account_of(request), form.ids, form.status, now_ms())
 
 
 async def delete_sessions(request: web.Request) -> web.Response:

@@ -26,9 +26,7 @@ def upgrade(op: Operations) -> None:
         ),
         sa.Column("status", sa.Integer(), comment="Of the answer that is kept; null while the floor generates."),
         sa.Column("headers_json", sa.Text()),
-        sa.Column(
-            "body", sa.LargeBinary(), comment="Compressed; null where it is too large, or was given up for newer ones."
-        ),
+        sa.Column("body", sa.LargeBinary(), comment="Compressed; null where it is too large, or was given up for newer ones."),
         sa.Column("size", sa.Integer(), server_default="0", nullable=False, comment="Bytes of the body."),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["floor_id"], ["floors.id"], name="fk_claims_floor_id", ondelete="CASCADE"),
