@@ -160,9 +160,7 @@ class ProxyAnswer:
             may_fail = self._run.conclude is not None or len(self._run.plan.nodes) > 1
             if may_fail and self._response.content_type == "text/event-stream":
                 self._raw_ends = _RawEnd(self._vendor)
-            self._begin()
-            await self._response.prepare(self._request)
-            self._keep_alive(self._response, None)
+            await self._open_raw(self._response)
         if self._raw_ends is not None:
             chunk, self._held_raw = self._raw_ends.cut(self._held_raw, chunk)
         if chunk:
@@ -300,6 +298,12 @@ class ProxyAnswer:
         response.begin(self._request)
         self._keep_alive(response, shape.heartbeat)
         return response
+
+    async def _open_raw(self, response: web.StreamResponse) -> None:
+        """Send the head of another's answer."""
+        self._begin()
+        await response.prepare(self._request)
+        self._keep_alive(response, None)
 
     def _begin(self) -> None:
         """From here on the answer's length has no limit, only its silence."""

@@ -81,24 +81,43 @@ class RecordedAnswer(ProxyAnswer):
         """As in ``ProxyAnswer``; to nobody, where the caller is gone."""
         return web.Response() if self._is_alone else await super().fail(error)
 
-    async def _begin(self, heartbeat: bytes | None) -> None:
+    async def room(self) -> None:
+        """As in ``ProxyAnswer``; a caller who is gone has room for everything."""
         if self._is_alone:
             return
         try:
-            await super()._begin(heartbeat)
+            await super().room()
         except ConnectionError:
             self.leave()
 
-    async def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> bool:
+        self._keep(data)
+        if self._is_alone:
+            return True
+        try:
+            return super()._write(data)
+        except ConnectionError:
+            self.leave()
+            return True
+
+    async def _open_raw(self, response: web.StreamResponse) -> None:
+        if self._is_alone:
+            return
+        try:
+            await super()._open_raw(response)
+        except ConnectionError:
+            self.leave()
+
+    async def _forward(self, data: bytes) -> None:
         self._keep(data)
         if self._is_alone:
             return
         try:
-            await super()._write(data)
+            await super()._forward(data)
         except ConnectionError:
             self.leave()
 
-    def _lose_caller(self) -> None:
+    def _lose(self) -> None:
         self.leave()
 
     def _keep(self, data: bytes) -> None:

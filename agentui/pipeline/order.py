@@ -1,7 +1,7 @@
 """``Order``: which node waits for which. The only import of networkx, and only where there is a graph.
 
-    n1 -> n2 -> n3    a line: everything about it is known by looking at it, as of most pipelines
-    n1 -> n3 <- n2    a graph: networkx, which takes some 10 MB and a quarter of a start's imports
+n1 -> n2 -> n3    a line: everything about it is known by looking at it, as of most pipelines
+n1 -> n3 <- n2    a graph: networkx, which takes some 10 MB and a quarter of a start's imports
 """
 
 from collections.abc import Iterable, Sequence

@@ -169,9 +169,7 @@ def _variables(spec: PipelineSpec, builds: Mapping[str, Build]) -> frozenset[str
     return frozenset(name.partition(".")[0] for build in every for name in (*build.names, *build.tier_names, *build.stored))
 
 
-def _check_reads(
-    spec: PipelineSpec, graph: Order, reads: Mapping[str, frozenset[str]], problems: list[Problem]
-) -> None:
+def _check_reads(spec: PipelineSpec, graph: Order, reads: Mapping[str, frozenset[str]], problems: list[Problem]) -> None:
     """A template may only read the OUT of nodes that run before it."""
     enabled = {node.id: node.enabled for node in spec.nodes}
     for reader, read in reads.items():
@@ -248,9 +246,7 @@ def _plan(
     )
 
 
-def _plan_node(
-    spec: NodeSpec, node: Node[Any], build: Build, graph: Order, position: Mapping[str, int]
-) -> PlanNode:
+def _plan_node(spec: NodeSpec, node: Node[Any], build: Build, graph: Order, position: Mapping[str, int]) -> PlanNode:
     return PlanNode(
         id=spec.id,
         type=spec.type,

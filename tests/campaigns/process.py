@@ -66,11 +66,7 @@ class Process:
 
     def faults(self) -> list[str]:
         """The lines of the log that tell of a fault of agentui's own."""
-        return [
-            line
-            for line in self.log.read_text(errors="replace").splitlines()
-            if any(word in line for word in _FAULTS)
-        ]
+        return [line for line in self.log.read_text(errors="replace").splitlines() if any(word in line for word in _FAULTS)]
 
     async def health(self) -> dict[str, Json]:
         """What /health says, asked on a connection of its own. Raises TimeoutError when nothing comes in 30 seconds."""
