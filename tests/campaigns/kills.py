@@ -145,9 +145,9 @@ class Lane:
     async def cycle(self, cycle: int, trial: Trial) -> None:
         """One life of the server. Raises RuntimeError when it does not come up."""
         is_cold = self.nursery is None or cycle % 50 == 0
-        async with self._serving(is_cold) as (origin, kill):
+        async with self.life(is_cold) as (origin, kill):
             began = time.monotonic()
-            self.interrupted += await self._recovered(origin)
+            self.interrupted += await self.recovered(origin)
             self._note_restart(began, is_cold)
             names = f"g{cycle // GENERATION}-%"
             for wrong in await found_wrong(self.house.tables, self.witness, f"g{max(cycle - 1, 0) // GENERATION}-%"):
@@ -188,7 +188,7 @@ class Lane:
             trial.fail(f"lane {self.number}, cycle {cycle}: no turn succeeds after PostgreSQL came back, {names}")
         self.revivals.append(time.monotonic() - began)
 
-    async def _recovered(self, origin: str) -> int:
+    async def recovered(self, origin: str) -> int:
         """Wait until the memory answers and nothing of the former life generates; how many floors had been interrupted."""
         await _ask(origin)
         end = time.monotonic() + _SLOW
@@ -206,7 +206,7 @@ class Lane:
     started_in: float = 0.0
 
     @asynccontextmanager
-    async def _serving(self, is_cold: bool) -> AsyncIterator[tuple[str, Any]]:
+    async def life(self, is_cold: bool) -> AsyncIterator[tuple[str, Any]]:
         """A server that listens, and how to kill it; it is dead afterwards."""
         folders = [f"--{name}={self.folder / name}" for name in ("pipelines", "presets", "data")]
         arguments, log = ["serve", "--port", "0", *folders], self.folder / "log"
@@ -338,8 +338,8 @@ async def _live(trial: Trial, lane: Lane, lanes: int, mock: Mock) -> None:
             trial.fail(f"lane {lane.number}, cycle {cycle}: {error}")
             break
         mock.requests.clear()
-    async with lane._serving(is_cold=False) as (origin, _):
-        lane.interrupted += await lane._recovered(origin)
+    async with lane.life(is_cold=False) as (origin, _):
+        lane.interrupted += await lane.recovered(origin)
         for wrong in [*await found_wrong(lane.house.tables, lane.witness), *await lane.house.check()]:
             trial.fail(f"lane {lane.number}, at the end: {wrong}")
     for surprise in lane.witness.surprises:
