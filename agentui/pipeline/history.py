@@ -174,6 +174,7 @@ class RunHistory:
         """Take in a run that begins; it moves to the ended ones by itself."""
         self._runs[run.id] = run
         run.on_finish = self._settle
+        run.audience = self._feeds
         for feed in tuple(self._feeds):
             feed.put(run)
 

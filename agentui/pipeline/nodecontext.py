@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from agentui.pipeline.run import Run, Services
 
 CHUNK_EVENT_SECONDS = 0.05
+"""How long pieces of a stream are gathered for one event while somebody watches."""
+UNWATCHED_EVENT_SECONDS = 1.0
+"""The same while nobody does: an event costs as much as passing the piece on."""
+MOST_GATHERED = 4096
+"""Characters of one event, but for the piece that exceeds them; larger events are not shown in place."""
 
 
 class NodeContext:
@@ -113,7 +118,10 @@ class NodeContext:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""
         self._heard += text
         now = time.monotonic()
-        if now - self._heard_at >= CHUNK_EVENT_SECONDS:
+        waited = now - self._heard_at
+        if waited < CHUNK_EVENT_SECONDS:
+            return
+        if waited >= UNWATCHED_EVENT_SECONDS or len(self._heard) >= MOST_GATHERED or self.run.is_watched:
             self._heard_at = now
             self.flush_chunks()
 

@@ -1,7 +1,7 @@
 """One run of a plan: its identity, its clock, what its nodes gave out, and what was heard of it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic, time_ns
@@ -87,6 +87,8 @@ class Run:
     """Bytes of upstream answers that OUT holds."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
     """Hears once that the run is over."""
+    audience: Collection[object] = field(default=(), init=False)
+    """Who listens to all runs, now; who follows this one alone waits at ``events``."""
 
     def __post_init__(self) -> None:
         self.context: MacroContext = MacroContext(self.incoming)
@@ -99,6 +101,11 @@ class Run:
         if self.clock is not None and self.finished is None:
             self.clock.stop()
         self.deadline = inf
+
+    @property
+    def is_watched(self) -> bool:
+        """True while somebody follows what happens as it happens, and does not only read it later."""
+        return bool(self.audience) or bool(self.events.waiting)
 
     def emit(
         self, type: EventType, node: str | None = None, data: Json | Callable[[], Json] = None, *, pinned: bool = False
