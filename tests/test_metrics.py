@@ -14,11 +14,11 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from agentui.api.proxy import PROXIED
+from agentui.api.dialects import DIALECTS, is_proxied
 from agentui.api.server import Listener, create_app
 from agentui.api.siblings import Family
 from agentui.api.state import STATE
-from agentui.api.telemetry import BOUNDS, DIALECTS, MOST_NAMES, OTHER, Counters, Histogram, route_of
+from agentui.api.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histogram, route_of
 from agentui.jsonio import dumps
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS as CALLERS
@@ -185,11 +185,11 @@ async def test_the_token_is_asked_for_as_prometheus_sends_it(start_server: Start
 
 
 def test_every_proxied_path_has_its_dialect() -> None:
-    assert {path for path in PROXIED if "{" not in path} == DIALECTS.keys()
-    for path in (*PROXIED, "/v1/models/some-model:generateContent", "/v1alpha/models/m:countTokens"):
-        assert route_of(path.replace("{version:v1|v1beta|v1alpha}", "v1beta").replace("{call:.+:[A-Za-z]+}", "m:x")).is_proxied
-        prefixed = "/p/mine" + path.replace("{version:v1|v1beta|v1alpha}", "v1").replace("{call:.+:[A-Za-z]+}", "m:x")
-        assert route_of(prefixed).is_proxied
+    for path in (*DIALECTS, "/v1beta/models/m:x", "/v1/models/some-model:generateContent", "/v1alpha/models/m:countTokens"):
+        assert is_proxied(path)
+        route, prefixed = route_of(path), route_of("/p/mine" + path)
+        assert route.is_proxied and route == prefixed
+        assert route.dialect == DIALECTS.get(path, "gemini")
 
 
 @pytest.mark.parametrize(

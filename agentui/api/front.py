@@ -10,13 +10,12 @@ from functools import lru_cache
 
 from aiohttp import web
 
+from agentui.api.dialects import DIALECTS
 from agentui.api.guard import guarded, refuse_expectation
-from agentui.api.proxy import PROXIED, serve
+from agentui.api.proxy import serve
 from agentui.api.state import State
 
 Front = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
-
-_PATHS = frozenset(path for path in PROXIED if "{" not in path)
 
 
 def make_front(state: State, application: Front) -> Front:
@@ -55,4 +54,4 @@ def is_plain(path: str) -> bool:
         if not pipeline or not pipeline.isascii() or not pipeline.replace("-", "").replace("_", "").isalnum():
             return False
         path = slash + rest
-    return path in _PATHS
+    return path in DIALECTS

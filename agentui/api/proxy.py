@@ -1,7 +1,6 @@
 """The proxied routes: a caller's request through a pipeline and back in the caller's dialect."""
 
 import asyncio
-import re
 import time
 from functools import partial
 from urllib.parse import unquote
@@ -9,6 +8,7 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from agentui.api.answer import ProxyAnswer
+from agentui.api.dialects import DIALECTS, GEMINI_ROUTE
 from agentui.api.guard import REDACTOR, own_headers
 from agentui.api.incoming import read_body, read_incoming
 from agentui.api.plain import PlainRequest
@@ -25,29 +25,12 @@ from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run
 from agentui.sessions.repeat import HEADER, Claim
 
-PROXIED = (
-    "/v1/chat/completions",
-    "/v1/responses",
-    "/v1/responses/input_tokens",
-    "/v1/embeddings",
-    "/v1/messages",
-    "/v1/messages/count_tokens",
-    "/{version:v1|v1beta|v1alpha}/models/{call:.+:[A-Za-z]+}",
-)
-"""POST routes that run a pipeline; each also stands below ``/p/{pipeline}``."""
-_GEMINI = re.compile(r"/v1(?:beta|alpha)?/models/.+:[A-Za-z]+")
-
 
 def add_proxy_routes(app: web.Application) -> None:
     """Register the proxied routes."""
-    for path in PROXIED:
+    for path in (*DIALECTS, GEMINI_ROUTE):
         app.router.add_post(path, proxy)
         app.router.add_post("/p/{pipeline}" + path, proxy)
-
-
-def is_proxied(path: str) -> bool:
-    """True for a path, without ``/p/{pipeline}`` before it, whose POST runs a pipeline."""
-    return path in PROXIED or _GEMINI.fullmatch(path) is not None
 
 
 async def proxy(request: web.Request) -> web.StreamResponse:

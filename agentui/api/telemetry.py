@@ -10,17 +10,16 @@ import re
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
 from contextvars import Token
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from aiohttp import web
 
+from agentui.api.dialects import DIALECTS, GEMINI
 from agentui.api.limits import Limits
 from agentui.api.memory import PREFIXES
 from agentui.api.tracing import RequestTrace, Tracing
-from agentui.chat.request import VendorName
 from agentui.logs import REQUEST
 from agentui.pipeline.run import Run
 from agentui.pipeline.usage import told_tokens
@@ -35,16 +34,6 @@ NO_DIALECT = "none"
 CANCELLED = "cancelled"
 """What stands for the status of an answer that nobody waited for."""
 
-DIALECTS: Mapping[str, VendorName] = {
-    "/v1/chat/completions": "openai",
-    "/v1/responses": "openai_responses",
-    "/v1/responses/input_tokens": "openai_responses",
-    "/v1/embeddings": "openai",
-    "/v1/messages": "claude",
-    "/v1/messages/count_tokens": "claude",
-}
-"""The proxied paths, but for Gemini's, and whose they are."""
-_GEMINI = re.compile(r"/(v1|v1beta|v1alpha)/models/.+:[A-Za-z]+")
 _MODELS = re.compile(r"/(v1|v1beta|v1alpha)/models(/.*)?")
 _PLAIN = frozenset({"/", "/health", "/ready", "/metrics", "/openapi.json", "/favicon.ico"})
 
@@ -73,7 +62,7 @@ def route_of(path: str) -> Route:
     dialect = DIALECTS.get(path)
     if dialect is not None:
         return Route(path, dialect, True)
-    if match := _GEMINI.fullmatch(path):
+    if match := GEMINI.fullmatch(path):
         return Route(f"/{match[1]}/models/{{call}}", "gemini", True)
     if match := _MODELS.fullmatch(path):
         return Route(f"/{match[1]}/models", NO_DIALECT, False)

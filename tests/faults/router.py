@@ -15,6 +15,7 @@ EXAMPLES = {
     "number": "1",
     "pipeline": "same",
     "sequence": "0",
+    "name": "js/main.js",
     "model": "text",
     "version": "v1beta",
     "call": "text:generateContent",
@@ -46,15 +47,13 @@ class Door:
 
 
 def doors(app: web.Application) -> list[Door]:
-    """Every route; of the editor's many files the page, one script and one style sheet."""
+    """Every route, by one path of it."""
     found = {
         Door(route.method, route.resource.canonical, _path(route.resource.canonical), _body(route.resource.canonical))
         for route in app.router.routes()
         if route.resource is not None
     }
-    files = [door for door in found if door.path.startswith("/ui/") and not door.path.endswith((".html", "/"))]
-    dropped = set(files) - {next(door for door in files if door.path.endswith(suffix)) for suffix in (".js", ".css")}
-    return sorted(found - dropped, key=str)
+    return sorted(found, key=str)
 
 
 def acting(app: web.Application) -> list[Door]:

@@ -637,17 +637,22 @@ async def test_an_idempotent_request_is_not_repeated_behind_our_back(server: Byt
 
 
 async def test_an_answer_nobody_asked_for_is_never_given_to_the_next_request(server: Bytes, upstream: Upstream) -> None:
+    asked, refused = asyncio.Event(), asyncio.Event()
+
     async def script(visit: Visit) -> None:
         if visit.number == 1:
             await visit.answer(200, b"first")
-            await asyncio.sleep(0.05)
+            await asked.wait()
             await visit.answer(200, b"stray")
+            await visit.gone()
+            refused.set()
         else:
             await visit.answer(200, b"second")
 
     server.script = script
     assert (await upstream.send(post(server))).body == b"first"
-    await asyncio.sleep(0.1)
+    asked.set()
+    await refused.wait()
     assert (await upstream.send(post(server))).body == b"second"
 
 

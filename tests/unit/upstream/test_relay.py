@@ -95,8 +95,8 @@ async def test_silence_and_a_cut_are_errors(server: Bytes, upstream: Upstream) -
 
     async def script(visit: Visit) -> None:
         await visit.say(CHUNKED)
-        for _ in range(4):
-            await asyncio.sleep(0.15)
+        for _ in range(6):
+            await asyncio.sleep(0.3)
             await visit.say(b"1\r\nx\r\n")
         await visit.gone()
 
@@ -105,10 +105,10 @@ async def test_silence_and_a_cut_are_errors(server: Bytes, upstream: Upstream) -
         return True
 
     server.script = script
-    async with upstream.open(post(server, timeouts=Timeouts(idle=0.4))) as stream:
+    async with upstream.open(post(server, timeouts=Timeouts(idle=1.5))) as stream:
         with pytest.raises(UpstreamTimeout):
             await stream.relay(take)
-    assert len(pieces) == 4
+    assert len(pieces) == 6
 
     async def cut(visit: Visit) -> None:
         await visit.say(CHUNKED, b"1\r\nx\r\n")
