@@ -367,21 +367,23 @@ async def test_two_servers_on_one_postgresql_share_the_keys(
 async def test_an_sdk_that_tries_again_by_itself_is_one_turn(adventure: House) -> None:
     from openai import AsyncOpenAI
 
-    adventure.mock.script(Step(text="Slow words.", hold="headers"))
     base = f"{adventure.server.origin}/p/count/v1"
-    async with AsyncOpenAI(base_url=base, api_key=API_KEY, timeout=0.5, max_retries=20) as client:
+    async with AsyncOpenAI(base_url=base, api_key=API_KEY, max_retries=20) as client:
         headers = {"x-agentui-session": "s", "Idempotency-Key": "sdk"}
         said: list[Json] = [{"role": "user", "content": "Hi"}]
+        # The first turn of all opens the memory, which may take longer than this client waits.
+        await client.chat.completions.create(model="text", messages=said, extra_headers={"x-agentui-session": "other"})
+        adventure.mock.script(Step(text="Slow words.", hold="headers"))
         turn = asyncio.ensure_future(
-            client.chat.completions.with_raw_response.create(model="text", messages=said, extra_headers=headers)
+            client.chat.completions.with_raw_response.create(model="text", messages=said, extra_headers=headers, timeout=0.5)
         )
-        await adventure.mock.was_asked()
+        await adventure.mock.was_asked(2)
         await asyncio.sleep(1)
         adventure.mock.release()
         got = await turn
     assert got.headers["idempotent-replayed"] == "true"
     assert json.loads(got.content)["choices"][0]["message"]["content"] == "Slow words."
-    assert len(adventure.mock.requests) == 1
+    assert len(adventure.mock.requests) == 2
     assert await adventure.memory.states(got.headers["x-agentui-session"]) == ["committed"]
 
 

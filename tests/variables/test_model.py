@@ -266,6 +266,6 @@ def test_the_store_agrees_with_the_model(base: Database) -> None:
     run_state_machine_as_test(
         OnThisStore,
         settings=settings(
-            max_examples=25, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+            max_examples=15, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
         ),
     )
