@@ -1,25 +1,26 @@
 """Sortable ids and the clock."""
 
 import base64
-import itertools
 import os
 import time
 from typing import Protocol
 
+_COUNT_BITS = 16
 _last = 0
 
 
 def _stamp() -> int:
-    """The wall clock's milliseconds, or one more than the last stamp where the clock stood still or went back: what one
-    process makes sorts in the order in which it was made."""
+    """The wall clock's milliseconds, and behind them 16 bits that count what is made while the clock stands still, or is
+    behind the last stamp because it went back: what one process makes sorts in the order in which it was made."""
     global _last
-    _last = max(time.time_ns() // 1_000_000, _last + 1)
+    _last = max(time.time_ns() // 1_000_000 << _COUNT_BITS, _last + 1)
     return _last
 
 
 def new_id(prefix: str) -> str:
-    """Make an id such as ``run_019c0c…``: 48 bits of milliseconds and 80 random bits in hex, sortable by time made."""
-    return f"{prefix}_{_stamp():012x}{os.urandom(10).hex()}"
+    """Make an id such as ``run_019c0c…`` in hex, sortable by time made: 48 bits of milliseconds, 16 bits of a count within
+    them and 64 random bits."""
+    return f"{prefix}_{_stamp():016x}{os.urandom(8).hex()}"
 
 
 _BY_BYTES = bytes.maketrans(
@@ -28,16 +29,13 @@ _BY_BYTES = bytes.maketrans(
 )
 """Base 64 with the characters of URLs in the order of their bytes, so that texts sort as the numbers do."""
 
-_made = itertools.count()
-
 
 def new_short_id() -> str:
     """Make an id of 21 characters of ``A-Za-z0-9_-`` for a row of the memory.
 
-    42 bits of milliseconds, 18 bits of this process's count, 66 random bits: rows made later sort later.
+    42 bits of milliseconds, 16 bits of a count within them, 68 random bits: rows made later sort later.
     """
-    number = (_stamp() << 18 | next(_made) & 0x3FFFF) << 66
-    number |= int.from_bytes(os.urandom(9)) >> 6
+    number = _stamp() << 68 | int.from_bytes(os.urandom(9)) >> 4
     # Two bits more make whole bytes; the digit that they end up in is left out.
     return base64.b64encode((number << 2).to_bytes(16))[:21].translate(_BY_BYTES).decode()
 

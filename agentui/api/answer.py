@@ -404,6 +404,8 @@ class _Pulse:
     def stop(self) -> None:
         """The stream is over."""
         self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
     def _look(self) -> None:
         silent = self._loop.time() - self._since

@@ -7,6 +7,8 @@ relatively; so a browser keeps them all and asks for none of the two hundred aga
 
 import hashlib
 import secrets
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -78,10 +80,11 @@ def index_policy(nonce: str) -> str:
 
 @dataclass(frozen=True)
 class _Edition:
-    """The files as they stood at one moment: a version, which is another one when any of them changed, and their stamps."""
+    """The files as they stood at one moment, those that were there: a version, which is another one when any of them changed,
+    and of each its stamp and the hash of its content."""
 
     version: str
-    stamps: dict[str, _Stamp]
+    files: Mapping[str, tuple[_Stamp, str]]
 
 
 class _Files:
@@ -89,13 +92,21 @@ class _Files:
 
     def __init__(self, files: dict[str, Path]) -> None:
         self._files = files
-        self._edition = self.edition()
+        self._edition = _Edition("", {})
+        self.edition()
 
     def edition(self) -> _Edition:
-        """Look how the files stand now; their addresses of this version may be kept by browsers from here on."""
-        stamps = {name: _stamp(path) for name, path in self._files.items()}
-        version = hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
-        self._edition = _Edition(version, stamps)
+        """Look how the files stand now; their addresses of this version may be kept by browsers from here on.
+
+        What did not change since the last look is not read again. An update in place may have taken files away.
+        """
+        found: dict[str, tuple[_Stamp, str]] = {}
+        for name, path in self._files.items():
+            with suppress(OSError):
+                stamp, known = _stamp(path), self._edition.files.get(name)
+                found[name] = known if known is not None and known[0] == stamp else (stamp, _digest(path.read_bytes()))
+        version = _digest("".join(f"{name} {digest}\n" for name, (_, digest) in found.items()).encode())
+        self._edition = _Edition(version, found)
         return self._edition
 
     async def send(self, request: web.Request) -> web.Response:
@@ -107,12 +118,12 @@ class _Files:
         return self._answer(request, ICON)
 
     def _answer(self, request: web.Request, name: str) -> web.Response:
-        path = self._files.get(name)
-        if path is None:
-            raise NotFound(f"There is no file {name[:200]!r} of the editor.")
-        stamp = _stamp(path)
-        body = path.read_bytes()
-        etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+        try:
+            path = self._files[name]
+            stamp, body = _stamp(path), path.read_bytes()
+        except (KeyError, FileNotFoundError):
+            raise NotFound(f"There is no file {name[:200]!r} of the editor.") from None
+        etag = f'"{_digest(body)}"'
         headers = {
             "etag": etag,
             "cache-control": KEPT if self._is_kept(request, name, stamp) else REVALIDATED,
@@ -125,12 +136,17 @@ class _Files:
 
     def _is_kept(self, request: web.Request, name: str, stamp: _Stamp) -> bool:
         # A page of an older version may still be loading while the files are being replaced.
-        return request.match_info.get("version") == self._edition.version and self._edition.stamps[name] == stamp
+        known = self._edition.files.get(name)
+        return request.match_info.get("version") == self._edition.version and known is not None and known[0] == stamp
 
 
 def _stamp(path: Path) -> _Stamp:
     status = path.stat()
     return status.st_mtime_ns, status.st_size
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 class _Index:

@@ -12,6 +12,7 @@ from aiohttp import web
 from agentui.api.answer import STREAM_HEADERS, ProxyAnswer
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
+from agentui.jsonio import dumps_text
 from agentui.pipeline.run import Run
 from agentui.sessions.repeat import MAX_ANSWER, Claim, Saved, pack
 from agentui.settings import Settings
@@ -62,12 +63,13 @@ class RecordedAnswer(ProxyAnswer):
             return await self._saved(200, {**self._own_headers(), "content-type": "application/json"}, self._body)
         self._last = self._ending()
         self._keep(self._last)
-        if not self._size:
+        if not self._size and not self._is_raw:
             raise AgentUIError("The pipeline ended without an answer.")
+        recorded = None if self._repeats_a_key() else self._recorded()
         if self._is_raw and self._response is not None:
-            return await self._saved(self._response.status, self._response.headers, self._recorded())
+            return await self._saved(self._response.status, self._response.headers, recorded)
         kind = self._vendor.stream_format(self._wire).content_type
-        return await self._saved(200, {**self._own_headers(), **STREAM_HEADERS, "content-type": kind}, self._recorded())
+        return await self._saved(200, {**self._own_headers(), **STREAM_HEADERS, "content-type": kind}, recorded)
 
     async def finish(self) -> web.StreamResponse:
         """As in ``ProxyAnswer``; to nobody, where the caller is gone."""
@@ -131,6 +133,11 @@ class RecordedAnswer(ProxyAnswer):
     def _recorded(self) -> bytes | None:
         """All pieces; None where they are too large."""
         return b"".join(self._pieces) if self._size <= MAX_ANSWER else None
+
+    def _repeats_a_key(self) -> bool:
+        """Whether a key stands in what the answer says. A stream may bring it in pieces, none of which can be masked."""
+        said = dumps_text(self._run.out.get(self._run.plan.nodes[self._run.plan.answer].id, {}))
+        return self._run.redactor.redact(said) != said
 
     def _ending(self) -> bytes:
         """What is held back until the turn is kept, written by a twin of the renderer: should that fail, the renderer itself

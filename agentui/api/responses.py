@@ -141,8 +141,9 @@ class StreamedResponse(LeanResponse):
         return self._put(b"%x\r\n%b\r\n" % (len(data), data) if self._in_chunks else data)
 
     async def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send a piece, and wait until the caller has room for more. Raises ConnectionError when the caller is gone."""
-        if data and not self.put(bytes(data)):
+        """Send a piece, and wait until the caller has room for more; behind the end nothing is sent. Raises ConnectionError
+        when the caller is gone."""
+        if data and not self._is_over and not self.put(bytes(data)):
             await self.drain()
 
     async def write_eof(self, data: bytes = b"") -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Container, Mapping
+from contextlib import closing
 
 from agentui.errors import AgentUIError, UpstreamTimeout
 from agentui.jsonio import Json, dumps_text
@@ -135,10 +136,10 @@ class _Walk:
         ctx = NodeContext(run, node.id, node.type, self.answer if answers else None)
         run.emit("node.started", node.id)
         try:
-            out = await node.node.run(ctx)
+            with closing(ctx):
+                out = await node.node.run(ctx)
         except AgentUIError as error:
             _place(error, node, run)
-            ctx.close()
             run.emit("node.failed", node.id, describe_error(error))
             if not node.may_fail or answers:
                 raise
@@ -147,7 +148,6 @@ class _Walk:
             # A fault of the node's code: the canvas hears of it, the log has the rest.
             run.emit("node.failed", node.id, INTERNAL)
             raise
-        ctx.close()
         run.emit("node.finished", node.id, self._freeze(node.id, out))
         if answers and not node.node.calls_upstream:
             await self.answer.text(answer_text(out))

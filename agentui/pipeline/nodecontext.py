@@ -23,7 +23,7 @@ CHUNK_EVENT_SECONDS = 0.05
 UNWATCHED_EVENT_SECONDS = 1.0
 """The same while nobody does: an event costs as much as passing the piece on."""
 MOST_GATHERED = 4096
-"""Characters of one event, but for the piece that exceeds them; larger events are not shown in place."""
+"""Characters after which an event is made all the same; much larger ones are not shown in place."""
 
 
 class NodeContext:

@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 MAX_KEYS = 200_000
 """Claims that are kept, of whatever age."""
+_AT_ONCE = 500
+"""Claims that are looked at together when bodies have to go."""
 
 
 def answer_to(db: Connection, account: str, claim: Claim, owner: str, now: int) -> Saved | None:
@@ -125,11 +127,12 @@ def tidy(db: Connection, now: int, age: int, max_bytes: int, max_keys: int = MAX
     if excess <= 0:
         return gone
     oldest = select(claims.c.account_id, claims.c.key, claims.c.size).where(claims.c.size > 0).order_by(claims.c.updated_at)
-    for account, key, size in db.execute(oldest).all():
-        if excess <= 0:
-            break
-        db.execute(update(claims).where(claims.c.account_id == account, claims.c.key == key).values(body=None, size=0))
-        excess -= size
+    while excess > 0 and (some := db.execute(oldest.limit(_AT_ONCE)).all()):
+        for account, key, size in some:
+            if excess <= 0:
+                break
+            db.execute(update(claims).where(claims.c.account_id == account, claims.c.key == key).values(body=None, size=0))
+            excess -= size
     return gone
 
 

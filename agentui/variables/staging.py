@@ -259,13 +259,18 @@ def _targets(
 
 def _replace_read(db: Connection, account: str, writes: Sequence[Write], now: int) -> list[Write]:
     """Write what replaces a whole variable that the run read, if it is still the very row that was read; returns the other
-    writes. The commonest write of a turn, and done in one statement: the row need not be fetched to be compared."""
+    writes. The commonest write of a turn, and done in one statement: the row need not be fetched to be compared.
+
+    With other writes into shared tiers it returns all, so that all of them are locked in the one order of all writers.
+    """
     others, replacing = [], []
     for write in writes:
         if write.tier in SHARED and isinstance(write.expected, Stamp) and not write.edits[0].steps:
             replacing.append((write, write.expected))
         else:
             others.append(write)
+    if any(write.tier in SHARED for write in others):
+        return list(writes)
     # In the one order of all writers: two never wait for each other.
     for write, read in sorted(replacing, key=lambda pair: (pair[0].tier, pair[0].key)):
         row = {"variable": read.id, "read": read.version, "account": account, "text": _edited_text(write, MISSING), "now": now}

@@ -236,7 +236,7 @@ async def until_free(house: House) -> None:
 
 
 async def test_nobody_waits_for_ever_for_a_turn_without_a_caller(start_house: StartHouse) -> None:
-    house = await start_house(run_timeout=1)
+    house = await start_house(run_timeout=4)
     for number, (model, stream) in enumerate([("hang", False), ("hang-mid", True), ("forever", True)], 1):
         question = _question("openai", "plain", f"k{number}", stream=stream, model=model)
         async with asyncio.timeout(30), asking(house.server.origin, question) as (reader, _):
@@ -314,6 +314,31 @@ async def test_a_key_that_an_upstream_repeats_is_not_kept(adventure: House) -> N
     again = await keyed(adventure, "k")
     assert API_KEY.encode() not in again.body
     assert text_of("openai", again.json).startswith("The key is ***")
+
+
+@pytest.mark.parametrize("pipeline", ["count", "count-claude", "raw"])
+async def test_a_stream_that_repeats_a_key_in_pieces_is_not_kept(adventure: House, pipeline: str) -> None:
+    adventure.mock.script(Step(chunks=("The key is ", API_KEY[:7], API_KEY[7:], ".")))
+    first = await keyed(adventure, "k", pipeline=pipeline, stream=True)
+    assert first.status == 200 and len(adventure.mock.requests) == 1
+    assert await adventure.server.state.store.read(lambda db: db.scalar(select(claims.c.body))) is None
+    again = await keyed(adventure, "k", pipeline=pipeline, stream=True)
+    assert (again.status, code_of(again)) == (410, "idempotency_answer_gone")
+    assert len(adventure.mock.requests) == 1
+
+
+async def test_items_of_a_stream_with_a_key_can_be_referred_to(adventure: House) -> None:
+    """As without one: OpenAI keeps the items of its answers, and here they are kept of another vendor's."""
+    adventure.mock.script(Step(text="Once upon a time."))
+    streamed = await keyed(adventure, "k", dialect="openai_responses", pipeline="count-claude", stream=True)
+    [item] = [event["response"]["output"][0] for event in streamed.events if event.get("type") == "response.completed"]
+    asked = [{"type": "item_reference", "id": item["id"]}, {"role": "user", "content": "Go on."}]
+    async with aiohttp.ClientSession() as http:
+        headers = {"authorization": f"Bearer {API_KEY}", "x-agentui-session": "s"}
+        url = f"{adventure.server.origin}/p/count-claude/v1/responses"
+        async with http.post(url, headers=headers, json={"model": "text", "input": asked}) as answer:
+            assert answer.status == 200, await answer.text()
+    assert "Once upon a time." in str(adventure.mock.requests[-1].body["messages"])
 
 
 async def test_a_turn_of_a_dead_process_frees_its_key(adventure: House) -> None:

@@ -25,3 +25,16 @@ def test_ids_sort_as_they_were_made_whatever_the_clock_does(monkeypatch: pytest.
     monkeypatch.setattr("agentui.ids.time", SimpleNamespace(time_ns=partial(next, jumping())))
     made = [make() for _ in range(60)]
     assert made == sorted(set(made))
+
+
+@pytest.mark.parametrize("make", [partial(new_id, "run"), new_short_id])
+def test_ids_do_not_run_ahead_of_the_clock(monkeypatch: pytest.MonkeyPatch, make: Callable[[], str]) -> None:
+    """However many are made: those of another process, or of after a restart, sort behind them."""
+    monkeypatch.setattr("agentui.ids._last", 0)
+    now = time.time_ns()
+    monkeypatch.setattr("agentui.ids.time", SimpleNamespace(time_ns=lambda: now))
+    made = [make() for _ in range(10_000)]
+    assert made == sorted(set(made))
+    monkeypatch.setattr("agentui.ids._last", 0)
+    monkeypatch.setattr("agentui.ids.time", SimpleNamespace(time_ns=lambda: now + 1_000_000))
+    assert make() > made[-1]

@@ -216,9 +216,16 @@ async def write(
         return show(await store_of(request).write(transaction, *args, **kwargs))
     asked = claim_for(request, key, request.get(BODY, b""))
     desk = await request.app[STATE].desk.get()
-    saved, is_old = await desk.once(asked, lambda result: _saved(show(result)), transaction, *args, **kwargs)
-    headers = {**saved.headers, REPLAYED: "true"} if is_old else saved.headers
-    return web.Response(status=saved.status, body=saved.body(), headers=headers)
+    shown: list[web.Response] = []
+
+    def keep(result: T) -> Saved:
+        shown[:] = [show(result)]  # a transaction may be run again
+        return _saved(shown[0])
+
+    saved, is_old = await desk.once(asked, keep, transaction, *args, **kwargs)
+    if not is_old:
+        return shown[0]
+    return web.Response(status=saved.status, body=saved.body(), headers={**saved.headers, REPLAYED: "true"})
 
 
 def _saved(response: web.Response) -> Saved:

@@ -25,6 +25,10 @@ class Shelf:
         self._kept: OrderedDict[str, tuple[Json, int]] = OrderedDict()
         self._bytes = 0
 
+    def __deepcopy__(self, memo: dict[int, object]) -> "Shelf":
+        """There is one: a copy of a renderer puts on the same shelf."""
+        return self
+
     def put(self, items: Iterable[Json]) -> None:
         """Keep the items of an answer; those without an id, and those larger than the whole shelf, are not kept."""
         for item in items:
