@@ -91,7 +91,7 @@ async def refused(origin: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_stream_that_takes_too_long_is_told_so_in_its_dialect(tmp_path: Path, mock: Mock, dialect: str) -> None:
-    async with house(tmp_path, mock, 0.1) as server:
+    async with house(tmp_path, mock, 0.5) as server:
         caller = Caller(dialect, server.origin)
         url = server.origin + caller.path("forever", True)
         headers = {**caller.key_header()}
@@ -113,7 +113,7 @@ async def test_a_stream_that_takes_too_long_is_told_so_in_its_dialect(tmp_path: 
 
 
 async def test_an_answer_that_has_not_begun_becomes_a_503(tmp_path: Path, mock: Mock) -> None:
-    async with house(tmp_path, mock, 0.1) as server:
+    async with house(tmp_path, mock, 0.5) as server:
         asking = asyncio.create_task(whole(server.ask("hang", stream=False)))
         await mock.was_asked()
         await server.stop()
@@ -127,7 +127,7 @@ async def whole(asking: "aiohttp.client._RequestContextManager") -> tuple[int, M
 
 
 async def test_the_turn_of_a_stream_that_is_cut_is_a_failed_floor(tmp_path: Path, mock: Mock) -> None:
-    async with house(tmp_path, mock, 0.1) as server:
+    async with house(tmp_path, mock, 2.0) as server:
         async with server.ask("forever", x_agentui_session="s") as answer:
             await answer.content.readany()
             stopping = asyncio.create_task(server.stop())

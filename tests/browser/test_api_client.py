@@ -303,7 +303,7 @@ async def test_following_begins_where_it_is_told_and_ends_when_a_handler_says_so
 async def test_a_dead_silent_connection_is_made_anew(page_at: PageAt, script: Script) -> None:
     script.acts = [send(event(1), end="silent"), answer_with(204)]
     async with page_at(f"{script.origin}/health") as page:
-        seen = await run(page, EVENTS, FOLLOW, {"idle": 200})
+        seen = await run(page, EVENTS, FOLLOW, {"idle": 2500})
     assert script.asked == [None, "1"]
     assert seen["states"] == ["connecting", "open", "connecting offline", "closed"]
 

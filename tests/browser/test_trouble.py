@@ -246,6 +246,7 @@ async def test_a_half_mended_file_survives_a_reload(open_calm: OpenCalm) -> None
     await page.get_by_role("textbox", name="Text of broken").click()
     await page.keyboard.press("Control+End")
     await page.keyboard.insert_text('"half": ')
+    await page.wait_for_function("async () => JSON.stringify(await (await own('api/drafts.js')).loadDrafts()).includes('half')")
     page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
     await page.reload()
     await page.get_by_role("tab", name="broken").click()

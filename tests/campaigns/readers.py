@@ -197,7 +197,7 @@ async def _who_never_do(trial: Trial, crowd: int) -> None:
 
 
 CAMPAIGNS = (
-    [Campaign("crowd.readers", readers, counted="callers", short=100, long=1000, short_seconds=60.0, least=0.9)]
+    [Campaign("crowd.readers", readers, counted="callers", short=60, long=1000, short_seconds=60.0, least=0.9)]
     if HAS_PROC
     else []
 )

@@ -189,4 +189,4 @@ async def _live(trial: Trial, twins: Twins, wanted: int) -> None:
     await twins.finish()
 
 
-CAMPAIGNS = [Campaign("turns.twice", twice, counted="pairs", short=48, long=10_000, short_seconds=90)]
+CAMPAIGNS = [Campaign("turns.twice", twice, counted="pairs", short=32, long=10_000, short_seconds=90)]

@@ -292,7 +292,7 @@ async def test_an_answer_that_is_too_large_is_not_made_twice(adventure: House) -
         assert first.status == 200
         again = await keyed(adventure, f"{stream}", stream=stream)
         assert (again.status, code_of(again)) == (410, "idempotency_answer_gone")
-    for dialect in DIALECTS:
+    for dialect in ("claude", "gemini"):
         adventure.mock.script(Step(text="x" * (MAX_ANSWER + 1)))
         await keyed(adventure, dialect, dialect=dialect)
         again = await keyed(adventure, dialect, dialect=dialect)
