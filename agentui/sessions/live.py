@@ -224,12 +224,13 @@ class TurnDesk:
         still does after the wait, ``session_archived``, ``validation_error``; for a claim that somebody has
         ``idempotency_in_progress`` and ``idempotency_key_reused``; and the store's errors.
         """
+        wanted = _Wanted(session, branch, run_id, user_text, names, claim)
         if self._queue_seconds <= 0:
-            return await self._open(session, branch, run_id, user_text, names, claim)
+            return await self._open(wanted)
         deadline = asyncio.get_running_loop().time() + self._queue_seconds
         try:
             async with self._in_line((session, branch), deadline):
-                return await self._open_when_free(session, branch, run_id, user_text, names, claim, deadline)
+                return await self._open_when_free(wanted, deadline)
         except TimeoutError as error:
             raise failure(
                 "generation_queue_timeout",
@@ -351,20 +352,11 @@ class TurnDesk:
         self._global = (time.monotonic(), writes, layers)
         return layers
 
-    async def _open_when_free(
-        self,
-        session: str,
-        branch: str | None,
-        run_id: str,
-        user_text: str | None,
-        names: Set[str] | None,
-        claim: Claim | None,
-        deadline: float,
-    ) -> Turn:
+    async def _open_when_free(self, wanted: "_Wanted", deadline: float) -> Turn:
         """Try until the branch is free. Raises TimeoutError where it is not by the deadline, on the loop's clock."""
         while True:
             try:
-                return await self._open(session, branch, run_id, user_text, names, claim)
+                return await self._open(wanted)
             except ApiError as error:
                 if error.code != "generation_conflict":
                     raise
@@ -384,38 +376,20 @@ class TurnDesk:
             if self._ends.get(key) is event:
                 del self._ends[key]
 
-    async def _open(
-        self,
-        session: str,
-        branch: str | None,
-        run_id: str,
-        user_text: str | None,
-        names: Set[str] | None,
-        claim: Claim | None,
-    ) -> Turn:
+    async def _open(self, wanted: "_Wanted") -> Turn:
         """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
-        opening = asyncio.get_running_loop().create_task(self._opened(session, branch, run_id, user_text, names, claim))
+        opening = asyncio.get_running_loop().create_task(self._opened(wanted))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
             self.in_background(_end_unwanted(opening))
             raise
 
-    async def _opened(
-        self,
-        session: str,
-        branch: str | None,
-        run_id: str,
-        user_text: str | None,
-        names: Set[str] | None,
-        claim: Claim | None,
-    ) -> Turn:
+    async def _opened(self, wanted: "_Wanted") -> Turn:
         now, lost = now_ms(), tuple(self._lost.values())
-        place, layers = await self.store.write(
-            _open, session, branch, run_id, self.owner, user_text, now, self.expiry(now), lost, names, claim
-        )
+        place, layers = await self.store.write(_open, wanted, self.owner, now, self.expiry(now), lost)
         self._were_recorded(lost)
-        return Turn(self, place, layers, run_id, claim)
+        return Turn(self, place, layers, wanted.run_id, wanted.claim)
 
     @asynccontextmanager
     async def _in_line(self, key: tuple[str, str | None], deadline: float) -> AsyncIterator[None]:
@@ -435,6 +409,18 @@ class TurnDesk:
                 del self._lines[key]
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A turn that is to be opened (``TurnDesk.begin``)."""
+
+    session: str
+    branch: str | None
+    run_id: str
+    user_text: str | None
+    names: Set[str] | None
+    claim: Claim | None
+
+
 @dataclass(slots=True, eq=False)
 class _Line:
     """Those who wait for one branch, in their order."""
@@ -450,29 +436,20 @@ async def _end_unwanted(opening: "asyncio.Task[Turn]") -> None:
         await opening.result().fail(_LEFT, cancelled=True)
 
 
-def _open(
-    db: Connection,
-    session: str,
-    branch: str | None,
-    run_id: str,
-    owner: str,
-    user_text: str | None,
-    now: int,
-    expires_at: int,
-    lost: Sequence[Lost],
-    names: Set[str] | None,
-    claim: Claim | None,
-) -> tuple[Place, Layers]:
+def _open(db: Connection, wanted: _Wanted, owner: str, now: int, expires_at: int, lost: Sequence[Lost]) -> tuple[Place, Layers]:
     """Join, open and read in one transaction, so that the tiers are those at the moment the branch was locked."""
+    claim = wanted.claim
     if claim is not None:
         hold(db, DEFAULT_ACCOUNT, claim, owner, now)
     _fail_all(db, lost, now)
-    joined = join_session(db, DEFAULT_ACCOUNT, session, branch, now)
-    floor = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, run_id, owner, user_text, now, expires_at)
+    joined = join_session(db, DEFAULT_ACCOUNT, wanted.session, wanted.branch, now)
+    floor = open_floor(
+        db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, wanted.run_id, owner, wanted.user_text, now, expires_at
+    )
     if claim is not None:
         attach(db, DEFAULT_ACCOUNT, claim, floor.floor_id)
     # Nobody but this transaction knows the floor and its page: they have no variables yet.
-    layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None, names)
+    layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None, wanted.names)
     return Place(joined.session_id, joined.branch_id, floor), {**layers, "floor": {}, "page": {}}
 
 
