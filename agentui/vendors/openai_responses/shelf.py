@@ -10,19 +10,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from agentui.chat.request import WireRequest
-from agentui.jsonio import Json, dumps
+from agentui.jsonio import Json, dumps, loads
 
 MAX_ITEMS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 
 
 class Shelf:
-    """A bounded memory of wire items by their id, oldest out first; sizes are those of their JSON."""
+    """A bounded memory of wire items by their id, oldest out first.
+
+    They are kept as JSON: hardly any is asked for, and as objects they would take many times the bytes that are counted.
+    """
 
     def __init__(self, max_items: int = MAX_ITEMS, max_bytes: int = MAX_BYTES) -> None:
         self._max_items = max_items
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[str, tuple[Json, int]] = OrderedDict()
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._bytes = 0
 
     def __deepcopy__(self, memo: dict[int, object]) -> "Shelf":
@@ -34,7 +37,7 @@ class Shelf:
         for item in items:
             id = item.get("id") if isinstance(item, Mapping) else None
             if isinstance(id, str):
-                self._put(id, item, len(dumps(item)))
+                self._put(id, dumps(item))
 
     def expand(self, wire: WireRequest) -> WireRequest:
         """The request with the references that are found here replaced by their items; the same one where there are none."""
@@ -46,22 +49,22 @@ class Shelf:
             return wire
         return replace(wire, body={**wire.body, "input": items})
 
-    def _put(self, id: str, item: Json, size: int) -> None:
+    def _put(self, id: str, item: bytes) -> None:
         if id in self._kept:
-            self._bytes -= self._kept.pop(id)[1]
-        if size > self._max_bytes:
+            self._bytes -= len(self._kept.pop(id))
+        if len(item) > self._max_bytes:
             return
-        self._kept[id] = item, size
-        self._bytes += size
+        self._kept[id] = item
+        self._bytes += len(item)
         while len(self._kept) > self._max_items or self._bytes > self._max_bytes:
-            self._bytes -= self._kept.popitem(last=False)[1][1]
+            self._bytes -= len(self._kept.popitem(last=False)[1])
 
     def _find(self, item: Json) -> Json:
         """The item that a reference means, else what was given."""
         if not is_reference(item):
             return item
         kept = self._kept.get(item["id"])
-        return item if kept is None else kept[0]
+        return item if kept is None else loads(kept)
 
 
 def is_reference(item: Json) -> bool:
