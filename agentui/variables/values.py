@@ -50,6 +50,10 @@ def check_key(key: str, path: str = "/key") -> str:
         raise InvalidWrite(path, "A key has at least 1 character.", "minLength")
     if "\0" in key:
         raise InvalidWrite(path, "A key cannot hold the character NUL.", "pattern")
-    if len(key.encode("utf-8", "replace")) > MAX_KEY_BYTES:
+    try:
+        size = len(key.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidWrite(path, "A key cannot hold half a character (a lone surrogate).", "pattern") from error
+    if size > MAX_KEY_BYTES:
         raise InvalidWrite(path, f"A key may be at most {MAX_KEY_BYTES} bytes long.", "maxLength")
     return key

@@ -284,7 +284,7 @@ async def _ask(origin: str) -> None:
 
 
 @asynccontextmanager
-async def _house(engine: str, folder: Path) -> AsyncIterator[House]:
+async def house_of(engine: str, folder: Path) -> AsyncIterator[House]:
     """A database of its own."""
     if engine == "sqlite":
         yield SqliteHouse(folder)
@@ -306,7 +306,7 @@ async def lane_of(trial: Trial, number: int, engine: str, mock: Mock, nursery: N
         (folder / name).mkdir(parents=True)
     (folder / "pipelines" / "count.json").write_bytes(dumps(counting(mock.origin)))
     chance = random.Random(trial.random.random())
-    async with _house(engine, folder) as house:
+    async with house_of(engine, folder) as house:
         yield Lane(number, folder, house, nursery, chance, Witness(random.Random(chance.random())))
 
 

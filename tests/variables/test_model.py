@@ -18,9 +18,8 @@ from tests.variables.database import ACCOUNT, Database
 from tests.variables.model import Floor, Model, text_of
 from tests.variables.values import json_values
 
-keys = st.one_of(
-    st.sampled_from(["gold", "mood", "金", "a.b"]), st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=4)
-)
+letters = st.characters(codec="utf-8", exclude_characters="\0")
+keys = st.one_of(st.sampled_from(["gold", "mood", "金", "a.b"]), st.text(letters, min_size=1, max_size=4))
 branch_names = st.sampled_from(["alt", "side:way", "金"])
 
 

@@ -187,7 +187,7 @@ def test_variables_without_their_host_are_hidden_and_can_be_deleted(base: Databa
             base.run(remove, ACCOUNT, made[scope].id)
 
 
-@pytest.mark.parametrize("key", ["", "a\0b", "k" * (MAX_KEY_BYTES + 1), "金" * (MAX_KEY_BYTES // 3 + 1)])
+@pytest.mark.parametrize("key", ["", "a\0b", "a\udea2", "k" * (MAX_KEY_BYTES + 1), "金" * (MAX_KEY_BYTES // 3 + 1)])
 def test_a_key_that_no_index_can_hold_is_refused(key: str) -> None:
     with pytest.raises(InvalidWrite):
         check_key(key)
