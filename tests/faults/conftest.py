@@ -11,6 +11,8 @@ import pytest
 from agentui.jsonio import Json
 from tests.conftest import Server, StartServer, call
 from tests.faults.callers import ANOTHER, Asked, Heard, Route, ask, send
+from tests.faults.speech import says
+from tests.faults.tricks import MACROS, STORED, templated
 from tests.unit.upstream.conftest import Bytes, serving
 from tests.upstreams.server import Mock
 
@@ -118,3 +120,10 @@ def closed_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+async def hostile(start_house: StartHouse, wild: Bytes) -> House:
+    """A proxy with a stored key and a template, before an upstream that says macros."""
+    says(wild, MACROS)
+    return await start_house(wild.url, {"templated": templated(wild.url)}, secret_env=STORED)

@@ -8,12 +8,11 @@ from typing import Literal
 from agentui.chat.messages import Message
 from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, Operation, WireRequest
-from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamRefused
+from agentui.errors import UpstreamInvalid, UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import ErrorReply, ModelInfo, Prompt, StreamFormat
-from agentui.vendors.openai.errors import render_error
-from agentui.vendors.openai.models import MODELS_PATH, parse_models, render_model, render_models
+from agentui.vendors.base import Prompt
+from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai_responses.errors import parse_error
 from agentui.vendors.openai_responses.prompt import render_prompt
 from agentui.vendors.openai_responses.render import render_count_request, render_request
@@ -29,12 +28,11 @@ from agentui.vendors.openai_responses.request import (
 from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.shelf import Shelf
 from agentui.vendors.openai_responses.stream import ResponsesStreamParser, ResponsesStreamRenderer
-from agentui.vendors.sse import encode_comment
 
 __all__ = ["OpenAIResponses", "requires_state"]
 
 
-class OpenAIResponses:
+class OpenAIResponses(OpenAIPlatform):
     """The dialect's table of contents; what the methods promise is written at ``Vendor``.
 
     ``now`` gives seconds since 1970, for answers of upstreams that tell no time.
@@ -46,7 +44,6 @@ class OpenAIResponses:
 
     name: Literal["openai_responses"] = "openai_responses"
     title = "OpenAI Responses"
-    default_base_url = "https://api.openai.com"
 
     def __init__(self, shelf: Shelf | None = None, now: Callable[[], float] = time.time) -> None:
         self._shelf = Shelf() if shelf is None else shelf
@@ -97,53 +94,13 @@ class OpenAIResponses:
         """A fresh machine; see ``stream`` and ``events``."""
         return ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
 
-    def stream_format(self, wire: WireRequest) -> StreamFormat:
-        """Server-sent events; a comment keeps a silent stream alive."""
-        return StreamFormat("text/event-stream; charset=utf-8", encode_comment("keep-alive"))
-
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
         """OpenAI's error shape; see ``errors``."""
         return parse_error(status, headers, body, now=self._now())
 
-    def render_error(self, error: AgentUIError) -> ErrorReply:
-        """OpenAI's error shape."""
-        return render_error(error)
-
-    def auth_headers(self, key: str) -> dict[str, str]:
-        """``Authorization: Bearer``."""
-        return {"authorization": f"Bearer {key}"}
-
-    def version_headers(self, chat: WireRequest) -> dict[str, str]:
-        """None: the path holds the version."""
-        return {}
-
-    def parse_models(self, body: Json) -> list[ModelInfo]:
-        """OpenAI's one list of models."""
-        return parse_models(body)
-
-    def render_models(self, models: Sequence[ModelInfo]) -> Json:
-        """OpenAI's one list of models."""
-        return render_models(models)
-
-    def render_model(self, model: ModelInfo) -> Json:
-        """One entry of it."""
-        return render_model(model)
-
-    def models_endpoint(self) -> str:
-        """``/v1/models``."""
-        return MODELS_PATH
-
     def render_count_request(self, chat: ChatRequest) -> WireRequest:
         """For ``/v1/responses/input_tokens``; see ``render``."""
         return render_count_request(chat)
-
-    def render_embeddings_request(self, wire: WireRequest) -> WireRequest:
-        """OpenAI's own request, as it is."""
-        return wire
-
-    def parse_embeddings_reply(self, body: Json, wire: WireRequest) -> Json:
-        """OpenAI's own answer, as it is."""
-        return body
 
     def parse_token_count(self, body: Json) -> int:
         """``{"object": "response.input_tokens", "input_tokens": n}``."""
