@@ -20,7 +20,7 @@ import pytest
 from agentui.jsonio import dumps
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller, is_whole
-from tests.conftest import ROOT, Server, StartServer, call
+from tests.conftest import ROOT, Server, StartServer, call, skip
 from tests.upstreams.server import Mock
 from tests.upstreams.step import Step
 
@@ -102,7 +102,7 @@ PROXIES: dict[str, Callable[[int, Server, Path], list[str]]] = {"nginx": nginx, 
 async def behind(proxy: str, server: Server, folder: Path) -> AsyncIterator[str]:
     """A proxy in front of a server: its address."""
     if shutil.which(proxy) is None:
-        pytest.skip(f"{proxy} is not installed.")
+        skip(f"{proxy} is not installed.")
     port = free_port()
     environment = {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
     command = PROXIES[proxy](port, server, folder)
