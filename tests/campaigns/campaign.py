@@ -1,10 +1,13 @@
 """A campaign: a seeded, bounded search for one kind of failure, and what it reports."""
 
+import asyncio
 import hashlib
 import random
+import signal
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +43,10 @@ class Trial:
     def is_over(self) -> bool:
         """Whether the time is used up. A campaign asks before each input."""
         return time.monotonic() - self.started > self.seconds
+
+    def stop(self) -> None:
+        """Let the time be used up now."""
+        self.seconds = 0.0
 
     def fail(self, what: str) -> None:
         """Note a failure, with all that it takes to see it again (the input, or the number of the case)."""
@@ -78,13 +85,29 @@ class Campaign:
     least: float = 0.1
 
     async def fight(self, folder: Path, *, seed: int = 1, is_long: bool = False) -> Trial:
-        """Run it in its short or its long form."""
+        """Run it in its short or its long form. SIGINT (Ctrl+C) ends it early, with its report, where the loop has signals."""
         size, seconds = (self.long, self.long_seconds) if is_long else (self.short, self.short_seconds)
         trial = Trial(self.name, size, seconds, seed, folder)
-        await self.run(trial)
+        with _stopping(trial):
+            await self.run(trial)
         if trial.counts[self.counted] < self.least * size:
             trial.fail(f"Only {trial.counts[self.counted]} of {size} {self.counted} were tried.")
         return trial
+
+
+@contextmanager
+def _stopping(trial: Trial) -> Iterator[None]:
+    """Let SIGINT stop a trial that runs in the main thread."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(signal.SIGINT, trial.stop)
+    except (NotImplementedError, RuntimeError, ValueError):  # Windows; another thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
 
 
 def write_report(trial: Trial, folder: Path) -> Path:
