@@ -1,9 +1,13 @@
-"""Who waits for whom: lines, which need no graph, and everything else, which does."""
+"""Who waits for whom, held against networkx, which is asked only for cycles."""
 
 import subprocess
 import sys
+from itertools import pairwise
 
+import networkx as nx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentui.pipeline.order import Order
 
@@ -57,14 +61,31 @@ def test_nodes_without_edges_are_no_chain() -> None:
     assert Order((), ()).sorted() == []
 
 
-def test_a_line_loads_no_networkx() -> None:
-    """A server with such pipelines only keeps its 10 MB."""
+@given(st.permutations("abcdefg"), st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")), max_size=14))
+def test_any_graph_is_understood_as_networkx_does(nodes: list[str], edges: list[tuple[str, str]]) -> None:
+    """Whatever is drawn, cycles included."""
+    graph: nx.DiGraph[str] = nx.DiGraph(edges)
+    graph.add_nodes_from(nodes)
+    order = Order(nodes, edges)
+    assert {node: order.ancestors(node) for node in nodes} == {node: nx.ancestors(graph, node) for node in nodes}
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = order.cycle()
+        assert cycle and all(graph.has_edge(source, target) for source, target in pairwise([*cycle, cycle[0]]))
+        return
+    assert order.cycle() == []
+    assert order.sorted() == list(nx.lexicographical_topological_sort(graph, key=nodes.index))
+    assert order.is_chain == all(len(generation) == 1 for generation in nx.topological_generations(graph))
+
+
+def test_only_a_cycle_loads_networkx() -> None:
+    """A server without one keeps its 10 MB."""
     program = (
         "import sys, agentui.cli\n"
         "from agentui.pipeline.order import Order\n"
-        "assert Order(('a', 'b'), (('a', 'b'),)).sorted() == ['a', 'b']\n"
+        "order = Order(('a', 'b', 'c'), (('a', 'c'), ('b', 'c')))\n"
+        "assert order.cycle() == [] and order.sorted() == ['a', 'b', 'c'] and not order.is_chain\n"
         "assert 'networkx' not in sys.modules\n"
-        "assert Order(('a', 'b'), ()).sorted() == ['a', 'b']\n"
+        "assert Order(('a',), (('a', 'a'),)).cycle() == ['a']\n"
         "assert 'networkx' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
