@@ -64,6 +64,18 @@ def test_a_line_says_when_how_bad_who_and_what(written: io.StringIO) -> None:
     assert (line["level"], line["event"], line["logger"]) == ("warning", "The disk is low.", "agentui.test")
 
 
+def test_fields_of_a_record_follow_and_keep_their_values(written: io.StringIO) -> None:
+    fields = {"none": None, "yes": True, "number": 1.5, "path": "C:\\new", "said": 'a "b" = \\c', "items": {"a": 1}}
+    logging.getLogger("agentui.test").info("request", extra={"fields": fields})
+    [line] = written.getvalue().splitlines()
+    if is_json(written):
+        told = json.loads(line)
+        assert {name: told[name] for name in fields} == fields
+    else:
+        end = r'''none= yes=true number=1.5 path=C:\new said="a \"b\" = \\c" items="{'a': 1}"'''
+        assert line.endswith(f" event=request logger=agentui.test {end}")
+
+
 @pytest.mark.parametrize(
     "text", ["a\nlevel=error event=forged", "\r\n\x1b[31m", 'quotes " and = signs', "\ud800 alone", "\0\x85\u2028 "]
 )
