@@ -92,8 +92,7 @@ class _Files:
 
     def __init__(self, files: dict[str, Path]) -> None:
         self._files = files
-        self._edition = _Edition("", {})
-        self.edition()
+        self._known: _Edition | None = None
 
     def edition(self) -> _Edition:
         """Look how the files stand now; their addresses of this version may be kept by browsers from here on.
@@ -101,13 +100,14 @@ class _Files:
         What did not change since the last look is not read again. An update in place may have taken files away.
         """
         found: dict[str, tuple[_Stamp, str]] = {}
+        before = self._known.files if self._known is not None else {}
         for name, path in self._files.items():
             with suppress(OSError):
-                stamp, known = _stamp(path), self._edition.files.get(name)
+                stamp, known = _stamp(path), before.get(name)
                 found[name] = known if known is not None and known[0] == stamp else (stamp, _digest(path.read_bytes()))
         version = _digest("".join(f"{name} {digest}\n" for name, (_, digest) in found.items()).encode())
-        self._edition = _Edition(version, found)
-        return self._edition
+        self._known = _Edition(version, found)
+        return self._known
 
     async def send(self, request: web.Request) -> web.Response:
         """Send a file of the editor (404 for any other name); unchanged ones are not sent again."""
@@ -136,8 +136,13 @@ class _Files:
 
     def _is_kept(self, request: web.Request, name: str, stamp: _Stamp) -> bool:
         # A page of an older version may still be loading while the files are being replaced.
-        known = self._edition.files.get(name)
-        return request.match_info.get("version") == self._edition.version and known is not None and known[0] == stamp
+        version = request.match_info.get("version")
+        if version is None:
+            return False
+        # The first look reads every file, so a server whose editor nobody opens does without.
+        edition = self._known or self.edition()
+        known = edition.files.get(name)
+        return version == edition.version and known is not None and known[0] == stamp
 
 
 def _stamp(path: Path) -> _Stamp:
