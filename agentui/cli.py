@@ -12,7 +12,6 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
-from agentui.demo import start_demo
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps_pretty
@@ -183,6 +182,9 @@ def _make_folder(name: str, folder: Path) -> None:
 
 
 async def _demo_until_stopped(settings: Settings) -> None:
+    # The built-in model speaks four dialects; every other command does without it.
+    from agentui.demo import start_demo
+
     demo = await start_demo()
     try:
         greet = partial(_say_hello, settings, demo=True)
