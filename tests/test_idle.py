@@ -1,4 +1,4 @@
-"""A server that nobody has asked for its memory or a sealed key has not loaded the code for them."""
+"""A server that nobody has asked for its memory, a sealed key or a dialect has not loaded the code for it."""
 
 import asyncio
 import sys
@@ -21,7 +21,9 @@ from agentui.api.server import Listener, create_app
 from agentui.cli import main  # all that the command line loads
 from agentui.settings import Settings
 
-WATCHED = {"sqlalchemy", "alembic", "sqlite3", "cryptography", "httpx", "agentui.sessions.live", "agentui.api.tavern"}
+WATCHED = {"sqlalchemy", "alembic", "sqlite3", "cryptography", "httpx", "networkx", "rich", "agentui.sessions.live"}
+WATCHED |= {"agentui.api.tavern", "agentui.demo", "agentui.vendors.claude", "agentui.vendors.gemini"}
+WATCHED |= {"agentui.vendors.openai", "agentui.vendors.openai_responses"}
 
 def loaded():
     return sorted(WATCHED & set(sys.modules))
@@ -60,10 +62,12 @@ async def test_code_is_loaded_when_it_is_needed_and_not_before(tmp_path: Path, m
     command = [sys.executable, "-c", PROGRAM, str(tmp_path), API_KEY]
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
     steps = orjson.loads((await process.communicate())[0])
-    for name in ("health", "chat", "editor"):
-        assert steps[name] == [200, []], name
-    assert steps["nowhere"] == [404, []]
-    assert steps["sealed"] == [200, ["cryptography"]]
+    spoken = ["agentui.vendors.openai"]
+    assert steps["health"] == [200, []]
+    assert steps["chat"] == [200, spoken]
+    assert steps["editor"] == [200, spoken]
+    assert steps["nowhere"] == [404, spoken]
+    assert steps["sealed"] == [200, [*spoken, "cryptography"]]
     status, loaded = steps["session"]
     assert status == 200 and {"agentui.sessions.live", "sqlalchemy"} < set(loaded)
     assert "agentui.api.tavern" not in loaded

@@ -5,7 +5,7 @@ two stream machines that it hands out, one per stream.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -195,15 +195,20 @@ class Vendor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Vendors:
-    """The registry: a vendor by its name."""
+    """The registry: a vendor by its name, made when it is first asked for."""
 
-    by_name: Mapping[VendorName, Vendor] = field(default_factory=dict)
+    makers: Mapping[VendorName, Callable[[], Vendor]] = field(default_factory=dict)
+    _made: dict[VendorName, Vendor] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __getitem__(self, name: VendorName) -> Vendor:
-        return self.by_name[name]
+        vendor = self._made.get(name)
+        if vendor is None:
+            # Where two threads make one each, the first that is kept is everybody's.
+            vendor = self._made.setdefault(name, self.makers[name]())
+        return vendor
 
     def __iter__(self) -> Iterator[VendorName]:
-        return iter(self.by_name)
+        return iter(self.makers)
 
 
 def model_path_segment(model: str) -> str:
