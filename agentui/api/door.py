@@ -4,7 +4,7 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.api.editor.route import Handler, answer, read_json
+from agentui.api.route import Handler, answer, read_json
 from agentui.api.siblings import REFRESH, THOUGHTS, is_from_sibling
 from agentui.api.state import STATE
 from agentui.errors import NotFound

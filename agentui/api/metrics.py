@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from agentui import __version__
-from agentui.api.editor.validate import hosts_of
 from agentui.api.siblings import is_from_sibling
 from agentui.api.state import STATE, State
 from agentui.api.telemetry import BOUNDS, CANCELLED, OTHER, Histogram
 from agentui.jsonio import Json, dumps
+from agentui.pipeline.hosts import hosts_of
 from agentui.upstream.origins import Tally
 
 if TYPE_CHECKING:

@@ -13,13 +13,11 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from agentui import __version__
-from agentui.api.editor import ROUTES as EDITOR_ROUTES
-from agentui.api.editor import add_editor_routes
-from agentui.api.editor.route import EVENT_STREAM, Route
+from agentui.api.editor.routes import ROUTES as EDITOR_ROUTES
 from agentui.api.models import add_model_routes
 from agentui.api.proxy import add_proxy_routes
+from agentui.api.route import EVENT_STREAM, Route
 from agentui.api.tavern import ROUTES as TAVERN_ROUTES
-from agentui.api.tavern import add_tavern_routes
 from agentui.jsonio import Json
 from agentui.pipeline.spec import ID_PATTERN
 from agentui.settings import Settings
@@ -177,8 +175,8 @@ def _registered() -> Iterator[tuple[str, str, Any]]:
     app = web.Application()
     add_proxy_routes(app)
     add_model_routes(app)
-    add_editor_routes(app)
-    add_tavern_routes(app)
+    for known in _ROUTES.values():
+        app.router.add_route(known.method, known.path, known.handler)
     for route in app.router.routes():
         if route.method != "HEAD" and route.resource is not None:
             yield route.method, route.resource.canonical, route.handler

@@ -1,5 +1,8 @@
-"""The four dialects in one place. Each is some fifteen modules, and few servers speak all four: so the code of a dialect is loaded
-when somebody first speaks it, which takes about a hundredth of a second."""
+"""The four dialects in one place.
+
+Each is some fifteen modules, and few servers speak all four: so the code of a dialect is loaded when somebody first speaks it,
+which takes about a hundredth of a second.
+"""
 
 from agentui.vendors.base import Vendor, Vendors
 

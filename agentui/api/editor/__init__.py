@@ -1,49 +1,30 @@
-"""The editor's API below ``/api``: one file a resource."""
+"""The editor's API below ``/api``: one file a resource, loaded when somebody opens the editor."""
 
-from functools import wraps
+from collections.abc import Iterable
 
 from aiohttp import web
 
-from agentui.api.editor import changes, facts, node_types, pipelines, presets, preview, runs, templates, trial, validate
-from agentui.api.editor.route import Handler, Route
-from agentui.api.siblings import REFRESH
+from agentui.api.editor import changes
+from agentui.api.late_routes import add_late_routes
+from agentui.api.route import Route
 from agentui.api.state import STATE
 
-_DOCUMENTS = ("/api/pipelines", "/api/presets")
-
-ROUTES: tuple[Route, ...] = (
-    *pipelines.ROUTES,
-    *presets.ROUTES,
-    *changes.ROUTES,
-    *templates.ROUTES,
-    *node_types.ROUTES,
-    *validate.ROUTES,
-    *preview.ROUTES,
-    *trial.ROUTES,
-    *runs.ROUTES,
-    *facts.ROUTES,
-)
+PREFIX = "/api"
+"""What the editor's paths begin with."""
 
 
 def add_editor_routes(app: web.Application) -> None:
-    """Register the editor's routes."""
-    for route in ROUTES:
-        handler = route.handler if route.method == "GET" or not route.path.startswith(_DOCUMENTS) else _telling(route.handler)
-        app.router.add_route(route.method, route.path, handler)
+    """Register the paths below ``PREFIX``, and listen to changes from now on: whoever comes later may ask for them."""
+    add_late_routes(app, (PREFIX,), _routes)
     app.on_startup.append(changes.open_feed)
     app.on_shutdown.append(_end_live_streams)
 
 
-def _telling(handler: Handler) -> Handler:
-    """The same, and whatever it changed is known to every worker before the answer leaves."""
+def _routes() -> Iterable[Route]:
+    """With the handlers come the forms of every route, which a server does without whose editor nobody opens."""
+    from agentui.api.editor.routes import ROUTES
 
-    @wraps(handler)
-    async def handle(request: web.Request) -> web.StreamResponse:
-        response = await handler(request)
-        await request.app[STATE].siblings.tell_all(REFRESH)
-        return response
-
-    return handle
+    return ROUTES
 
 
 async def _end_live_streams(app: web.Application) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from agentui.api.editor.route import EVENT_STREAM, Route
 from agentui.api.editor.streams import send_events, sse_event
+from agentui.api.route import EVENT_STREAM, Route
 from agentui.api.state import STATE, State
 from agentui.errors import NotFound
 from agentui.ids import new_id

@@ -11,7 +11,7 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.api.editor.route import answer, read_json, read_model, whole_number
+from agentui.api.route import answer, read_json, read_model, whole_number
 from agentui.errors import Problem
 from agentui.jsonio import Json
 from agentui.pipeline.files import MAX_VERSION_NAME, Version

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from agentui.api.editor.route import Route, answer
+from agentui.api.route import Route, answer
 from agentui.api.state import STATE
 from agentui.jsonio import Json
 

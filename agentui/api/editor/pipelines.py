@@ -15,7 +15,7 @@ from agentui.api.editor.documents import (
     VersionName,
     VersionState,
 )
-from agentui.api.editor.route import Route, answer
+from agentui.api.route import Route, answer
 from agentui.api.state import STATE
 from agentui.pipeline.files import Version
 from agentui.pipeline.folder import Entry

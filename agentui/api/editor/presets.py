@@ -4,7 +4,7 @@ from aiohttp import web
 
 from agentui.api.editor import documents
 from agentui.api.editor.documents import DELETE_HEADERS, SAVE_HEADERS, DocumentLine, DocumentState, VersionName, VersionState
-from agentui.api.editor.route import Route, answer
+from agentui.api.route import Route, answer
 from agentui.api.state import STATE
 from agentui.pipeline.files import Version
 from agentui.pipeline.library import Preset, PresetLibrary

@@ -13,8 +13,8 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.api.editor.route import Route, answer, read_model
 from agentui.api.editor.sample import SampleRequest, read_sample
+from agentui.api.route import Route, answer, read_model
 from agentui.api.state import STATE, State
 from agentui.api.turns import begin_looking
 from agentui.chat.deltas import Delta

@@ -10,8 +10,8 @@ from aiohttp import web
 
 from agentui.api.editor.live import LiveEvents
 from agentui.api.editor.merged import MergedEvents, OwnEvents
-from agentui.api.editor.route import EVENT_STREAM, Handler, Route, answer, whole_number
 from agentui.api.editor.streams import send_events, sse_event
+from agentui.api.route import EVENT_STREAM, Handler, Route, answer, whole_number
 from agentui.api.siblings import is_from_sibling
 from agentui.api.state import STATE
 from agentui.errors import BadRequest, Conflict, NotFound

@@ -6,8 +6,8 @@ from contextlib import aclosing
 
 from aiohttp import web
 
-from agentui.api.editor.route import EVENT_STREAM
 from agentui.api.guard import own_headers
+from agentui.api.route import EVENT_STREAM
 from agentui.api.state import STATE
 from agentui.jsonio import Json, dumps
 from agentui.vendors.sse import encode_comment, encode_event

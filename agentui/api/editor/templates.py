@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from agentui.api.editor.route import Route, answer
+from agentui.api.route import Route, answer
 from agentui.errors import Problem
 from agentui.jsonio import Json
 from agentui.pipeline.folder import parse_document

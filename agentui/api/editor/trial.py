@@ -11,9 +11,9 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.api.dialects import is_proxied
-from agentui.api.editor.route import Route, read_model
 from agentui.api.editor.sample import SampleRequest, read_sample
 from agentui.api.proxy import answer_run, check_capacity, make_run
+from agentui.api.route import Route, read_model
 from agentui.api.state import STATE, State
 from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import Json, dumps

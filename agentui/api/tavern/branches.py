@@ -6,7 +6,7 @@ from typing import Literal
 from aiohttp import web
 from pydantic import Field
 
-from agentui.api.editor.route import Route
+from agentui.api.route import Route
 from agentui.api.tavern.forms import (
     BranchId,
     Data,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, ParamSpec, S
 from aiohttp import web
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from agentui.api.editor.route import Route, answer, read_json
 from agentui.api.repeats import claim_for
+from agentui.api.route import Route, answer, read_json
 from agentui.api.state import STATE
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.ids import SystemClock

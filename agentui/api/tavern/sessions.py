@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from aiohttp import web
 from pydantic import Field, model_validator
 
-from agentui.api.editor.route import Route, answer
+from agentui.api.route import Route, answer
 from agentui.api.tavern.forms import (
     NO_NUL,
     BranchId,

@@ -7,7 +7,7 @@ from aiohttp import web
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from agentui.api.editor.route import Route
+from agentui.api.route import Route
 from agentui.api.tavern.forms import (
     Data,
     Deleted,

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import ClientSession
 from sqlalchemy import func, select, update
 
-from agentui.api.editor.route import Route
+from agentui.api.route import Route
 from agentui.api.tavern import ROUTES
 from agentui.jsonio import Json
 from agentui.store.base import Store

@@ -1,0 +1,46 @@
+"""Where a pipeline's document would send keys, before anything else is known of it."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from agentui.errors import AgentUIError
+from agentui.jsonio import Json
+from agentui.pipeline.node import Catalog
+from agentui.pipeline.run import Services
+
+CALLERS_OWN = "the caller's own provider"
+
+
+def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services) -> list[str]:
+    """Where the nodes of a document would send keys (spec: reliability T25), sorted. Broken documents are read as far as
+    they go, because people want to know this before anything else."""
+    nodes = document.get("nodes")
+    hosts: set[str] = set()
+    for node in nodes if isinstance(nodes, list) else ():
+        kind = node.get("type") if isinstance(node, dict) else None
+        if not isinstance(kind, str) or kind not in catalog or not catalog[kind].calls_upstream:
+            continue
+        config = node.get("config")
+        hosts.add(_host(config if isinstance(config, dict) else {}, services))
+    return sorted(hosts)
+
+
+def _host(config: Mapping[str, Json], services: Services) -> str:
+    """The host of one node's base_url; the provider's own where it is empty."""
+    base = config.get("base_url")
+    base = base.strip() if isinstance(base, str) else ""
+    if not base:
+        vendor = next((services.vendors[name] for name in services.vendors if name == config.get("provider")), None)
+        if vendor is None:
+            return CALLERS_OWN
+        base = vendor.default_base_url
+    if "[[" in base or "{{" in base:
+        return base
+    try:
+        parts = urlsplit(services.upstream.resolve(base))
+        port = f":{parts.port}" if parts.port else ""
+    except (AgentUIError, ValueError):
+        return base
+    if not parts.hostname:
+        return base
+    return f"[{parts.hostname}]{port}" if ":" in parts.hostname else f"{parts.hostname}{port}"
