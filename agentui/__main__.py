@@ -7,7 +7,7 @@ import gc
 import sys
 from pathlib import Path
 
-GC_THRESHOLD = 10_000
+GC_THRESHOLD = 5_000
 """Imports make many objects and hardly any garbage: at Python's 700 the search for it takes a tenth of a start."""
 
 

@@ -11,8 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
-import venv
 from pathlib import Path
 from typing import NoReturn
 
@@ -43,6 +41,9 @@ def enter_environment(module: str, extra: str | None = None) -> None:
 
 
 def _requirements(project_file: Path, extra: str | None) -> list[str]:
+    # Only a checkout has a project file to read.
+    import tomllib
+
     project = tomllib.loads(project_file.read_text(encoding="utf-8"))["project"]
     wanted: list[str] = list(project["dependencies"])
     if extra is not None:
@@ -97,6 +98,9 @@ def _install(folder: Path, python: Path, project_file: Path, extra: str | None) 
     print(f"Setting up {folder} (once; this takes a minute) ...", flush=True)
     if not _works(python):
         was_there = folder.exists()
+        # Every later start does without it.
+        import venv
+
         try:
             venv.create(folder, with_pip=True, clear=was_there)
         except (subprocess.CalledProcessError, OSError) as error:
