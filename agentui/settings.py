@@ -51,9 +51,7 @@ class Settings(BaseModel):
     allowed_hosts: tuple[str, ...] = Field(
         (), description="Further names this server may be called by (Host header), comma separated."
     )
-    cors_origins: tuple[str, ...] = Field(
-        (), description="Web origins whose pages may call this server, comma separated."
-    )
+    cors_origins: tuple[str, ...] = Field((), description="Web origins whose pages may call this server, comma separated.")
     allow_private: bool | None = Field(
         None, description="Whether pipelines may call private addresses; unset: only when listening on loopback."
     )
