@@ -16,4 +16,6 @@ MOST = 4
 if __name__ == "__main__":
     enter_environment("tests", "test")
     processes = ["-n", str(min(MOST, (os.cpu_count() or 1) + 1)), "--dist", "worksteal"]
-    sys.exit(subprocess.call([sys.executable, "-m", "pytest", *processes, *sys.argv[1:]], cwd=ROOT))
+    # Hundreds of programs are started: without their bytecode each would compile agentui anew, which is half of a start.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    sys.exit(subprocess.call([sys.executable, "-m", "pytest", *processes, *sys.argv[1:]], cwd=ROOT, env=environment))
