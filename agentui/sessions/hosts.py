@@ -7,7 +7,20 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import BindParameter, Connection, Select, Table, and_, bindparam, delete, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    Connection,
+    ScalarSelect,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    or_,
+    select,
+    update,
+)
 
 from agentui.jsonio import Json
 from agentui.sessions.codes import failure
@@ -108,17 +121,13 @@ def insert_new(db: Connection, table: Table, values: Mapping[str, Json]) -> bool
 
     The index decides, not a look beforehand, so two at once cannot both succeed, and the loser's transaction lives on.
     """
-    return _inserting_new(table, tuple(values)).first(db, values) is not None
+    return _inserting_new(table, tuple(values)).run(db, values) == 1
 
 
 @cache
 def _inserting_new(table: Table, columns: tuple[str, ...]) -> Prepared:
-    first = next(iter(table.primary_key.columns))
     return Prepared(
-        {
-            engine: insert(table).values(named(table, *columns)).on_conflict_do_nothing().returning(first)
-            for engine, insert in INSERT.items()
-        }
+        {engine: insert(table).values(named(table, *columns)).on_conflict_do_nothing() for engine, insert in INSERT.items()}
     )
 
 
@@ -133,6 +142,26 @@ _TOUCH_SESSION = Prepared(update(sessions).where(sessions.c.id == bindparam("ses
 _TOUCH_BRANCH = Prepared(
     update(branches)
     .where(branches.c.session_id == bindparam("session"), branches.c.branch_id == bindparam("branch"))
+    .values(updated_at=bindparam("now"))
+)
+
+
+def touch_above(db: Connection, floor_id: str, now: int) -> None:
+    """The same for the session and the branch that a floor belongs to."""
+    _TOUCH_SESSION_ABOVE.run(db, {"floor": floor_id, "now": now})
+    _TOUCH_BRANCH_ABOVE.run(db, {"floor": floor_id, "now": now})
+
+
+def _above(column: Column[str]) -> ScalarSelect[str]:
+    return select(column).where(floors.c.id == bindparam("floor")).scalar_subquery()
+
+
+_TOUCH_SESSION_ABOVE = Prepared(
+    update(sessions).where(sessions.c.id == _above(floors.c.session_id)).values(updated_at=bindparam("now"))
+)
+_TOUCH_BRANCH_ABOVE = Prepared(
+    update(branches)
+    .where(branches.c.session_id == _above(floors.c.session_id), branches.c.branch_id == _above(floors.c.branch_id))
     .values(updated_at=bindparam("now"))
 )
 

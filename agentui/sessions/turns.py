@@ -15,12 +15,10 @@ from sqlalchemy import (
     Integer,
     String,
     bindparam,
-    case,
     delete,
     func,
     insert,
     literal_column,
-    or_,
     select,
     true,
     update,
@@ -38,6 +36,7 @@ from agentui.sessions.hosts import (
     on_branch,
     register_branch,
     touch,
+    touch_above,
 )
 from agentui.sessions.records import MAIN, FloorState, RunStatus
 from agentui.store.prepared import Prepared, named
@@ -105,17 +104,22 @@ def _hold_called(db: Connection, account: str, name_or_id: str, branch_id: str) 
     return None if row is None else (row[0], row[1], row[2] is not None)
 
 
-_CALLED = Prepared(
-    select(sessions.c.id, sessions.c.status, branches.c.branch_id)
-    .outerjoin(branches, (branches.c.session_id == sessions.c.id) & (branches.c.branch_id == bindparam("branch")))
-    .where(
-        sessions.c.account_id == bindparam("account"),
-        or_(sessions.c.id == bindparam("called"), sessions.c.name == bindparam("called")),
+def _called() -> Prepared:
+    """A session by its id, else by its name: two searches, where an OR in SQLite sorts what it finds."""
+    other, mine = sessions.alias(), bindparam("account", type_=String)
+    by_id, by_name = (
+        select(other.c.id).where(other.c.account_id == mine, column == bindparam("called")).scalar_subquery()
+        for column in (other.c.id, other.c.name)
     )
-    .order_by(case((sessions.c.id == bindparam("called"), 0), else_=1))
-    .limit(1)
-    .with_for_update(read=True, key_share=True, of=sessions)
-)
+    return Prepared(
+        select(sessions.c.id, sessions.c.status, branches.c.branch_id)
+        .outerjoin(branches, (branches.c.session_id == sessions.c.id) & (branches.c.branch_id == bindparam("branch")))
+        .where(sessions.c.account_id == mine, sessions.c.id == func.coalesce(by_id, by_name))
+        .with_for_update(read=True, key_share=True, of=sessions)
+    )
+
+
+_CALLED = _called()
 
 
 def _check_status(session_id: str, status: str) -> None:
@@ -143,7 +147,7 @@ def open_floor(
     """
     place = {"session": session_id, "branch": branch_id, "account": account}
     if not _alone(db):
-        _BRANCH_HELD.run(db, place)
+        _BRANCH_HELD.first(db, place)
     # A statement of its own, for on PostgreSQL a statement sees what was there before it waited for a lock.
     line = _LINE.first(db, place)
     if line is None:
@@ -239,14 +243,13 @@ def commit_floor(
     generating: removed, or given up as dead.
     """
     token_in, token_out = _clamped(token_in), _clamped(token_out)
-    row = _leave_generating(db, account, floor_id, now, "committed", token_in, token_out)
-    if row is None:
+    if not _leave_generating(db, account, floor_id, now, "committed", token_in, token_out):
         raise failure("commit_conflict", "This floor is no longer generating; its answer was not kept.", floor_id=floor_id)
     page_id = output_page_id or new_short_id()
     _insert_output_page(db, account, floor_id, page_id, now)
     _insert_message(db, account, page_id, "assistant", answer_text, token_out, now)
     _end_run(db, floor_id, "completed", None, now)
-    touch(db, *row, now)
+    touch_above(db, floor_id, now)
     return Committed(floor_id, page_id)
 
 
@@ -256,12 +259,11 @@ def fail_floor(db: Connection, account: str, floor_id: str, error: Json, now: in
 
     ``error`` is ``{"code", "message"}`` for the run's record.
     """
-    row = _leave_generating(db, account, floor_id, now, "failed")
-    if row is None:
+    if not _leave_generating(db, account, floor_id, now, "failed"):
         return False
     _end_run(db, floor_id, "cancelled" if cancelled else "failed", error, now)
     _FREE_KEY.run(db, {"floor": floor_id, "account": account})
-    touch(db, *row, now)
+    touch_above(db, floor_id, now)
     return True
 
 
@@ -438,16 +440,15 @@ _SAY = Prepared(
 
 def _leave_generating(
     db: Connection, account: str, floor_id: str, now: int, state: FloorState, token_in: int = 0, token_out: int = 0
-) -> tuple[str, str] | None:
-    """Move a floor out of generating and free its branch; returns session and branch, or None when it was not generating
-    (any more)."""
+) -> bool:
+    """Move a floor out of generating and free its branch; False when it was not generating (any more)."""
     if not _alone(db):
         _hold_place(db, account, floor_id)
     floor = {"floor": floor_id, "account": account}
     ended = {"state_now": state, "tokens_in": token_in, "tokens_out": token_out, "now": now}
-    row = _LEAVE.first(db, {**floor, **ended})
+    has_left = _LEAVE.run(db, {**floor, **ended}) == 1
     _UNLOCK.run(db, floor)
-    return None if row is None else (row[0], row[1])
+    return has_left
 
 
 _LEAVE = Prepared(
@@ -459,7 +460,6 @@ _LEAVE = Prepared(
         token_out=bindparam("tokens_out"),
         updated_at=bindparam("now"),
     )
-    .returning(floors.c.session_id, floors.c.branch_id)
 )
 _UNLOCK = Prepared(
     delete(generations).where(generations.c.floor_id == bindparam("floor"), generations.c.account_id == bindparam("account"))

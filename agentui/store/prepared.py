@@ -26,6 +26,7 @@ Found: TypeAlias = Sequence[Any]
 INSERT: Final[Mapping[str, Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 """Each engine's own INSERT, which knows ON CONFLICT."""
 
+_COUNTED: Final[Mapping[str, Any]] = {"preserve_rowcount": True}
 _QMARK = sqlite.dialect(paramstyle="qmark")
 
 
@@ -57,10 +58,7 @@ class Prepared:
         if db.dialect.name != "sqlite":
             result = db.execute(self._of(db), values)
             return result.all() if result.returns_rows else []
-        text = self._text or self._compiled()
-        if len(values) != text.wanted:
-            raise TypeError(f"The statement takes {text.wanted} parameters, not {len(values)}: {text.words}")
-        given = text.in_order({**text.constants, **values} if text.constants else values)
+        text, given = self._bound(values)
         try:
             return _driver(db).execute(text.words, given).fetchall()
         except sqlite3.Error as error:
@@ -71,9 +69,16 @@ class Prepared:
         rows = self.all(db, values)
         return rows[0] if rows else None
 
-    def run(self, db: Connection, values: Values) -> None:
-        """Run it for its effect."""
-        self.all(db, values)
+    def run(self, db: Connection, values: Values) -> int:
+        """Run a write that returns no rows, and tell how many it wrote or removed. To learn that it wrote one this costs less
+        than RETURNING, for whose rows SQLite makes a table in memory."""
+        if db.dialect.name != "sqlite":
+            return db.execute(self._of(db), values, execution_options=_COUNTED).rowcount
+        text, given = self._bound(values)
+        try:
+            return _driver(db).execute(text.words, given).rowcount
+        except sqlite3.Error as error:
+            raise _wrapped(error, text.words) from error
 
     def each(self, db: Connection, many: Sequence[Values]) -> list[Found]:
         """Run it for each of some parameters and return all rows, in any order."""
@@ -81,6 +86,13 @@ class Prepared:
             result = db.execute(self._of(db), many)
             return list(result.all()) if result.returns_rows else []
         return [row for values in many for row in self.all(db, values)]
+
+    def _bound(self, values: Values) -> tuple[_Text, tuple[Json, ...]]:
+        """The words for SQLite, and the parameters in their order."""
+        text = self._text or self._compiled()
+        if len(values) != text.wanted:
+            raise TypeError(f"The statement takes {text.wanted} parameters, not {len(values)}: {text.words}")
+        return text, text.in_order({**text.constants, **values} if text.constants else values)
 
     def _of(self, db: Connection) -> Executable:
         """The statement for this connection's engine."""

@@ -120,7 +120,7 @@ def hold_writable(db: Connection, account: str, targets: Iterable[Target]) -> No
     # Sessions first: who removes one holds it before he looks for its variables, so nothing is written behind his back.
     # The one order for all keeps two writers from waiting for each other.
     for session_id in sorted({id for id in (_session_of(db, account, target) for target in wanted) if id is not None}):
-        _SESSION_HELD.run(db, {"id": session_id, "account": account})
+        _SESSION_HELD.first(db, {"id": session_id, "account": account})
     for target in wanted:
         state = _look(db, account, target, hold=True)
         if state is None:

@@ -1,7 +1,7 @@
 """What one run writes: kept in memory while it runs, made durable with its floor.
 
     stage("chat", "gold", 5)     seen by later nodes at once, by nobody else
-    commit_staged(...)           in the transaction that commits the floor, before the floor is locked
+    commit_staged(...)           in the transaction that commits the floor
 
 A page's write ends on the output page. A floor's write does too, and is promoted from there to the floor; both leave a
 row in the page's ledger. Writes to branch, chat and global go to their tier directly (seed 000).
@@ -214,16 +214,19 @@ def commit_staged(
     output_page_id: str | None,
     writes: Sequence[Write],
     now: int,
+    *,
+    is_held: bool = False,
 ) -> None:
-    """Make a run's writes durable, with their ledger; part of the transaction that commits the floor, before its state
-    changes. Without a session the ids are None, and only global writes come.
+    """Make a run's writes durable, with their ledger; part of the transaction that commits the floor. Without a session the
+    ids are None, and only global writes come. ``is_held`` says that the transaction keeps the session from being removed
+    already.
 
     Raises VariableChanged when a variable that the run read and writes has changed since, HostNotFound when the session
     is gone.
     """
     if not writes:
         return
-    if session_id is not None:
+    if session_id is not None and not is_held:
         hold_session(db, account, session_id)
     targets = _targets(session_id, branch_id, floor_id, output_page_id)
     others = _replace_read(db, account, writes, now)
@@ -274,7 +277,7 @@ def _replace_read(db: Connection, account: str, writes: Sequence[Write], now: in
     # In the one order of all writers: two never wait for each other.
     for write, read in sorted(replacing, key=lambda pair: (pair[0].tier, pair[0].key)):
         row = {"variable": read.id, "read": read.version, "account": account, "text": _edited_text(write, MISSING), "now": now}
-        if _REPLACE_READ.first(db, row) is None:
+        if _REPLACE_READ.run(db, row) == 0:
             raise _changed(write)
     return others
 
@@ -287,7 +290,6 @@ _REPLACE_READ = Prepared(
         variables.c.account_id == bindparam("account"),
     )
     .values(value_json=bindparam("text"), updated_at=bindparam("now"), version=variables.c.version + 1)
-    .returning(variables.c.id)
 )
 
 

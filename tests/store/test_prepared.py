@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, bindparam, insert, literal, select, union_all, update
+from sqlalchemy import Connection, bindparam, delete, insert, literal, select, union_all, update
 from sqlalchemy.exc import IntegrityError
 
 from agentui.store.base import Store
@@ -41,6 +41,17 @@ RENAME = Prepared(
     .returning(sessions.c.id, sessions.c.name)
 )
 
+KEEP = Prepared(
+    {
+        engine: insert(sessions)
+        .values(named(sessions, "id", "account_id", "created_at", "updated_at"))
+        .on_conflict_do_nothing()
+        for engine, insert in INSERT.items()
+    }
+)
+ARCHIVE = Prepared(update(sessions).where(sessions.c.account_id == bindparam("account")).values(status="archived"))
+REMOVE = Prepared(delete(sessions).where(sessions.c.id == bindparam("session")))
+
 
 def make(db: Connection, id: str, name: str | None = None) -> None:
     """A session of account ``a``."""
@@ -73,6 +84,17 @@ async def test_each_returns_what_every_run_returned(store: Store) -> None:
     await store.write(make, "2")
     many = [{"id": id, "account_id": "a", **TIMES} for id in ("1", "2", "3")]
     assert sorted(row[0] for row in await store.write(MAKE_NEW.each, many)) == ["1", "3"]
+
+
+async def test_a_write_tells_how_many_rows_it_wrote(store: Store) -> None:
+    row = {"id": "1", "account_id": "a", **TIMES}
+    assert await store.write(MAKE.run, {**row, "name": "one"}) == 1
+    assert await store.write(KEEP.run, {**row, "id": "2"}) == 1
+    assert await store.write(KEEP.run, row) == 0
+    assert await store.write(ARCHIVE.run, {"account": "a"}) == 2
+    assert await store.write(ARCHIVE.run, {"account": "b"}) == 0
+    assert await store.write(REMOVE.run, {"session": "1"}) == 1
+    assert await store.write(REMOVE.run, {"session": "1"}) == 0
 
 
 async def test_a_refused_row_is_sqlalchemys_error_and_shows_no_values(store: Store) -> None:
