@@ -10,6 +10,7 @@ from agentui.variables.hosts import Place
 from agentui.variables.records import Put, put_all
 from agentui.variables.resolve import MOST_NAMES, load_global, load_layers, load_place, resolve
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target, branch_target
+from agentui.variables.values import render
 from tests.variables.database import ACCOUNT, Database
 from tests.variables.values import json_values
 
@@ -69,6 +70,21 @@ def test_variables_are_loaded_by_the_beginning_of_their_names(base: Database) ->
         assert seen(*names) == {key for key in keys if key.partition(".")[0] in names}, names
     # So many are not asked for one by one.
     assert seen(*(f"v{number}" for number in range(MOST_NAMES + 1))) == set(keys)
+
+
+def test_every_character_of_keys_and_values_comes_back(base: Database) -> None:
+    # Values stand in the database as JSON texts, which the database puts into JSON once more.
+    odd = [*map(chr, range(1, 0x20)), *"\"\\/'{}[],:\x7f\x85\u2028\ud7ff\ue000\uffff\U0001f409\U0010ffff"]
+    values: dict[str, Json] = {f"k{character}": {character: [character, None, 2**64, 1.5, ""]} for character in odd}
+    values |= {"nul": "a\0b", "long": "x" * 100_000, "deep": [[[[{}]]]], "null": None}
+    session = base.add_session()
+    puts = [Put(target, key, render(value)) for target in (GLOBAL, Target("chat", session)) for key, value in values.items()]
+    base.run(put_all, ACCOUNT, puts, base.now)
+    layers = base.run(load_layers, ACCOUNT, session, "main", None, None)
+    for scope in ("global", "chat"):
+        assert {key: variable.value for key, variable in layers[scope].items()} == values
+        assert {variable.target.scope for variable in layers[scope].values()} == {scope}
+    assert layers["branch"] == {}
 
 
 def test_a_place_is_found_from_below_and_loaded(base: Database) -> None:
