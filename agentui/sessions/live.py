@@ -378,18 +378,26 @@ class TurnDesk:
 
     async def _open(self, wanted: "_Wanted") -> Turn:
         """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
-        opening = asyncio.get_running_loop().create_task(self._opened(wanted))
-        try:
-            return await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            self.in_background(_end_unwanted(opening))
-            raise
-
-    async def _opened(self, wanted: "_Wanted") -> Turn:
+        if not self.store.is_open:
+            # Who leaves while the database opens does not stop that, for others wait for it as well.
+            await asyncio.shield(self.in_background(self.store.start()))
         now, lost = now_ms(), tuple(self._lost.values())
-        place, layers = await self.store.write(_open, wanted, self.owner, now, self.expiry(now), lost)
+        opening = self.store.start_write(_open, wanted, self.owner, now, self.expiry(now), lost)
+        try:
+            place, layers = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            self.in_background(self._end_unwanted(opening, lost))
+            raise
         self._were_recorded(lost)
         return Turn(self, place, layers, wanted.run_id, wanted.claim)
+
+    async def _end_unwanted(self, opening: "asyncio.Future[tuple[Place, Layers]]", lost: Sequence[Lost]) -> None:
+        """Let a turn fail that is opened for somebody who has left; where opening failed there is nothing to end."""
+        await asyncio.wait([opening])
+        if not opening.cancelled() and opening.exception() is None:
+            self._were_recorded(lost)
+            place, _ = opening.result()
+            await self.lose(Lost(place, _LEFT, is_cancelled=True))
 
     @asynccontextmanager
     async def _in_line(self, key: tuple[str, str | None], deadline: float) -> AsyncIterator[None]:
@@ -427,13 +435,6 @@ class _Line:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     length: int = 0
-
-
-async def _end_unwanted(opening: "asyncio.Task[Turn]") -> None:
-    """Let a turn fail that was opened for somebody who has left; where opening failed there is nothing to end."""
-    await asyncio.wait([opening])
-    if not opening.cancelled() and opening.exception() is None:
-        await opening.result().fail(_LEFT, cancelled=True)
 
 
 def _open(db: Connection, wanted: _Wanted, owner: str, now: int, expires_at: int, lost: Sequence[Lost]) -> tuple[Place, Layers]:
@@ -478,7 +479,7 @@ def _commit(
     now: int,
     kept: tuple[Claim, Saved] | None,
 ) -> None:
-    """The whole turn, or nothing of it."""
+    """The whole turn, or nothing of it. The floor comes first: it is held from there on, and its session with it."""
     floor = place.floor
     commit_floor(db, DEFAULT_ACCOUNT, floor.floor_id, answer, tokens_in, tokens_out, now, output_page_id=floor.output_page_id)
     commit_staged(
@@ -491,6 +492,7 @@ def _commit(
         floor.output_page_id,
         writes,
         now,
+        is_held=True,
     )
     save_snapshot_of(db, DEFAULT_ACCOUNT, floor.floor_id, place.session_id, place.branch_id, now)
     if kept is not None:

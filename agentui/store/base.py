@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    import asyncio
+
     from sqlalchemy import Connection
 
 P = ParamSpec("P")
@@ -33,6 +35,12 @@ class Store(Protocol):
         """Run a function atomically and return after its commit is durable. Raises Busy when the database stays locked,
         StoreFull when the disk is full, StoreFailed when it fails, StoreReadOnly when a damaged file is open for reading
         only."""
+
+    def start_write(
+        self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs
+    ) -> "asyncio.Future[T]":
+        """Begin what ``write`` does, for a caller who wants its outcome even if he stops waiting: await it by
+        ``asyncio.shield``. Raises StoreReadOnly and Busy at once where ``write`` would without having begun."""
 
     @property
     def writes(self) -> int:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from agentui.errors import Busy
 from agentui.store.base import Store
 from agentui.store.opening import StoreDoor
 
@@ -35,6 +36,19 @@ class LazyStore:
     async def write(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
         """As the store does; raises what its ``start`` raises, too."""
         return await (await self._ready()).write(transaction, *args, **kwargs)
+
+    def start_write(
+        self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """As the store does, which has to be open; raises Busy where it is not."""
+        if self._store is None or not self._is_open:
+            raise Busy("The store is closed.", retry_after=1)
+        return self._store.start_write(transaction, *args, **kwargs)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is open, so that what comes next waits for nobody."""
+        return self._is_open
 
     @property
     def writes(self) -> int:

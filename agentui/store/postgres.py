@@ -84,17 +84,24 @@ class PostgresStore:
 
         Cancelling the caller does not stop a write that is on its way.
         """
+        task = self.start_write(transaction, *args, **kwargs)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_log_failure)
+            raise
+
+    def start_write(
+        self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Task[T]:
+        """Begin a write (``Store``). Raises StoreReadOnly."""
         if self._read_only is not None:
             raise StoreReadOnly(self._read_only)
         run = self._counted(self._engine, lambda db: transaction(db, *args, **kwargs))
         task = asyncio.get_running_loop().create_task(run, name="write")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            task.add_done_callback(_log_failure)
-            raise
+        return task
 
     @property
     def writes(self) -> int:

@@ -125,10 +125,15 @@ class SqliteStore:
 
         Cancelling the caller does not stop a write that is on its way.
         """
+        return await self.start_write(transaction, *args, **kwargs)
+
+    def start_write(
+        self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """Begin a write (``Store``). Raises Busy and StoreReadOnly."""
         if self._read_only is not None:
             raise StoreReadOnly(self._read_only)
-        result: T = await self._queued(self._writes, lambda db: transaction(db, *args, **kwargs))
-        return result
+        return self._queued(self._writes, lambda db: transaction(db, *args, **kwargs))
 
     @property
     def writes(self) -> int:
@@ -160,12 +165,12 @@ class SqliteStore:
             "backup_error": self._backup_error,
         }
 
-    async def _queued(self, queue: Queue, run: Callable[[Connection], Any]) -> Any:
+    def _queued(self, queue: Queue, run: Callable[[Connection], Any]) -> asyncio.Future[Any]:
         if self._loop is None:
             raise Busy("The store is closed.", retry_after=1)
         job = Job(run, self._loop.create_future(), time.monotonic() + self._busy_timeout)
         queue.put(job)
-        return await job.future
+        return job.future
 
     # Opening
 
@@ -237,7 +242,8 @@ class SqliteStore:
         committer.run(jobs)
         self._written += len(jobs)  # this thread alone counts
         for job in jobs:
-            job.error = self._explained(job.error)
+            if job.error is not None:
+                job.error = self._explained(job.error)
         if self._is_full and any(job.error is None for job in jobs):
             self._is_full = not self._reserve.make()
 

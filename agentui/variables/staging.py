@@ -135,13 +135,16 @@ class _Tier(Mapping[str, Json]):
     def __init__(self, durable: Mapping[str, Variable]) -> None:
         self._durable = durable
         self._staged: dict[str, Json] = {}
-        # Not copied, for there may be thousands: nobody writes through it.
-        self.names: Collection[str] = ChainMap[str, Any](self._staged, cast(dict[str, Any], durable))
-        """The keys; looking here does not count as reading."""
         self._whole: set[str] = set()
         self._read: set[str] = set()
         self._all_read = False
         self._parsed: dict[str, Json] = {}
+
+    @property
+    def names(self) -> Collection[str]:
+        """The keys; looking here does not count as reading."""
+        # Not copied, for there may be thousands: nobody writes through it.
+        return ChainMap[str, Any](self._staged, cast(dict[str, Any], self._durable))
 
     def __getitem__(self, key: str) -> Json:
         # A value that the run itself set whole says nothing of what was there before.
