@@ -58,7 +58,8 @@ async def test_a_disk_that_fills_up_costs_no_answer_and_nothing_that_was_kept(
     disk: Path, start_server: StartServer, mock: Mock, stream: bool
 ) -> None:
     count = chain(sets(("branch", "gold", "json", "{{ gold|default(0)|add(1) }}")), target("caller", mock.origin))
-    server = await start_server({"count": count}, active="count")
+    # Nothing but the turn itself meets the full disk: not the renewal of its lease, which would be given the reserve first.
+    server = await start_server({"count": count}, active="count", generation_lease=3600)
     caller = Caller("openai", server.origin, headers={"x-agentui-session": "s"})
     async with aiohttp.ClientSession() as http, asyncio.timeout(200):
         memory = Memory(server.origin, http)
