@@ -37,7 +37,8 @@ class Shelf:
         for item in items:
             id = item.get("id") if isinstance(item, Mapping) else None
             if isinstance(id, str):
-                self._put(id, dumps(item))
+                # A copy: what orjson writes lies in a buffer of four kilobytes at least.
+                self._put(id, bytes(memoryview(dumps(item))))
 
     def expand(self, wire: WireRequest) -> WireRequest:
         """The request with the references that are found here replaced by their items; the same one where there are none."""
