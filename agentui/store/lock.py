@@ -56,8 +56,12 @@ class FolderLock:
                 "Stop that one, choose another folder with AGENTUI_DATA, or give both a PostgreSQL database.",
                 pid=pid,
             ) from None
-        os.truncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode())
+        try:
+            os.truncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
+        except OSError:
+            os.close(descriptor)  # else nobody could take the folder before this process ends, not even this one
+            raise
         self._descriptor = descriptor
 
     def release(self) -> None:

@@ -10,8 +10,6 @@ from agentui.api.route import Handler, Route
 from agentui.api.siblings import REFRESH
 from agentui.api.state import STATE
 
-_DOCUMENTS = ("/api/pipelines", "/api/presets")
-
 
 def _telling(handler: Handler) -> Handler:
     """The same, and whatever it changed is known to every worker before the answer leaves."""
