@@ -45,7 +45,7 @@ def read_head(data: bytes) -> Head | None:
     if end < 0:
         return None
     first, *lines = data[:end].split(b"\r\n")
-    line = _REQUEST_LINE.fullmatch(first)
+    line = _request_line(first)
     if line is None or len(lines) > MAX_FIELDS:
         return None
     fields = [field for field in map(_field, lines) if field is not None]
@@ -55,10 +55,17 @@ def read_head(data: bytes) -> Head | None:
     length = headers.get("content-length", "")
     if "host" not in headers or not _LENGTH.fullmatch(length) or not _is_usual(headers):
         return None
-    target = line[1].decode()
+    return Head(*line, headers, int(length), end + 4)
+
+
+@lru_cache(maxsize=256)  # there are as many lines as pipelines and dialects
+def _request_line(line: bytes) -> tuple[str, str, URL] | None:
+    """The target of a POST, the path in it, and the same as a URL; None for any other line."""
+    if (match := _REQUEST_LINE.fullmatch(line)) is None:
+        return None
+    target = match[1].decode()
     path, mark, query = target.partition("?")
-    url = URL.build(path=path, query_string=query, encoded=True) if mark else _path_url(path)
-    return Head(target, path, url, headers, int(length), end + 4)
+    return target, path, URL.build(path=path, query_string=query if mark else "", encoded=True)
 
 
 @lru_cache(maxsize=512)  # a caller says the same in every request, but for the length
@@ -72,11 +79,6 @@ def _is_usual(headers: dict[str, str]) -> bool:
     """True when nothing in the headers changes how the request is read."""
     odd = _UNUSUAL & headers.keys()
     return not odd or (odd == {"connection"} and headers["connection"].lower() in ("keep-alive", "close"))
-
-
-@lru_cache(maxsize=256)  # there are as many paths as pipelines
-def _path_url(path: str) -> URL:
-    return URL.build(path=path, encoded=True)
 
 
 class PlainRequest(web.Request):

@@ -18,6 +18,8 @@ from agentui.jsonio import Json, dumps
 MAX_CALLS = 10_000
 MAX_AGE_SECONDS = 3600.0
 MAX_ENTRY_CHARS = 256 * 1024
+MAX_CHARS = 32 * 1024 * 1024
+"""Characters of all that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,12 @@ class _Kept:
     since: float
     thoughts: tuple[Thinking, ...]
     signature: str | None
+
+    @property
+    def size(self) -> int:
+        """Its characters."""
+        tokens = (text for part in self.thoughts for text in (part.text, part.signature, part.redacted))
+        return sum(len(text) for text in (self.signature, *tokens) if text)
 
 
 class Continuity:
@@ -36,6 +44,7 @@ class Continuity:
 
     def __init__(self, tell: Callable[[bytes], Awaitable[None]] | None = None) -> None:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._size = 0
         self._tell = tell
 
     async def share(self, vendor: VendorName, reply: Reply) -> None:
@@ -102,10 +111,19 @@ class Continuity:
         return kept
 
     def _keep(self, call_id: str, kept: _Kept) -> None:
+        """Keep it as the newest, and let go of the oldest where there are too many, too large or too old ones."""
+        if call_id in self._kept:
+            self._size -= self._kept.pop(call_id).size
         self._kept[call_id] = kept
-        self._kept.move_to_end(call_id)
-        while len(self._kept) > MAX_CALLS:
-            self._kept.popitem(last=False)
+        self._size += kept.size
+        while self._is_full():
+            self._size -= self._kept.popitem(last=False)[1].size
+
+    def _is_full(self) -> bool:
+        if len(self._kept) > MAX_CALLS or self._size > MAX_CHARS:
+            return True
+        oldest = next(iter(self._kept.values()), None)
+        return oldest is not None and time.monotonic() - oldest.since > MAX_AGE_SECONDS
 
 
 def _token(thought: Thinking) -> str | None:

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Container, Mapping
-from contextlib import closing
 
 from agentui.errors import AgentUIError, UpstreamTimeout
 from agentui.jsonio import Json, dumps_text
@@ -136,8 +135,10 @@ class _Walk:
         ctx = NodeContext(run, node.id, node.type, self.answer if answers else None)
         run.emit("node.started", node.id)
         try:
-            with closing(ctx):
+            try:
                 out = await node.node.run(ctx)
+            finally:
+                ctx.close()
         except AgentUIError as error:
             _place(error, node, run)
             run.emit("node.failed", node.id, describe_error(error))

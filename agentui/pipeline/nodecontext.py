@@ -118,6 +118,8 @@ class NodeContext:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""
         self._heard += text
         now = time.monotonic()
+        if not self._heard_at and not self.run.is_watched:
+            self._heard_at = now  # the first words are waited for: their event, which nobody waits for, comes later
         waited = now - self._heard_at
         if waited < CHUNK_EVENT_SECONDS:
             return

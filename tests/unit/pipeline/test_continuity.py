@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
+
 from agentui.chat.messages import Message, Text, Thinking, ToolCall
 from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import VendorName
+from agentui.pipeline import continuity
 from agentui.pipeline.continuity import MAX_CALLS, MAX_ENTRY_CHARS, Continuity
 
 THOUGHT = Thinking("hmm", signature="sig", signed_by="claude")
@@ -114,3 +117,26 @@ def test_the_oldest_go_first_when_there_are_too_many() -> None:
     first, second = assistant(call("c0")), assistant(call("c1"))
     assert restored(memory, first) is first
     assert restored(memory, second).parts[0] == THOUGHT
+
+
+def test_the_oldest_go_first_when_they_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(continuity, "MAX_CHARS", 3 * len("hmm" + "sig"))
+    memory = Continuity()
+    for name in ("c1", "c2", "c3", "c3", "c4"):
+        memory.remember("claude", said(THOUGHT, call(name)))
+    gone = assistant(call("c1"))
+    assert restored(memory, gone) is gone
+    assert all(restored(memory, assistant(call(name))).parts[0] == THOUGHT for name in ("c2", "c3", "c4"))
+    memory.remember("claude", said(Thinking("x" * 100, signature="sig"), call("c5")))
+    for name in ("c2", "c3", "c4", "c5"):
+        assert restored(memory, message := assistant(call(name))) is message
+
+
+def test_the_old_do_not_wait_until_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Continuity()
+    memory.remember("claude", said(THOUGHT, call("c1")))
+    monkeypatch.setattr(continuity, "MAX_AGE_SECONDS", -1.0)
+    memory.remember("claude", said(THOUGHT, call("c2")))
+    monkeypatch.setattr(continuity, "MAX_AGE_SECONDS", 3600.0)
+    for name in ("c1", "c2"):
+        assert restored(memory, message := assistant(call(name))) is message
