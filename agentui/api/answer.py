@@ -208,8 +208,7 @@ class ProxyAnswer:
     def abort(self) -> None:
         """Break the connection, so that a cut answer cannot look finished."""
         self._stop_pulse()
-        if self._request.transport is not None:
-            self._request.transport.abort()
+        _break(self._request)
 
     def _pass(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bytes:
         """The events as they came; the last one is held back when it ends the answer."""
@@ -313,7 +312,7 @@ class ProxyAnswer:
     def _keep_alive(self, response: web.StreamResponse, heartbeat: bytes | None) -> None:
         """Watch over a response whose headers are there."""
         limit_unsent(self._request.transport)
-        self._pulse = _Pulse(self, response, heartbeat, self._settings)
+        self._pulse = _Pulse(self._request, response, heartbeat, self._settings)
 
     def _stop_pulse(self) -> None:
         if self._pulse is not None:
@@ -337,6 +336,12 @@ class ProxyAnswer:
         # Names may come from the caller's body: whatever no header may hold is escaped.
         shown = ", ".join(name.encode("unicode_escape").decode() for name in self._dropped)
         return {"x-agentui-dropped": shown[:MAX_DROPPED]}
+
+
+def _break(request: web.Request) -> None:
+    """Break the connection that a request came on."""
+    if request.transport is not None:
+        request.transport.abort()
 
 
 class _RawEnd:
@@ -382,11 +387,12 @@ def _cut_gemini(data: bytes) -> tuple[bytes, bytes]:
 class _Pulse:
     """Keeps a silent stream alive and drops a caller that does not read.
 
-    One timer per stream, re-armed by looking at the clock rather than at every chunk.
+    One timer per stream, re-armed by looking at the clock rather than at every chunk. It does not know the answer, which
+    knows it: the two would wait for the garbage collector together.
     """
 
-    def __init__(self, answer: ProxyAnswer, response: web.StreamResponse, beat: bytes | None, settings: Settings) -> None:
-        self._answer = answer
+    def __init__(self, request: web.Request, response: web.StreamResponse, beat: bytes | None, settings: Settings) -> None:
+        self._request = request
         self._response = response
         self._beat = beat
         self._settings = settings
@@ -410,7 +416,8 @@ class _Pulse:
     def _look(self) -> None:
         silent = self._loop.time() - self._since
         if self.writing and silent >= self._settings.write_timeout:
-            self._answer.abort()
+            self.stop()
+            _break(self._request)
             return
         if not self.writing and self._beat is not None and silent >= self._settings.heartbeat:
             self.note(writing=True)

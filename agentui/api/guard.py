@@ -26,6 +26,7 @@ from agentui.errors import (
     Unauthorized,
     WrongContentType,
     WrongHost,
+    let_go,
 )
 from agentui.ids import new_id
 from agentui.redaction import Redactor, secret_headers
@@ -100,16 +101,18 @@ async def _answered(request: web.Request, state: State, answer: StateHandler) ->
         response = error_response(error, _vendor_of(request, state), _redactor_of(request, state))
         if isinstance(error, _Misframed):
             response.force_close()
+        let_go(error)
     except ConnectionResetError:
         # The caller is gone; there is nobody to answer.
         raise
-    except Exception:  # noqa: BLE001  it is logged below: the log's own filter knows no secrets of single requests
+    except Exception as error:  # noqa: BLE001  it is logged below: the log's own filter knows no secrets of single requests
         trace = _redactor_of(request, state).redact(traceback.format_exc())
         request_id = request[REQUEST_ID]
         state.telemetry.counters.count_error(AgentUIError.code)
         log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
         fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
         response = error_response(fault, _vendor_of(request, state), _redactor_of(request, state))
+        let_go(error)
     # A proxied answer brings these headers along, whole or streamed.
     if not (isinstance(response, LeanResponse) or response.prepared):
         for name, value in own_headers(request, state).items():

@@ -18,7 +18,7 @@ from agentui.api.shapes import error_response, redacted
 from agentui.api.state import STATE, State
 from agentui.api.turns import Keeping, begin_keeping, drop, keep
 from agentui.chat.request import WireRequest
-from agentui.errors import AgentUIError, Busy, NodeFailed, NotFound
+from agentui.errors import AgentUIError, Busy, NodeFailed, NotFound, let_go
 from agentui.pipeline.executor import describe_error
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan
@@ -125,8 +125,12 @@ async def answer_run(
             if run.stop_reason is None:
                 raise
             _go_on()
-            raise run.stop_reason from None
+            try:
+                raise run.stop_reason from None
+            finally:
+                run.stop_reason = None  # it knows this frame, which knows the run
     except AgentUIError as error:
+        let_go(error)
         if keeping is not None:
             await drop(keeping, run, error)
         run.finish("failed", describe_error(error))

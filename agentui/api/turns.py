@@ -7,6 +7,7 @@ x-agentui-branch:  a branch of it (main where none is named)
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentui.api.answer import ProxyAnswer
@@ -202,19 +203,16 @@ def _user_text(run: Run) -> str | None:
 async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:
     """Do something to its end even when the caller leaves meanwhile; the cancellation then goes on afterwards."""
     task = asyncio.ensure_future(work)
-    left: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as cancellation:
-            left = cancellation
-    if left is None:
-        task.result()
-        return
-    error = task.exception()
-    if error is not None:
-        log.warning("What a caller who left began has failed: %s", error)
-    raise left
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        while not task.done():
+            with suppress(asyncio.CancelledError):  # the first goes on
+                await asyncio.wait([task])
+        if (error := task.exception()) is not None:
+            log.warning("What a caller who left began has failed: %s", error)
+        raise
+    task.result()
 
 
 def _text(header: str | None) -> str | None:

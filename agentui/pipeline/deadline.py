@@ -12,7 +12,7 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._task = task
+        self._task: asyncio.Task[object] | None = task
         self._cancels_before = task.cancelling()
         self._timer = asyncio.get_running_loop().call_later(max(0.0, seconds), self._ring)
         self._has_passed = False
@@ -25,14 +25,16 @@ class Deadline:
     def stop(self) -> None:
         """Never cancel."""
         self._timer.cancel()
+        self._task = None  # it keeps the error that ended it, whose frames know this deadline
 
     def was_the_cause(self) -> bool:
         """Whether a CancelledError of the task is this deadline's doing and nobody else's; ask once, where it arrives.
 
         Takes the cancellation back.
         """
-        return self._has_passed and self._task.uncancel() <= self._cancels_before
+        return self._has_passed and self._task is not None and self._task.uncancel() <= self._cancels_before
 
     def _ring(self) -> None:
-        self._has_passed = True
-        self._task.cancel()
+        if self._task is not None:
+            self._has_passed = True
+            self._task.cancel()

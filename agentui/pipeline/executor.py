@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Container, Mapping
+from contextlib import suppress
 
-from agentui.errors import AgentUIError, UpstreamTimeout
+from agentui.errors import AgentUIError, UpstreamTimeout, let_go
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.answer import Answer
 from agentui.pipeline.deadline import Deadline
@@ -34,7 +35,7 @@ class PipelineExecutor:
         is_late = False
         try:
             try:
-                await _Walk(run, answer).walk()
+                await (_Walk if run.plan.is_chain else _TreeWalk)(run, answer).walk()
             except BaseException:
                 # Whatever the walk made of its cancellation: the caller's task goes on without it.
                 is_late = deadline.was_the_cause()
@@ -50,13 +51,18 @@ class PipelineExecutor:
             if not is_late:
                 run.finish("cancelled", describe_error(run.stop_reason) if run.stop_reason is not None else None)
                 raise
-            late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
-            run.finish("failed", describe_error(late))
-            raise late from error
+            raise _too_late(run) from error
         except BaseException:
             run.finish("failed", INTERNAL)
             raise
         run.finish("finished")
+
+
+def _too_late(run: Run) -> UpstreamTimeout:
+    """End a run whose deadline has passed; the error that says so."""
+    late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
+    run.finish("failed", describe_error(late))
+    return late
 
 
 def describe_error(error: AgentUIError) -> dict[str, Json]:
@@ -76,33 +82,12 @@ class _Walk:
         self.runs_all = self.whole and not run.pins
 
     async def walk(self) -> None:
-        """Run all nodes: a chain as plain awaits, anything else as tasks."""
-        if self.run.plan.is_chain:
-            for position, node in enumerate(self.nodes):
-                if self.runs_all and node.enabled:
-                    await self._execute(position, node)
-                else:
-                    await self._step(position)
-            return
-        await self._walk_tree()
-
-    async def _walk_tree(self) -> None:
-        waits = [node.waits_for for node in self.nodes]
-
-        async def step(position: int) -> None:
-            await self._step(position)
-            for following in self.nodes[position].feeds:
-                waits[following] -= 1
-                if waits[following] == 0:
-                    group.create_task(step(following), name=self.nodes[following].id)
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                for position, count in enumerate(tuple(waits)):
-                    if count == 0:
-                        group.create_task(step(position), name=self.nodes[position].id)
-        except BaseExceptionGroup as failures:
-            raise _first_cause(failures) from None
+        """Run all nodes, one after the other."""
+        for position, node in enumerate(self.nodes):
+            if self.runs_all and node.enabled:
+                await self._execute(position, node)
+            else:
+                await self._step(position)
 
     async def _step(self, position: int) -> None:
         """Run, skip or pin one node and freeze its OUT."""
@@ -142,6 +127,7 @@ class _Walk:
         except AgentUIError as error:
             _place(error, node, run)
             run.emit("node.failed", node.id, describe_error(error))
+            let_go(error)
             if not node.may_fail or answers:
                 raise
             out = {"error": describe_error(error)}
@@ -161,6 +147,69 @@ class _Walk:
         if variables and isinstance(variables, _MAPPINGS):
             run.run_vars = {**run.run_vars, **variables}
         return kept
+
+
+class _TreeWalk(_Walk):
+    """One whose nodes run in tasks of their own. When one fails, or the walk is cancelled, the others are cancelled, and waited
+    for.
+
+    Not a TaskGroup: that of Python 3.11 and 3.12 leaves errors and frames behind that hold each other, and the run.
+    """
+
+    def __init__(self, run: Run, answer: Answer) -> None:
+        super().__init__(run, answer)
+        self.waits = [node.waits_for for node in self.nodes]
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.all_done = asyncio.Event()
+        self.is_stopped = False
+        self.failures: list[BaseException] = []
+
+    async def walk(self) -> None:
+        """Run all nodes, each as soon as those before it are done. Raises the first failure."""
+        for position, count in enumerate(tuple(self.waits)):
+            if count == 0:
+                self._begin(position)
+        try:
+            await self.all_done.wait()
+        except asyncio.CancelledError:
+            self._stop()
+            while self.tasks:
+                with suppress(asyncio.CancelledError):  # the first is passed on
+                    await self.all_done.wait()
+            if not self.failures:
+                raise
+        if self.failures:
+            raise self.failures.pop()
+
+    def _begin(self, position: int) -> None:
+        """Run a node in a task."""
+        if self.is_stopped:
+            return
+        task = asyncio.create_task(self._step_on(position), name=self.nodes[position].id)
+        self.tasks.add(task)
+        task.add_done_callback(self._end)
+
+    async def _step_on(self, position: int) -> None:
+        """Run a node, and begin those that waited for it last."""
+        await self._step(position)
+        for following in self.nodes[position].feeds:
+            self.waits[following] -= 1
+            if self.waits[following] == 0:
+                self._begin(following)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        """A task is over: note the first failure."""
+        self.tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None and not self.failures:
+            self.failures.append(error)
+            self._stop()
+        if not self.tasks:
+            self.all_done.set()
+
+    def _stop(self) -> None:
+        self.is_stopped = True
+        for task in self.tasks:
+            task.cancel()
 
 
 def needless(plan: Plan, pins: Container[str]) -> frozenset[int]:
@@ -210,10 +259,3 @@ def _place(error: AgentUIError, node: PlanNode, run: Run) -> None:
     error.details.setdefault("pipeline", run.plan.id)
     error.details.setdefault("node", node.id)
     error.details.setdefault("type", node.type)
-
-
-def _first_cause(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first real failure of a task group."""
-    for failure in failures.exceptions:
-        return _first_cause(failure) if isinstance(failure, BaseExceptionGroup) else failure
-    raise AssertionError("an exception group is never empty")

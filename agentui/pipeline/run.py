@@ -128,7 +128,7 @@ class Run:
             return
         self.state = state
         self.finished = monotonic()
-        self.task = self.clock = None
+        self.task = self.clock = self.conclude = None
         self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
         self.events.close()
         if self.on_finish is not None:

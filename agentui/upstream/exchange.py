@@ -160,7 +160,8 @@ class Exchange:
         """Say what went wrong in words that hold no path, query or key."""
         self.health = "bad"
         self.error, self.setback = self._explain(error)
-        self.error.__cause__ = error
+        # Without its frames: this exchange stands in them.
+        self.error.__cause__ = error.with_traceback(None)
 
     def _explain(self, error: Exception) -> tuple[UpstreamError, Setback]:
         """The error that a failure of the attempt is, and whether another attempt may help."""

@@ -1,0 +1,103 @@
+"""What is left of a request is freed by its last reference: nothing waits for the search for cycles.
+
+The collector looks seldom while the server serves, and less often still at what the run history has held for long. A cycle
+there would fill the memory for hours.
+"""
+
+import gc
+import weakref
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from agentui.jsonio import Json
+from agentui.pipeline.run import Run
+from tests.faults.callers import DIALECTS, Asked, Route, ask, asking, routes
+from tests.faults.conftest import KINDS, House, StartHouse, until
+from tests.turns.house import chain, sets, target
+from tests.upstreams.server import Mock
+
+MODELS = (
+    *("text", "tools", "thinking-tool", "error-400", "error-429", "error-503", "html", "html-502", "invalid-json"),
+    *("not-an-answer", "empty-body", "truncated-early", "truncated-reset", "bad-event", "fail-mid", "fail-first"),
+    *("hang", "hang-mid"),
+)
+"""What the upstream does; most of it is a fault."""
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """Nothing looks for cycles."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+class Runs:
+    """Runs that a house began and does not keep."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self._known: list[weakref.ref[Run]] = []
+        self._add = house.server.state.history.add
+        house.server.state.history.add = self._note  # type: ignore[method-assign]
+
+    def _note(self, run: Run) -> None:
+        self._known.append(weakref.ref(run))
+        self._add(run)
+
+    async def are_freed(self, count: int) -> None:
+        """Wait until none of so many is left."""
+        assert len(self._known) == count
+        await self.house.session.close()  # a connection that is kept open keeps its last request
+        await until(lambda: all(run() is None for run in self._known))
+
+
+def paths(base_url: str) -> dict[str, Json]:
+    """A pipeline that writes a variable of the chat, and one whose nodes are tasks."""
+    count, call = sets(("branch", "gold", "json", "{{ gold|default(0)|add(1) }}")), target("caller", base_url)
+    side = {**sets(("run", "A", "string", "a")), "id": "side"}
+    return {"turn": chain(count, call), "tree": {**chain(count, call), "nodes": [count, call, side], "answer": "call"}}
+
+
+def asked_by(house: House, route: Route, model: str) -> Asked:
+    """A question by a route, in a chat where its pipeline writes to one."""
+    asked = house.at(route, ask(route.caller, model, stream=route.stream))
+    chat = {"x-agentui-session": "s"} if route.kind in ("turn", "tree") else {}
+    return replace(asked, headers={**asked.headers, **chat})
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("kind", [*KINDS, "turn", "tree"])
+@pytest.mark.parametrize("model", MODELS)
+async def test_a_run_is_freed_as_soon_as_nobody_has_it(start_house: StartHouse, mock: Mock, model: str, kind: str) -> None:
+    house = await start_house(mock.origin, paths(mock.origin), run_history=0, idle_timeout=0.3, first_byte_timeout=0.3)
+    runs = Runs(house)
+    for route in routes(kind):
+        await house.send(asked_by(house, route, model))
+    await runs.are_freed(2 * len(DIALECTS))
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("kind", [*KINDS, "turn", "tree"])
+async def test_a_run_whose_caller_left_is_freed(start_house: StartHouse, mock: Mock, kind: str) -> None:
+    house = await start_house(mock.origin, paths(mock.origin), run_history=0)
+    runs = Runs(house)
+    for route in routes(kind)[1::2]:
+        async with asking(house.origin, asked_by(house, route, "forever")) as (reader, _):
+            await reader.readuntil(b"again")
+        await house.is_quiet()
+    await runs.are_freed(len(DIALECTS))
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("kind", [*KINDS, "turn", "tree"])
+async def test_a_run_that_took_too_long_is_freed(start_house: StartHouse, mock: Mock, kind: str) -> None:
+    house = await start_house(mock.origin, paths(mock.origin), run_history=0, run_timeout=0.3)
+    runs = Runs(house)
+    for route in routes(kind):
+        heard = await house.send(asked_by(house, route, "hang"))
+        assert heard.status == 504
+    await runs.are_freed(2 * len(DIALECTS))
