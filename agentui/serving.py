@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
@@ -13,10 +12,8 @@ from agentui.api.server import Listener, create_app
 from agentui.api.siblings import Family
 from agentui.api.state import STATE
 from agentui.logs import set_up_logging
+from agentui.memory import settle, share_heaps
 from agentui.settings import Settings, secret_environment
-
-GC_THRESHOLDS = (10_000, 20, 50)
-"""A request makes many objects and no cycles, so reference counts free them all: the collector may look seldom."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -96,6 +93,7 @@ async def serve_until(
 
     One of a ``family`` shares its port with the others.
     """
+    share_heaps()
     secret_env = secret_environment()
     app = create_app(settings, named_origins=named_origins, secret_env=secret_env, default_active=active, family=family)
     state = app[STATE]
@@ -105,10 +103,7 @@ async def serve_until(
         port = await listener.start(settings.host, settings.port, reuse_port=family is not None)
     except OSError as error:
         raise cannot_listen(settings, error) from error
-    # What start-up made stays for good; the collector need not look at it with every request.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
+    settle()
     greet(port)
     try:
         await stop.asked.wait()

@@ -1,5 +1,6 @@
 """All that a node may touch while it runs."""
 
+import asyncio
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -119,7 +120,9 @@ class NodeContext:
         self._heard += text
         now = time.monotonic()
         if not self._heard_at and not self.run.is_watched:
-            self._heard_at = now  # the first words are waited for: their event, which nobody waits for, comes later
+            # The first words are waited for: their event is made when they are on their way.
+            self._heard_at = now
+            asyncio.get_running_loop().call_soon(self.flush_chunks)
         waited = now - self._heard_at
         if waited < CHUNK_EVENT_SECONDS:
             return

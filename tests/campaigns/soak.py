@@ -16,6 +16,7 @@ from itertools import count
 import aiohttp
 
 from agentui.jsonio import Json
+from agentui.vendors.openai_responses.shelf import MAX_ITEMS
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.process import HAS_PROC, Process, serving
 from tests.faults.callers import (
@@ -94,6 +95,21 @@ class Soak:
             sampler.cancel()
             await asyncio.gather(sampler, return_exceptions=True)
         self._sample()
+
+    async def fill(self) -> None:
+        """Let what has a bound reach it, so that only what has none can grow: here the items kept for Responses callers, of
+        which one request leaves one."""
+        asked = ask("openai_responses")
+        way_there = way("openai_responses", "translated")
+
+        async def answers() -> None:
+            for _ in range(MAX_ITEMS // AT_ONCE + 1):
+                await self._send(way_there, asked)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(answers())
+        self.mock.requests.clear()
 
     async def _guest(self, numbers: "count[int]") -> None:
         """One of those who make requests: takes the next number, waits until its moment, and asks."""
@@ -328,6 +344,8 @@ async def soak(trial: Trial) -> None:
             descriptors = await descriptors_with_store(process)
             async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
                 household = Soak(trial, process, mock, session)
+                if trial.size >= JUDGED_FROM:
+                    await household.fill()
                 await household.live()
                 household.judge()
                 await nothing_generates(household)

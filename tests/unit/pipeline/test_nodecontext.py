@@ -25,7 +25,7 @@ def texts(run: Run) -> list[str]:
     return [event.data["text"] for event in run.events.items if event.type == "node.chunk" and isinstance(event.data, dict)]
 
 
-def test_unwatched_pieces_are_gathered_until_there_are_many_or_the_node_is_done(run: Run) -> None:
+async def test_unwatched_pieces_are_gathered_until_there_are_many_or_the_node_is_done(run: Run) -> None:
     ctx = NodeContext(run, "n1", "SetVars", None)
     for piece in ("a", "b", "c" * MOST_GATHERED, "d", "e"):
         ctx.emit_chunk(piece)
@@ -34,22 +34,37 @@ def test_unwatched_pieces_are_gathered_until_there_are_many_or_the_node_is_done(
     assert texts(run)[1:] == ["de"]
 
 
+async def test_the_first_words_can_be_seen_while_the_next_are_waited_for(run: Run) -> None:
+    ctx = NodeContext(run, "n1", "SetVars", None)
+    for piece in ("Once", " upon"):
+        ctx.emit_chunk(piece)
+    assert texts(run) == []
+    await asyncio.sleep(0)
+    ctx.emit_chunk(" a time")
+    await asyncio.sleep(0)
+    assert texts(run) == ["Once upon"]
+    ctx.close()
+    assert texts(run)[1:] == [" a time"]
+
+
 def test_who_listens_to_all_runs_hears_each_piece_from_then_on(run: Run) -> None:
     history = RunHistory(10, 10_000)
     history.add(run)
     ctx = NodeContext(run, "n1", "SetVars", None)
 
     async def listen() -> None:
-        ctx.emit_chunk("before ")
+        ctx.emit_chunk("before")
+        await asyncio.sleep(0)
+        ctx.emit_chunk(" that, ")
         async with history.subscribe():
             ctx.emit_chunk("while")
             ctx.emit_chunk(" it lasts")
         ctx.emit_chunk(" and after")
 
     asyncio.run(listen())
-    assert texts(run) == ["before while", " it lasts"]
+    assert texts(run) == ["before", " that, while", " it lasts"]
     ctx.close()
-    assert texts(run)[2:] == [" and after"]
+    assert texts(run)[3:] == [" and after"]
 
 
 def test_who_follows_this_run_hears_each_piece(run: Run) -> None:
