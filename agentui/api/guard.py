@@ -96,6 +96,7 @@ async def _answered(request: web.Request, state: State, answer: StateHandler) ->
             response = await answer(request, state)
     except web.HTTPException as error:
         response = error_response(_of_http(error, request), _vendor_of(request, state), _redactor_of(request, state))
+        let_go(error)
     except AgentUIError as error:
         state.telemetry.counters.count_error(error.code)
         response = error_response(error, _vendor_of(request, state), _redactor_of(request, state))
