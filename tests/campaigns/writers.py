@@ -339,6 +339,6 @@ async def on_postgres(trial: Trial) -> None:
 
 
 CAMPAIGNS = [
-    Campaign("writers.sqlite", on_sqlite, counted="operations", short=2 * HANDS * ROUND, long=1_000_000, short_seconds=30),
+    Campaign("writers.sqlite", on_sqlite, counted="operations", short=2 * HANDS * ROUND, long=200_000, short_seconds=30),
     Campaign("writers.postgres", on_postgres, counted="operations", short=HANDS * ROUND, long=200_000, short_seconds=60),
 ]
