@@ -11,8 +11,8 @@ from typing import Any
 from agentui.api.server import Listener, create_app
 from agentui.api.siblings import Family
 from agentui.api.state import STATE
+from agentui.heap import settle, share_heaps
 from agentui.logs import set_up_logging
-from agentui.memory import settle, share_heaps
 from agentui.settings import Settings, secret_environment
 
 NOTHING: Mapping[str, str] = MappingProxyType({})

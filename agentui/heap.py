@@ -14,8 +14,8 @@ _M_ARENA_MAX = -8
 def share_heaps() -> None:
     """Let all threads take memory from two heaps of glibc's, before any of them does.
 
-    Left alone, each thread gets one of its own, and what is freed in one serves no other: with the readers of the database
-    that were 5 MB after 10,000 requests, and a rise for long after. No other system's malloc is asked for anything.
+    Left alone, each thread gets one of its own, and what is freed in one serves no other thread: the readers of the database
+    held 5 MB more after 10,000 requests, and it went on rising. No other system's malloc is asked for anything.
     """
     if sys.platform != "linux":
         return

@@ -10,7 +10,7 @@ from tests.conftest import ROOT, skip
 
 SCRIPT = """
 import ctypes, sys, tempfile, threading
-from agentui.memory import share_heaps
+from agentui.heap import share_heaps
 
 if sys.argv[1] == "shared":
     share_heaps()
