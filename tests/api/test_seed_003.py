@@ -9,38 +9,9 @@ from agentui.errors import InvalidPipeline
 from agentui.jsonio import Json
 from tests.api.callers import DIALECTS, Caller, Got, error_of, text_of
 from tests.conftest import Server, StartServer, call
+from tests.unit.templating.seed import CLAUDE_TEMPLATE, GEMINI_TEMPLATE, OPENAI_TEMPLATE
 from tests.upstreams.server import API_KEY, Mock
 from tests.upstreams.step import Call, Raw, Step
-
-OPENAI_TEMPLATE = """{
-"model": "{{ model }}",
-[[PROMPT]],
-"temperature": {{ incoming.json.temperature|default(params.temperature|default(0.7)) }},
-"top_p": {{ incoming.json.top_p|default(params.top_p|default(1)) }},
-"max_tokens": {{ incoming.json.max_tokens|default(params.max_tokens|default(256)) }},
-"stop": {{ incoming.json.stop|default(params.stop|default([])) }}
-}"""
-
-GEMINI_TEMPLATE = """{
-"model": "{{ model }}",
-[[PROMPT]],
-"safetySettings": {{ incoming.json.safetySettings|default([]) }},
-"generationConfig": {
-"temperature": {{ incoming.json.generationConfig.temperature|default(params.temperature|default(0.7)) }},
-"topP": {{ incoming.json.generationConfig.topP|default(params.top_p|default(1)) }},
-"maxOutputTokens": {{ incoming.json.generationConfig.maxOutputTokens|default(params.max_tokens|default(256)) }},
-"stopSequences": {{ incoming.json.generationConfig.stopSequences|default(params.stop|default([])) }}
-}
-}"""
-
-CLAUDE_TEMPLATE = """{
-"model": "{{ model }}",
-[[PROMPT]],
-"temperature": {{ incoming.json.temperature|default(params.temperature|default(0.7)) }},
-"top_p": {{ incoming.json.top_p|default(params.top_p|default(1)) }},
-"max_tokens": {{ incoming.json.max_tokens|default(params.max_tokens|default(256)) }},
-"system": {{ pm.system|default("") }}
-}"""
 
 BLOCKS: list[Json] = [
     {"kind": "text", "role": "system", "text": "Be brief."},

@@ -5,13 +5,14 @@ A document that was read, changed by somebody else, and saved meets 412 with the
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.api.route import answer, read_json, read_model, whole_number
+from agentui.api.route import Route, answer, read_json, read_model, whole_number
 from agentui.errors import Problem
 from agentui.jsonio import Json
 from agentui.pipeline.files import MAX_VERSION_NAME, Version
@@ -154,24 +155,32 @@ async def delete(request: web.Request, library: Library) -> web.Response:
     return web.Response(status=204)
 
 
-async def versions(request: web.Request, library: Library) -> web.Response:
-    """The kept versions."""
-    return answer(await asyncio.to_thread(library.versions, request.match_info["id"]))
+def version_routes(path: str, library_of: Callable[[web.Request], Library]) -> tuple[Route, ...]:
+    """The routes of the kept versions of the documents at ``path``, which names one by ``{id}``."""
 
+    async def list_versions(request: web.Request) -> web.Response:
+        """List the kept versions, newest first."""
+        return answer(await asyncio.to_thread(library_of(request).versions, request.match_info["id"]))
 
-async def version(request: web.Request, library: Library) -> web.Response:
-    """One version with its document."""
-    kept, document = await asyncio.to_thread(library.version, request.match_info["id"], _number(request))
-    return answer(VersionState(kept.number, kept.time, kept.etag, kept.name, kept.size, document))
+    async def get_version(request: web.Request) -> web.Response:
+        """Read one version; saving its document restores it."""
+        number = _number(request)
+        kept, document = await asyncio.to_thread(library_of(request).version, request.match_info["id"], number)
+        return answer(VersionState(kept.number, kept.time, kept.etag, kept.name, kept.size, document))
 
+    async def name_version(request: web.Request) -> web.Response:
+        """Name a version, which keeps it for good."""
+        named = await read_model(request, VersionName)
+        name, number = named.name.strip(), _number(request)
+        kept: Version = await asyncio.to_thread(library_of(request).name_version, request.match_info["id"], number, name)
+        return answer(kept)
 
-async def name_version(request: web.Request, library: Library) -> web.Response:
-    """Give a version a name."""
-    named = await read_model(request, VersionName)
-    kept: Version = await asyncio.to_thread(
-        library.name_version, request.match_info["id"], _number(request), named.name.strip()
+    naming = f"{path}/versions/{{number}}/name"
+    return (
+        Route("GET", f"{path}/versions", list_versions, answer=list[Version], errors=(404,)),
+        Route("GET", f"{path}/versions/{{number}}", get_version, answer=VersionState, errors=(400, 404)),
+        Route("PUT", naming, name_version, answer=Version, body=VersionName, errors=(400, 404, 415, 507)),
     )
-    return answer(kept)
 
 
 def _number(request: web.Request) -> int:

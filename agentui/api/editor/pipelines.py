@@ -12,12 +12,9 @@ from agentui.api.editor.documents import (
     DocumentLine,
     DocumentState,
     NewId,
-    VersionName,
-    VersionState,
 )
 from agentui.api.route import Route, answer
 from agentui.api.state import STATE
-from agentui.pipeline.files import Version
 from agentui.pipeline.folder import Entry
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.plan import Plan
@@ -68,21 +65,6 @@ async def rename_pipeline(request: web.Request) -> web.Response:
     return _state_of(request, await documents.rename(request, _library(request)))
 
 
-async def list_pipeline_versions(request: web.Request) -> web.Response:
-    """List the kept versions of a pipeline, newest first."""
-    return await documents.versions(request, _library(request))
-
-
-async def get_pipeline_version(request: web.Request) -> web.Response:
-    """Read one version of a pipeline; saving its document restores it."""
-    return await documents.version(request, _library(request))
-
-
-async def name_pipeline_version(request: web.Request) -> web.Response:
-    """Name a version of a pipeline, which keeps it for good."""
-    return await documents.name_version(request, _library(request))
-
-
 _ONE = "/api/pipelines/{id}"
 
 ROUTES = (
@@ -108,14 +90,5 @@ ROUTES = (
         headers=RENAME_HEADERS,
         errors=(400, 404, 409, 412, 415, 428, 507),
     ),
-    Route("GET", f"{_ONE}/versions", list_pipeline_versions, answer=list[Version], errors=(404,)),
-    Route("GET", f"{_ONE}/versions/{{number}}", get_pipeline_version, answer=VersionState, errors=(400, 404)),
-    Route(
-        "PUT",
-        f"{_ONE}/versions/{{number}}/name",
-        name_pipeline_version,
-        answer=Version,
-        body=VersionName,
-        errors=(400, 404, 415, 507),
-    ),
+    *documents.version_routes(_ONE, _library),
 )

@@ -3,10 +3,9 @@
 from aiohttp import web
 
 from agentui.api.editor import documents
-from agentui.api.editor.documents import DELETE_HEADERS, SAVE_HEADERS, DocumentLine, DocumentState, VersionName, VersionState
+from agentui.api.editor.documents import DELETE_HEADERS, SAVE_HEADERS, DocumentLine, DocumentState
 from agentui.api.route import Route, answer
 from agentui.api.state import STATE
-from agentui.pipeline.files import Version
 from agentui.pipeline.library import Preset, PresetLibrary
 
 
@@ -36,21 +35,6 @@ async def delete_preset(request: web.Request) -> web.Response:
     return await documents.delete(request, _library(request))
 
 
-async def list_preset_versions(request: web.Request) -> web.Response:
-    """List the kept versions of a preset, newest first."""
-    return await documents.versions(request, _library(request))
-
-
-async def get_preset_version(request: web.Request) -> web.Response:
-    """Read one version of a preset; saving its document restores it."""
-    return await documents.version(request, _library(request))
-
-
-async def name_preset_version(request: web.Request) -> web.Response:
-    """Name a version of a preset, which keeps it for good."""
-    return await documents.name_version(request, _library(request))
-
-
 _ONE = "/api/presets/{id}"
 
 ROUTES = (
@@ -66,14 +50,5 @@ ROUTES = (
         errors=(400, 409, 412, 413, 415, 428, 507),
     ),
     Route("DELETE", _ONE, delete_preset, status=204, headers=DELETE_HEADERS, errors=(404, 412, 428, 507)),
-    Route("GET", f"{_ONE}/versions", list_preset_versions, answer=list[Version], errors=(404,)),
-    Route("GET", f"{_ONE}/versions/{{number}}", get_preset_version, answer=VersionState, errors=(400, 404)),
-    Route(
-        "PUT",
-        f"{_ONE}/versions/{{number}}/name",
-        name_preset_version,
-        answer=Version,
-        body=VersionName,
-        errors=(400, 404, 415, 507),
-    ),
+    *documents.version_routes(_ONE, _library),
 )

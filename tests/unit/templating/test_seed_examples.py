@@ -6,37 +6,10 @@ import pytest
 
 from agentui.templating import compile_expression, compile_json, compile_text, compile_value
 from tests.unit.templating.scopes import CONTEXT, Warnings, scope
+from tests.unit.templating.seed import CLAUDE_TEMPLATE, GEMINI_TEMPLATE, OPENAI_TEMPLATE
 
-OPENAI = """{
-"model": "{{ model }}",
-[[PROMPT]],
-"temperature": {{ incoming.json.temperature|default(params.temperature|default(0.7)) }},
-"top_p": {{ incoming.json.top_p|default(params.top_p|default(1)) }},
-"max_tokens": {{ incoming.json.max_tokens|default(params.max_tokens|default(256)) }},
-"stop": {{ incoming.json.stop|default(params.stop|default([])) }}
-}"""
-
-GEMINI = """{
-"model": "{{ model }}",
-[[PROMPT]],
-"safetySettings": {{ incoming.json.safetySettings|default([]) }},
-"generationConfig": {
-"temperature": {{ incoming.json.generationConfig.temperature|default(params.temperature|default(0.7)) }},
-"topP": {{ incoming.json.generationConfig.topP|default(params.top_p|default(1)) }},
-"maxOutputTokens": {{ incoming.json.generationConfig.maxOutputTokens|default(params.max_tokens|default(256)) }},
-"stopSequences": {{ incoming.json.generationConfig.stopSequences|default(params.stop|default([])) }}
-}
-}
-}"""
-
-CLAUDE = """{
-"model": "{{ model }}",
-[[PROMPT]],
-"temperature": {{ incoming.json.temperature|default(params.temperature|default(0.7)) }},
-"top_p": {{ incoming.json.top_p|default(params.top_p|default(1)) }},
-"max_tokens": {{ incoming.json.max_tokens|default(params.max_tokens|default(256)) }},
-"system": {{ pm.system|default("") }}
-}"""
+SURPLUS = f"{GEMINI_TEMPLATE}\n}}"
+"""As the guide has it: with one closing brace too many."""
 
 OUT = {
     "n1": {"result": {"choices": [{"message": {"content": "from openai"}}]}, "response_text": "from openai"},
@@ -114,7 +87,7 @@ def test_part_4_pm_is_inserted_as_real_json(pm, sources):
 
 def test_part_5_the_openai_body():
     messages = [{"role": "system", "content": "S"}, {"role": "user", "content": 'quote " and [[NAME]]'}]
-    body = compile_json(OPENAI).render(scope(prompt={"messages": messages}))
+    body = compile_json(OPENAI_TEMPLATE).render(scope(prompt={"messages": messages}))
     assert list(body.items()) == [
         ("model", "gpt-4o-mini"),
         ("messages", messages),
@@ -126,7 +99,7 @@ def test_part_5_the_openai_body():
 
 
 def test_part_5_the_gemini_body_with_its_surplus_brace():
-    template = compile_json(GEMINI)
+    template = compile_json(SURPLUS)
     prompt = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "systemInstruction": {"parts": [{"text": "S"}]}}
     config = {"temperature": 0.1, "stopSequences": ["x"]}
     incoming = CONTEXT["incoming"] | {"json": {"generationConfig": config}}
@@ -147,7 +120,7 @@ def test_part_5_the_gemini_body_with_its_surplus_brace():
 
 def test_part_5_the_claude_body_says_system_twice_and_the_last_wins():
     prompt = {"system": "from blocks", "messages": [{"role": "user", "content": "Hi"}]}
-    template = compile_json(CLAUDE)
+    template = compile_json(CLAUDE_TEMPLATE)
     body = template.render(scope(prompt=prompt, own={"pm": {"system": "from pm"}}))
     assert body["system"] == "from pm"
     assert body["messages"] == prompt["messages"]
