@@ -92,8 +92,18 @@ def dropped_of(headers: Any) -> tuple[str, ...]:
 # --- OpenAI chat -----------------------------------------------------------------------------------------------------
 
 
-class _OpenAIErrors:
-    """What both OpenAI dialects raise."""
+class _OpenAIClient:
+    """What the callers of both OpenAI dialects share."""
+
+    def __init__(self, client: openai.AsyncOpenAI) -> None:
+        self._client = client
+
+    def at(self, origin: str) -> openai.AsyncOpenAI:
+        """The client with another address."""
+        return self._client.with_options(base_url=f"{origin}/v1")
+
+    async def models(self, origin: str) -> list[str]:
+        return [model.id async for model in self.at(origin).models.list()]
 
     def error(self, status: int) -> type[Exception]:
         known: dict[int, type[Exception]] = {
@@ -114,20 +124,10 @@ class _OpenAIErrors:
         return None if after is None else float(after)
 
 
-class OpenAICaller(_OpenAIErrors):
+class OpenAICaller(_OpenAIClient):
     """``client.chat.completions``."""
 
     name = "openai"
-
-    def __init__(self, client: openai.AsyncOpenAI) -> None:
-        self._client = client
-
-    def at(self, origin: str) -> openai.AsyncOpenAI:
-        """The client with another address."""
-        return self._client.with_options(base_url=f"{origin}/v1")
-
-    async def models(self, origin: str) -> list[str]:
-        return [model.id async for model in self.at(origin).models.list()]
 
     async def ask(self, origin: str, ask: Ask, *, stream: bool = False) -> Answer:
         create = self.at(origin).chat.completions.with_raw_response.create
@@ -281,20 +281,10 @@ async def _streamed_chat(stream: Any, dropped: tuple[str, ...]) -> Answer:
 # --- OpenAI Responses ------------------------------------------------------------------------------------------------
 
 
-class ResponsesCaller(_OpenAIErrors):
+class ResponsesCaller(_OpenAIClient):
     """``client.responses``."""
 
     name = "openai_responses"
-
-    def __init__(self, client: openai.AsyncOpenAI) -> None:
-        self._client = client
-
-    def at(self, origin: str) -> openai.AsyncOpenAI:
-        """The client with another address."""
-        return self._client.with_options(base_url=f"{origin}/v1")
-
-    async def models(self, origin: str) -> list[str]:
-        return [model.id async for model in self.at(origin).models.list()]
 
     async def ask(self, origin: str, ask: Ask, *, stream: bool = False) -> Answer:
         client = self.at(origin)
