@@ -262,5 +262,5 @@ async def _read_answer(reader: asyncio.StreamReader) -> Heard:
 
 
 CAMPAIGNS = (
-    [Campaign("crowd.bytes", floods, counted="floods", short=24, long=1000, short_seconds=60.0, least=0.5)] if HAS_PROC else []
+    [Campaign("crowd.bytes", floods, counted="floods", short=24, long=200, short_seconds=60.0, least=0.5)] if HAS_PROC else []
 )
