@@ -21,7 +21,7 @@ from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import compile_plan
 from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import SecretStore, check_key
-from agentui.serving import Refusal, run, serve
+from agentui.serving.process import Refusal, run, serve
 from agentui.settings import Settings, secret_environment
 from agentui.shipped import Shipped, shipped
 from agentui.store.address import place_of
@@ -122,7 +122,7 @@ def _serve(options: argparse.Namespace) -> int:
     if settings.workers == 1:
         run(serve(settings, greet))
     else:
-        from agentui.workers import supervise
+        from agentui.serving.supervisor import supervise
 
         run(supervise(settings, greet))
     return 0
@@ -258,7 +258,7 @@ def _problems(file: Path, catalog: Any) -> Sequence[Problem]:
 
 def _openapi(options: argparse.Namespace) -> int:
     # It describes the memory's routes, so it loads what a server without sessions never needs.
-    from agentui.api.openapi import build_openapi
+    from agentui.http.openapi import build_openapi
 
     print(dumps_pretty(build_openapi(_settings(options))).decode(), end="")
     return 0

@@ -27,7 +27,7 @@
     ├── NotSaved                  507  a file could not be written
     ├── StoreFull                 507  the memory's disk is full
     ├── StoreFailed               503  the memory's disk does not read or write
-    ├── ApiError                  as the code says: the memory's API (codes in agentui/sessions/codes.py)
+    ├── ApiError                  as the code says: the memory's API (codes in agentui/chats/codes.py)
     └── UpstreamError             502  the model's side
         ├── UpstreamRefused       as the upstream said: it answered with an error
         ├── UpstreamUnreachable   502  no connection: refused, DNS, TLS
@@ -253,7 +253,7 @@ class NotSaved(AgentUIError):
 
 
 class ApiError(AgentUIError):
-    """An error of the memory's API. Its code is its own, one of ``agentui.sessions.codes.CODES``, which also names the status.
+    """An error of the memory's API. Its code is its own, one of ``agentui.chats.codes.CODES``, which also names the status.
 
     ``problems`` are a form's faults, each ``{"path", "message", "code"}``; where there are any, they are the answer's details.
     """

@@ -19,15 +19,15 @@ from aiohttp import ClientSession
 from pydantic import BaseModel
 
 from agentui import __version__
+from agentui.api.chats import ROUTES as MEMORY_ROUTES
+from agentui.api.chats.forms import Data
 from agentui.api.editor.facts import context_paths
-from agentui.api.openapi import build_openapi
-from agentui.api.server import Listener, create_app
-from agentui.api.tavern import ROUTES as MEMORY_ROUTES
-from agentui.api.tavern.forms import Data
 from agentui.chat.messages import text_message
+from agentui.chats.codes import CODES
 from agentui.cli import _parser
 from agentui.demo import DemoSettings, start_demo
 from agentui.errors import AgentUIError, ApiError
+from agentui.http.openapi import build_openapi
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES
 from agentui.pipeline.memory import Tier
@@ -37,7 +37,7 @@ from agentui.pipeline.nodes.blocks import Block
 from agentui.pipeline.nodes.set_vars import RESERVED, Row
 from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
-from agentui.sessions.codes import CODES
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from agentui.templating.expressions import compile_expression
 from agentui.templating.filters import FILTERS
@@ -244,7 +244,7 @@ def test_every_error_code_is_in_errors_with_its_status() -> None:
 def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
     raised = {
         next(texts(node), "")
-        for folder in ("agentui/api", "agentui/sessions", "agentui/variables")
+        for folder in ("agentui/api", "agentui/http", "agentui/chats", "agentui/turns", "agentui/variables")
         for tree in sources(folder)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and called(node) == "failure" and isinstance(node.args[0], ast.Constant)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import orjson
 
+from agentui.api.chats import ROUTES
 from agentui.api.memory import PREFIXES
-from agentui.api.tavern import ROUTES
 from agentui.secrets.store import SecretStore
 from tests.conftest import call
 from tests.upstreams.server import API_KEY, Mock
@@ -17,12 +17,12 @@ ROOT = Path(__file__).parent.parent
 PROGRAM = """
 import asyncio, sys, aiohttp, orjson
 from pathlib import Path
-from agentui.api.server import Listener, create_app
+from agentui.serving.application import Listener, create_app
 from agentui.cli import main  # all that the command line loads
 from agentui.settings import Settings
 
-WATCHED = {"sqlalchemy", "alembic", "sqlite3", "cryptography", "httpx", "networkx", "rich", "agentui.sessions.live"}
-WATCHED |= {"agentui.api.tavern", "agentui.demo", "agentui.vendors.claude", "agentui.vendors.gemini"}
+WATCHED = {"sqlalchemy", "alembic", "sqlite3", "cryptography", "httpx", "networkx", "rich", "agentui.turns.service"}
+WATCHED |= {"agentui.api.chats", "agentui.demo", "agentui.vendors.claude", "agentui.vendors.gemini"}
 WATCHED |= {"agentui.vendors.openai", "agentui.vendors.openai_responses"}
 
 def loaded():
@@ -69,10 +69,10 @@ async def test_code_is_loaded_when_it_is_needed_and_not_before(tmp_path: Path, m
     assert steps["nowhere"] == [404, spoken]
     assert steps["sealed"] == [200, [*spoken, "cryptography"]]
     status, loaded = steps["session"]
-    assert status == 200 and {"agentui.sessions.live", "sqlalchemy"} < set(loaded)
-    assert "agentui.api.tavern" not in loaded
+    assert status == 200 and {"agentui.turns.service", "sqlalchemy"} < set(loaded)
+    assert "agentui.api.chats" not in loaded
     status, loaded = steps["memory"]
-    assert status == 200 and "agentui.api.tavern" in loaded
+    assert status == 200 and "agentui.api.chats" in loaded
 
 
 def test_every_route_of_the_memory_lies_below_a_known_prefix_and_no_prefix_is_idle() -> None:

@@ -14,12 +14,12 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from agentui.api.dialects import DIALECTS, is_proxied
-from agentui.api.server import Listener, create_app
-from agentui.api.siblings import Family
-from agentui.api.state import STATE
-from agentui.api.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histogram, route_of
+from agentui.api.ops.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histogram, route_of
+from agentui.api.proxy.dialects import DIALECTS, is_proxied
+from agentui.http.state import STATE
+from agentui.http.workers import Family
 from agentui.jsonio import dumps
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS as CALLERS
 from tests.api.callers import Caller
@@ -263,7 +263,7 @@ async def test_whichever_worker_is_asked_answers_for_all(tmp_path: Path, mock: M
 
 def test_a_server_that_nobody_scrapes_loads_no_library_for_it(tmp_path: Path) -> None:
     program = (
-        "import sys; from agentui.api.server import create_app; from agentui.settings import Settings;"
+        "import sys; from agentui.serving.application import create_app; from agentui.settings import Settings;"
         f"create_app(Settings(data={str(tmp_path)!r}));"
         "print([name for name in sys.modules if name.partition('.')[0] in ('prometheus_client', 'opentelemetry', 'requests')])"
     )

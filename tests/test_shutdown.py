@@ -14,9 +14,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agentui.api.server import Listener, create_app
-from agentui.api.state import STATE, State
+from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps, loads
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller
 from tests.conftest import ROOT, StartServer, call

@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from pydantic import ValidationError
 
 from agentui import __version__
-from agentui.api.tracing import Tracing
+from agentui.api.ops.tracing import Tracing
 from agentui.jsonio import Json
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller

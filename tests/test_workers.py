@@ -19,9 +19,9 @@ import aiohttp
 import pytest
 
 from agentui.jsonio import Json, dumps, loads
-from agentui.serving import Refusal
+from agentui.serving.process import Refusal
+from agentui.serving.supervisor import held_port
 from agentui.settings import Settings
-from agentui.workers import held_port
 from tests.api.editor_client import say
 from tests.conftest import ROOT, call
 from tests.store.conftest import database, postgres  # noqa: F401  # fixtures

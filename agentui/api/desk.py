@@ -8,7 +8,7 @@ from agentui.store.base import Store
 from agentui.store.lazy import LazyStore
 
 if TYPE_CHECKING:
-    from agentui.sessions.live import TurnDesk
+    from agentui.turns.service import TurnDesk
 
 
 class LazyDesk:
@@ -56,6 +56,6 @@ class LazyDesk:
 
 def _load() -> "type[TurnDesk]":
     """The class, with all that it imports: SQLAlchemy first of all, which an idle server does without."""
-    from agentui.sessions.live import TurnDesk
+    from agentui.turns.service import TurnDesk
 
     return TurnDesk

@@ -9,7 +9,7 @@ from aiohttp.web_urldispatcher import AbstractRoute, UrlMappingMatchInfo
 
 if TYPE_CHECKING:
     # Its readers of bodies need the state, whose counters need the prefixes of these.
-    from agentui.api.route import Route
+    from agentui.http.route import Route
 
 
 def add_late_routes(app: web.Application, prefixes: Iterable[str], load: Callable[[], Iterable["Route"]]) -> None:

@@ -8,7 +8,7 @@ from aiohttp import web
 from agentui.api.late_routes import add_late_routes
 
 if TYPE_CHECKING:
-    from agentui.api.route import Route
+    from agentui.http.route import Route
 
 PREFIXES = ("/branches", "/floors", "/messages", "/pages", "/sessions", "/variables")
 """What the memory's paths begin with."""
@@ -21,6 +21,6 @@ def add_memory_routes(app: web.Application) -> None:
 
 def _routes() -> Iterable["Route"]:
     """With the handlers come SQLAlchemy and the forms of every route, which an idle server does without."""
-    from agentui.api.tavern import ROUTES
+    from agentui.api.chats import ROUTES
 
     return ROUTES

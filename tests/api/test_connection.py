@@ -15,8 +15,8 @@ from aiohttp.http_parser import HttpRequestParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.api.plain import MAX_HEAD, MAX_HELD, read_head
-from agentui.api.responses import StreamedResponse
+from agentui.api.proxy.plain import MAX_HEAD, MAX_HELD, read_head
+from agentui.api.proxy.responses import StreamedResponse
 from tests.conftest import Server, StartServer
 
 Json = Any

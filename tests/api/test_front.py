@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from agentui.api.front import has_short_way
+from agentui.api.proxy.front import has_short_way
 from tests.conftest import Server, StartServer
 
 Json = Any

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 from pydantic import ValidationError
 
-from agentui.api.limits import MINUTE, Buckets, Limits
+from agentui.http.limits import MINUTE, Buckets, Limits
 from agentui.jsonio import Json
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller, error_of

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from agentui.api.openapi import build_openapi, first_sentence
-from agentui.api.server import create_app
+from agentui.http.openapi import build_openapi, first_sentence
 from agentui.jsonio import Json
+from agentui.serving.application import create_app
 from agentui.settings import Settings
 from tests.api.editor_client import editing, say
 from tests.conftest import StartServer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentui.api.pages import STATIC
+from agentui.http.pages import STATIC
 from agentui.jsonio import Json
 from tests.api.callers import DIALECTS, Caller, error_of, is_whole, streamed_text, text_of
 from tests.conftest import StartServer, call
@@ -623,7 +623,7 @@ async def test_browsers_keep_the_editors_files_until_one_of_them_changes(
 ) -> None:
     static = tmp_path / "static"
     shutil.copytree(STATIC, static)
-    monkeypatch.setattr("agentui.api.pages.STATIC", static)
+    monkeypatch.setattr("agentui.http.pages.STATIC", static)
     caller = Caller("openai", (await start_server({"default": saying("x")})).origin, key="")
 
     async def named() -> list[str]:

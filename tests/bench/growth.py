@@ -22,11 +22,11 @@ from pathlib import Path
 import orjson
 from sqlalchemy import Connection, select
 
-from agentui.sessions.live import TurnDesk
 from agentui.store.lazy import LazyStore
 from agentui.store.opening import SqliteDoor
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.store.tables import floors as floors_table
+from agentui.turns.service import TurnDesk
 from agentui.variables.resolve import load_place, resolve
 from tests.bench.__main__ import ROOT, Server, body, pipeline, start
 from tests.bench.load import quantile, request_bytes, streams, whole_answers

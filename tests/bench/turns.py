@@ -21,14 +21,14 @@ from pathlib import Path
 import orjson
 from sqlalchemy import Connection, insert
 
-from agentui.sessions.live import TurnDesk
-from agentui.sessions.turns import join_session
 from agentui.store.base import Store
 from agentui.store.lazy import LazyStore
 from agentui.store.opening import SqliteDoor
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, messages, pages
 from agentui.store.tables import floors as floors_table
+from agentui.turns.service import TurnDesk
+from agentui.turns.transactions import join_session
 from agentui.variables.records import Put, upsert
 from agentui.variables.scopes import GLOBAL, Target, branch_target
 from agentui.variables.snapshots import save_branch_snapshot

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import ClientSession, web
 
-from agentui.api.server import Listener, create_app
 from agentui.demo import DemoServer, DemoSettings, create_demo_app
 from agentui.jsonio import Json, dumps
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, OWN_MODULES, WAIT_MS
 from tests.conftest import ROOT

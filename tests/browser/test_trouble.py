@@ -12,9 +12,9 @@ import pytest_asyncio
 from aiohttp import ClientSession
 from playwright.async_api import Locator, Page, expect
 
-from agentui.api.server import Listener, create_app
-from agentui.api.state import STATE
+from agentui.http.state import STATE
 from agentui.jsonio import Json, dumps, loads
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from tests.browser.conftest import Editor, OpenEditor, axe
 from tests.conftest import Server, call

@@ -21,11 +21,11 @@ from typing import Any
 
 import aiohttp
 
-import agentui.sessions.live
-from agentui.api.server import Listener, create_app
-from agentui.api.state import STATE, State
+import agentui.turns.service
 from agentui.errors import AgentUIError
+from agentui.http.state import STATE, State
 from agentui.jsonio import dumps
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.sqlite import SqliteStore
@@ -356,7 +356,7 @@ class Search:
 
 async def main(folder: Path, seed: int, most: int, seconds: float, *, every: int) -> None:
     """Search, and print the report."""
-    agentui.sessions.live.RETRY_SECONDS = 0.02  # a failed turn that could not be recorded is tried again this soon
+    agentui.turns.service.RETRY_SECONDS = 0.02  # a failed turn that could not be recorded is tried again this soon
     chance, control = Random(seed), Control(folder / "control")
     search = Search(most, time.monotonic() + seconds)
     steps = range(seed % every, 2000, every)

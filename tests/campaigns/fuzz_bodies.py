@@ -16,11 +16,11 @@ from typing import Any, Final, cast
 import aiohttp
 from yarl import URL
 
-from agentui.api.incoming import read_incoming
-from agentui.api.state import State
 from agentui.chat.request import ChatRequest
 from agentui.demo import DemoSettings, start_demo
 from agentui.errors import AgentUIError
+from agentui.http.reading import read_incoming
+from agentui.http.state import State
 from agentui.jsonio import Json, dumps, loads
 from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.estimate import estimate_tokens

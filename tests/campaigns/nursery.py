@@ -86,12 +86,12 @@ def main() -> None:
 
 def read_the_code() -> None:
     """Import what a server needs from its start and what it loads with its first turn."""
-    import agentui.api.tavern
+    import agentui.api.chats
     import agentui.cli
-    import agentui.sessions.live
     import agentui.store.migrations
     import agentui.store.postgres
     import agentui.store.sqlite
+    import agentui.turns.service
 
     agentui.store.migrations.head_revision()
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from agentui.sessions import live
+from agentui.chats import live
 from agentui.variables.staging import NOT_READ
 from tests.campaigns import writers
 from tests.campaigns.campaign import Trial

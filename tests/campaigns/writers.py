@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Integer, Text, cast, insert, update
 
+from agentui.chats import hosts
 from agentui.jsonio import Json
-from agentui.sessions import hosts
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agentui.api.server import Listener, create_app
-from agentui.api.state import STATE
+from agentui.http.state import STATE
 from agentui.jsonio import dumps
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from tests.conftest import call
 from tests.faults.callers import DIALECTS, Asked, Route, ask, asking, looks_finished, routes, talking

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 from yarl import URL
 
-from agentui.api.incoming import same_secret
+from agentui.http.reading import same_secret
 from agentui.jsonio import Json
 from agentui.settings import Settings
 from tests.conftest import ROOT

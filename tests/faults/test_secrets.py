@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 from yarl import URL
 
-from agentui.api.state import State
+from agentui.http.state import State
 from agentui.jsonio import Json
 from agentui.logs import set_up_logging
 from agentui.pipeline.answer import Answer

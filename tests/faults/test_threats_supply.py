@@ -66,7 +66,7 @@ FORBIDDEN_MODULES = frozenset(
 """They run what they read, unpack what they are given, or draw it."""
 DOORS = {"agentui/heap.py": {"ctypes"}}
 """What a file may import of them all the same: this one tells malloc a number before there is a server."""
-STARTS_PROCESSES = frozenset({"agentui/bootstrap.py", "agentui/workers.py"})
+STARTS_PROCESSES = frozenset({"agentui/bootstrap.py", "agentui/serving/supervisor.py"})
 """The one, before there is a server, makes the environment that a checkout runs in; the other starts agentui's own workers.
 Neither takes a word from a request or a pipeline."""
 FORBIDDEN_CALLS = frozenset({"eval", "exec", "compile", "__import__", "execfile", "input", "breakpoint"})

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from agentui.api.server import Listener, create_app
 from agentui.jsonio import dumps
+from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from tests.conftest import call
 from tests.matrix.callers import Callers

@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 from sqlalchemy import Connection, func, select, update
 
-from agentui.sessions.repeat import MAX_ANSWER
 from agentui.store.tables import claims, generations
+from agentui.turns.repeats import MAX_ANSWER
 from tests.api.callers import DIALECTS, Got, error_of, is_whole, text_of
 from tests.conftest import StartServer
 from tests.faults.callers import Asked, ask, asking

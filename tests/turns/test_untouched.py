@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from agentui.api.state import STATE
+from agentui.http.state import STATE
 from agentui.store.lock import FolderLock
 from tests.api.callers import DIALECTS, error_of, text_of
 from tests.conftest import StartServer, call

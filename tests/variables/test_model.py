@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
+from agentui.chats import conversations, hosts
 from agentui.jsonio import Json
-from agentui.sessions import conversations, hosts
 from agentui.variables.errors import DuplicateTarget, HostNotFound, SnapshotMissing, TargetLocked, VariableChanged
 from agentui.variables.records import Filter, Put, find, put, put_all, remove
 from agentui.variables.resolve import load_layers, resolve

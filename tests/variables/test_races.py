@@ -6,8 +6,8 @@ from collections.abc import Awaitable
 import pytest
 from sqlalchemy import Connection, func, select
 
+from agentui.chats.conversations import remove_session
 from agentui.jsonio import Json
-from agentui.sessions.conversations import remove_session
 from agentui.store.tables import variables
 from agentui.variables.errors import HostNotFound, VariableChanged
 from agentui.variables.records import Filter, Put, find, put, put_all

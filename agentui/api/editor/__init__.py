@@ -6,8 +6,8 @@ from aiohttp import web
 
 from agentui.api.editor import changes
 from agentui.api.late_routes import add_late_routes
-from agentui.api.route import Route
-from agentui.api.state import STATE
+from agentui.http.route import Route
+from agentui.http.state import STATE
 
 PREFIX = "/api"
 """What the editor's paths begin with."""

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from aiohttp import web
 
 from agentui.api.editor.streams import send_events, sse_event
-from agentui.api.route import EVENT_STREAM, Route
-from agentui.api.state import STATE, State
 from agentui.errors import NotFound
+from agentui.http.route import EVENT_STREAM, Route
+from agentui.http.state import STATE, State
 from agentui.ids import new_id
 from agentui.pipeline.folder import FolderLibrary
 

@@ -12,8 +12,8 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.api.route import Route, answer, read_json, read_model, whole_number
 from agentui.errors import Problem
+from agentui.http.route import Route, answer, read_json, read_model, whole_number
 from agentui.jsonio import Json
 from agentui.pipeline.files import MAX_VERSION_NAME, Version
 from agentui.pipeline.folder import Entry, FolderLibrary

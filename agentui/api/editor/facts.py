@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from agentui import __version__
-from agentui.api.route import Route, answer
-from agentui.api.state import STATE
+from agentui.http.route import Route, answer
+from agentui.http.state import STATE
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.incoming import Incoming

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 
 import aiohttp
 
-from agentui.api.siblings import RETRY_SECONDS, Siblings
+from agentui.http.workers import RETRY_SECONDS, Siblings
 
 MAX_UNREAD = 64
 """Pieces that wait for a slow reader before the workers are made to wait."""

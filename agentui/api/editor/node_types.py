@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from agentui.api.route import Route, answer
-from agentui.api.state import STATE
+from agentui.http.route import Route, answer
+from agentui.http.state import STATE
 from agentui.jsonio import Json
 
 

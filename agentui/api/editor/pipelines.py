@@ -13,8 +13,8 @@ from agentui.api.editor.documents import (
     DocumentState,
     NewId,
 )
-from agentui.api.route import Route, answer
-from agentui.api.state import STATE
+from agentui.http.route import Route, answer
+from agentui.http.state import STATE
 from agentui.pipeline.folder import Entry
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.plan import Plan

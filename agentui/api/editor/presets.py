@@ -4,8 +4,8 @@ from aiohttp import web
 
 from agentui.api.editor import documents
 from agentui.api.editor.documents import DELETE_HEADERS, SAVE_HEADERS, DocumentLine, DocumentState
-from agentui.api.route import Route, answer
-from agentui.api.state import STATE
+from agentui.http.route import Route, answer
+from agentui.http.state import STATE
 from agentui.pipeline.library import Preset, PresetLibrary
 
 

@@ -14,13 +14,13 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.api.editor.sample import SampleRequest, read_sample
-from agentui.api.route import Route, answer, read_model
-from agentui.api.state import STATE, State
-from agentui.api.turns import begin_looking
+from agentui.api.proxy.turns import begin_looking
 from agentui.chat.deltas import Delta
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, BadRequest, NotFound
+from agentui.http.route import Route, answer, read_model
+from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps, dumps_text, loads
 from agentui.pipeline.answer import Answer
 from agentui.pipeline.incoming import Incoming

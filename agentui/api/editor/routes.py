@@ -6,9 +6,9 @@ from functools import wraps
 from aiohttp import web
 
 from agentui.api.editor import changes, facts, node_types, pipelines, presets, preview, runs, templates, trial, validate
-from agentui.api.route import Handler, Route
-from agentui.api.siblings import REFRESH
-from agentui.api.state import STATE
+from agentui.http.route import Handler, Route
+from agentui.http.state import STATE
+from agentui.http.workers import REFRESH
 
 
 def _telling(handler: Handler) -> Handler:

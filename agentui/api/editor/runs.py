@@ -11,10 +11,10 @@ from aiohttp import web
 from agentui.api.editor.live import LiveEvents
 from agentui.api.editor.merged import MergedEvents, OwnEvents
 from agentui.api.editor.streams import send_events, sse_event
-from agentui.api.route import EVENT_STREAM, Handler, Route, answer, whole_number
-from agentui.api.siblings import is_from_sibling
-from agentui.api.state import STATE
 from agentui.errors import BadRequest, Conflict, NotFound
+from agentui.http.route import EVENT_STREAM, Handler, Route, answer, whole_number
+from agentui.http.state import STATE
+from agentui.http.workers import is_from_sibling
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.events import INLINE_LIMIT, SUMMARY, parsed
 from agentui.pipeline.history import RunHistory, RunSummary

@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.api.incoming import read_incoming
-from agentui.api.state import State
+from agentui.http.reading import read_incoming
+from agentui.http.state import State
 from agentui.jsonio import dumps
 from agentui.pipeline.incoming import Incoming
 

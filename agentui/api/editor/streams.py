@@ -6,9 +6,9 @@ from contextlib import aclosing
 
 from aiohttp import web
 
-from agentui.api.guard import own_headers
-from agentui.api.route import EVENT_STREAM
-from agentui.api.state import STATE
+from agentui.http.guard import own_headers
+from agentui.http.route import EVENT_STREAM
+from agentui.http.state import STATE
 from agentui.jsonio import Json, dumps
 from agentui.vendors.sse import encode_comment, encode_event
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from aiohttp import web
 
-from agentui.api.route import Route, answer
 from agentui.errors import Problem
+from agentui.http.route import Route, answer
 from agentui.jsonio import Json
 from agentui.pipeline.folder import parse_document
 from agentui.shipped import shipped

@@ -10,12 +10,12 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.api.dialects import is_proxied
 from agentui.api.editor.sample import SampleRequest, read_sample
-from agentui.api.proxy import answer_run, check_capacity, make_run
-from agentui.api.route import Route, read_model
-from agentui.api.state import STATE, State
+from agentui.api.proxy.dialects import is_proxied
+from agentui.api.proxy.routes import answer_run, check_capacity, make_run
 from agentui.errors import BadRequest, NotFound
+from agentui.http.route import Route, read_model
+from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan, compile_plan

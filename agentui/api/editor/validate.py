@@ -8,9 +8,9 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
-from agentui.api.route import Route, answer, read_model
-from agentui.api.state import STATE
 from agentui.errors import InvalidPipeline, Problem
+from agentui.http.route import Route, answer, read_model
+from agentui.http.state import STATE
 from agentui.jsonio import Json
 from agentui.pipeline.hosts import hosts_of
 from agentui.pipeline.node import Catalog

@@ -1,0 +1,13 @@
+"""The memory's API: sessions, branches, floors, pages, messages and variables, one file a resource."""
+
+from agentui.api.chats import branches, floors, messages, pages, sessions, variables
+from agentui.http.route import Route
+
+ROUTES: tuple[Route, ...] = (
+    *sessions.ROUTES,
+    *branches.ROUTES,
+    *floors.ROUTES,
+    *pages.ROUTES,
+    *messages.ROUTES,
+    *variables.ROUTES,
+)

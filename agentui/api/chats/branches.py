@@ -1,0 +1,190 @@
+"""Branches: the lines of a session."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from aiohttp import web
+from pydantic import Field
+
+from agentui.api.chats.forms import (
+    BranchId,
+    Data,
+    Form,
+    Id,
+    ListData,
+    ListQuery,
+    account_of,
+    data_answer,
+    described,
+    list_answer,
+    made_answer,
+    now_ms,
+    path_id,
+    read_form,
+    read_query,
+    route,
+    store_of,
+    write,
+)
+from agentui.chats import branches
+from agentui.chats.branches import BranchDiff, BranchReset, BranchSummary, Forked, Merged, MergePreview
+from agentui.chats.records import MAIN
+from agentui.http.route import Route
+
+
+class BranchListQuery(ListQuery):
+    """Which branches."""
+
+    sort_by: Literal["updated_at", "branch_id", "floor_count", "latest_floor_no"] = Field(
+        "updated_at", description="updated_at, branch_id, floor_count or latest_floor_no."
+    )
+
+
+class DiffQuery(Form):
+    """Which two branches to compare."""
+
+    base_branch_id: BranchId = Field(MAIN, description="The branch to compare with; main unless said otherwise.")
+    target_branch_id: BranchId = Field(description="The branch to compare; required.")
+
+
+class NewBranch(Form):
+    """A branch to be made; without a name it gets one."""
+
+    branch_id: BranchId | None = None
+
+
+class Reset(Form):
+    """Where a branch shall end. ``expected_head_floor_id``: refuse if the branch has moved on."""
+
+    target_floor_id: Id
+    expected_head_floor_id: Id | None = None
+
+
+class MergeQuestion(Form):
+    """Where a branch might be merged into."""
+
+    target_branch_id: BranchId = MAIN
+
+
+class Merge(MergeQuestion):
+    """Where a branch shall be merged into. ``expected_target_head_floor_id``: refuse if the target has moved on."""
+
+    expected_target_head_floor_id: Id | None = None
+
+
+class SessionOfBranch(Form):
+    """The session that a branch belongs to."""
+
+    session_id: Id | None = Field(None, description="The session; needed where several have a branch of this name.")
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedBranch:
+    """A branch that is gone, with its floors."""
+
+    id: str
+    branch_id: str
+    session_id: str
+    deleted_floor_ids: list[str]
+    deleted: Literal[True] = True
+
+
+async def list_branches(request: web.Request) -> web.Response:
+    """List the branches of a session."""
+    id, query = path_id(request), read_query(request, BranchListQuery)
+    listed = await store_of(request).read(branches.list_branches, account_of(request), id, query.paging)
+    return list_answer(listed, query.paging)
+
+
+async def diff_branches(request: web.Request) -> web.Response:
+    """Compare two branches by the floors they lead through."""
+    id, query = path_id(request), read_query(request, DiffQuery)
+    return data_answer(
+        await store_of(request).read(
+            branches.diff_branches, account_of(request), id, query.base_branch_id, query.target_branch_id
+        )
+    )
+
+
+async def branch_from_floor(request: web.Request) -> web.Response:
+    """Fork a branch behind a committed floor."""
+    id, form = path_id(request), await read_form(request, NewBranch, optional=True)
+    return await write(request, made_answer, branches.branch_from_floor, account_of(request), id, form.branch_id, now_ms())
+
+
+async def reset_branch(request: web.Request) -> web.Response:
+    """Set the floors behind one floor of a branch aside; they can still be read by id."""
+    id, branch_id, form = path_id(request), path_id(request, "branch"), await read_form(request, Reset)
+    return await write(
+        request,
+        data_answer,
+        branches.reset_branch,
+        account_of(request),
+        id,
+        branch_id,
+        form.target_floor_id,
+        form.expected_head_floor_id,
+        now_ms(),
+    )
+
+
+async def preview_merge(request: web.Request) -> web.Response:
+    """Say what merging a branch into another would do."""
+    id, branch_id, form = path_id(request), path_id(request, "branch"), await read_form(request, MergeQuestion)
+    return data_answer(
+        await store_of(request).read(branches.preview_merge, account_of(request), id, branch_id, form.target_branch_id)
+    )
+
+
+async def merge_branch(request: web.Request) -> web.Response:
+    """Move the floors of a branch to the end of another that has not moved on since the fork."""
+    id, branch_id, form = path_id(request), path_id(request, "branch"), await read_form(request, Merge)
+    return await write(
+        request,
+        data_answer,
+        branches.merge_branch,
+        account_of(request),
+        id,
+        branch_id,
+        form.target_branch_id,
+        form.expected_target_head_floor_id,
+        now_ms(),
+    )
+
+
+async def delete_branch(request: web.Request) -> web.Response:
+    """Remove a branch with its floors, pages, messages and their variables; main stays."""
+    branch_id, query = path_id(request), read_query(request, SessionOfBranch)
+
+    def show(removed: tuple[str, list[str]]) -> web.Response:
+        session_id, floor_ids = removed
+        return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids))
+
+    return await write(request, show, branches.remove_branch, account_of(request), branch_id, query.session_id, now_ms())
+
+
+ROUTES: tuple[Route, ...] = (
+    route("GET", "/sessions/{id}/branches", list_branches, ListData[list[BranchSummary]], query=described(BranchListQuery)),
+    route("GET", "/sessions/{id}/branches/diff", diff_branches, Data[BranchDiff], query=described(DiffQuery)),
+    route("POST", "/sessions/{id}/branches/{branch}/reset", reset_branch, Data[BranchReset], 409, body=Reset),
+    route(
+        "POST",
+        "/sessions/{id}/branches/{branch}/merge/preview",
+        preview_merge,
+        Data[MergePreview],
+        body=MergeQuestion,
+        writes=False,
+    ),
+    route("POST", "/sessions/{id}/branches/{branch}/merge", merge_branch, Data[Merged], 409, body=Merge),
+    route(
+        "POST",
+        "/floors/{id}/branch",
+        branch_from_floor,
+        Data[Forked],
+        409,
+        body=NewBranch,
+        body_optional=True,
+        status=201,
+    ),
+    route("DELETE", "/branches/{id}", delete_branch, Data[DeletedBranch], 409, query=described(SessionOfBranch)),
+)

@@ -1,0 +1,139 @@
+"""Floors: the turns of a branch."""
+
+from typing import Literal
+
+from aiohttp import web
+from pydantic import Field
+
+from agentui.api.chats.forms import (
+    BranchId,
+    Count,
+    Data,
+    Deleted,
+    Form,
+    Id,
+    ListData,
+    LongListQuery,
+    Patch,
+    account_of,
+    data_answer,
+    described,
+    list_answer,
+    made_answer,
+    now_ms,
+    path_id,
+    read_document,
+    read_form,
+    read_query,
+    route,
+    store_of,
+    validate,
+    write,
+)
+from agentui.chats import floors
+from agentui.chats.codes import failure
+from agentui.chats.floors import FloorResult, FloorRun, NewFloor
+from agentui.chats.hosts import find_floor
+from agentui.chats.records import MAIN, Floor, FloorState
+from agentui.http.route import Route
+from agentui.jsonio import Json
+
+
+class NewFloorForm(Form):
+    """A floor to be made."""
+
+    session_id: Id
+    floor_no: Count
+    branch_id: BranchId = MAIN
+    parent_floor_id: Id | None = None
+    state: FloorState = "draft"
+    token_in: Count = 0
+    token_out: Count = 0
+
+
+class FloorPatch(Patch):
+    """Where a floor shall stand; at least one field."""
+
+    floor_no: Count = 0
+    branch_id: BranchId = MAIN
+    parent_floor_id: Id | None = None
+
+
+class FloorQuery(LongListQuery):
+    """Which floors."""
+
+    session_id: Id | None = Field(None, description="Only floors of this session.")
+    branch_id: BranchId | None = Field(None, description="Only floors of branches of this name.")
+    state: FloorState | None = Field(None, description="draft, generating, committed or failed.")
+    sort_by: Literal["created_at", "updated_at", "floor_no"] = Field(
+        "created_at", description="created_at, updated_at or floor_no."
+    )
+
+
+async def create_floor(request: web.Request) -> web.Response:
+    """Make a floor, in any state."""
+    form = await read_form(request, NewFloorForm)
+    new = NewFloor(**form.model_dump())
+    return await write(request, made_answer, floors.create_floor, account_of(request), new, now_ms())
+
+
+async def list_floors(request: web.Request) -> web.Response:
+    """List the floors that have not been superseded."""
+    query = read_query(request, FloorQuery)
+    listed = await store_of(request).read(
+        floors.list_floors, account_of(request), query.paging, query.session_id, query.branch_id, query.state
+    )
+    return list_answer(listed, query.paging)
+
+
+async def get_floor(request: web.Request) -> web.Response:
+    """Read a floor, superseded or not."""
+    return data_answer(await store_of(request).read(find_floor, account_of(request), path_id(request)))
+
+
+async def move_floor(request: web.Request) -> web.Response:
+    """Give a floor another number, branch or parent."""
+    id, document = path_id(request), await read_document(request)
+    _check_only_place(document)
+    form = validate(FloorPatch, document)
+    return await write(request, data_answer, floors.move_floor, account_of(request), id, form.given, now_ms())
+
+
+_FIXED = frozenset(Floor.__dataclass_fields__) - floors.MOVABLE
+
+
+def _check_only_place(document: dict[str, Json]) -> None:
+    """Raise when a patch names fields of a floor that do not change by hand."""
+    fixed = sorted(_FIXED & document.keys())
+    if not fixed:
+        return
+    if floors.MOVABLE & document.keys():
+        raise failure("floor_patch_mixed_fields", f"Leave out {', '.join(fixed)}: only a floor's place changes.", fields=fixed)
+    raise failure("floor_patch_restricted_field", f"{', '.join(fixed)} cannot be changed.", fields=fixed)
+
+
+async def delete_floor(request: web.Request) -> web.Response:
+    """Remove a floor with its pages, messages and their variables."""
+    id = path_id(request)
+    return await write(request, lambda _: data_answer(Deleted(id)), floors.remove_floor, account_of(request), id, now_ms())
+
+
+async def get_floor_run(request: web.Request) -> web.Response:
+    """Read what the model call of a floor is doing, or how it ended."""
+    return data_answer(await store_of(request).read(floors.floor_run, account_of(request), path_id(request)))
+
+
+async def get_floor_result(request: web.Request) -> web.Response:
+    """Read what a committed floor came to."""
+    return data_answer(await store_of(request).read(floors.floor_result, account_of(request), path_id(request)))
+
+
+ROUTES: tuple[Route, ...] = (
+    route("POST", "/floors", create_floor, Data[Floor], 404, 409, body=NewFloorForm, status=201),
+    route("GET", "/floors", list_floors, ListData[list[Floor]], query=described(FloorQuery)),
+    route("GET", "/floors/{id}", get_floor, Data[Floor]),
+    route("PATCH", "/floors/{id}", move_floor, Data[Floor], 409, body=FloorPatch),
+    route("DELETE", "/floors/{id}", delete_floor, Data[Deleted], 409),
+    route("GET", "/floors/{id}/run", get_floor_run, Data[FloorRun]),
+    route("GET", "/floors/{id}/result", get_floor_result, Data[FloorResult], 409),
+)

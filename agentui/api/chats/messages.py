@@ -1,0 +1,166 @@
+"""Messages: what is said on a page."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from aiohttp import web
+from pydantic import Field
+
+from agentui.api.chats.forms import (
+    NO_NUL,
+    Count,
+    Data,
+    Deleted,
+    DeleteResults,
+    Form,
+    Id,
+    IdBatch,
+    Ids,
+    ListData,
+    ListQuery,
+    Patch,
+    QueryBool,
+    account_of,
+    data_answer,
+    deleted_answer,
+    described,
+    list_answer,
+    made_answer,
+    now_ms,
+    path_id,
+    read_form,
+    read_query,
+    route,
+    store_of,
+    write,
+)
+from agentui.chats import messages
+from agentui.chats.conversations import BatchResult
+from agentui.chats.messages import MessageFilter, NewMessage
+from agentui.chats.records import ContentFormat, Message, Role
+from agentui.http.route import Route
+
+Content = Annotated[str, Field(min_length=1), NO_NUL]
+Source = Annotated[str, Field(max_length=200), NO_NUL]
+
+
+class NewMessageForm(Form):
+    """A message to be written."""
+
+    page_id: Id
+    seq: Count
+    role: Role
+    content: Content
+    content_format: ContentFormat = "text"
+    token_count: Count = 0
+    is_hidden: bool = False
+    source: Source | None = None
+
+
+class MessagePatch(Patch):
+    """What to change of a message; at least one field."""
+
+    seq: Count = 0
+    role: Role = "user"
+    content: Content = "-"
+    content_format: ContentFormat = "text"
+    token_count: Count = 0
+    is_hidden: bool = False
+    source: Source | None = None
+
+
+class MessageQuery(ListQuery):
+    """Which messages."""
+
+    page_id: Id | None = Field(None, description="Only messages of this page.")
+    floor_id: Id | None = Field(None, description="Only messages of this floor.")
+    session_id: Id | None = Field(None, description="Only messages of this session's live floors.")
+    role: Role | None = Field(None, description="user, assistant, system or narrator.")
+    is_hidden: QueryBool | None = Field(None, description="true or false.")
+    sort_by: Literal["created_at", "seq"] = Field("created_at", description="created_at or seq.")
+
+
+class VisibilityBatch(Form):
+    """Messages, and whether they shall be hidden."""
+
+    ids: Ids
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityMeta:
+    """How a batch went."""
+
+    total: int
+    updated: int
+    not_found: int
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityResults:
+    """What became of every message of a batch."""
+
+    results: list[BatchResult]
+    meta: VisibilityMeta
+
+
+async def create_message(request: web.Request) -> web.Response:
+    """Write a message on a page of a floor that is not committed."""
+    form = await read_form(request, NewMessageForm)
+    new = NewMessage(**form.model_dump())
+    return await write(request, made_answer, messages.create_message, account_of(request), new, now_ms())
+
+
+async def list_messages(request: web.Request) -> web.Response:
+    """List messages."""
+    query = read_query(request, MessageQuery)
+    wanted = MessageFilter(query.page_id, query.floor_id, query.session_id, query.role, query.is_hidden)
+    listed = await store_of(request).read(messages.list_messages, account_of(request), query.paging, wanted)
+    return list_answer(listed, query.paging)
+
+
+async def get_message(request: web.Request) -> web.Response:
+    """Read a message."""
+    return data_answer(await store_of(request).read(messages.find_message, account_of(request), path_id(request)))
+
+
+async def update_message(request: web.Request) -> web.Response:
+    """Change a message of a floor that is not committed."""
+    id, form = path_id(request), await read_form(request, MessagePatch)
+    return await write(request, data_answer, messages.update_message, account_of(request), id, form.given)
+
+
+async def delete_message(request: web.Request) -> web.Response:
+    """Remove a message of a floor that is not committed."""
+    id = path_id(request)
+    return await write(request, lambda _: data_answer(Deleted(id)), messages.remove_message, account_of(request), id)
+
+
+async def hide_messages(request: web.Request) -> web.Response:
+    """Hide messages, or show them again; one on a committed floor refuses all."""
+    form = await read_form(request, VisibilityBatch)
+
+    def show(results: list[BatchResult]) -> web.Response:
+        updated = sum(result.action == "updated" for result in results)
+        meta = VisibilityMeta(len(results), updated, len(results) - updated, form.is_hidden)
+        return data_answer(VisibilityResults(results, meta))
+
+    return await write(request, show, messages.hide_messages, account_of(request), form.ids, form.is_hidden)
+
+
+async def delete_messages(request: web.Request) -> web.Response:
+    """Remove messages; one on a committed floor refuses all."""
+    form = await read_form(request, IdBatch)
+    return await write(request, deleted_answer, messages.remove_messages, account_of(request), form.ids)
+
+
+ROUTES: tuple[Route, ...] = (
+    route("POST", "/messages", create_message, Data[Message], 404, 409, 413, body=NewMessageForm, status=201),
+    route("GET", "/messages", list_messages, ListData[list[Message]], query=described(MessageQuery)),
+    route("PATCH", "/messages/batch/visibility", hide_messages, Data[VisibilityResults], 409, body=VisibilityBatch),
+    route("POST", "/messages/batch/delete", delete_messages, Data[DeleteResults], 409, body=IdBatch),
+    route("GET", "/messages/{id}", get_message, Data[Message]),
+    route("PATCH", "/messages/{id}", update_message, Data[Message], 409, 413, body=MessagePatch),
+    route("DELETE", "/messages/{id}", delete_message, Data[Deleted], 409),
+)

@@ -1,0 +1,253 @@
+"""Sessions: the conversations of the memory."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from aiohttp import web
+from pydantic import Field, model_validator
+
+from agentui.api.chats.forms import (
+    NO_NUL,
+    BranchId,
+    Data,
+    Deleted,
+    DeleteResults,
+    Form,
+    Id,
+    IdBatch,
+    Ids,
+    Line,
+    ListData,
+    LongListQuery,
+    Patch,
+    account_of,
+    data_answer,
+    deleted_answer,
+    described,
+    list_answer,
+    made_answer,
+    now_ms,
+    path_id,
+    read_form,
+    read_query,
+    route,
+    store_of,
+    write,
+)
+from agentui.chats import conversations, timeline
+from agentui.chats.conversations import ActiveRun, BatchResult
+from agentui.chats.hosts import find_session
+from agentui.chats.listing import Paging
+from agentui.chats.records import MAIN, PromptMode, Session, SessionStatus, SyncPolicy
+from agentui.chats.timeline import TimelineFloor
+from agentui.http.route import Route, answer
+from agentui.jsonio import Json
+
+Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
+
+
+class SessionFields(Form):
+    """What can be said of a session. Characters, users and assets are kept as they are given, and given back."""
+
+    title: Title | None = None
+    character_id: Id | None = None
+    character_version_id: Id | None = None
+    character_sync_policy: SyncPolicy | None = None
+    character_snapshot: dict[str, Json] | None = None
+    user_id: Id | None = None
+    user_snapshot: dict[str, Json] | None = None
+    project_id: Id | None = None
+    preset_id: Id | None = None
+    regex_profile_id: Id | None = None
+    worldbook_profile_id: Id | None = None
+    deep_binding: bool | None = None
+    preset_version_id: Id | None = None
+    regex_profile_version_id: Id | None = None
+    worldbook_version_id: Id | None = None
+    model_provider: Line | None = None
+    model_name: Line | None = None
+    model_params: dict[str, Json] | None = None
+    prompt_mode: PromptMode | None = None
+    metadata: dict[str, Json] | None = None
+
+    @model_validator(mode="after")
+    def _snapshots_have_names(self) -> "SessionFields":
+        for snapshot in (self.character_snapshot, self.user_snapshot):
+            if snapshot and not (isinstance(snapshot.get("name"), str) and snapshot["name"]):
+                raise ValueError("a snapshot has a name")
+        return self
+
+
+class NewSession(SessionFields):
+    """A session to be made; everything is optional."""
+
+    status: SessionStatus = "active"
+
+
+class SessionPatch(Patch, SessionFields):
+    """What to change of a session; at least one field."""
+
+    status: SessionStatus = "active"
+
+
+class SessionQuery(LongListQuery):
+    """Which sessions."""
+
+    status: SessionStatus | None = Field(None, description="active or archived.")
+    keyword: Title | None = Field(None, description="A part of the title, in any case.")
+    sort_by: Literal["created_at", "updated_at"] = Field("created_at", description="created_at or updated_at.")
+
+
+class StatusBatch(Form):
+    """Sessions and the status that they get."""
+
+    ids: Ids
+    status: SessionStatus
+
+
+class TimelineQuery(Form):
+    """Which part of which branch's timeline."""
+
+    branch_id: BranchId = Field(MAIN, description="The branch; main unless said otherwise.")
+    limit: int = Field(50, ge=1, le=200, description="Most floors in the answer, at most 200.")
+    offset: int = Field(0, ge=0, le=10**12, description="How many floors to pass over.")
+
+
+class BranchQuery(Form):
+    """A branch, or any."""
+
+    branch_id: BranchId | None = Field(None, description="Only this branch.")
+
+
+@dataclass(frozen=True, slots=True)
+class StatusMeta:
+    """How a batch went."""
+
+    total: int
+    updated: int
+    not_found: int
+    status: SessionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class StatusResults:
+    """What became of every session of a batch."""
+
+    results: list[BatchResult]
+    meta: StatusMeta
+
+
+@dataclass(frozen=True, slots=True)
+class SessionScope:
+    """Where a session belongs."""
+
+    session_id: str
+    account_id: str
+    workspace_id: str
+    project_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRun:
+    """Whether a session generates right now."""
+
+    session_id: str
+    active_run: ActiveRun | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The committed floors of a branch."""
+
+    session_id: str
+    branch_id: str
+    floors: list[TimelineFloor]
+
+
+async def create_session(request: web.Request) -> web.Response:
+    """Make a session, with its branch main."""
+    form = await read_form(request, NewSession)
+    return await write(request, made_answer, conversations.create_session, account_of(request), form.given, now_ms())
+
+
+async def list_sessions(request: web.Request) -> web.Response:
+    """List the sessions."""
+    query = read_query(request, SessionQuery)
+    listed = await store_of(request).read(
+        conversations.list_sessions, account_of(request), query.paging, query.status, query.keyword
+    )
+    return list_answer(listed, query.paging)
+
+
+async def get_session(request: web.Request) -> web.Response:
+    """Read a session."""
+    return data_answer(await store_of(request).read(find_session, account_of(request), path_id(request)))
+
+
+async def update_session(request: web.Request) -> web.Response:
+    """Change a session; null clears a field."""
+    id, form = path_id(request), await read_form(request, SessionPatch)
+    return await write(request, data_answer, conversations.update_session, account_of(request), id, form.given, now_ms())
+
+
+async def delete_session(request: web.Request) -> web.Response:
+    """Remove a session with its branches, floors, pages, messages and their variables."""
+    id = path_id(request)
+    return await write(
+        request, lambda _: data_answer(Deleted(id)), conversations.remove_session, account_of(request), id, now_ms()
+    )
+
+
+async def set_status_of_sessions(request: web.Request) -> web.Response:
+    """Archive sessions, or make them active again."""
+    form = await read_form(request, StatusBatch)
+
+    def show(results: list[BatchResult]) -> web.Response:
+        updated = sum(result.action == "updated" for result in results)
+        return data_answer(StatusResults(results, StatusMeta(len(results), updated, len(results) - updated, form.status)))
+
+    return await write(request, show, conversations.set_status_of_many, account_of(request), form.ids, form.status, now_ms())
+
+
+async def delete_sessions(request: web.Request) -> web.Response:
+    """Remove sessions; those that generate right now stay."""
+    form = await read_form(request, IdBatch)
+    return await write(request, deleted_answer, conversations.remove_many, account_of(request), form.ids, now_ms())
+
+
+async def get_session_scope(request: web.Request) -> web.Response:
+    """Say where a session belongs."""
+    account = account_of(request)
+    session = await store_of(request).read(find_session, account, path_id(request))
+    return answer(SessionScope(session.id, account, f"ws_default_{account}", session.project_id))
+
+
+async def get_active_run(request: web.Request) -> web.Response:
+    """Say whether a session generates right now, and what."""
+    id, query = path_id(request), read_query(request, BranchQuery)
+    run = await store_of(request).read(conversations.active_run, account_of(request), id, query.branch_id, now_ms())
+    return data_answer(SessionRun(id, run))
+
+
+async def get_timeline(request: web.Request) -> web.Response:
+    """Read the committed floors of a branch with their pages and messages, first to last."""
+    id, query = path_id(request), read_query(request, TimelineQuery)
+    listed = await store_of(request).read(
+        timeline.read_timeline, account_of(request), id, query.branch_id, query.limit, query.offset
+    )
+    paging = Paging(query.limit, query.offset, "floor_no", "asc")
+    return list_answer(listed, paging, Timeline(id, query.branch_id, listed.items))
+
+
+ROUTES: tuple[Route, ...] = (
+    route("POST", "/sessions", create_session, Data[Session], 413, body=NewSession, status=201),
+    route("GET", "/sessions", list_sessions, ListData[list[Session]], query=described(SessionQuery)),
+    route("PATCH", "/sessions/batch/status", set_status_of_sessions, Data[StatusResults], body=StatusBatch),
+    route("POST", "/sessions/batch/delete", delete_sessions, Data[DeleteResults], body=IdBatch),
+    route("GET", "/sessions/{id}", get_session, Data[Session]),
+    route("PATCH", "/sessions/{id}", update_session, Data[Session], 413, body=SessionPatch),
+    route("DELETE", "/sessions/{id}", delete_session, Data[Deleted], 409),
+    route("GET", "/sessions/{id}/scope", get_session_scope, SessionScope),
+    route("GET", "/sessions/{id}/active-run", get_active_run, Data[SessionRun], query=described(BranchQuery)),
+    route("GET", "/sessions/{id}/timeline", get_timeline, ListData[Timeline], query=described(TimelineQuery)),
+)

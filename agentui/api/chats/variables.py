@@ -1,0 +1,369 @@
+"""Variables: five tiers of named values, written, listed, and resolved from a place (seed 000)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NotRequired
+
+from aiohttp import web
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from agentui.api.chats.forms import (
+    Data,
+    Deleted,
+    Form,
+    Id,
+    Line,
+    ListData,
+    ListQuery,
+    QueryBool,
+    account_of,
+    data_answer,
+    described,
+    list_answer,
+    now_ms,
+    path_id,
+    read_document,
+    read_query,
+    route,
+    store_of,
+    validate,
+    write,
+)
+from agentui.chats.listing import Listed
+from agentui.http.route import Route
+from agentui.jsonio import Json
+from agentui.variables import ledger, records
+from agentui.variables.errors import InvalidContext, InvalidWrite
+from agentui.variables.hosts import Place
+from agentui.variables.records import Filter, Put, SortBy, Variable, Written
+from agentui.variables.resolve import Layers, load_place, resolve
+from agentui.variables.scopes import GLOBAL, GLOBAL_ID, BadTarget, Scope, Target, normalise, scope_ref
+from agentui.variables.values import check_key, parse, render
+
+
+class VariableForm(Form):
+    """A variable to write. ``scope_id`` names the host; a branch is named by session_id and branch_id, or by its scope_id."""
+
+    scope: Scope
+    scope_id: Line | None = None
+    session_id: Line | None = None
+    branch_id: Line | None = None
+    key: Line = Field(min_length=1)
+    value: Any
+
+
+class BatchForm(Form):
+    """Variables to write together: all of them, or none."""
+
+    items: list[VariableForm] = Field(min_length=1, max_length=100)
+
+
+class VariableQuery(ListQuery):
+    """Which variables."""
+
+    scope: Scope | None = Field(None, description="global, chat, branch, floor or page.")
+    scope_id: Line | None = Field(None, description="The id of the host.")
+    session_id: Line | None = Field(None, description="With scope=branch and branch_id: variables of this branch.")
+    branch_id: Line | None = Field(None, description="With scope=branch and session_id: variables of this branch.")
+    key: Line | None = Field(None, description="Only variables of this name.")
+    sort_by: SortBy = Field("updated_at", description="updated_at or key.")
+
+
+class ResolveQuery(Form):
+    """From where."""
+
+    session_id: Id = Field(description="The session; required.")
+    branch_id: Id | None = Field(None, description="The branch; a floor or a page names it too.")
+    floor_id: Id | None = Field(None, description="The floor; a page names it too.")
+    page_id: Id | None = Field(None, description="The page.")
+    include_layers: QueryBool = Field(False, description="true adds the variables of every tier as they are.")
+
+
+class BranchRef(TypedDict):
+    """A branch by its names."""
+
+    session_id: str
+    branch_id: str
+
+
+class VariableData(TypedDict):
+    """A variable; ``scope_ref`` is there for branches only."""
+
+    id: str
+    scope: Scope
+    scope_id: str
+    scope_ref: NotRequired[BranchRef]
+    key: str
+    value: Any
+    updated_at: int
+
+
+class WrittenData(TypedDict):
+    """What became of one item of a batch."""
+
+    index: int
+    action: Literal["created", "updated"]
+    data: VariableData
+
+
+class BatchMeta(TypedDict):
+    """How many of each."""
+
+    total: int
+    created: int
+    updated: int
+
+
+class BatchData(TypedDict):
+    """What became of a batch, in its order."""
+
+    results: list[WrittenData]
+    meta: BatchMeta
+
+
+class ContextData(TypedDict):
+    """The place from which was looked; what is not known is not there."""
+
+    account_id: str
+    session_id: str
+    branch_id: NotRequired[str]
+    floor_id: NotRequired[str]
+    page_id: NotRequired[str]
+    global_scope_id: str
+
+
+class ResolvedData(TypedDict):
+    """The winning value of one key, and where it comes from."""
+
+    key: str
+    value: Any
+    source_scope: Scope
+    source_scope_id: str
+    source_scope_ref: NotRequired[BranchRef]
+    updated_at: int
+
+
+class LayerData(TypedDict):
+    """The variables of one tier."""
+
+    scope: Scope
+    scope_id: str
+    scope_ref: NotRequired[BranchRef]
+    items: list[VariableData]
+
+
+class ResolveData(TypedDict):
+    """What is visible from a place, by key."""
+
+    context: ContextData
+    resolved: list[ResolvedData]
+    layers: NotRequired[dict[Scope, LayerData]]
+
+
+class StagedData(TypedDict):
+    """One write of a run to its page or floor."""
+
+    id: str
+    key: str
+    op: Literal["set"]
+    value: Any
+    intent: Literal["page_only", "promote_to_floor_on_accept"]
+    conflict_policy: Literal["replace"]
+    reason: str | None
+    source: dict[str, Any]
+    evidence: dict[str, Any]
+    status: Literal["staged", "accepted_page_only", "promoted"]
+    decision_reason: str | None
+    created_at: int
+    resolved_at: int | None
+
+
+class PromotionData(TypedDict):
+    """One variable that went from its page to its floor."""
+
+    id: str
+    staged_write_id: str
+    key: str
+    from_scope: Scope
+    from_scope_id: str
+    to_scope: Scope
+    to_scope_id: str
+    conflict_policy: Literal["replace"]
+    source_variable_id: str
+    target_variable_id: str
+    value: Any
+    created_at: int
+
+
+class PageStaged(TypedDict):
+    """The writes of a page's run."""
+
+    page_id: str
+    floor_id: str
+    session_id: str
+    branch_id: str
+    items: list[StagedData]
+
+
+class PagePromotions(TypedDict):
+    """The promotions of a page's run."""
+
+    page_id: str
+    floor_id: str
+    session_id: str
+    branch_id: str
+    items: list[PromotionData]
+
+
+async def put_variable(request: web.Request) -> web.Response:
+    """Write one variable: 201 when that makes it, 200 when it was there."""
+    put = _put_of(validate(VariableForm, await read_document(request, parse=parse)), "")
+    return await write(request, _written_answer, records.put, account_of(request), put, now_ms())
+
+
+def _written_answer(done: Written) -> web.Response:
+    return data_answer(done.variable.as_json(), status=201 if done.is_new else 200)
+
+
+async def put_batch(request: web.Request) -> web.Response:
+    """Write up to 100 variables, all or none."""
+    form = validate(BatchForm, await read_document(request, parse=parse))
+    writes = [_put_of(item, f"/items/{index}") for index, item in enumerate(form.items)]
+    return await write(request, _batch_answer, records.put_all, account_of(request), writes, now_ms())
+
+
+def _batch_answer(done: Sequence[Written]) -> web.Response:
+    created = sum(item.is_new for item in done)
+    meta = {"total": len(done), "created": created, "updated": len(done) - created}
+    return data_answer({"results": [_result(index, item) for index, item in enumerate(done)], "meta": meta})
+
+
+def _put_of(form: VariableForm, path: str) -> Put:
+    """What a form wants written. Raises InvalidWrite, its path below ``path``, and ValueTooLarge."""
+    try:
+        target = normalise(form.scope, form.scope_id, form.session_id, form.branch_id)
+    except BadTarget as error:
+        raise InvalidWrite(f"{path}/{error.field}", error.message, error.reason) from error
+    return Put(target, check_key(form.key, f"{path}/key"), render(form.value, f"{path}/value"))
+
+
+def _result(index: int, written: Written) -> Json:
+    return {"index": index, "action": "created" if written.is_new else "updated", "data": written.variable.as_json()}
+
+
+async def list_variables(request: web.Request) -> web.Response:
+    """List variables whose hosts exist."""
+    query = read_query(request, VariableQuery)
+    variables, total = await store_of(request).read(
+        records.find,
+        account_of(request),
+        _filter_of(query),
+        sort_by=query.sort_by,
+        descending=query.sort_order == "desc",
+        limit=query.limit,
+        offset=query.offset,
+    )
+    return list_answer(Listed(variables, total), query.paging, [variable.as_json() for variable in variables])
+
+
+def _filter_of(query: VariableQuery) -> Filter:
+    """What a query asks for. Raises InvalidWrite and InvalidContext."""
+    if query.scope == "branch":
+        return Filter("branch", _branch_filter(query), query.key)
+    for name in ("session_id", "branch_id"):
+        if getattr(query, name) is not None:
+            raise InvalidWrite(f"/{name}", f"{name} goes with scope=branch only.")
+    # Whatever a caller sends as scope_id, global has one place.
+    return Filter(query.scope, GLOBAL_ID if query.scope == "global" else query.scope_id, query.key)
+
+
+def _branch_filter(query: VariableQuery) -> str | None:
+    """The scope_id of the branch that a query names. A session alone names none and filters nothing."""
+    if query.branch_id is not None and query.session_id is None:
+        raise InvalidWrite("/session_id", "branch_id needs session_id beside it.", "required")
+    if query.scope_id is None and query.branch_id is None:
+        return None
+    session_id = query.session_id if query.branch_id is not None else None
+    try:
+        return normalise("branch", query.scope_id, session_id, query.branch_id).scope_id
+    except BadTarget as error:
+        raise InvalidContext(error.message, param=error.field) from error
+
+
+async def get_variable(request: web.Request) -> web.Response:
+    """Read a variable; one whose host is gone is not found."""
+    variable = await store_of(request).read(records.get, account_of(request), path_id(request))
+    return data_answer(variable.as_json())
+
+
+async def delete_variable(request: web.Request) -> web.Response:
+    """Delete a variable, also one whose host is gone."""
+    id = path_id(request)
+    return await write(request, lambda _: data_answer(Deleted(id)), records.remove, account_of(request), id)
+
+
+async def resolve_variables(request: web.Request) -> web.Response:
+    """What is visible from a place, the nearest tier winning; durable values only."""
+    query = read_query(request, ResolveQuery)
+    account = account_of(request)
+    place, layers = await store_of(request).read(
+        load_place, account, query.session_id, query.branch_id, query.floor_id, query.page_id
+    )
+    data = {"context": _context(account, place), "resolved": _resolved(layers)}
+    if query.include_layers:
+        data["layers"] = {target.scope: _layer(target, layers) for target in (GLOBAL, *place.targets)}
+    return data_answer(data)
+
+
+def _context(account: str, place: Place) -> dict[str, Json]:
+    known = {
+        "session_id": place.session_id,
+        "branch_id": place.branch_id,
+        "floor_id": place.floor_id,
+        "page_id": place.page_id,
+    }
+    present = {name: id for name, id in known.items() if id is not None}
+    return {"account_id": account, **present, "global_scope_id": GLOBAL_ID}
+
+
+def _resolved(layers: Layers) -> Sequence[Mapping[str, Json]]:
+    return [
+        {
+            "key": key,
+            "value": winner.value.value,
+            "source_scope": winner.scope,
+            "source_scope_id": winner.value.scope_id,
+            **scope_ref(winner.value.target, "source_scope_ref"),
+            "updated_at": winner.value.updated_at,
+        }
+        for key, winner in resolve(layers).items()
+    ]
+
+
+def _layer(target: Target, layers: Layers) -> dict[str, Json]:
+    items: list[Variable] = sorted(layers[target.scope].values(), key=lambda variable: variable.key)
+    return {**target.as_json(), "items": [variable.as_json() for variable in items]}
+
+
+async def staged_variables(request: web.Request) -> web.Response:
+    """What the run of a page wrote to it and to its floor; changes nothing."""
+    return data_answer(await store_of(request).read(ledger.read_staged, account_of(request), path_id(request)))
+
+
+async def promoted_variables(request: web.Request) -> web.Response:
+    """What went from a page to its floor; changes nothing."""
+    return data_answer(await store_of(request).read(ledger.read_promotions, account_of(request), path_id(request)))
+
+
+ROUTES: tuple[Route, ...] = (
+    route("PUT", "/variables", put_variable, Data[VariableData], 404, 409, 413, body=VariableForm),
+    route("PUT", "/variables/batch", put_batch, Data[BatchData], 404, 409, 413, body=BatchForm),
+    route("GET", "/variables", list_variables, ListData[list[VariableData]], query=described(VariableQuery)),
+    # Before the route of one variable, which would take "resolve" for an id.
+    route("GET", "/variables/resolve", resolve_variables, Data[ResolveData], 404, query=described(ResolveQuery)),
+    route("GET", "/variables/{id}", get_variable, Data[VariableData]),
+    route("DELETE", "/variables/{id}", delete_variable, Data[Deleted], 409),
+    route("GET", "/pages/{id}/variables/staged", staged_variables, Data[PageStaged]),
+    route("GET", "/pages/{id}/variables/promotions", promoted_variables, Data[PagePromotions]),
+)
+"""What the server registers."""

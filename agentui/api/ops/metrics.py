@@ -1,0 +1,241 @@
+"""``GET /metrics``: what this server counted, for Prometheus.
+
+While requests run there are only plain integers (``telemetry``); names, labels and text are made when somebody asks. Labels
+hold names of agentui's own: routes, dialects, pipelines, codes, and hosts that a pipeline's file names; never a model, a key or
+any other text of a caller.
+"""
+
+import asyncio
+import importlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from agentui import __version__
+from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, Histogram
+from agentui.http.state import STATE, State
+from agentui.http.workers import is_from_sibling
+from agentui.jsonio import Json, dumps
+from agentui.pipeline.hosts import hosts_of
+from agentui.upstream.origins import Tally
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+PATH = "/metrics"
+
+
+async def metrics(request: web.Request) -> web.Response:
+    """Read what this server has counted, for Prometheus: text or OpenMetrics, as ``Accept`` asks. Of several workers each is
+    told with its number as the label ``worker``."""
+    state = request.app[STATE]
+    # In a thread: the event loop goes on while Python reads the code.
+    await asyncio.to_thread(_load)
+    own = list(_collect(state))
+    if is_from_sibling(request):
+        # A worker that was asked by everybody's Prometheus puts all of them together.
+        return web.Response(body=dumps(_as_json(state.siblings.own, own)), content_type="application/json")
+    if state.siblings.numbers:
+        told = await state.siblings.ask_all(PATH)
+        own = list(_merged([_as_json(state.siblings.own, own), *told]))
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.exposition import choose_encoder
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Told(own))
+    encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+    return web.Response(body=encode(registry), headers={"content-type": content_type, "cache-control": "no-store"})
+
+
+def _load() -> None:
+    """Load Prometheus' library, which a server that nobody scrapes does without."""
+    importlib.import_module("prometheus_client")
+
+
+class _Told:
+    """Families that were collected already, as a registry wants them."""
+
+    def __init__(self, families: "list[Metric]") -> None:
+        self._families = families
+
+    def collect(self) -> "Iterable[Metric]":
+        """Hand them over."""
+        return self._families
+
+
+def _collect(state: State) -> "Iterator[Metric]":
+    """Every family of this process."""
+    yield from _requests(state)
+    yield from _runs(state)
+    yield from _upstreams(state)
+    yield from _house(state)
+    yield from _process()
+
+
+def _requests(state: State) -> "Iterator[Metric]":
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    counters = state.telemetry.counters
+    answers = CounterMetricFamily(
+        "agentui_http_requests", "Requests that ended, by class of status.", labels=("route", "dialect", "status")
+    )
+    for route, by_status in counters.answers.items():
+        by_class: Counter[str] = Counter()
+        for status, count in by_status.items():
+            by_class[CANCELLED if status is None else f"{status // 100}xx"] += count
+        for name, count in by_class.items():
+            answers.add_metric((route, counters.dialects[route], name), count)
+    yield answers
+    yield GaugeMetricFamily("agentui_in_flight_requests", "Proxied requests under way.", state.in_flight)
+    errors = CounterMetricFamily("agentui_errors", "Answers that told an error, by its code.", labels=("code",))
+    for code, count in counters.errors.items():
+        errors.add_metric((code,), count)
+    yield errors
+    limits = CounterMetricFamily("agentui_limited_requests", "Requests refused by a limit.", labels=("limit",))
+    for limit, count in state.telemetry.limits.hits.items():
+        limits.add_metric((limit,), count)
+    yield limits
+
+
+def _runs(state: State) -> "Iterator[Metric]":
+    from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+
+    runs = CounterMetricFamily("agentui_runs", "Runs that ended, by what they came to.", labels=("pipeline", "outcome"))
+    duration = HistogramMetricFamily("agentui_run_duration_seconds", "How long runs took.", labels=("pipeline",))
+    first = HistogramMetricFamily(
+        "agentui_first_byte_seconds", "From a run's beginning to the first words of a streamed answer.", labels=("pipeline",)
+    )
+    chunks = CounterMetricFamily("agentui_stream_chunks", "Pieces of streamed answers that were sent.", labels=("pipeline",))
+    tokens = CounterMetricFamily(
+        "agentui_tokens", "Tokens as providers counted them, but for answers passed on unread.", labels=("pipeline", "kind")
+    )
+    for name, known in state.telemetry.counters.pipelines.items():
+        for outcome, count in known.outcomes.items():
+            runs.add_metric((name, outcome), count)
+        duration.add_metric((name,), _buckets(known.duration), known.duration.total)
+        first.add_metric((name,), _buckets(known.first_byte), known.first_byte.total)
+        chunks.add_metric((name,), known.chunks)
+        tokens.add_metric((name, "input"), known.input_tokens)
+        tokens.add_metric((name, "output"), known.output_tokens)
+    yield from (runs, duration, first, chunks, tokens)
+
+
+def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
+    """How many were at most so long, for every bound, as Prometheus counts."""
+    bounds = [*(str(bound) for bound in BOUNDS), "+Inf"]
+    return list(zip(bounds, map(float, accumulate(histogram.counts)), strict=True))
+
+
+class _OriginTotals:
+    """What was counted at the origins of one name."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self.in_flight = 0
+        self.is_open = False
+
+
+def _upstreams(state: State) -> "Iterator[Metric]":
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    attempts = CounterMetricFamily(
+        "agentui_upstream_attempts", "Attempts at upstreams; status none had no answer.", labels=("origin", "status")
+    )
+    retries = CounterMetricFamily("agentui_upstream_retries", "Attempts that were followed by another.", labels=("origin",))
+    refused = CounterMetricFamily(
+        "agentui_upstream_refused", "Calls not made: too many under way, or the circuit was open.", labels=("origin",)
+    )
+    under_way = GaugeMetricFamily("agentui_upstream_in_flight", "Calls under way.", labels=("origin",))
+    circuit = GaugeMetricFamily(
+        "agentui_upstream_circuit_open", "1 while an upstream is left alone because it failed too often.", labels=("origin",)
+    )
+    for name, told in sorted(_by_origin(state).items()):
+        for hundreds, count in enumerate(told.tally.by_class):
+            if count:
+                attempts.add_metric((name, f"{hundreds}xx" if hundreds else "none"), count)
+        retries.add_metric((name,), told.tally.retries)
+        refused.add_metric((name,), told.tally.refused)
+        under_way.add_metric((name,), told.in_flight)
+        circuit.add_metric((name,), int(told.is_open))
+    yield from (attempts, retries, refused, under_way, circuit)
+
+
+def _by_origin(state: State) -> dict[str, _OriginTotals]:
+    """What was counted, by origin. Only those that a file names have a name: a template may make addresses of what callers
+    say."""
+    known = _named_hosts(state)
+    totals: dict[str, _OriginTotals] = defaultdict(_OriginTotals)
+    for place, origin in state.services.upstream.origins().items():
+        host = origin.host
+        scheme = "https" if place.is_tls else "http"
+        total = totals[f"{scheme}://{host}" if host in known else OTHER]
+        total.tally.merge(origin.tally)
+        total.in_flight += origin.in_flight
+        total.is_open = total.is_open or origin.breaker.is_open()
+    totals[OTHER].tally.merge(state.services.upstream.forgotten)
+    return totals
+
+
+def _named_hosts(state: State) -> set[str]:
+    """The hosts that pipelines name as they are written, and the vendors' own."""
+    vendors = state.services.vendors
+    hosts = {urlsplit(vendors[name].default_base_url).netloc for name in vendors}
+    for entry in state.pipelines.entries():
+        if entry.document is not None:
+            hosts.update(hosts_of(entry.document, state.catalog, state.services))
+    return hosts
+
+
+def _house(state: State) -> "Iterator[Metric]":
+    from prometheus_client.core import GaugeMetricFamily
+
+    info = GaugeMetricFamily("agentui_build_info", "1; the version is in the label.", labels=("version",))
+    info.add_metric((__version__,), 1)
+    yield info
+    status = state.store.status
+    store = GaugeMetricFamily("agentui_store_open", "1 while the memory is open.", labels=("engine",))
+    store.add_metric((str(status["engine"]),), int(bool(status["open"])))
+    yield store
+    yield GaugeMetricFamily("agentui_store_read_only", "1 while the memory can only be read.", int(bool(status["read_only"])))
+    yield GaugeMetricFamily("agentui_store_full", "1 while the memory's disk is full.", int(bool(status["full"])))
+    yield GaugeMetricFamily("agentui_run_history_bytes", "About what the kept runs hold in memory.", state.history.bytes)
+
+
+def _process() -> "Iterator[Metric]":
+    """Processor time, memory, open files and start of this process, where the system tells (Linux)."""
+    from prometheus_client import ProcessCollector
+
+    yield from ProcessCollector(registry=None).collect()
+
+
+def _as_json(worker: int, families: "Iterable[Metric]") -> Json:
+    """What one worker tells another."""
+    return {
+        "worker": worker,
+        "families": [
+            {
+                "name": family.name,
+                "help": family.documentation,
+                "type": family.type,
+                "samples": [[sample.name, dict(sample.labels), sample.value] for sample in family.samples],
+            }
+            for family in families
+        ],
+    }
+
+
+def _merged(told: Iterable[Json]) -> "Iterator[Metric]":
+    """The families of all workers, each sample with its worker's number."""
+    from prometheus_client import Metric
+
+    families: dict[str, Metric] = {}
+    for worker in told:
+        for each in worker["families"]:
+            family = families.setdefault(each["name"], Metric(each["name"], each["help"], each["type"]))
+            for name, labels, value in each["samples"]:
+                family.add_sample(name, {**labels, "worker": str(worker["worker"])}, value)
+    yield from families.values()

@@ -1,0 +1,1 @@
+"""The proxied routes: a request in a vendor's dialect, through a pipeline, and back in the caller's dialect."""

@@ -1,0 +1,433 @@
+"""The caller's ear over HTTP: deltas, replies and raw bytes become one response in the caller's dialect."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from aiohttp import web
+
+from agentui.api.proxy.responses import StreamedResponse, WholeResponse, limit_unsent
+from agentui.chat.deltas import Delta, End, Finish
+from agentui.chat.messages import Text
+from agentui.chat.reply import Choice, Reply, ReplyBuilder
+from agentui.chat.request import VendorName, WireRequest
+from agentui.errors import AgentUIError, Unsupported
+from agentui.ids import new_id
+from agentui.jsonio import Json, dumps
+from agentui.pipeline.estimate import estimate_tokens
+from agentui.pipeline.run import Run
+from agentui.settings import Settings
+from agentui.turns.repeats import Claim, Saved
+from agentui.vendors.base import StreamRenderer, Vendor
+from agentui.vendors.sse import SseDecoder, SseEvent
+
+MAX_DROPPED = 2000
+"""Characters of ``x-agentui-dropped``; clients refuse headers that are too long."""
+GEMINI_FINISH = b'"finishReason"'
+"""In an event that may be Gemini's last: nothing else in its streams tells the end. Inside a text its quotes are escaped."""
+MAX_HELD = 256 * 1024
+"""Bytes of a forwarded Gemini stream that wait for its end; who says more after the finish has not finished."""
+_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
+_CONTENT_TYPE = frozenset({"content-type"})
+_CHARSETS = ("", "; charset=utf-8", "; charset=UTF-8")
+_USUAL = frozenset({"", *(kind + charset for kind in ("application/json", "text/event-stream") for charset in _CHARSETS)})
+"""Content types that hold no key, as most answers have."""
+STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
+
+
+class ProxyAnswer:
+    """One response on its way. Headers go out with the first content, so that every earlier failure is a proper status.
+
+    What looks like the end (an end marker, Gemini's finish) is held back until ``finish``, which is called when the whole
+    run has succeeded.
+    """
+
+    # What most answers never have stands here, where it costs an answer nothing.
+    claim: Claim | None = None
+    """What the request's key claims, where it has one that counts."""
+    _response: web.StreamResponse | None = None
+    _stream: StreamedResponse | None = None
+    _is_raw = False
+    _raw_ends: "_RawEnd | None" = None
+    _held_raw = b""
+    _held_events: Sequence[SseEvent] = ()
+    _held_deltas: Sequence[Delta] = ()
+    _passed_through = False
+    _builder: ReplyBuilder | None = None
+    _body: bytes | None = None
+    _pulse: "_Pulse | None" = None
+
+    def __init__(
+        self,
+        request: web.Request,
+        vendor: Vendor,
+        wire: WireRequest,
+        run: Run,
+        settings: Settings,
+        headers: Mapping[str, str],
+    ) -> None:
+        """``headers`` are the server's own, which go with every answer."""
+        self._request = request
+        self._vendor = vendor
+        self._wire = wire
+        self._run = run
+        self._settings = settings
+        self._headers: dict[str, str] = dict(headers)
+        self._dropped: dict[str, None] = {}
+
+    @cached_property
+    def _renderer(self) -> StreamRenderer:
+        """What writes the stream; whole answers need none."""
+        return self._vendor.stream_renderer(self._wire)
+
+    @property
+    def wants_stream(self) -> bool:
+        """True when the caller asked for a stream."""
+        return self._wire.stream
+
+    @property
+    def has_begun(self) -> bool:
+        """True when the status line is out and an error can only follow inside the answer."""
+        return self._response is not None
+
+    def note_dropped(self, names: Sequence[str]) -> None:
+        """Name what could not be carried; shown in ``x-agentui-dropped``."""
+        self._dropped.update(dict.fromkeys(names))
+
+    def note_headers(self, headers: Mapping[str, str]) -> None:
+        """Show these headers of the upstream's answer to the caller."""
+        if headers.keys() <= _CONTENT_TYPE:
+            return
+        self._headers.update({name: value for name, value in self._clean(headers).items() if name != "content-type"})
+
+    def tell(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
+        """Pass on the next piece: the events themselves within one dialect, rendered deltas across. Raises ConnectionError
+        when the caller is gone."""
+        if not self._wire.stream:
+            if self._builder is None:
+                self._builder = ReplyBuilder()
+            self._builder.feed(deltas)
+            return True
+        is_own = vendor == self._vendor.name
+        if is_own and not events:
+            # The events have said it all; only what closes the framing is missing.
+            self._held_deltas = [delta for delta in deltas if isinstance(delta, End)]
+            return True
+        held = self._release_held() if self._held_events or self._held_deltas else b""
+        data = held + (self._pass(events, deltas) if is_own else self._render(deltas))
+        return not data or self._write(data)
+
+    async def room(self) -> None:
+        """Returns when the caller has room. Raises ConnectionError when the caller is gone."""
+        if self._pulse is None:
+            return
+        try:
+            await self._request.writer.drain()
+        except ConnectionError:
+            self._lose()
+            raise
+        self._pulse.note(writing=False)
+
+    async def reply(self, reply: Reply, body: bytes | None = None) -> None:
+        """A whole answer; to a caller who wants a stream it is told as one."""
+        if self.wants_stream:
+            if not self._write(self._render(list(reply.deltas()))):
+                await self.room()
+        elif body is not None and reply.raw_vendor == self._vendor.name:
+            self._body = body
+        else:
+            self._body = dumps(self._vendor.render_reply(reply, self._wire))
+
+    async def document(self, body: Json) -> None:
+        """A JSON document in the caller's shape."""
+        self._body = dumps(body)
+
+    async def tokens(self, count: int, *, estimated: bool) -> None:
+        """A token count; ``x-agentui-estimated: true`` says that it was guessed here."""
+        if estimated:
+            self._headers["x-agentui-estimated"] = "true"
+        self._body = dumps(self._vendor.render_token_count(count))
+
+    async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
+        """The next bytes of a forwarded answer."""
+        if self._response is None:
+            self._is_raw = True
+            self._response = web.StreamResponse(
+                status=status, headers={**self._own_headers(), **STREAM_HEADERS, **self._clean(headers)}
+            )
+            # A lone node's answer is over when its run is; elsewhere a commit or another node may still fail.
+            may_fail = self._run.conclude is not None or len(self._run.plan.nodes) > 1
+            if may_fail and self._response.content_type == "text/event-stream":
+                self._raw_ends = _RawEnd(self._vendor)
+            await self._open_raw(self._response)
+        if self._raw_ends is not None:
+            chunk, self._held_raw = self._raw_ends.cut(self._held_raw, chunk)
+        if chunk:
+            await self._forward(chunk)
+
+    async def text(self, text: str) -> None:
+        """Plain words of a node that called no model."""
+        if self._wire.operation == "count_tokens":
+            await self.tokens(estimate_tokens(self._run.incoming.chat), estimated=True)
+            return
+        if self._wire.operation == "embeddings":
+            raise Unsupported("This pipeline answers with text and makes no embeddings: choose one that calls a provider.")
+        model = self._run.incoming.model or f"pipeline/{self._run.plan.id}"
+        choice = Choice((Text(text),), "stop")
+        await self.reply(Reply((choice,), new_id("msg"), model, self._run.started_ms // 1000))
+
+    async def settle(self) -> Saved | None:
+        """The answer as it is kept for the same request again; None where that is not wanted."""
+        return None
+
+    async def finish(self) -> web.StreamResponse:
+        """The run succeeded: send what was held back, and end."""
+        if self._builder is not None:
+            await self.reply(self._builder.reply())
+        if self._response is None and self._body is not None:
+            return WholeResponse(self._body, self._own_headers())
+        last = self._held_raw + self._release_held()
+        if self._response is None:
+            if not last:
+                raise AgentUIError("The pipeline ended without an answer.")
+            self._open_stream()
+        return await self._end(last)
+
+    async def fail(self, error: AgentUIError) -> web.StreamResponse:
+        """The run failed after the answer began: say so inside it. Nothing that was held back is sent.
+
+        A forwarded answer has no words of ours; its connection is broken off instead.
+        """
+        assert self._response is not None
+        if self._is_raw:
+            self.abort()
+            return self._response
+        return await self._end(self._renderer.fail(error))
+
+    def abort(self) -> None:
+        """Break the connection, so that a cut answer cannot look finished."""
+        self._stop_pulse()
+        _break(self._request)
+
+    def _pass(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bytes:
+        """The events as they came; the last one is held back when it ends the answer."""
+        self._passed_through = True
+        if self._vendor.name == "gemini":
+            # Its parser tells the finish only when the bytes are over, so the event itself has to be looked at.
+            end = next((number for number, event in enumerate(events) if GEMINI_FINISH in event.data), len(events))
+            self._held_events, events = events[end:], events[:end]
+        elif deltas and type(deltas[-1]) is End:
+            self._held_events, events = events[-1:], events[:-1]
+        passthrough = self._renderer.passthrough
+        if len(events) == 1:
+            return passthrough(events[0])
+        return b"".join([passthrough(event) for event in events])
+
+    def _render(self, deltas: Sequence[Delta]) -> bytes:
+        """Deltas in the caller's dialect, up to the one that ends the answer."""
+        feed, ends = self._renderer.feed, self._ends
+        pieces: list[bytes] = []
+        for number, delta in enumerate(deltas):
+            if isinstance(delta, ends):
+                self._held_deltas = list(deltas[number:])
+                break
+            pieces.append(feed(delta))
+        return b"".join(pieces)
+
+    @property
+    def _ends(self) -> tuple[type, ...]:
+        # Gemini's streams have no end marker: the finish reason is the end.
+        return (End, Finish) if self._vendor.name == "gemini" else (End,)
+
+    def _release_held(self) -> bytes:
+        """What was held back, because more came after it or because the run has succeeded."""
+        if not self._held_events and not self._held_deltas:
+            return b""
+        pieces = [self._renderer.passthrough(event) for event in self._held_events]
+        pieces += [self._renderer.feed(delta) for delta in self._held_deltas]
+        self._held_events = self._held_deltas = ()
+        return b"".join(pieces)
+
+    def _write(self, data: bytes) -> bool:
+        """Send a piece of an answer of ours; False when the caller has no room for more."""
+        response = self._stream or self._open_stream()
+        self._run.chunks += 1
+        try:
+            has_room = response.put(data)
+        except ConnectionError:
+            self._lose()
+            raise
+        assert self._pulse is not None
+        self._pulse.note(writing=not has_room)
+        return has_room
+
+    async def _forward(self, data: bytes) -> None:
+        """Send a piece of another's answer, and wait until the caller has room for more."""
+        assert self._response is not None and self._pulse is not None
+        self._run.chunks += 1
+        self._pulse.note(writing=True)
+        try:
+            await self._response.write(data)
+        except ConnectionError:
+            self._lose()
+            raise
+        await self.room()  # aiohttp itself would wait only after every 64 KB
+
+    def _lose(self) -> None:
+        """The caller is gone. Its task is cancelled too, but a node's task may be woken first."""
+        self._run.finish("cancelled")
+
+    async def _end(self, last: bytes) -> web.StreamResponse:
+        """Write the last words and the end, under the same clock as all others: a caller may have stopped reading."""
+        assert self._response is not None and self._pulse is not None
+        self._pulse.note(writing=True)
+        try:
+            await self._response.write_eof(last)
+        finally:
+            self._stop_pulse()
+        return self._response
+
+    def _open_stream(self) -> StreamedResponse:
+        """Begin an answer of ours; its head leaves with the first words."""
+        shape = self._vendor.stream_format(self._wire)
+        response = StreamedResponse({**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type})
+        self._response = self._stream = response
+        self._begin()
+        response.begin(self._request)
+        self._keep_alive(response, shape.heartbeat)
+        return response
+
+    async def _open_raw(self, response: web.StreamResponse) -> None:
+        """Send the head of another's answer."""
+        self._begin()
+        await response.prepare(self._request)
+        self._keep_alive(response, None)
+
+    def _begin(self) -> None:
+        """From here on the answer's length has no limit, only its silence."""
+        self._run.answer_began = time.monotonic()
+        self._run.release_deadline()
+
+    def _keep_alive(self, response: web.StreamResponse, heartbeat: bytes | None) -> None:
+        """Watch over a response whose headers are there."""
+        limit_unsent(self._request.transport)
+        self._pulse = _Pulse(self._request, response, heartbeat, self._settings)
+
+    def _stop_pulse(self) -> None:
+        if self._pulse is not None:
+            self._pulse.stop()
+
+    def _own_headers(self) -> dict[str, str]:
+        run = self._run
+        return {**self._headers, **self._dropped_header(), "x-agentui-run": run.id, "x-agentui-pipeline": run.plan.id}
+
+    def _clean(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """An upstream's headers without the keys of this run, should it repeat one. One pass serves them all."""
+        if headers.keys() <= _CONTENT_TYPE and headers.get("content-type", "") in _USUAL:
+            return headers
+        values = "\n".join(headers.values())
+        shown = self._run.redactor.redact(values)
+        return headers if shown == values else dict(zip(headers, shown.split("\n"), strict=True))
+
+    def _dropped_header(self) -> dict[str, str]:
+        if not self._dropped:
+            return {}
+        # Names may come from the caller's body: whatever no header may hold is escaped.
+        shown = ", ".join(name.encode("unicode_escape").decode() for name in self._dropped)
+        return {"x-agentui-dropped": shown[:MAX_DROPPED]}
+
+
+def _break(request: web.Request) -> None:
+    """Break the connection that a request came on."""
+    if request.transport is not None:
+        request.transport.abort()
+
+
+class _RawEnd:
+    """Finds the end in a forwarded stream of the caller's dialect, whose chunks pass through unread otherwise."""
+
+    def __init__(self, vendor: Vendor) -> None:
+        self._decoder = SseDecoder()
+        self._parser = vendor.stream_parser()
+        self._is_gemini = vendor.name == "gemini"
+        self._is_over = False
+
+    def cut(self, held: bytes, chunk: bytes) -> tuple[bytes, bytes]:
+        """What may go out now and what is held back, of what was held back and the next chunk."""
+        if self._is_gemini:
+            return _cut_gemini(held + chunk)
+        if not self._is_over:
+            self._is_over = self._ends_in(chunk)
+        return (b"", held + chunk) if self._is_over else (chunk, b"")
+
+    def _ends_in(self, chunk: bytes) -> bool:
+        try:
+            deltas = [delta for event in self._decoder.feed(chunk) for delta in self._parser.feed(event)]
+        except AgentUIError:
+            return False  # not in the caller's dialect: nothing is known of its end
+        return any(isinstance(delta, End) for delta in deltas)
+
+
+def _cut_gemini(data: bytes) -> tuple[bytes, bytes]:
+    """What may go out of a Gemini stream, and its last event that says it has finished, or the piece of one that may say so.
+
+    Older models say in every event that they have finished: only the last such event waits, and what follows it.
+    """
+    said = data.rfind(GEMINI_FINISH)
+    if said < 0:
+        at = next((at for at in range(1 - len(GEMINI_FINISH), 0) if GEMINI_FINISH.startswith(data[at:])), len(data))
+    else:
+        at = max((data.rfind(blank, 0, said) + len(blank) for blank in _BLANK_LINES if blank in data[:said]), default=0)
+        if len(data) - at > MAX_HELD:
+            at = len(data)
+    return data[:at], data[at:]
+
+
+class _Pulse:
+    """Keeps a silent stream alive and drops a caller that does not read.
+
+    One timer per stream, re-armed by looking at the clock rather than at every chunk. It does not know the answer, which
+    knows it: the two would wait for the garbage collector together.
+    """
+
+    def __init__(self, request: web.Request, response: web.StreamResponse, beat: bytes | None, settings: Settings) -> None:
+        self._request = request
+        self._response = response
+        self._beat = beat
+        self._settings = settings
+        self._loop = asyncio.get_running_loop()
+        self._since = self._loop.time()
+        self._task: asyncio.Task[None] | None = None
+        self._timer = self._loop.call_later(settings.heartbeat, self._look)
+        self.writing = False
+
+    def note(self, *, writing: bool) -> None:
+        """A write begins, or waits for the caller, or is done."""
+        self.writing = writing
+        self._since = self._loop.time()
+
+    def stop(self) -> None:
+        """The stream is over."""
+        self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _look(self) -> None:
+        silent = self._loop.time() - self._since
+        if self.writing and silent >= self._settings.write_timeout:
+            self.stop()
+            _break(self._request)
+            return
+        if not self.writing and self._beat is not None and silent >= self._settings.heartbeat:
+            self.note(writing=True)
+            self._task = self._loop.create_task(self._send(self._beat))
+        self._timer = self._loop.call_later(self._settings.heartbeat, self._look)
+
+    async def _send(self, beat: bytes) -> None:
+        try:
+            await self._response.write(beat)
+        except ConnectionError:
+            return
+        finally:
+            self.note(writing=False)

@@ -1,0 +1,144 @@
+"""Model lists in the caller's dialect: the pipelines, and what the active pipeline's provider offers."""
+
+import asyncio
+import hashlib
+import time
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from agentui.chat.request import VendorName
+from agentui.errors import AgentUIError, NotFound
+from agentui.http.reading import caller_key, same_secret, split_prefix
+from agentui.http.state import STATE, State
+from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.pipeline.nodes.provider_call import ProviderCall
+from agentui.pipeline.nodes.target import KEY_HEADERS, join_url
+from agentui.upstream.call import Timeouts, UpstreamCall
+from agentui.vendors.base import ModelInfo, Vendor
+from agentui.vendors.detect import detect_vendor
+
+CACHE_SECONDS = 300.0
+FAILURE_SECONDS = 30.0
+MAX_CACHED = 100
+LIST_TIMEOUTS = Timeouts(connect=2.0, first_byte=3.0, idle=3.0)
+
+
+@dataclass
+class ModelCache:
+    """Provider lists by address and key; a list is asked for at most every five minutes."""
+
+    lists: dict[tuple[str, str], tuple[float, list[ModelInfo]]] = field(default_factory=dict)
+
+
+CACHE: web.AppKey[ModelCache] = web.AppKey("models", ModelCache)
+
+
+def add_model_routes(app: web.Application) -> None:
+    """Register the model lists."""
+    app[CACHE] = ModelCache()
+    for prefix in ("", "/p/{pipeline}"):
+        for version in ("v1", "v1beta", "v1alpha"):
+            app.router.add_get(f"{prefix}/{version}/models", list_models)
+            app.router.add_get(f"{prefix}/{version}/models/{{model:.+}}", get_model)
+
+
+async def list_models(request: web.Request) -> web.Response:
+    """List the pipelines as models, and the models of the active pipeline's provider (best effort)."""
+    state = request.app[STATE]
+    vendor = _caller_vendor(request, state)
+    return _json(vendor.render_models(await _models(request, state, vendor)))
+
+
+async def get_model(request: web.Request) -> web.Response:
+    """Describe one model of the list."""
+    state = request.app[STATE]
+    vendor = _caller_vendor(request, state)
+    wanted = request.match_info["model"].removeprefix("models/")
+    for model in await _models(request, state, vendor):
+        if model.id.removeprefix("models/") == wanted:
+            return _json(vendor.render_model(model))
+    raise NotFound(f"There is no model {wanted[:100]!r} here.", param="model")
+
+
+def _json(body: Json) -> web.Response:
+    return web.Response(body=dumps(body), content_type="application/json")
+
+
+def _lower_headers(request: web.Request) -> dict[str, str]:
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+def _caller_vendor(request: web.Request, state: State) -> Vendor:
+    path, _ = split_prefix(request.path)
+    name = detect_vendor(path, _lower_headers(request), dict(request.query)) or "openai"
+    return state.services.vendors[name]
+
+
+async def _models(request: web.Request, state: State, vendor: Vendor) -> list[ModelInfo]:
+    own = [
+        ModelInfo(f"pipeline/{entry.id}", entry.name or entry.id)
+        for entry in state.pipelines.entries()
+        if entry.good is not None
+    ]
+    return own + await _provider_models(request, state, vendor.name)
+
+
+async def _provider_models(request: web.Request, state: State, caller: VendorName) -> list[ModelInfo]:
+    """What the pipeline's provider lists; nothing when it has no list, is slow or refuses."""
+    try:
+        plan = state.pipelines.plan(request.match_info.get("pipeline") or state.pipelines.active)
+    except AgentUIError:
+        return []
+    node = plan.nodes[plan.answer].node
+    if not isinstance(node, ProviderCall) or "[[" in node.params.base_url or "{{" in node.params.base_url:
+        return []
+    name = caller if node.params.provider == "caller" else node.params.provider
+    return await _cached_list(request, state, state.services.vendors[name], node)
+
+
+async def _cached_list(request: web.Request, state: State, vendor: Vendor, node: ProviderCall) -> list[ModelInfo]:
+    key = "" if _has_own_key(node) else _key(request, state)
+    try:
+        base = state.services.upstream.resolve(node.params.base_url or vendor.default_base_url)
+        url = join_url(base, vendor.models_endpoint())
+    except AgentUIError:
+        return []
+    cache = request.app[CACHE].lists
+    place = (url, hashlib.sha256(key.encode()).hexdigest())
+    cached = cache.get(place)
+    now = time.monotonic()
+    if cached is not None and now < cached[0]:
+        return cached[1]
+    models = await _fetch(state, vendor, url, key)
+    if len(cache) >= MAX_CACHED:
+        cache.clear()
+    lasts = CACHE_SECONDS if models else FAILURE_SECONDS
+    cache[place] = (now + lasts, models)
+    return models
+
+
+def _has_own_key(node: ProviderCall) -> bool:
+    """True when the node sends a key that is not the caller's: the caller's would be refused there, or told to strangers."""
+    return any(name.lower() in KEY_HEADERS and "incoming." not in value for name, value in node.params.headers.items())
+
+
+def _key(request: web.Request, state: State) -> str:
+    """The caller's key, unless it is this server's own token."""
+    key = caller_key(_lower_headers(request), dict(request.query))
+    token = state.settings.token
+    return "" if token is not None and same_secret(key, token.get_secret_value()) else key
+
+
+async def _fetch(state: State, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:
+    headers = vendor.auth_headers(key) if key else {}
+    if vendor.name == "claude":
+        headers["anthropic-version"] = "2023-06-01"
+    call = UpstreamCall("GET", url, headers, None, LIST_TIMEOUTS, time.monotonic() + 5, retries=False)
+    try:
+        async with asyncio.timeout(5):
+            reply = await state.services.upstream.send(call)
+        return vendor.parse_models(loads(reply.body)) if reply.status == 200 else []
+    except (AgentUIError, InvalidJson, TimeoutError):
+        # A provider's list is a courtesy: without it the pipelines are still listed.
+        return []

@@ -1,0 +1,184 @@
+"""Sessions themselves: making, reading, changing, listing and removing them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Connection, func, select, update
+
+from agentui.chats.codes import failure
+from agentui.chats.hosts import (
+    check_no_live_run,
+    delete_session,
+    find_session,
+    has_live_run,
+    hold_to_delete,
+    register_branch,
+)
+from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.records import BOUND, MAIN, Session, SessionStatus, run_of, session_of
+from agentui.ids import new_short_id
+from agentui.jsonio import Json, dumps_text, loads
+from agentui.store.tables import generations, runs, sessions
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveRun:
+    """The turn that a session generates right now."""
+
+    branch_id: str
+    busy: bool
+    updated_at: int
+    latest_floor_id: str
+    active_run_id: str
+    active_run_type: str
+    public_phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """What became of one id of a batch."""
+
+    index: int
+    id: str
+    action: Literal["updated", "deleted", "not_found", "conflict"]
+
+
+def create_session(db: Connection, account: str, fields: Mapping[str, Json], now: int) -> Session:
+    """Make a session, and its branch main. ``fields`` are named as in the API; all are optional."""
+    session_id = new_short_id()
+    db.execute(
+        sessions.insert().values(
+            id=session_id,
+            account_id=account,
+            title=fields.get("title"),
+            status=fields.get("status") or "active",
+            bindings_json=dumps_text(_bound({}, fields)),
+            metadata_json=dumps_text(fields.get("metadata") or {}),
+            created_at=now,
+            updated_at=now,
+        )
+    )
+    register_branch(db, account, session_id, MAIN, now)
+    return find_session(db, account, session_id)
+
+
+def update_session(db: Connection, account: str, session_id: str, fields: Mapping[str, Json], now: int) -> Session:
+    """Change what ``fields`` name, named as in the API; None clears. Raises 404."""
+    row = db.execute(
+        select(sessions.c.bindings_json)
+        .where(sessions.c.id == session_id, sessions.c.account_id == account)
+        .with_for_update(key_share=True)
+    ).one_or_none()
+    if row is None:
+        raise failure("not_found", "There is no such session.", session_id=session_id)
+    values: dict[str, Json] = {name: fields[name] for name in ("title", "status") if name in fields}
+    values["bindings_json"] = dumps_text(_bound(loads(row.bindings_json), fields))
+    if "metadata" in fields:
+        values["metadata_json"] = dumps_text(fields["metadata"] or {})
+    db.execute(update(sessions).where(sessions.c.id == session_id).values(updated_at=now, **values))
+    return find_session(db, account, session_id)
+
+
+def list_sessions(
+    db: Connection, account: str, paging: Paging, status: SessionStatus | None = None, keyword: str | None = None
+) -> Listed[Session]:
+    """The account's sessions, sorted by ``created_at`` or ``updated_at``; ``keyword`` is a part of the title, in any case."""
+    query = select(sessions).where(sessions.c.account_id == account)
+    if status is not None:
+        query = query.where(sessions.c.status == status)
+    if keyword is not None:
+        escaped = keyword.replace("/", "//").replace("%", "/%").replace("_", "/_")
+        # The engine lowers both sides: each knows other letters than Python does.
+        query = query.where(func.lower(sessions.c.title).like(func.lower(f"%{escaped}%"), escape="/"))
+    listed = list_rows(db, query, paging, sessions.c[paging.sort_by], sessions.c.id)
+    return Listed([session_of(row) for row in listed.items], listed.total)
+
+
+def remove_session(db: Connection, account: str, session_id: str, now: int) -> None:
+    """Remove a session with everything below it. Raises 404, 409 ``active_run_in_progress``."""
+    if not hold_to_delete(db, account, [session_id]):
+        raise failure("not_found", "There is no such session.", session_id=session_id)
+    check_no_live_run(db, account, now, session_id=session_id)
+    delete_session(db, account, session_id)
+
+
+def set_status_of_many(db: Connection, account: str, ids: Sequence[str], status: SessionStatus, now: int) -> list[BatchResult]:
+    """Give many sessions a status; unknown ones are reported, not refused."""
+    known = set(
+        db.execute(
+            update(sessions)
+            .where(sessions.c.account_id == account, sessions.c.id.in_(ids))
+            .values(status=status, updated_at=now)
+            .returning(sessions.c.id)
+        ).scalars()
+    )
+    return [BatchResult(index, id, "updated" if id in known else "not_found") for index, id in enumerate(ids)]
+
+
+def remove_many(db: Connection, account: str, ids: Sequence[str], now: int) -> list[BatchResult]:
+    """Remove many sessions; unknown ones and those with a live run are reported, not refused."""
+    known = hold_to_delete(db, account, ids)
+    results = []
+    for index, id in enumerate(ids):
+        action: Literal["deleted", "not_found", "conflict"] = "not_found"
+        if id in known:
+            action = "conflict" if has_live_run(db, account, now, session_id=id) else "deleted"
+        if action == "deleted":
+            delete_session(db, account, id)
+        results.append(BatchResult(index, id, action))
+    return results
+
+
+def active_run(db: Connection, account: str, session_id: str, branch_id: str | None, now: int) -> ActiveRun | None:
+    """The session's latest live generation, on one branch or on any; None when there is none. Raises 404."""
+    find_session(db, account, session_id)
+    query = (
+        select(runs, generations.c.branch_id)
+        .join(generations, generations.c.floor_id == runs.c.floor_id)
+        .where(generations.c.session_id == session_id, generations.c.account_id == account, generations.c.expires_at > now)
+        .order_by(runs.c.started_at.desc(), runs.c.floor_id.desc())
+        .limit(1)
+    )
+    if branch_id is not None:
+        query = query.where(generations.c.branch_id == branch_id)
+    row = db.execute(query).one_or_none()
+    if row is None:
+        return None
+    run = run_of(row)
+    return ActiveRun(row.branch_id, True, run.updated_at, run.floor_id, run.run_id, run.run_type, run.public_phase)
+
+
+def _bound(old: Mapping[str, Json], fields: Mapping[str, Json]) -> dict[str, Json]:
+    """The bindings after a change: what stands beside a session is kept as it was given."""
+    bindings = {**old, **{name: fields[name] for name in (*BOUND, *_SNAPSHOTS) if name in fields}}
+    if any(name.startswith("character_") for name in fields):
+        bindings["character_binding"] = _character(bindings.get("character_binding") or {}, fields)
+    if any(name.startswith("user_") for name in fields):
+        bindings["user_binding"] = _user(bindings.get("user_binding") or {}, fields)
+    return bindings
+
+
+_SNAPSHOTS = ("character_snapshot", "user_snapshot")
+
+
+def _character(old: Mapping[str, Json], fields: Mapping[str, Json]) -> Json:
+    binding = {
+        "character_id": fields.get("character_id", old.get("character_id")),
+        "character_version_id": fields.get("character_version_id", old.get("character_version_id")),
+        "sync_policy": fields.get("character_sync_policy") or old.get("sync_policy") or "pin",
+        "snapshot_summary": old.get("snapshot_summary"),
+    }
+    if "character_snapshot" in fields:
+        snapshot = fields["character_snapshot"]
+        greeting = any(snapshot.get(name) for name in ("greeting", "first_mes", "first_message")) if snapshot else False
+        binding["snapshot_summary"] = {"name": snapshot["name"], "has_greeting": greeting} if snapshot else None
+    return binding if binding["character_id"] or binding["snapshot_summary"] else None
+
+
+def _user(old: Mapping[str, Json], fields: Mapping[str, Json]) -> Json:
+    binding = {"user_id": fields.get("user_id", old.get("user_id")), "snapshot_summary": old.get("snapshot_summary")}
+    if "user_snapshot" in fields:
+        snapshot = fields["user_snapshot"]
+        binding["snapshot_summary"] = {"name": snapshot["name"]} if snapshot else None
+    return binding if binding["user_id"] or binding["snapshot_summary"] else None

@@ -1,0 +1,274 @@
+"""The hosts: finding a session, branch, floor or page of an account, holding it, and removing it whole.
+
+Every function is a transaction or part of one: its first argument is a connection, its second the account.
+"""
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any, TypeAlias
+
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    Connection,
+    ScalarSelect,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    or_,
+    select,
+    update,
+)
+
+from agentui.chats.codes import failure
+from agentui.chats.records import Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
+from agentui.jsonio import Json
+from agentui.store.prepared import INSERT, Prepared, named
+from agentui.store.tables import branches, floors, generations, messages, pages, sessions, variables
+from agentui.variables.scopes import Scope, branch_target
+
+
+def find_session(db: Connection, account: str, session_id: str, *, code: str = "not_found", hold: bool = False) -> Session:
+    """A session. Raises 404 (``code``: turns say ``session_not_found``, the session's own routes ``not_found``).
+
+    ``hold`` keeps it from being removed until the transaction ends (PostgreSQL; SQLite has one writer anyway).
+    """
+    query = select(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account)
+    row = db.execute(_held(query, hold, lightly=True)).one_or_none()
+    if row is None:
+        raise failure(code, "There is no such session.", session_id=session_id)
+    return session_of(row)
+
+
+def find_branch(db: Connection, account: str, session_id: str, branch_id: str, *, hold: bool = False) -> Branch:
+    """A branch of the registry. Raises 404. ``hold`` lets nobody else add floors to it until the transaction ends."""
+    query = select(branches).where(
+        branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account
+    )
+    row = db.execute(_held(query, hold)).one_or_none()
+    if row is None:
+        raise failure(
+            "branch_not_found", f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id
+        )
+    return branch_of(row)
+
+
+def has_branch(db: Connection, account: str, session_id: str, branch_id: str) -> bool:
+    """True when the registry knows the branch."""
+    return _HAS_BRANCH.first(db, {"session": session_id, "branch": branch_id, "account": account}) is not None
+
+
+_HAS_BRANCH = Prepared(
+    select(branches.c.branch_id).where(
+        branches.c.session_id == bindparam("session"),
+        branches.c.branch_id == bindparam("branch"),
+        branches.c.account_id == bindparam("account"),
+    )
+)
+
+
+def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_found", hold: bool = False) -> Floor:
+    """A floor, superseded or not. Raises 404. ``hold`` lets nobody change its state until the transaction ends."""
+    query = select(floors).where(floors.c.id == floor_id, floors.c.account_id == account)
+    row = db.execute(_held(query, hold)).one_or_none()
+    if row is None:
+        raise failure(code, "There is no such floor.", floor_id=floor_id)
+    return floor_of(row)
+
+
+def find_page(db: Connection, account: str, page_id: str) -> Page:
+    """A page. Raises 404."""
+    row = db.execute(select(pages).where(pages.c.id == page_id, pages.c.account_id == account)).one_or_none()
+    if row is None:
+        raise failure("not_found", "There is no such page.", page_id=page_id)
+    return page_of(row)
+
+
+def branch_head(db: Connection, account: str, session_id: str, branch_id: str) -> Floor | None:
+    """The latest committed live floor that lies on the branch itself; None when there is none yet."""
+    row = db.execute(
+        select(floors)
+        .where(*on_branch(account, session_id, branch_id), floors.c.state == "committed")
+        .order_by(floors.c.floor_no.desc())
+        .limit(1)
+    ).one_or_none()
+    return floor_of(row) if row is not None else None
+
+
+def register_branch(
+    db: Connection, account: str, session_id: str, branch_id: str, now: int, source: Floor | None = None
+) -> bool:
+    """Put a branch into the registry, forked from ``source`` if given. Returns False when it was there already."""
+    return insert_new(
+        db,
+        branches,
+        {
+            "session_id": session_id,
+            "branch_id": branch_id,
+            "account_id": account,
+            "source_floor_id": source.id if source is not None else None,
+            "source_branch_id": source.branch_id if source is not None else None,
+            "created_at": now,
+            "updated_at": now,
+        },
+    )
+
+
+def insert_new(db: Connection, table: Table, values: Mapping[str, Json]) -> bool:
+    """Insert a row unless a unique index has its like already; tells whether it went in.
+
+    The index decides, not a look beforehand, so two at once cannot both succeed, and the loser's transaction lives on.
+    """
+    return _inserting_new(table, tuple(values)).run(db, values) == 1
+
+
+@cache
+def _inserting_new(table: Table, columns: tuple[str, ...]) -> Prepared:
+    return Prepared(
+        {engine: insert(table).values(named(table, *columns)).on_conflict_do_nothing() for engine, insert in INSERT.items()}
+    )
+
+
+def touch(db: Connection, session_id: str, branch_id: str | None, now: int) -> None:
+    """Something below changed: the session, and the branch if one is named, were updated ``now``."""
+    _TOUCH_SESSION.run(db, {"session": session_id, "now": now})
+    if branch_id is not None:
+        _TOUCH_BRANCH.run(db, {"session": session_id, "branch": branch_id, "now": now})
+
+
+_TOUCH_SESSION = Prepared(update(sessions).where(sessions.c.id == bindparam("session")).values(updated_at=bindparam("now")))
+_TOUCH_BRANCH = Prepared(
+    update(branches)
+    .where(branches.c.session_id == bindparam("session"), branches.c.branch_id == bindparam("branch"))
+    .values(updated_at=bindparam("now"))
+)
+
+
+def touch_above(db: Connection, floor_id: str, now: int) -> None:
+    """The same for the session and the branch that a floor belongs to."""
+    _TOUCH_SESSION_ABOVE.run(db, {"floor": floor_id, "now": now})
+    _TOUCH_BRANCH_ABOVE.run(db, {"floor": floor_id, "now": now})
+
+
+def _above(column: Column[str]) -> ScalarSelect[str]:
+    return select(column).where(floors.c.id == bindparam("floor")).scalar_subquery()
+
+
+_TOUCH_SESSION_ABOVE = Prepared(
+    update(sessions).where(sessions.c.id == _above(floors.c.session_id)).values(updated_at=bindparam("now"))
+)
+_TOUCH_BRANCH_ABOVE = Prepared(
+    update(branches)
+    .where(branches.c.session_id == _above(floors.c.session_id), branches.c.branch_id == _above(floors.c.branch_id))
+    .values(updated_at=bindparam("now"))
+)
+
+
+def check_no_live_run(db: Connection, account: str, now: int, **where: str) -> None:
+    """Raise 409 ``active_run_in_progress`` when a live generation holds the given session_id, branch_id or floor_id."""
+    if has_live_run(db, account, now, **where):
+        raise failure("active_run_in_progress", "A model call is running here. Try again when it has ended.", **where)
+
+
+def has_live_run(db: Connection, account: str, now: int, **where: str) -> bool:
+    """True when a live generation holds the given session_id, branch_id or floor_id."""
+    query = select(generations.c.floor_id).where(generations.c.account_id == account, generations.c.expires_at > now)
+    for name, value in where.items():
+        query = query.where(generations.c[name] == value)
+    return db.execute(query.limit(1)).first() is not None
+
+
+def hold_to_delete(db: Connection, account: str, session_ids: Collection[str]) -> set[str]:
+    """Hold sessions against everything, so that no turn begins and no variable is written below; returns which exist."""
+    query = select(sessions.c.id).where(sessions.c.account_id == account, sessions.c.id.in_(session_ids))
+    # In one order for all callers: two batches must not wait for each other.
+    return set(db.execute(query.order_by(sessions.c.id).with_for_update()).scalars())
+
+
+def delete_session(db: Connection, account: str, session_id: str) -> None:
+    """Remove a session, held by ``hold_to_delete``, with everything below it, variables included."""
+    below = select(floors.c.id).where(floors.c.session_id == session_id)
+    _forget_floors(db, account, below)
+    names = db.execute(select(branches.c.branch_id).where(branches.c.session_id == session_id)).scalars().all()
+    _forget(db, account, "branch", [branch_target(session_id, name).scope_id for name in names])
+    _forget(db, account, "chat", [session_id])
+    db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account))
+
+
+def delete_branch(db: Connection, account: str, session_id: str, branch_id: str) -> list[str]:
+    """Remove a branch with its floors and all their variables; returns the floors' ids."""
+    named = and_(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account)
+    db.execute(select(branches.c.branch_id).where(named).with_for_update())
+    lying = and_(floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.account_id == account)
+    removed = list(db.execute(select(floors.c.id).where(lying).order_by(floors.c.floor_no).with_for_update()).scalars())
+    _forget_floors(db, account, select(floors.c.id).where(lying))
+    _forget(db, account, "branch", [branch_target(session_id, branch_id).scope_id])
+    db.execute(delete(branches).where(named))
+    return removed
+
+
+def delete_floor(db: Connection, account: str, floor_id: str) -> None:
+    """Remove a floor with its pages, messages and all their variables."""
+    db.execute(select(floors.c.id).where(floors.c.id == floor_id).with_for_update())
+    _forget_floors(db, account, select(floors.c.id).where(floors.c.id == floor_id, floors.c.account_id == account))
+    db.execute(delete(floors).where(floors.c.id == floor_id, floors.c.account_id == account))
+
+
+def delete_page(db: Connection, account: str, page_id: str) -> None:
+    """Remove a page with its messages and variables."""
+    # Held first: who writes a variable of the page waits, and then finds no page, so no variable outlives it.
+    db.execute(select(pages.c.id).where(pages.c.id == page_id).with_for_update())
+    _forget(db, account, "page", [page_id])
+    db.execute(delete(messages).where(messages.c.page_id == page_id, messages.c.account_id == account))
+    db.execute(delete(pages).where(pages.c.id == page_id, pages.c.account_id == account))
+
+
+def _forget_floors(db: Connection, account: str, floor_ids: Select[Any]) -> None:
+    """Remove the variables of floors and of their pages; the rows themselves go with their parents."""
+    page_ids = select(pages.c.id).where(pages.c.floor_id.in_(floor_ids))
+    db.execute(
+        delete(variables).where(
+            variables.c.account_id == account,
+            or_(
+                and_(variables.c.scope == "floor", variables.c.scope_id.in_(floor_ids)),
+                and_(variables.c.scope == "page", variables.c.scope_id.in_(page_ids)),
+            ),
+        )
+    )
+
+
+def _forget(db: Connection, account: str, scope: Scope, scope_ids: Collection[str]) -> None:
+    """Remove the variables of some hosts of one kind."""
+    db.execute(
+        delete(variables).where(
+            variables.c.account_id == account, variables.c.scope == scope, variables.c.scope_id.in_(scope_ids)
+        )
+    )
+
+
+def check_content_open(db: Connection, account: str, floor_id: str) -> Floor:
+    """The floor, held, if its pages and messages may be changed. Raises 404, 409 ``content_target_locked``."""
+    floor = find_floor(db, account, floor_id, hold=True)
+    if floor.state == "committed":
+        raise failure("content_target_locked", "This floor is committed: its pages and messages stay.", floor_id=floor_id)
+    return floor
+
+
+Given: TypeAlias = str | BindParameter[str]
+
+
+def on_branch(account: Given, session_id: Given, branch_id: Given) -> tuple[Any, ...]:
+    """What is true of the live floors of a branch; of one that is named with every run, in a prepared statement."""
+    return (
+        floors.c.account_id == account,
+        floors.c.session_id == session_id,
+        floors.c.branch_id == branch_id,
+        floors.c.superseded_at.is_(None),
+    )
+
+
+def _held(query: Select[Any], hold: bool, *, lightly: bool = False) -> Select[Any]:
+    """The query with a row lock, if wanted: ``lightly`` only against removal, else against any change."""
+    return query.with_for_update(read=lightly, key_share=True) if hold else query

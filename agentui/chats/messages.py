@@ -1,0 +1,155 @@
+"""Messages on pages: writing, reading, changing, hiding and removing them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, select, update
+from sqlalchemy.exc import IntegrityError
+
+from agentui.chats.codes import failure
+from agentui.chats.conversations import BatchResult
+from agentui.chats.hosts import check_content_open, find_page, insert_new
+from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.records import ContentFormat, Message, Role, message_of
+from agentui.ids import new_short_id
+from agentui.jsonio import Json
+from agentui.store.tables import floors, messages, pages
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message as a caller wants it."""
+
+    page_id: str
+    seq: int
+    role: Role
+    content: str
+    content_format: ContentFormat = "text"
+    token_count: int = 0
+    is_hidden: bool = False
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """Which messages; None wants any."""
+
+    page_id: str | None = None
+    floor_id: str | None = None
+    session_id: str | None = None
+    role: Role | None = None
+    is_hidden: bool | None = None
+
+
+def find_message(db: Connection, account: str, message_id: str) -> Message:
+    """A message. Raises 404."""
+    query = select(messages).where(messages.c.id == message_id, messages.c.account_id == account)
+    row = db.execute(query).one_or_none()
+    if row is None:
+        raise failure("not_found", "There is no such message.", message_id=message_id)
+    return message_of(row)
+
+
+def create_message(db: Connection, account: str, new: NewMessage, now: int) -> Message:
+    """Write a message. Raises 404, 409 ``content_target_locked``, ``message_conflict`` for a seq that is there already."""
+    check_content_open(db, account, find_page(db, account, new.page_id).floor_id)
+    message_id = new_short_id()
+    values = {
+        "id": message_id,
+        "account_id": account,
+        "page_id": new.page_id,
+        "seq": new.seq,
+        "role": new.role,
+        "content": new.content,
+        "content_format": new.content_format,
+        "token_count": new.token_count,
+        "is_hidden": new.is_hidden,
+        "source": new.source,
+        "created_at": now,
+    }
+    # Now that the floor is held: the page may have been removed while we waited for it.
+    find_page(db, account, new.page_id)
+    if not insert_new(db, messages, values):
+        raise _seq_taken(new.seq)
+    return find_message(db, account, message_id)
+
+
+def update_message(db: Connection, account: str, message_id: str, fields: Mapping[str, Json]) -> Message:
+    """Change what ``fields`` name. Raises as ``create_message`` does."""
+    message = find_message(db, account, message_id)
+    check_content_open(db, account, find_page(db, account, message.page_id).floor_id)
+    try:
+        db.execute(update(messages).where(messages.c.id == message_id).values(**fields))
+    except IntegrityError as error:
+        raise _seq_taken(fields.get("seq", message.seq)) from error
+    return find_message(db, account, message_id)
+
+
+def list_messages(db: Connection, account: str, paging: Paging, wanted: MessageFilter) -> Listed[Message]:
+    """The account's messages, sorted by ``seq`` or ``created_at``."""
+    query = select(messages).where(messages.c.account_id == account)
+    for column, value in (
+        (messages.c.page_id, wanted.page_id),
+        (messages.c.role, wanted.role),
+        (messages.c.is_hidden, wanted.is_hidden),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if wanted.floor_id is not None or wanted.session_id is not None:
+        query = query.join(pages, pages.c.id == messages.c.page_id)
+    if wanted.floor_id is not None:
+        query = query.where(pages.c.floor_id == wanted.floor_id)
+    if wanted.session_id is not None:
+        query = query.join(floors, floors.c.id == pages.c.floor_id).where(
+            floors.c.session_id == wanted.session_id, floors.c.superseded_at.is_(None)
+        )
+    listed = list_rows(db, query, paging, messages.c[paging.sort_by], messages.c.id)
+    return Listed([message_of(row) for row in listed.items], listed.total)
+
+
+def remove_message(db: Connection, account: str, message_id: str) -> None:
+    """Remove a message. Raises 404, 409 ``content_target_locked``."""
+    message = find_message(db, account, message_id)
+    check_content_open(db, account, find_page(db, account, message.page_id).floor_id)
+    db.execute(delete(messages).where(messages.c.id == message_id))
+
+
+def hide_messages(db: Connection, account: str, ids: Sequence[str], is_hidden: bool) -> list[BatchResult]:
+    """Hide or show many messages; unknown ones are reported. Raises 409 ``content_target_locked`` if any is locked."""
+    _check_all_open(db, account, ids)
+    known = set(
+        db.execute(
+            update(messages)
+            .where(messages.c.account_id == account, messages.c.id.in_(ids))
+            .values(is_hidden=is_hidden)
+            .returning(messages.c.id)
+        ).scalars()
+    )
+    return [BatchResult(index, id, "updated" if id in known else "not_found") for index, id in enumerate(ids)]
+
+
+def remove_messages(db: Connection, account: str, ids: Sequence[str]) -> list[BatchResult]:
+    """Remove many messages; unknown ones are reported. Raises 409 ``content_target_locked`` if any is locked."""
+    _check_all_open(db, account, ids)
+    known = set(
+        db.execute(
+            delete(messages).where(messages.c.account_id == account, messages.c.id.in_(ids)).returning(messages.c.id)
+        ).scalars()
+    )
+    return [BatchResult(index, id, "deleted" if id in known else "not_found") for index, id in enumerate(ids)]
+
+
+def _check_all_open(db: Connection, account: str, ids: Sequence[str]) -> None:
+    """Hold every floor that the messages lie on, in one order for all callers, and raise if one is committed."""
+    lying = (
+        select(pages.c.floor_id)
+        .join(messages, messages.c.page_id == pages.c.id)
+        .where(messages.c.account_id == account, messages.c.id.in_(ids))
+        .distinct()
+    )
+    for floor_id in sorted(db.execute(lying).scalars()):
+        check_content_open(db, account, floor_id)
+
+
+def _seq_taken(seq: Json) -> Exception:
+    return failure("message_conflict", f"The page has a message with seq {seq} already.", seq=seq)

@@ -1,0 +1,127 @@
+"""The timeline: a branch's committed floors with their pages and messages, as a reader wants them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from agentui.chats.hosts import find_session
+from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.records import AnyRow, ContentFormat, FloorState, PageKind, Role
+from agentui.store.tables import floors, messages, pages
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineMessage:
+    """A message of the timeline."""
+
+    id: str
+    seq: int
+    role: Role
+    content: str
+    content_format: ContentFormat
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineActivePage:
+    """An active page of the timeline."""
+
+    id: str
+    page_no: int
+    page_kind: PageKind
+    version: int
+    messages: list[TimelineMessage]
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePage:
+    """A page of the timeline, active or not."""
+
+    id: str
+    page_no: int
+    page_kind: PageKind
+    is_active: bool
+    version: int
+    messages: list[TimelineMessage]
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineFloor:
+    """A floor of the timeline.
+
+    ``active_page`` is there when exactly one page is active; ``messages`` are those of the active pages, in order.
+    """
+
+    id: str
+    floor_no: int
+    state: FloorState
+    token_in: int
+    token_out: int
+    created_at: int
+    pages: list[TimelinePage]
+    active_pages: list[TimelineActivePage]
+    active_page: TimelineActivePage | None
+    messages: list[TimelineMessage]
+    page_count: int
+
+
+def read_timeline(
+    db: Connection, account: str, session_id: str, branch_id: str, limit: int, offset: int
+) -> Listed[TimelineFloor]:
+    """The committed live floors that lie on the branch itself, by number; of an unknown branch there are none. Raises 404."""
+    find_session(db, account, session_id)
+    query = select(floors).where(
+        floors.c.account_id == account,
+        floors.c.session_id == session_id,
+        floors.c.branch_id == branch_id,
+        floors.c.state == "committed",
+        floors.c.superseded_at.is_(None),
+    )
+    listed = list_rows(db, query, Paging(limit, offset, "floor_no", "asc"), floors.c.floor_no)
+    pages_by_floor = _pages(db, [row.id for row in listed.items])
+    return Listed([_floor(row, pages_by_floor[row.id]) for row in listed.items], listed.total)
+
+
+def _floor(row: AnyRow, its_pages: list[TimelinePage]) -> TimelineFloor:
+    active = [
+        TimelineActivePage(page.id, page.page_no, page.page_kind, page.version, page.messages)
+        for page in its_pages
+        if page.is_active
+    ]
+    return TimelineFloor(
+        id=row.id,
+        floor_no=row.floor_no,
+        state=row.state,
+        token_in=row.token_in,
+        token_out=row.token_out,
+        created_at=row.created_at,
+        pages=its_pages,
+        active_pages=active,
+        active_page=active[0] if len(active) == 1 else None,
+        messages=[message for page in active for message in page.messages],
+        page_count=len(its_pages),
+    )
+
+
+def _pages(db: Connection, floor_ids: Sequence[str]) -> dict[str, list[TimelinePage]]:
+    """The pages of some floors with their messages, by floor, in order."""
+    rows = db.execute(select(pages).where(pages.c.floor_id.in_(floor_ids)).order_by(pages.c.page_no, pages.c.version)).all()
+    said = db.execute(
+        select(messages)
+        .join(pages, pages.c.id == messages.c.page_id)
+        .where(pages.c.floor_id.in_(floor_ids))
+        .order_by(messages.c.seq)
+    )
+    messages_by_page: dict[str, list[TimelineMessage]] = defaultdict(list)
+    for row in said:
+        messages_by_page[row.page_id].append(
+            TimelineMessage(row.id, row.seq, row.role, row.content, row.content_format, row.is_hidden)
+        )
+    pages_by_floor: dict[str, list[TimelinePage]] = defaultdict(list)
+    for row in rows:
+        pages_by_floor[row.floor_id].append(
+            TimelinePage(row.id, row.page_no, row.page_kind, row.is_active, row.version, messages_by_page[row.id])
+        )
+    return pages_by_floor

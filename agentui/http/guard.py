@@ -1,0 +1,298 @@
+"""What stands in front of every route: names, origins, the token, and errors in the right shape.
+
+One middleware, so that a request crosses one function. Checks come before routing decides anything, and every answer
+leaves with an ``x-request-id``.
+"""
+
+import logging
+import re
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from ipaddress import ip_address
+
+from aiohttp import HttpVersion10, HttpVersion11, web
+
+from agentui.api.proxy.responses import LeanResponse
+from agentui.errors import (
+    AgentUIError,
+    BadRequest,
+    Forbidden,
+    MethodNotAllowed,
+    NotFound,
+    Unauthorized,
+    WrongContentType,
+    WrongHost,
+    let_go,
+)
+from agentui.http.errors import error_response
+from agentui.http.reading import TOKEN_HEADERS, is_json, same_secret, split_prefix
+from agentui.http.state import STATE, State
+from agentui.ids import new_id
+from agentui.redaction import Redactor, secret_headers
+from agentui.vendors.base import Vendor
+from agentui.vendors.detect import detect_vendor
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+StateHandler = Callable[[web.Request, State], Awaitable[web.StreamResponse]]
+
+OPEN_PATHS = frozenset({"/health", "/ready", "/", "/favicon.ico"})
+"""Paths that need no token; so do the editor's own files below /ui/."""
+
+PAGES = frozenset({"/", "/ui/", "/ui/index.html"})
+"""Where the editor's page is, which other sites may link to."""
+
+REQUEST_ID: web.RequestKey[str] = web.RequestKey("id", str)
+REDACTOR: web.RequestKey[Redactor] = web.RequestKey("redactor", Redactor)
+"""Knows the secrets of the request's run, where one began."""
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""They change nothing and cost nothing here (RFC 9110, 9.2.1)."""
+
+_SIMPLE = frozenset({"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"})
+"""What a page may send to anybody without asking first (Fetch, 2.2.2)."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\s,]+)(?::[0-9]*)?")
+
+log = logging.getLogger("agentui.http")
+
+
+@web.middleware
+async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """The guard as the application's middleware."""
+
+    async def answer(request: web.Request, _: State) -> web.StreamResponse:
+        check_content_type(request)
+        return await handler(request)
+
+    return await guarded(request, request.app[STATE], answer)
+
+
+async def guarded(request: web.Request, state: State, answer: StateHandler) -> web.StreamResponse:
+    """Check, answer, and turn whatever goes wrong into the answer that this route promises."""
+    request_id = new_id("req")
+    request[REQUEST_ID] = request_id
+    telemetry = state.telemetry
+    watch = telemetry.begin(request, request_id)
+    status: int | None = None
+    try:
+        response = await _answered(request, state, answer)
+        status = response.status
+        return response
+    finally:
+        telemetry.end(request, watch, status)
+
+
+async def _answered(request: web.Request, state: State, answer: StateHandler) -> web.StreamResponse:
+    """The answer, whatever happens; who left is told nothing."""
+    try:
+        check_framing(request)
+        check_host(request, state)
+        check_origin(request, state)
+        if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+            response: web.StreamResponse = _preflight()
+        else:
+            check_token(request, state)
+            response = await answer(request, state)
+    except web.HTTPException as error:
+        response = error_response(_of_http(error, request), _vendor_of(request, state), _redactor_of(request, state))
+        let_go(error)
+    except AgentUIError as error:
+        state.telemetry.counters.count_error(error.code)
+        response = error_response(error, _vendor_of(request, state), _redactor_of(request, state))
+        if isinstance(error, _Misframed):
+            response.force_close()
+        let_go(error)
+    except ConnectionResetError:
+        # The caller is gone; there is nobody to answer.
+        raise
+    except Exception as error:  # noqa: BLE001  it is logged below: the log's own filter knows no secrets of single requests
+        trace = _redactor_of(request, state).redact(traceback.format_exc())
+        request_id = request[REQUEST_ID]
+        state.telemetry.counters.count_error(AgentUIError.code)
+        log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
+        fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
+        response = error_response(fault, _vendor_of(request, state), _redactor_of(request, state))
+        let_go(error)
+    # A proxied answer brings these headers along, whole or streamed.
+    if not (isinstance(response, LeanResponse) or response.prepared):
+        for name, value in own_headers(request, state).items():
+            response.headers.setdefault(name, value)
+    return response
+
+
+def own_headers(request: web.Request, state: State) -> dict[str, str]:
+    """The headers that every answer carries; streams add them before they begin."""
+    headers = {"x-request-id": request[REQUEST_ID], "x-content-type-options": "nosniff"}
+    origin = request.headers.get("Origin")
+    if origin is not None and origin in state.settings.cors_origins:
+        headers |= {"access-control-allow-origin": origin, "vary": "Origin", "access-control-expose-headers": "*"}
+    return headers
+
+
+class _Misframed(BadRequest):
+    """Where this request ends may be read in two ways, so nothing that follows on its connection is believed."""
+
+
+def check_framing(request: web.Request) -> None:
+    """Refuse what the parser lets through and a server before this one may read differently (request smuggling; RFC 9112,
+    2.3 and 6.1). Raises BadRequest, after which the connection is closed."""
+    version = request.version
+    if version not in (HttpVersion11, HttpVersion10):
+        raise _Misframed("This server speaks HTTP/1.1 and HTTP/1.0 here.")
+    coding = request.headers.get("Transfer-Encoding")
+    if coding is not None and (coding.strip().lower() != "chunked" or version == HttpVersion10):
+        raise _Misframed("The only transfer encoding that this server takes is 'chunked', in HTTP/1.1.")
+    if request.method == "CONNECT":
+        raise _Misframed("This server is no proxy for connections (CONNECT).")
+
+
+def check_host(request: web.Request, state: State) -> None:
+    """Refuse names that are not ours (DNS rebinding), in the Host header and in an absolute request target, which comes
+    before it (RFC 9112, 3.2.2). Raises WrongHost."""
+    settings = state.settings
+    host = request.headers.get("Host", "")
+    allowed = tuple(settings.allowed_hosts)
+    if _is_ours(host, settings.host, allowed):
+        target = request.raw_path
+        if target.startswith("/") or target == "*":
+            return
+        host = target.partition("://")[2].partition("/")[0].partition("?")[0]
+        if _is_ours(host, settings.host, allowed):
+            return
+    raise WrongHost(
+        f"This server is not called {_name_of(host)[:100] or 'nothing'!r}. If it should be, add the name to "
+        "AGENTUI_ALLOWED_HOSTS."
+    )
+
+
+@lru_cache(maxsize=64)  # the callers of a server know it by few names
+def _is_ours(header: str, own: str, allowed: tuple[str, ...]) -> bool:
+    """Whether a Host header names this server, which listens on ``own``."""
+    name = _name_of(header)
+    if name and name in {"localhost", own.lower(), *(host.lower() for host in allowed)}:
+        return True
+    return _is_address(name, loopback_only=own == "localhost" or _is_address(own, loopback_only=True))
+
+
+def _name_of(header: str) -> str:
+    """The name in a Host header, in lower case and without its port; "" for what is no Host header."""
+    host = _HOST.fullmatch(header)
+    return host[1].strip("[]").lower() if host is not None else ""
+
+
+def _is_address(name: str, *, loopback_only: bool) -> bool:
+    """True for an IP address: rebinding needs a name, so beyond loopback any address may be ours."""
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or not loopback_only
+
+
+def check_origin(request: web.Request, state: State) -> None:
+    """Refuse requests that a page of another origin makes; other sites may link to the editor's page. Raises Forbidden."""
+    origin = request.headers.get("Origin")
+    allowed = state.settings.cors_origins
+    if origin is not None:
+        # Either scheme: behind a proxy that ends TLS the page is https and the request that arrives here is not.
+        host = request.headers.get("Host", "")
+        if origin not in allowed and origin not in (f"http://{host}", f"https://{host}"):
+            raise Forbidden(
+                "A page of another origin may not call this server. Add its origin to AGENTUI_CORS_ORIGINS if it should."
+            )
+        return
+    # Another port of this computer is the same site and another origin.
+    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and not _opens_the_page(request):
+        raise Forbidden("A page of another site may not call this server.")
+
+
+def _opens_the_page(request: web.Request) -> bool:
+    """True when somebody follows a link to the editor's page, in a window of its own."""
+    return (
+        request.method == "GET"
+        and request.headers.get("Sec-Fetch-Mode") == "navigate"
+        and request.headers.get("Sec-Fetch-Dest", "document") == "document"
+        and request.path in PAGES
+    )
+
+
+def check_content_type(request: web.Request) -> None:
+    """Refuse bodies that a page of another site may send without asking first: forms and plain text. JSON passes, and so does
+    what has no body; the routes that need one ask for it themselves. What leads nowhere is told so first.
+
+    Raises WrongContentType."""
+    if request.method in SAFE_METHODS or request.match_info.http_exception is not None:
+        return
+    content_type = request.headers.get("Content-Type", "")
+    if (request.can_read_body or content_type.partition(";")[0].strip().lower() in _SIMPLE) and not is_json(content_type):
+        raise WrongContentType("The content type must be application/json: send the header 'Content-Type: application/json'.")
+
+
+def check_token(request: web.Request, state: State) -> None:
+    """Ask for the server's own token where one is set. Raises Unauthorized, and RateLimited after too many wrong ones."""
+    token = state.settings.token
+    if token is None:
+        return
+    path = request.path
+    if path in OPEN_PATHS or path.startswith("/ui/"):
+        return
+    limits = state.telemetry.limits
+    limits.check_attempts(request)
+    expected = token.get_secret_value()
+    given = [request.headers.get(name, "").removeprefix("Bearer ").strip() for name in TOKEN_HEADERS]
+    given.append(request.query.get("key", ""))
+    if not any(same_secret(value, expected) for value in given):
+        if any(given):
+            limits.note_wrong_token(request)
+        raise Unauthorized("This server needs its access token: send it as API key, or in the header x-agentui-token.")
+
+
+async def refuse_expectation(request: web.Request, state: State) -> web.StreamResponse:
+    """The answer to an ``Expect`` that is not ``100-continue``, which aiohttp would repeat in its own words."""
+    refused = BadRequest("The only expectation that this server meets is '100-continue'.")
+    refused.status = 417
+    raise refused
+
+
+def _preflight() -> web.Response:
+    """The answer to a browser's question; ``own_headers`` adds the origin where it is allowed."""
+    return web.Response(
+        status=204,
+        headers={
+            "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+            "access-control-allow-headers": "*, authorization",
+            "access-control-max-age": "600",
+        },
+    )
+
+
+def _of_http(error: web.HTTPException, request: web.Request) -> AgentUIError:
+    """aiohttp's own refusals as ours."""
+    if error.status == 404:
+        return NotFound(f"There is nothing at {request.method} {request.path[:200]}.")
+    if error.status == 405:
+        allowed = ", ".join(sorted(getattr(error, "allowed_methods", ())))
+        return MethodNotAllowed(f"{request.path[:200]} does not take {request.method}; it takes {allowed}.")
+    refused = AgentUIError(f"The request was refused: {error.reason}.")
+    refused.status = error.status
+    return refused
+
+
+def _redactor_of(request: web.Request, state: State) -> Redactor:
+    """What knows the secrets of this request: its run's own, or one made of its headers and its query."""
+    if REDACTOR in request:
+        return request[REDACTOR]
+    redactor = state.redactor.child()
+    redactor.register(*secret_headers(request.headers), *request.query.getall("key", ()))
+    return redactor
+
+
+def _vendor_of(request: web.Request, state: State) -> Vendor | None:
+    """The dialect whose error shape this path promises."""
+    path, _ = split_prefix(request.path)
+    if not path.startswith(("/v1/", "/v1beta/", "/v1alpha/")):
+        return None
+    headers: Mapping[str, str] = {name.lower(): value for name, value in request.headers.items()}
+    name = detect_vendor(path, headers, dict(request.query))
+    return state.services.vendors[name] if name is not None else None

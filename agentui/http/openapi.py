@@ -1,0 +1,286 @@
+"""The OpenAPI 3.1 document, read off the router and the handlers themselves.
+
+Paths, methods and summaries (the first sentence of each handler's docstring) come from what is registered, the editor's
+bodies and the memory's from their types; only what code cannot tell is written here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+from pydantic import TypeAdapter
+
+from agentui import __version__
+from agentui.api.chats import ROUTES as TAVERN_ROUTES
+from agentui.api.editor.routes import ROUTES as EDITOR_ROUTES
+from agentui.api.proxy.models import add_model_routes
+from agentui.api.proxy.routes import add_proxy_routes
+from agentui.http.route import EVENT_STREAM, Route
+from agentui.jsonio import Json
+from agentui.pipeline.spec import ID_PATTERN
+from agentui.settings import Settings
+
+OPENAPI_VERSION = "3.1.0"
+
+_SCHEMAS = "#/components/schemas/"
+_OBJECT: Json = {"type": "object", "additionalProperties": True}
+_PIPELINE_PREFIX = "/p/{pipeline}"
+
+_VENDOR_BODIES: Mapping[str, str] = {
+    "/v1/chat/completions": "A chat completion as OpenAI defines it.",
+    "/v1/responses": "A response request as OpenAI defines it.",
+    "/v1/responses/input_tokens": "A response request whose input tokens are counted, as OpenAI defines it.",
+    "/v1/embeddings": "An embeddings request as OpenAI defines it.",
+    "/v1/messages": "A message request as Anthropic defines it.",
+    "/v1/messages/count_tokens": "A message request whose tokens are counted, as Anthropic defines it.",
+    "/{version}/models/{call}": "A request as Gemini defines it for the operation in the path.",
+}
+"""What the proxied routes take, by path."""
+
+_STREAMING = frozenset({"/v1/chat/completions", "/v1/responses", "/v1/messages", "/{version}/models/{call}"})
+
+_PARAMETERS: Mapping[str, Json] = {
+    "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
+    "id": {"description": "The id of the thing.", "schema": {"type": "string"}},
+    "pipeline": {
+        "description": "The pipeline that serves this request.",
+        "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
+    },
+    "number": {"description": "A version's number.", "schema": {"type": "integer", "minimum": 1}},
+    "sequence": {"description": "An event's number within its run.", "schema": {"type": "integer", "minimum": 0}},
+    "model": {"description": "A model's name.", "schema": {"type": "string"}},
+    "version": {"description": "The API's version.", "schema": {"type": "string", "enum": ["v1", "v1beta", "v1alpha"]}},
+    "call": {
+        "description": "Model and operation, e.g. gemini-2.5-flash:generateContent.",
+        "schema": {"type": "string", "pattern": "^.+:[A-Za-z]+$"},
+    },
+}
+
+_ERROR: Json = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "details"],
+            "properties": {
+                "code": {"type": "string", "description": "A stable word for programs."},
+                "message": {"type": "string", "description": "What happened, and what to do."},
+                "details": {
+                    "type": ["object", "array"],
+                    "description": "Facts; for validation_error a list of {path, message, code}.",
+                },
+            },
+        }
+    },
+}
+
+_HEALTH: Json = {
+    "type": "object",
+    "required": ["status", "version"],
+    "properties": {
+        "status": {"const": "ok"},
+        "version": {"type": "string"},
+        "active_pipeline": {"type": ["string", "null"]},
+        "in_flight": {"type": "integer", "description": "Proxied requests under way."},
+        "store": {
+            "type": "object",
+            "description": "The memory. It opens when it is first needed.",
+            "properties": {
+                "engine": {"enum": ["sqlite", "postgresql", "none"]},
+                "open": {"type": "boolean"},
+                "read_only": {"type": "boolean", "description": "Open for reading only, because the file is damaged or newer."},
+                "full": {"type": "boolean", "description": "The disk is full; nothing can be saved."},
+            },
+        },
+    },
+}
+
+
+_READINESS: Json = {
+    "type": "object",
+    "required": ["status", "reasons"],
+    "properties": {
+        "status": {"enum": ["ready", "not_ready"]},
+        "reasons": {
+            "type": "array",
+            "description": "What speaks against sending requests here; empty when all is well.",
+            "items": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {
+                    "code": {"enum": ["stopping", "database_unreachable", "no_active_pipeline"]},
+                    "message": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+
+def build_openapi(settings: Settings) -> dict[str, Json]:
+    """The document of every route but the editor's pages. Where a token is set, every route asks for it."""
+    shapes, definitions = _shapes(_ROUTES.values())
+    by_path: dict[str, Json] = {}
+    for method, path, handler in _registered():
+        by_path.setdefault(path, {})[method.lower()] = _operation(method, path, handler, shapes)
+    by_path["/health"] = {"get": _own("health", "Say that the server is up, and what it would run.", _ref("Health"))}
+    by_path["/ready"] = {"get": _own("ready", "Say whether requests should be sent here.", _ref("Readiness"))}
+    by_path["/ready"]["get"]["responses"]["503"] = {"description": "Not now.", "content": _json(_ref("Readiness"))}
+    by_path["/metrics"] = {"get": _own("metrics", "Read what this server has counted, for Prometheus.", _OBJECT)}
+    by_path["/metrics"]["get"]["responses"]["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    by_path["/openapi.json"] = {"get": _own("openapi", "Read this document.", _OBJECT)}
+    document: dict[str, Json] = {
+        "openapi": OPENAPI_VERSION,
+        "info": {
+            "title": "agentui",
+            "version": __version__,
+            "description": "An LLM proxy that runs a pipeline on every request, and the API of its editor.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [
+            {"name": "proxy", "description": "The vendors' own routes. Errors have the vendor's shape."},
+            {"name": "editor", "description": "The editor's API."},
+            {"name": "memory", "description": "Sessions, branches, floors, pages, messages and variables."},
+            {"name": "server", "description": "About the server."},
+        ],
+        "paths": {path: by_path[path] for path in sorted(by_path)},
+        "components": {
+            "schemas": {**definitions, "Error": _ERROR, "Health": _HEALTH, "Readiness": _READINESS},
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "token": {"type": "apiKey", "in": "header", "name": "x-agentui-token"},
+            },
+        },
+    }
+    if settings.token is not None:
+        document["security"] = [{"bearer": []}, {"token": []}]
+        for path in ("/health", "/ready"):
+            by_path[path]["get"]["security"] = []
+    return document
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a docstring, on one line."""
+    line = " ".join(text.split())
+    end = re.search(r"\.(?=\s|$)", line)
+    return line[: end.end()] if end else line
+
+
+def _registered() -> Iterator[tuple[str, str, Any]]:
+    """Method, path and handler of every route but those of ``server``; HEAD comes with GET and is left out."""
+    app = web.Application()
+    add_proxy_routes(app)
+    add_model_routes(app)
+    for known in _ROUTES.values():
+        app.router.add_route(known.method, known.path, known.handler)
+    for route in app.router.routes():
+        if route.method != "HEAD" and route.resource is not None:
+            yield route.method, route.resource.canonical, route.handler
+
+
+def _shapes(routes: Iterable[Route]) -> tuple[Mapping[Any, Json], dict[str, Json]]:
+    """The JSON Schemas of the routes' bodies (by route and "validation") and answers ("serialization"), and what they
+    refer to."""
+    adapters: list[tuple[Any, Any, TypeAdapter[Any]]] = []
+    for route in routes:
+        key = (route.method, route.path)
+        if route.body is not None:
+            adapters.append((key, "validation", TypeAdapter(route.body)))
+        if route.answer is not None:
+            adapters.append((key, "serialization", TypeAdapter(route.answer)))
+    shapes, whole = TypeAdapter.json_schemas(adapters, ref_template=_SCHEMAS + "{model}")
+    return shapes, whole.get("$defs", {})
+
+
+def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json]) -> Json:
+    """One method on one path."""
+    operation: dict[str, Json] = {
+        "operationId": _operation_id(method, path),
+        "summary": first_sentence(handler.__doc__ or ""),
+        "parameters": [
+            {"name": name, "in": "path", "required": True, **_PARAMETERS[name]} for name in re.findall(r"{(\w+)}", path)
+        ],
+    }
+    route = _ROUTES.get((method, path))
+    operation.update(_proxied(method, path) if route is None else _described(route, shapes))
+    operation["parameters"] += operation.pop("more_parameters", [])
+    return operation
+
+
+_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *TAVERN_ROUTES)}
+"""The routes that say themselves what goes in and out."""
+
+
+def _operation_id(method: str, path: str) -> str:
+    return "_".join([method.lower(), *re.findall(r"\w+", path)])
+
+
+def _proxied(method: str, path: str) -> dict[str, Json]:
+    """A vendor's route: whatever the vendor's own documents say goes in and out."""
+    path = path.removeprefix(_PIPELINE_PREFIX)
+    content: dict[str, Json] = {"application/json": {"schema": _OBJECT}}
+    if path in _STREAMING:
+        content[EVENT_STREAM] = {"schema": {"type": "string"}}
+    described: dict[str, Json] = {
+        "tags": ["proxy"],
+        "responses": {
+            "200": {"description": "The answer in the caller's dialect, streamed if that was asked for.", "content": content},
+            "default": {"description": "An error in the caller's dialect.", "content": _json(_OBJECT)},
+        },
+    }
+    if method == "POST":
+        described["requestBody"] = {"required": True, "description": _VENDOR_BODIES[path], "content": _json(_OBJECT)}
+    return described
+
+
+def _described(route: Route, shapes: Mapping[Any, Json]) -> dict[str, Json]:
+    """A route that says itself what goes in and out."""
+    key = (route.method, route.path)
+    success: dict[str, Json] = {"description": HTTPStatus(route.status).phrase}
+    if route.content_type != "application/json":
+        success["content"] = {route.content_type: {"schema": {"type": "string"}}}
+    elif route.answer is not None:
+        success["content"] = _json(shapes[(key, "serialization")])
+        if route.streams:
+            success["content"][EVENT_STREAM] = {"schema": {"type": "string"}}
+    responses: dict[str, Json] = {str(route.status): success}
+    for status in route.errors:
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _json(_ref("Error"))}
+    responses["default"] = {"description": "An error.", "content": _json(_ref("Error"))}
+    described: dict[str, Json] = {
+        "tags": [route.tag],
+        "responses": responses,
+        "more_parameters": [
+            {"name": name, "in": place, "required": False, "description": text, "schema": {"type": "string"}}
+            for place, texts in (("query", route.query), ("header", route.headers))
+            for name, text in texts.items()
+        ],
+    }
+    if route.body is not None:
+        described["requestBody"] = {
+            "required": not route.body_optional,
+            "content": _json(shapes[(key, "validation")]),
+        }
+    return described
+
+
+def _own(name: str, summary: str, schema: Json) -> Json:
+    """A route about the server itself."""
+    return {
+        "operationId": f"get_{name}",
+        "summary": summary,
+        "tags": ["server"],
+        "responses": {"200": {"description": "OK", "content": _json(schema)}},
+    }
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
+
+
+def _ref(name: str) -> Json:
+    return {"$ref": _SCHEMAS + name}

@@ -1,0 +1,46 @@
+"""What the handlers share: made once by ``create_app``, reached through one typed key."""
+
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from agentui.api.desk import LazyDesk
+from agentui.api.ops.telemetry import Telemetry
+from agentui.api.proxy.detached import Unattended
+from agentui.http.workers import Siblings
+from agentui.pipeline.executor import PipelineExecutor
+from agentui.pipeline.history import RunHistory
+from agentui.pipeline.library import PipelineLibrary, PresetLibrary
+from agentui.pipeline.node import Catalog
+from agentui.pipeline.run import Services
+from agentui.redaction import Redactor
+from agentui.settings import Settings
+from agentui.store.lazy import LazyStore
+from agentui.store.pulse import StorePulse
+
+
+@dataclass
+class State:
+    """The wired-up server. ``owner`` names this process to others that share its memory."""
+
+    settings: Settings
+    catalog: Catalog
+    pipelines: PipelineLibrary
+    presets: PresetLibrary
+    services: Services
+    executor: PipelineExecutor
+    history: RunHistory
+    redactor: Redactor
+    store: LazyStore
+    pulse: StorePulse
+    desk: LazyDesk
+    owner: str
+    siblings: Siblings
+    telemetry: Telemetry
+    unattended: Unattended
+    in_flight: int = 0
+    is_stopping: bool = False
+    """True once the server takes no more connections."""
+
+
+STATE: web.AppKey[State] = web.AppKey("state", State)

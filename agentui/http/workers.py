@@ -1,0 +1,202 @@
+"""The other workers of this server, as one of them sees it.
+
+    caller -> any worker --- private door ---> the worker that has the run
+
+Every worker keeps its own runs, so a request about one is passed to the worker that has it, whose number the run's id ends
+with; lists are put together of what each worker says. The doors are Unix sockets in a folder that no other user can enter.
+What comes through one is answered by that worker alone.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import aiohttp
+from aiohttp import web
+from aiohttp.typedefs import LooseHeaders
+
+from agentui.errors import NotFound
+from agentui.ids import new_id
+from agentui.jsonio import InvalidJson, Json, loads
+from agentui.upstream.headers import FRAMING
+
+REFRESH = "/siblings/refresh"
+THOUGHTS = "/siblings/thoughts"
+"""What siblings POST to each other."""
+
+ASK_SECONDS = 5.0
+"""How long a sibling may take for an answer of its own."""
+RETRY_SECONDS = 0.5
+"""The pause before a sibling that is away is followed again."""
+
+_HOP_BY_HOP = FRAMING - {"host"}
+"""Headers of one connection (RFC 9110, 7.6.1); lengths are counted anew."""
+
+log = logging.getLogger("agentui.serving.supervisor")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The workers of one server: ``size`` of them, this one being ``number`` (from 0). ``folder`` holds their doors."""
+
+    folder: Path
+    size: int
+    number: int
+
+    def door(self, number: int) -> Path:
+        """The socket of one worker."""
+        return self.folder / f"{number}.sock"
+
+
+class Siblings:
+    """The other workers. A server of one process has none (``family`` None): then nothing here does anything.
+
+    ``token`` is the server's own access token, which siblings ask each other for as they ask everybody. A caller may leave
+    a relayed answer unread for ``write_timeout`` seconds.
+    """
+
+    def __init__(self, family: Family | None, *, token: str | None, write_timeout: float) -> None:
+        self._family = family
+        self._write_timeout = write_timeout
+        self._headers = {"x-agentui-token": token} if token is not None else {}
+        self._sessions: dict[int, aiohttp.ClientSession] = {}
+
+    async def __aenter__(self) -> "Siblings":
+        for number in self.numbers:
+            connector = aiohttp.UnixConnector(path=str(self._door_of(number)), limit=0)
+            # Bodies pass as they are: whoever wrote them says how they are compressed.
+            self._sessions[number] = aiohttp.ClientSession(
+                "http://localhost", connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
+            )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for session in self._sessions.values():
+            await session.close()
+
+    @property
+    def own(self) -> int:
+        """This worker's number."""
+        return self._family.number if self._family is not None else 0
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the others."""
+        if self._family is None:
+            return ()
+        return tuple(number for number in range(self._family.size) if number != self._family.number)
+
+    @property
+    def door(self) -> Path | None:
+        """This worker's own door."""
+        return self._door_of(self._family.number) if self._family is not None else None
+
+    def new_run_id(self) -> str:
+        """An id for a run of this worker: sortable by time, and it ends with the worker's number where there are several."""
+        id = new_id("run")
+        return id if self._family is None else f"{id}-{self._family.number}"
+
+    def keeper_of(self, run: str) -> int | None:
+        """The number of the sibling that has the run of this id; None where it is this worker's, or nobody's."""
+        number = run.rpartition("-")[2]
+        if len(number) > 3 or not number.isascii() or not number.isdigit() or int(number) not in self.numbers:
+            return None
+        return int(number)
+
+    async def relay(self, request: web.Request, number: int, body: bytes | None = None) -> web.StreamResponse:
+        """Let a sibling answer this request, as if the caller had reached it. ``body`` replaces one that has been read.
+
+        Raises NotFound where the sibling is away: what it had went with it.
+        """
+        headers = [(name, value) for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP]
+        if body is None and request.can_read_body:
+            body = await request.read()
+        try:
+            async with self._sessions[number].request(
+                request.method,
+                request.rel_url,
+                headers=headers,
+                data=body,
+                allow_redirects=False,
+                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+                timeout=aiohttp.ClientTimeout(total=None),
+            ) as answer:
+                return await self._pass_on(request, answer)
+        except aiohttp.ClientError:
+            raise NotFound("The worker that had this run has stopped; its runs are gone.") from None
+
+    async def ask_all(self, path_and_query: str) -> list[Json]:
+        """What each sibling answers to a GET, as JSON. One that is away, or busy for too long, is left out."""
+        answers = await asyncio.gather(*(self._ask(number, "GET", path_and_query) for number in self.numbers))
+        return [answer for answer in answers if answer is not None]
+
+    async def tell_all(self, path: str, body: bytes = b"") -> None:
+        """POST to each sibling, and wait until it has taken it in. One that is away need not know."""
+        await asyncio.gather(*(self._ask(number, "POST", path, body) for number in self.numbers))
+
+    async def follow(self, number: int, path_and_query: str, last: str | None) -> AsyncGenerator[bytes, None]:
+        """The events of a sibling's stream from behind the id ``last``: whole ones, as they arrive together, without comments.
+
+        Raises aiohttp.ClientError when the sibling is away or its stream breaks.
+        """
+        headers = {**self._headers, **({"last-event-id": last} if last is not None else {})}
+        timeout = aiohttp.ClientTimeout(total=None)
+        async with self._sessions[number].get(path_and_query, headers=headers, timeout=timeout) as answer:
+            answer.raise_for_status()
+            rest = b""
+            async for chunk in answer.content.iter_any():
+                *events, rest = (rest + chunk).split(b"\n\n")
+                told = [event + b"\n\n" for event in events if not event.startswith(b":")]
+                if told:
+                    yield b"".join(told)
+
+    async def _pass_on(self, request: web.Request, answer: aiohttp.ClientResponse) -> web.StreamResponse:
+        """The sibling's answer to the caller, piece by piece. One that breaks off is broken off here too."""
+        headers: LooseHeaders = [(name, value) for name, value in answer.headers.items() if name.lower() not in _HOP_BY_HOP]
+        response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
+        if answer.content_length is not None:
+            response.content_length = answer.content_length
+        await response.prepare(request)
+        try:
+            async for chunk in answer.content.iter_any():
+                async with asyncio.timeout(self._write_timeout):
+                    await response.write(chunk)
+        except (aiohttp.ClientError, TimeoutError):
+            if request.transport is not None:
+                request.transport.abort()
+        return response
+
+    def _door_of(self, number: int) -> Path:
+        assert self._family is not None
+        return self._family.door(number)
+
+    async def _ask(self, number: int, method: str, path_and_query: str, body: bytes = b"") -> Json:
+        timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
+        headers = {**self._headers, "content-type": "application/json"} if method == "POST" else self._headers
+        try:
+            async with self._sessions[number].request(
+                method, path_and_query, headers=headers, data=body or b"{}" if method == "POST" else None, timeout=timeout
+            ) as answer:
+                raw = await answer.read()
+                if answer.status == 200:
+                    return loads(raw) if raw else None
+                log.warning("Worker %d answered %s %s with %d.", number, method, path_and_query, answer.status)
+        except aiohttp.ClientConnectorError:
+            log.debug("Worker %d is away.", number)
+        except (aiohttp.ClientError, TimeoutError, InvalidJson) as error:
+            log.warning("Worker %d did not answer %s %s: %s", number, method, path_and_query, type(error).__name__)
+        return None
+
+
+def is_from_sibling(request: web.BaseRequest) -> bool:
+    """True for what came through the private door."""
+    if request.transport is None:
+        return False
+    connection = request.transport.get_extra_info("socket")
+    return connection is not None and hasattr(socket, "AF_UNIX") and connection.family == socket.AF_UNIX

@@ -1,0 +1,1 @@
+"""What starts a server: the wiring, one process that serves, and the supervisor of several."""

@@ -1,0 +1,127 @@
+"""One process that serves: from its event loop to its last answer."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from agentui.heap import settle, share_heaps
+from agentui.http.state import STATE
+from agentui.http.workers import Family
+from agentui.logs import set_up_logging
+from agentui.serving.application import Listener, create_app
+from agentui.settings import Settings, secret_environment
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Refusal(Exception):
+    """What the user must change, in one sentence."""
+
+
+class StopSignals:
+    """What Ctrl+C and polite kills have asked for: an end, and from the second one on an end at once."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.hurry = asyncio.Event()
+        self.from_keyboard = False
+        """True when the first of them was Ctrl+C."""
+
+    def listen(self, *, keyboard: bool = True) -> None:
+        """Hear the signals from now on; without ``keyboard`` Ctrl+C is ignored, because somebody else hears it."""
+        loop = asyncio.get_running_loop()
+        # Windows' loops take no signal handlers; there Ctrl+C arrives as KeyboardInterrupt.
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(signal.SIGTERM, self.ask)
+            if keyboard:
+                loop.add_signal_handler(signal.SIGINT, self._press)
+            else:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def ask(self) -> None:
+        """Ask for the end; a second time, for an end at once."""
+        (self.hurry if self.asked.is_set() else self.asked).set()
+
+    def _press(self) -> None:
+        self.from_keyboard = self.from_keyboard or not self.asked.is_set()
+        self.ask()
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """Run a server's coroutine on the fastest loop that this platform has."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(main)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def serve(
+    settings: Settings,
+    greet: Callable[[int], None],
+    *,
+    named_origins: Mapping[str, str] = NOTHING,
+    active: str = "default",
+) -> None:
+    """Serve alone until a signal asks for the end. ``greet`` is told the port. Raises Refusal where nobody can listen."""
+    stop = StopSignals()
+    # Before anybody is told that the server is there: a kill that comes at once is a polite one too.
+    stop.listen()
+    await serve_until(stop, settings, greet, tell_waiting, named_origins=named_origins, active=active)
+
+
+async def serve_until(
+    stop: StopSignals,
+    settings: Settings,
+    greet: Callable[[int], None],
+    wait_for: Callable[[StopSignals, int], None],
+    *,
+    named_origins: Mapping[str, str] = NOTHING,
+    active: str = "default",
+    family: Family | None = None,
+) -> None:
+    """Serve until ``stop`` says so; ``wait_for`` is then told how many requests are still under way.
+
+    One of a ``family`` shares its port with the others.
+    """
+    share_heaps()
+    secret_env = secret_environment()
+    app = create_app(settings, named_origins=named_origins, secret_env=secret_env, default_active=active, family=family)
+    state = app[STATE]
+    set_up_logging(state.redactor, settings)
+    listener = Listener(app, stop_seconds=settings.stop_timeout)
+    try:
+        port = await listener.start(settings.host, settings.port, reuse_port=family is not None)
+    except OSError as error:
+        raise cannot_listen(settings, error) from error
+    settle()
+    greet(port)
+    try:
+        await stop.asked.wait()
+    finally:
+        wait_for(stop, state.in_flight)
+        await listener.stop(stop.hurry)
+
+
+def cannot_listen(settings: Settings, error: OSError) -> Refusal:
+    """Why nobody can listen where the settings say."""
+    return Refusal(
+        f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): "
+        "choose another with --port, or stop the program that uses it."
+    )
+
+
+def tell_waiting(stop: StopSignals, requests: int) -> None:
+    """Tell a person at the keyboard what the end waits for, where it waits."""
+    if stop.from_keyboard and requests and not stop.hurry.is_set():
+        what = "1 request" if requests == 1 else f"{requests} requests"
+        print(f"Waiting for {what} to end; press Ctrl+C again to stop now.", file=sys.stderr, flush=True)

@@ -1,0 +1,1 @@
+"""A turn of a chat while it happens: its service, its transactions, and requests that come twice."""

@@ -1,0 +1,176 @@
+"""Sessions over HTTP."""
+
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.turns.transactions import commit_floor, open_floor
+from tests.api.chats.conftest import Reader
+
+FIELDS = {
+    "id", "name", "title", "status", "character_binding", "user_binding", "project_id", "preset_id", "regex_profile_id",
+    "worldbook_profile_id", "deep_binding", "preset_version_id", "regex_profile_version_id", "worldbook_version_id",
+    "model_provider", "model_name", "model_params", "prompt_mode", "metadata", "created_at", "updated_at",
+}  # fmt: skip
+
+
+async def generating(reader: Reader, session_id: str) -> str:
+    """A floor that a turn generates right now."""
+    now = 2_000_000_000_000
+    store, owner = reader.server.state.store, reader.server.state.owner
+    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "run_1", owner, "Hi", now, now + 10**9)
+    return opened.floor_id
+
+
+async def test_a_session_starts_empty_with_main(reader: Reader) -> None:
+    made = await reader.make("/sessions")
+    assert set(made) == FIELDS
+    assert (made["title"], made["status"], made["metadata"], made["character_binding"]) == (None, "active", {}, None)
+    branches = (await reader.get(f"/sessions/{made['id']}/branches")).body["data"]
+    assert [(branch["branch_id"], branch["floor_count"], branch["latest_floor_no"]) for branch in branches] == [
+        ("main", 0, None)
+    ]
+
+
+async def test_what_is_bound_is_kept_and_given_back(reader: Reader) -> None:
+    made = await reader.make(
+        "/sessions",
+        title="RPG",
+        character_id="c1",
+        character_snapshot={"name": "Ada", "greeting": "Hello!", "tags": ["x"]},
+        user_snapshot={"name": "Me"},
+        preset_id="p1",
+        model_params={"temperature": 0.5},
+        prompt_mode="native",
+        metadata={"colour": "red"},
+    )
+    assert made["character_binding"] == {
+        "character_id": "c1",
+        "character_version_id": None,
+        "sync_policy": "pin",
+        "snapshot_summary": {"name": "Ada", "has_greeting": True},
+    }
+    assert made["user_binding"] == {"user_id": None, "snapshot_summary": {"name": "Me"}}
+    assert (made["preset_id"], made["model_params"], made["metadata"]) == ("p1", {"temperature": 0.5}, {"colour": "red"})
+    assert (await reader.get(f"/sessions/{made['id']}")).body["data"] == made
+    unnamed = await reader.post("/sessions", {"character_snapshot": {"greeting": "Hello!"}})
+    assert (unnamed.status, unnamed.code) == (400, "validation_error")
+
+
+async def test_a_patch_changes_what_it_names(reader: Reader) -> None:
+    made = await reader.make("/sessions", title="RPG", preset_id="p1", character_id="c1", metadata={"a": 1})
+    patched = await reader.patch(f"/sessions/{made['id']}", {"title": None, "character_sync_policy": "force"})
+    changed = patched.body["data"]
+    assert (changed["title"], changed["preset_id"], changed["metadata"]) == (None, "p1", {"a": 1})
+    assert (changed["character_binding"]["character_id"], changed["character_binding"]["sync_policy"]) == ("c1", "force")
+    empty = await reader.patch(f"/sessions/{made['id']}", {})
+    assert (empty.status, empty.code) == (400, "validation_error")
+
+
+async def test_sessions_are_found_by_status_and_by_a_part_of_the_title(reader: Reader) -> None:
+    await reader.session_id(title="The Dragon's hoard")
+    await reader.session_id(title="100% gold", status="archived")
+    await reader.session_id()
+
+    async def titles(query: str) -> list[str | None]:
+        return [session["title"] for session in (await reader.get(f"/sessions?{query}")).body["data"]]
+
+    assert await titles("keyword=dragon") == ["The Dragon's hoard"]
+    assert await titles("keyword=%25") == ["100% gold"]
+    assert await titles("status=archived") == ["100% gold"]
+    assert await titles("sort_order=asc") == ["The Dragon's hoard", "100% gold", None]
+
+
+async def test_a_batch_reports_every_session(reader: Reader) -> None:
+    first, second = await reader.session_id(), await reader.session_id()
+    ids = [first, "nobody", second]
+    archived = await reader.patch("/sessions/batch/status", {"ids": ids, "status": "archived"})
+    assert archived.body["data"] == {
+        "results": [
+            {"index": 0, "id": first, "action": "updated"},
+            {"index": 1, "id": "nobody", "action": "not_found"},
+            {"index": 2, "id": second, "action": "updated"},
+        ],
+        "meta": {"total": 3, "updated": 2, "not_found": 1, "status": "archived"},
+    }
+    await generating_in(reader, second)
+    gone = await reader.post("/sessions/batch/delete", {"ids": ids})
+    assert [result["action"] for result in gone.body["data"]["results"]] == ["deleted", "not_found", "conflict"]
+    assert gone.body["data"]["meta"] == {"total": 3, "deleted": 1, "not_found": 1, "conflicts": 1}
+    for wrong in ([], [first, first], [str(number) for number in range(101)], [5, ""]):
+        assert (await reader.post("/sessions/batch/delete", {"ids": wrong})).status == 400
+
+
+async def generating_in(reader: Reader, session_id: str) -> str:
+    await reader.patch(f"/sessions/{session_id}", {"status": "active"})
+    return await generating(reader, session_id)
+
+
+async def test_what_runs_is_told_and_protected(reader: Reader) -> None:
+    session_id = await reader.session_id()
+    idle = await reader.get(f"/sessions/{session_id}/active-run")
+    floor_id = await generating(reader, session_id)
+    busy = (await reader.get(f"/sessions/{session_id}/active-run?branch_id=main")).body["data"]["active_run"]
+    run = (await reader.get(f"/floors/{floor_id}/run")).body["data"]
+    refused = [
+        await reader.delete(f"/sessions/{session_id}"),
+        await reader.delete(f"/floors/{floor_id}"),
+        await reader.patch(f"/floors/{floor_id}", {"floor_no": 5}),
+    ]
+    assert idle.body["data"] == {"session_id": session_id, "active_run": None}
+    assert (busy["latest_floor_id"], busy["active_run_id"], busy["public_phase"]) == (floor_id, "run_1", "generating")
+    assert (run["state"], run["run"]["status"], run["run"]["run_type"]) == ("generating", "running", "respond")
+    assert {(answer.status, answer.code) for answer in refused} == {(409, "active_run_in_progress")}
+
+
+async def test_a_scope_stands_for_itself(reader: Reader) -> None:
+    session_id = await reader.session_id(project_id="p1")
+    assert (await reader.get(f"/sessions/{session_id}/scope")).body == {
+        "session_id": session_id,
+        "account_id": "default-admin",
+        "workspace_id": "ws_default_default-admin",
+        "project_id": "p1",
+    }
+
+
+async def test_a_removed_session_is_gone(reader: Reader) -> None:
+    session_id = await reader.session_id()
+    gone = await reader.delete(f"/sessions/{session_id}")
+    assert gone.body == {"data": {"id": session_id, "deleted": True}}
+    assert (await reader.get(f"/sessions/{session_id}")).status == 404
+
+
+async def test_the_timeline_shows_committed_floors_of_the_branch_alone(reader: Reader) -> None:
+    session_id = await reader.session_id()
+    first = await reader.floor_id(session_id, 0, state="generating")
+    page_ids = [
+        (await reader.make("/pages", floor_id=first, page_no=number, page_kind=kind, version=version))["id"]
+        for number, kind, version in ((0, "input", 1), (1, "output", 1), (1, "output", 2))
+    ]
+    for page_id, role in zip(page_ids, ("user", "assistant", "assistant"), strict=True):
+        await reader.make("/messages", page_id=page_id, seq=0, role=role, content=role)
+    await reader.floor_id(session_id, 1, state="failed")
+    await reader.floor_id(session_id, 2, state="committed", branch_id="alt")
+    assert (await reader.get(f"/sessions/{session_id}/timeline")).body["data"]["floors"] == []
+    second = await reader.floor_id(session_id, 3, state="committed")
+    timeline = (await reader.get(f"/sessions/{session_id}/timeline?branch_id=main")).body
+    assert [floor["id"] for floor in timeline["data"]["floors"]] == [second]
+    assert timeline["meta"] == {
+        "total": 1, "limit": 50, "offset": 0, "has_more": False, "sort_by": "floor_no", "sort_order": "asc",
+    }  # fmt: skip
+    assert (await reader.get(f"/sessions/{session_id}/timeline?branch_id=unknown")).body["data"]["floors"] == []
+
+
+async def test_a_floor_of_the_timeline_has_its_pages_and_messages(reader: Reader) -> None:
+    session_id = await reader.session_id()
+    now = 2_000_000_000_000
+    store, owner = reader.server.state.store, reader.server.state.owner
+    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", owner, "Hi", now, now + 1)
+    await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, "Hello.", 1, 2, now)
+    (floor,) = (await reader.get(f"/sessions/{session_id}/timeline")).body["data"]["floors"]
+    assert [(page["page_no"], page["page_kind"], page["is_active"]) for page in floor["pages"]] == [
+        (0, "input", True),
+        (1, "output", True),
+    ]
+    assert [(message["role"], message["content"]) for message in floor["messages"]] == [("user", "Hi"), ("assistant", "Hello.")]
+    assert (floor["active_page"], len(floor["active_pages"]), floor["page_count"]) == (None, 2, 2)
+    assert "is_active" not in floor["active_pages"][0]
+    result = (await reader.get(f"/floors/{opened.floor_id}/result")).body["data"]
+    assert (result["generated_text"], result["usage"]["total_tokens"]) == ("Hello.", 3)
