@@ -21,7 +21,7 @@ from pathlib import Path
 
 import orjson
 
-from tests.bench.__main__ import PAGE, TICKS, Server, body, start, start_agentui
+from tests.bench.__main__ import PAGE, Server, body, start, start_agentui
 from tests.bench.load import quantile, request_bytes, streams, whole_answers
 
 START_SECONDS = 180.0
@@ -29,6 +29,7 @@ START_SECONDS = 180.0
 ROUND_SECONDS = 2.0
 """Processor time that a proxy should spend in a round, so that the clock's ticks of 10 ms do not count."""
 ROUNDS = 3
+TICKS = os.sysconf("SC_CLK_TCK")
 HINTS = {
     "nginx": "apt-get install nginx (--nginx FILE, if it is not in the PATH)",
     "litellm": "python3 -m venv peers && peers/bin/pip install 'litellm[proxy]', then --litellm peers/bin/litellm",
