@@ -21,7 +21,7 @@ from agentui.serving.application import Listener, create_app
 from agentui.cli import main  # all that the command line loads
 from agentui.settings import Settings
 
-WATCHED = {"sqlalchemy", "alembic", "sqlite3", "cryptography", "httpx", "networkx", "rich", "agentui.turns.service"}
+WATCHED = {"sqlalchemy", "alembic", "sqlite3", "cryptography", "httpx", "rich", "agentui.turns.service"}
 WATCHED |= {"agentui.api.chats", "agentui.demo", "agentui.vendors.claude", "agentui.vendors.gemini"}
 WATCHED |= {"agentui.vendors.openai", "agentui.vendors.openai_responses"}
 

@@ -1,16 +1,23 @@
-"""A pipeline understood once: ``compile_plan`` turns a spec into an immutable ``Plan``."""
+"""A pipeline understood once: ``compile_plan`` turns a spec into an immutable ``Plan``.
+
+Who waits for whom is a graph of networkx, which lives as long as the compiling; a run only counts down integers.
+"""
 
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+import networkx as nx
 
 from agentui.errors import InvalidPipeline, Problem
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.context import CONTEXT_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
-from agentui.pipeline.order import Order
 from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
+
+Graph: TypeAlias = "nx.DiGraph[str]"
+"""The nodes' ids in the document's order; an edge leads from a node to one that waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +105,11 @@ def _check_ids(spec: PipelineSpec, problems: list[Problem]) -> None:
         seen.add(node.id)
 
 
-def _graph(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> Order:
+def _graph(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> Graph:
     """The order graph. Bad edges are reported and left out; a cycle is reported with its path."""
-    edges: list[tuple[str, str]] = []
     by_id = {node.id: node for node in spec.nodes}
+    graph: Graph = nx.DiGraph()
+    graph.add_nodes_from(by_id)
     for edge in spec.edges:
         missing = [name for name in (edge.source, edge.target) if name not in by_id]
         if missing:
@@ -112,10 +120,9 @@ def _graph(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -> Ord
         if kind in catalog and edge.from_port not in catalog[kind].ports:
             text = f"{kind} has no port {edge.from_port!r}; it has {', '.join(catalog[kind].ports)}."
             problems.append(Problem("edge.unknown_port", text, node=edge.source))
-        edges.append((edge.source, edge.target))
-    graph = Order(tuple(by_id), edges)
-    cycle = graph.cycle()
-    if cycle:
+        graph.add_edge(edge.source, edge.target)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [source for source, _ in nx.find_cycle(graph)]
         path = " -> ".join([*cycle, cycle[0]])
         problems.append(Problem("graph.cycle", f"The nodes wait for each other: {path}. Remove one edge.", node=cycle[0]))
     return graph
@@ -138,7 +145,7 @@ def _make_nodes(spec: PipelineSpec, catalog: Catalog, problems: list[Problem]) -
     return made, builds
 
 
-def _uses_memory(spec: PipelineSpec, graph: Order, builds: Mapping[str, Build]) -> bool:
+def _uses_memory(spec: PipelineSpec, graph: Graph, builds: Mapping[str, Build]) -> bool:
     """Whether a node stores a variable, or reads a name that neither the context nor a SetVars surely before it gives."""
     known = {*CONTEXT_NAMES, "OUT", "pm"}
     sure = {node.id for node in spec.nodes if node.enabled and node.on_error == "fail"}
@@ -151,7 +158,7 @@ def _uses_memory(spec: PipelineSpec, graph: Order, builds: Mapping[str, Build]) 
         unknown = build.names - known
         if unknown:
             # Walking to all ancestors costs a pass over the graph: only where a name is left.
-            before = graph.ancestors(node.id)
+            before = nx.ancestors(graph, node.id)
             unknown = unknown.difference(*(builds[id].sets for id in before if id in sure))
         if unknown:
             return True
@@ -169,12 +176,12 @@ def _variables(spec: PipelineSpec, builds: Mapping[str, Build]) -> frozenset[str
     return frozenset(name.partition(".")[0] for build in every for name in (*build.names, *build.tier_names, *build.stored))
 
 
-def _check_reads(spec: PipelineSpec, graph: Order, reads: Mapping[str, frozenset[str]], problems: list[Problem]) -> None:
+def _check_reads(spec: PipelineSpec, graph: Graph, reads: Mapping[str, frozenset[str]], problems: list[Problem]) -> None:
     """A template may only read the OUT of nodes that run before it."""
     enabled = {node.id: node.enabled for node in spec.nodes}
     for reader, read in reads.items():
         # Walking to all ancestors costs a pass over the graph: only where something is read.
-        before = graph.ancestors(reader) if read else set()
+        before = nx.ancestors(graph, reader) if read else set()
         for other in sorted(read):
             if other not in enabled:
                 text = f"Node {reader!r} reads OUT.{other}, but there is no node {other!r}."
@@ -190,7 +197,7 @@ def _check_reads(spec: PipelineSpec, graph: Order, reads: Mapping[str, frozenset
                 problems.append(Problem("read.disabled", text, "warning", node=reader))
 
 
-def _answer(spec: PipelineSpec, graph: Order, problems: list[Problem]) -> str | None:
+def _answer(spec: PipelineSpec, graph: Graph, problems: list[Problem]) -> str | None:
     """The node that answers: the one named, else the only one that nothing follows."""
     by_id = {node.id: node for node in spec.nodes}
     if spec.answer is not None:
@@ -202,13 +209,13 @@ def _answer(spec: PipelineSpec, graph: Order, problems: list[Problem]) -> str | 
             text = "This node answers, but it is disabled. Enable it, or let another node answer."
             problems.append(Problem("answer.disabled", text, node=named.id))
         return named.id
-    last: list[str] = [name for name in by_id if not graph.followers(name) and by_id[name].enabled]
+    last: list[str] = [name for name in by_id if not graph.succ[name] and by_id[name].enabled]
     if len(last) == 1:
         return last[0]
     if last:
         text = f"Which node answers? Nothing follows {', '.join(sorted(last))}: name one in answer."
         problems.append(Problem("answer.ambiguous", text))
-    elif not graph.cycle():
+    elif nx.is_directed_acyclic_graph(graph):
         problems.append(Problem("answer.none", "The node that nothing follows is disabled: name an enabled one in answer."))
     return None
 
@@ -217,7 +224,7 @@ def _plan(
     pipeline_id: str,
     document: Json,
     spec: PipelineSpec,
-    graph: Order,
+    graph: Graph,
     made: Mapping[str, Node[Any]],
     builds: Mapping[str, Build],
     reads: Mapping[str, frozenset[str]],
@@ -227,7 +234,8 @@ def _plan(
     uses_memory: bool,
 ) -> Plan:
     """Put the parts together; everything has been checked."""
-    order = graph.sorted()
+    rank = {node.id: number for number, node in enumerate(spec.nodes)}
+    order = list(nx.lexicographical_topological_sort(graph, key=rank.__getitem__))
     position = {name: number for number, name in enumerate(order)}
     specs = {node.id: node for node in spec.nodes}
     return Plan(
@@ -238,15 +246,15 @@ def _plan(
         nodes=tuple(_plan_node(specs[name], made[name], builds[name], graph, position) for name in order),
         answer=position[answer],
         reads=dict(reads),
-        is_chain=graph.is_chain,
-        needed=frozenset(position[name] for name in graph.ancestors(answer) | {answer}),
+        is_chain=all(len(ready) == 1 for ready in nx.topological_generations(graph)),
+        needed=frozenset(position[name] for name in nx.ancestors(graph, answer) | {answer}),
         uses_memory=uses_memory,
         variables=_variables(spec, builds),
         warnings=tuple(problems),
     )
 
 
-def _plan_node(spec: NodeSpec, node: Node[Any], build: Build, graph: Order, position: Mapping[str, int]) -> PlanNode:
+def _plan_node(spec: NodeSpec, node: Node[Any], build: Build, graph: Graph, position: Mapping[str, int]) -> PlanNode:
     return PlanNode(
         id=spec.id,
         type=spec.type,
@@ -254,8 +262,8 @@ def _plan_node(spec: NodeSpec, node: Node[Any], build: Build, graph: Order, posi
         node=node,
         enabled=spec.enabled,
         may_fail=spec.on_error == "continue",
-        waits_for=graph.waits_for(spec.id),
-        feeds=tuple(sorted(position[name] for name in graph.followers(spec.id))),
+        waits_for=len(graph.pred[spec.id]),
+        feeds=tuple(sorted(position[name] for name in graph.succ[spec.id])),
         sets=frozenset(build.sets),
         stores=build.stores,
     )

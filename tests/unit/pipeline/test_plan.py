@@ -67,6 +67,10 @@ def test_a_chain_with_a_shortcut_is_still_a_chain() -> None:
     assert plan_of("a", "b", "c", edges=[("a", "b"), ("b", "c"), ("a", "c")]).is_chain
 
 
+def test_nodes_without_edges_are_no_chain() -> None:
+    assert not plan_of("a", "b", answer="a").is_chain
+
+
 def test_several_roots_are_ready_at_once() -> None:
     plan = plan_of("a", "b", "c", edges=[("a", "c"), ("b", "c")])
     assert [node.waits_for for node in plan.nodes] == [0, 0, 2]
