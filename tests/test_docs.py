@@ -20,7 +20,6 @@ from pydantic import BaseModel
 
 from agentui import __version__
 from agentui.api.chats import ROUTES as MEMORY_ROUTES
-from agentui.api.chats.forms import Data
 from agentui.api.editor.facts import context_paths
 from agentui.chat.messages import text_message
 from agentui.chats.codes import CODES
@@ -37,6 +36,7 @@ from agentui.pipeline.nodes.blocks import Block
 from agentui.pipeline.nodes.set_vars import RESERVED, Row
 from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
+from agentui.schemas.forms import Data
 from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
 from agentui.templating.expressions import compile_expression

@@ -1,18 +1,8 @@
 """Branches: the lines of a session."""
 
-from dataclasses import dataclass
-from typing import Literal
-
 from aiohttp import web
-from pydantic import Field
 
-from agentui.api.chats.forms import (
-    BranchId,
-    Data,
-    Form,
-    Id,
-    ListData,
-    ListQuery,
+from agentui.api.chats.protocol import (
     account_of,
     data_answer,
     described,
@@ -28,65 +18,18 @@ from agentui.api.chats.forms import (
 )
 from agentui.chats import branches
 from agentui.chats.branches import BranchDiff, BranchReset, BranchSummary, Forked, Merged, MergePreview
-from agentui.chats.records import MAIN
 from agentui.http.route import Route
-
-
-class BranchListQuery(ListQuery):
-    """Which branches."""
-
-    sort_by: Literal["updated_at", "branch_id", "floor_count", "latest_floor_no"] = Field(
-        "updated_at", description="updated_at, branch_id, floor_count or latest_floor_no."
-    )
-
-
-class DiffQuery(Form):
-    """Which two branches to compare."""
-
-    base_branch_id: BranchId = Field(MAIN, description="The branch to compare with; main unless said otherwise.")
-    target_branch_id: BranchId = Field(description="The branch to compare; required.")
-
-
-class NewBranch(Form):
-    """A branch to be made; without a name it gets one."""
-
-    branch_id: BranchId | None = None
-
-
-class Reset(Form):
-    """Where a branch shall end. ``expected_head_floor_id``: refuse if the branch has moved on."""
-
-    target_floor_id: Id
-    expected_head_floor_id: Id | None = None
-
-
-class MergeQuestion(Form):
-    """Where a branch might be merged into."""
-
-    target_branch_id: BranchId = MAIN
-
-
-class Merge(MergeQuestion):
-    """Where a branch shall be merged into. ``expected_target_head_floor_id``: refuse if the target has moved on."""
-
-    expected_target_head_floor_id: Id | None = None
-
-
-class SessionOfBranch(Form):
-    """The session that a branch belongs to."""
-
-    session_id: Id | None = Field(None, description="The session; needed where several have a branch of this name.")
-
-
-@dataclass(frozen=True, slots=True)
-class DeletedBranch:
-    """A branch that is gone, with its floors."""
-
-    id: str
-    branch_id: str
-    session_id: str
-    deleted_floor_ids: list[str]
-    deleted: Literal[True] = True
+from agentui.schemas.chats import (
+    BranchListQuery,
+    DeletedBranch,
+    DiffQuery,
+    Merge,
+    MergeQuestion,
+    NewBranch,
+    Reset,
+    SessionOfBranch,
+)
+from agentui.schemas.forms import Data, ListData
 
 
 async def list_branches(request: web.Request) -> web.Response:

@@ -1,20 +1,8 @@
 """Floors: the turns of a branch."""
 
-from typing import Literal
-
 from aiohttp import web
-from pydantic import Field
 
-from agentui.api.chats.forms import (
-    BranchId,
-    Count,
-    Data,
-    Deleted,
-    Form,
-    Id,
-    ListData,
-    LongListQuery,
-    Patch,
+from agentui.api.chats.protocol import (
     account_of,
     data_answer,
     described,
@@ -34,40 +22,11 @@ from agentui.chats import floors
 from agentui.chats.codes import failure
 from agentui.chats.floors import FloorResult, FloorRun, NewFloor
 from agentui.chats.hosts import find_floor
-from agentui.chats.records import MAIN, Floor, FloorState
+from agentui.chats.records import Floor
 from agentui.http.route import Route
 from agentui.jsonio import Json
-
-
-class NewFloorForm(Form):
-    """A floor to be made."""
-
-    session_id: Id
-    floor_no: Count
-    branch_id: BranchId = MAIN
-    parent_floor_id: Id | None = None
-    state: FloorState = "draft"
-    token_in: Count = 0
-    token_out: Count = 0
-
-
-class FloorPatch(Patch):
-    """Where a floor shall stand; at least one field."""
-
-    floor_no: Count = 0
-    branch_id: BranchId = MAIN
-    parent_floor_id: Id | None = None
-
-
-class FloorQuery(LongListQuery):
-    """Which floors."""
-
-    session_id: Id | None = Field(None, description="Only floors of this session.")
-    branch_id: BranchId | None = Field(None, description="Only floors of branches of this name.")
-    state: FloorState | None = Field(None, description="draft, generating, committed or failed.")
-    sort_by: Literal["created_at", "updated_at", "floor_no"] = Field(
-        "created_at", description="created_at, updated_at or floor_no."
-    )
+from agentui.schemas.chats import FloorPatch, FloorQuery, NewFloorForm
+from agentui.schemas.forms import Data, Deleted, ListData
 
 
 async def create_floor(request: web.Request) -> web.Response:

@@ -1,25 +1,8 @@
 """Messages: what is said on a page."""
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
-
 from aiohttp import web
-from pydantic import Field
 
-from agentui.api.chats.forms import (
-    NO_NUL,
-    Count,
-    Data,
-    Deleted,
-    DeleteResults,
-    Form,
-    Id,
-    IdBatch,
-    Ids,
-    ListData,
-    ListQuery,
-    Patch,
-    QueryBool,
+from agentui.api.chats.protocol import (
     account_of,
     data_answer,
     deleted_answer,
@@ -37,72 +20,10 @@ from agentui.api.chats.forms import (
 from agentui.chats import messages
 from agentui.chats.conversations import BatchResult
 from agentui.chats.messages import MessageFilter, NewMessage
-from agentui.chats.records import ContentFormat, Message, Role
+from agentui.chats.records import Message
 from agentui.http.route import Route
-
-Content = Annotated[str, Field(min_length=1), NO_NUL]
-Source = Annotated[str, Field(max_length=200), NO_NUL]
-
-
-class NewMessageForm(Form):
-    """A message to be written."""
-
-    page_id: Id
-    seq: Count
-    role: Role
-    content: Content
-    content_format: ContentFormat = "text"
-    token_count: Count = 0
-    is_hidden: bool = False
-    source: Source | None = None
-
-
-class MessagePatch(Patch):
-    """What to change of a message; at least one field."""
-
-    seq: Count = 0
-    role: Role = "user"
-    content: Content = "-"
-    content_format: ContentFormat = "text"
-    token_count: Count = 0
-    is_hidden: bool = False
-    source: Source | None = None
-
-
-class MessageQuery(ListQuery):
-    """Which messages."""
-
-    page_id: Id | None = Field(None, description="Only messages of this page.")
-    floor_id: Id | None = Field(None, description="Only messages of this floor.")
-    session_id: Id | None = Field(None, description="Only messages of this session's live floors.")
-    role: Role | None = Field(None, description="user, assistant, system or narrator.")
-    is_hidden: QueryBool | None = Field(None, description="true or false.")
-    sort_by: Literal["created_at", "seq"] = Field("created_at", description="created_at or seq.")
-
-
-class VisibilityBatch(Form):
-    """Messages, and whether they shall be hidden."""
-
-    ids: Ids
-    is_hidden: bool
-
-
-@dataclass(frozen=True, slots=True)
-class VisibilityMeta:
-    """How a batch went."""
-
-    total: int
-    updated: int
-    not_found: int
-    is_hidden: bool
-
-
-@dataclass(frozen=True, slots=True)
-class VisibilityResults:
-    """What became of every message of a batch."""
-
-    results: list[BatchResult]
-    meta: VisibilityMeta
+from agentui.schemas.chats import MessagePatch, MessageQuery, NewMessageForm, VisibilityBatch, VisibilityMeta, VisibilityResults
+from agentui.schemas.forms import Data, Deleted, DeleteResults, IdBatch, ListData
 
 
 async def create_message(request: web.Request) -> web.Response:

@@ -1,22 +1,8 @@
 """Pages: versions of what goes in and out of a floor."""
 
-from typing import Annotated, Literal
-
 from aiohttp import web
-from pydantic import Field
 
-from agentui.api.chats.forms import (
-    MAX_INTEGER,
-    NO_NUL,
-    Count,
-    Data,
-    Deleted,
-    Form,
-    Id,
-    ListData,
-    ListQuery,
-    Patch,
-    QueryBool,
+from agentui.api.chats.protocol import (
     account_of,
     data_answer,
     described,
@@ -35,42 +21,11 @@ from agentui.api.chats.forms import (
 from agentui.chats import pages
 from agentui.chats.hosts import find_page
 from agentui.chats.pages import NewPage
-from agentui.chats.records import Page, PageKind
+from agentui.chats.records import Page
 from agentui.http.route import Route
 from agentui.jsonio import Json
-
-Version = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
-Checksum = Annotated[str, Field(max_length=200), NO_NUL]
-
-
-class NewPageForm(Form):
-    """A page to be made; the first version of a page number is the active one."""
-
-    floor_id: Id
-    page_no: Count
-    page_kind: PageKind
-    version: Version = 1
-    checksum: Checksum | None = None
-
-
-class PagePatch(Patch):
-    """What to change of a page; at least one field."""
-
-    page_no: Count = 0
-    page_kind: PageKind = "mixed"
-    version: Version = 1
-    checksum: Checksum | None = None
-
-
-class PageQuery(ListQuery):
-    """Which pages."""
-
-    floor_id: Id | None = Field(None, description="Only pages of this floor.")
-    page_kind: PageKind | None = Field(None, description="input, output or mixed.")
-    is_active: QueryBool | None = Field(None, description="true or false.")
-    sort_by: Literal["created_at", "updated_at", "page_no", "version"] = Field(
-        "created_at", description="created_at, updated_at, page_no or version."
-    )
+from agentui.schemas.chats import NewPageForm, PagePatch, PageQuery
+from agentui.schemas.forms import Data, Deleted, ListData
 
 
 async def _document(request: web.Request) -> dict[str, Json]:

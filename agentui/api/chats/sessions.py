@@ -1,25 +1,8 @@
 """Sessions: the conversations of the memory."""
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
-
 from aiohttp import web
-from pydantic import Field, model_validator
 
-from agentui.api.chats.forms import (
-    NO_NUL,
-    BranchId,
-    Data,
-    Deleted,
-    DeleteResults,
-    Form,
-    Id,
-    IdBatch,
-    Ids,
-    Line,
-    ListData,
-    LongListQuery,
-    Patch,
+from agentui.api.chats.protocol import (
     account_of,
     data_answer,
     deleted_answer,
@@ -35,133 +18,25 @@ from agentui.api.chats.forms import (
     write,
 )
 from agentui.chats import conversations, timeline
-from agentui.chats.conversations import ActiveRun, BatchResult
+from agentui.chats.conversations import BatchResult
 from agentui.chats.hosts import find_session
 from agentui.chats.listing import Paging
-from agentui.chats.records import MAIN, PromptMode, Session, SessionStatus, SyncPolicy
-from agentui.chats.timeline import TimelineFloor
+from agentui.chats.records import Session
 from agentui.http.route import Route, answer
-from agentui.jsonio import Json
-
-Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
-
-
-class SessionFields(Form):
-    """What can be said of a session. Characters, users and assets are kept as they are given, and given back."""
-
-    title: Title | None = None
-    character_id: Id | None = None
-    character_version_id: Id | None = None
-    character_sync_policy: SyncPolicy | None = None
-    character_snapshot: dict[str, Json] | None = None
-    user_id: Id | None = None
-    user_snapshot: dict[str, Json] | None = None
-    project_id: Id | None = None
-    preset_id: Id | None = None
-    regex_profile_id: Id | None = None
-    worldbook_profile_id: Id | None = None
-    deep_binding: bool | None = None
-    preset_version_id: Id | None = None
-    regex_profile_version_id: Id | None = None
-    worldbook_version_id: Id | None = None
-    model_provider: Line | None = None
-    model_name: Line | None = None
-    model_params: dict[str, Json] | None = None
-    prompt_mode: PromptMode | None = None
-    metadata: dict[str, Json] | None = None
-
-    @model_validator(mode="after")
-    def _snapshots_have_names(self) -> "SessionFields":
-        for snapshot in (self.character_snapshot, self.user_snapshot):
-            if snapshot and not (isinstance(snapshot.get("name"), str) and snapshot["name"]):
-                raise ValueError("a snapshot has a name")
-        return self
-
-
-class NewSession(SessionFields):
-    """A session to be made; everything is optional."""
-
-    status: SessionStatus = "active"
-
-
-class SessionPatch(Patch, SessionFields):
-    """What to change of a session; at least one field."""
-
-    status: SessionStatus = "active"
-
-
-class SessionQuery(LongListQuery):
-    """Which sessions."""
-
-    status: SessionStatus | None = Field(None, description="active or archived.")
-    keyword: Title | None = Field(None, description="A part of the title, in any case.")
-    sort_by: Literal["created_at", "updated_at"] = Field("created_at", description="created_at or updated_at.")
-
-
-class StatusBatch(Form):
-    """Sessions and the status that they get."""
-
-    ids: Ids
-    status: SessionStatus
-
-
-class TimelineQuery(Form):
-    """Which part of which branch's timeline."""
-
-    branch_id: BranchId = Field(MAIN, description="The branch; main unless said otherwise.")
-    limit: int = Field(50, ge=1, le=200, description="Most floors in the answer, at most 200.")
-    offset: int = Field(0, ge=0, le=10**12, description="How many floors to pass over.")
-
-
-class BranchQuery(Form):
-    """A branch, or any."""
-
-    branch_id: BranchId | None = Field(None, description="Only this branch.")
-
-
-@dataclass(frozen=True, slots=True)
-class StatusMeta:
-    """How a batch went."""
-
-    total: int
-    updated: int
-    not_found: int
-    status: SessionStatus
-
-
-@dataclass(frozen=True, slots=True)
-class StatusResults:
-    """What became of every session of a batch."""
-
-    results: list[BatchResult]
-    meta: StatusMeta
-
-
-@dataclass(frozen=True, slots=True)
-class SessionScope:
-    """Where a session belongs."""
-
-    session_id: str
-    account_id: str
-    workspace_id: str
-    project_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRun:
-    """Whether a session generates right now."""
-
-    session_id: str
-    active_run: ActiveRun | None
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """The committed floors of a branch."""
-
-    session_id: str
-    branch_id: str
-    floors: list[TimelineFloor]
+from agentui.schemas.chats import (
+    BranchQuery,
+    NewSession,
+    SessionPatch,
+    SessionQuery,
+    SessionRun,
+    SessionScope,
+    StatusBatch,
+    StatusMeta,
+    StatusResults,
+    Timeline,
+    TimelineQuery,
+)
+from agentui.schemas.forms import Data, Deleted, DeleteResults, IdBatch, ListData
 
 
 async def create_session(request: web.Request) -> web.Response:
