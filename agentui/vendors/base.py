@@ -87,6 +87,35 @@ class StreamRenderer(Protocol):
         """The dialect's own in-stream error; nothing that looks like a clean end follows."""
 
 
+class StreamEnd(Protocol):
+    """Finds what looks like the end of one stream of this dialect, so that it can wait until the whole run has succeeded.
+
+    A stream passes by as events, as deltas or as bytes; one object serves one of these forms.
+    """
+
+    def in_events(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> int:
+        """The place of the first of these events that looks like the end; ``len(events)`` where none does. ``deltas`` are
+        what the events mean."""
+
+    def in_deltas(self, deltas: Sequence[Delta]) -> int:
+        """The place of the first of these deltas that looks like the end; ``len(deltas)`` where none does."""
+
+    def hold(self, chunk: bytes) -> bytes:
+        """Take the next bytes of a forwarded stream; returns those that may go out now. The others are ``held``."""
+
+    @property
+    def held(self) -> bytes:
+        """The bytes that look like the end and have not gone out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNames:
+    """What OpenTelemetry's conventions call a dialect: ``gen_ai.provider.name``, and ``gen_ai.operation.name`` of a chat."""
+
+    provider: str
+    chat: str = "chat"
+
+
 class Vendor(Protocol):
     """One dialect."""
 
@@ -102,6 +131,10 @@ class Vendor(Protocol):
     def default_base_url(self) -> str:
         """Where the vendor's own API lives."""
 
+    @property
+    def trace_names(self) -> TraceNames:
+        """How traces name calls in this dialect."""
+
     def read_request(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]
     ) -> WireRequest:
@@ -116,6 +149,14 @@ class Vendor(Protocol):
 
         Raises Unsupported when the dialect has no such operation, BadRequest when the model cannot stand in a path.
         """
+
+    def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
+        """A chat endpoint that a person wrote, fit for an answer that is streamed or not, and whether its answer is streamed
+        (where the endpoint decides that, it may not be changed by what is wanted)."""
+
+    def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
+        """A chat body that a template rendered, as a request: a model and a stream switch in it count more than these, and
+        members that the API refuses when they are empty are left out."""
 
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
         """The same request with another model or stream switch; a shallow copy, nothing else changes."""
@@ -142,6 +183,9 @@ class Vendor(Protocol):
 
     def stream_parser(self) -> StreamParser:
         """A fresh machine for one stream."""
+
+    def stream_end(self) -> StreamEnd:
+        """What finds the end of one stream of this dialect."""
 
     def stream_renderer(self, wire: WireRequest) -> StreamRenderer:
         """A fresh machine for one stream to the caller who sent ``wire``."""
@@ -209,6 +253,19 @@ class Vendors:
 
     def __iter__(self) -> Iterator[VendorName]:
         return iter(self.makers)
+
+
+def named_model(body: Mapping[str, Json], model: str) -> str:
+    """The model that a body names, else this one."""
+    named = body.get("model")
+    return named if isinstance(named, str) and named else model
+
+
+def switch_stream(body: dict[str, Json], *, stream: bool) -> bool:
+    """Ask for a stream in a body whose dialect has the switch there, unless the body says something; whether it is on then."""
+    if stream and "stream" not in body:
+        body["stream"] = True
+    return body.get("stream") is True
 
 
 def model_path_segment(model: str) -> str:

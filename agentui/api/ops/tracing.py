@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentui import __version__
-from agentui.chat.request import VendorName, WireRequest
+from agentui.chat.request import WireRequest
 from agentui.jsonio import Json
 from agentui.pipeline.run import Run
 from agentui.settings import Settings
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 3.0
 """How long the last spans may take to be sent when the server stops."""
-PROVIDERS: Mapping[VendorName, str] = {
-    "openai": "openai",
-    "openai_responses": "openai",
-    "claude": "anthropic",
-    "gemini": "gcp.gemini",
-}
-"""The values of ``gen_ai.provider.name``: by whose rules the upstream speaks, whoever it is."""
 _NAME_LENGTH = 200
 
 Attributes = dict[str, str | int | float | bool | list[str]]
@@ -253,9 +246,10 @@ class RequestTrace:
         if wire is None:
             return
         model = run.redactor.redact(wire.model)[:_NAME_LENGTH]
-        name = _operation(wire)
+        names = run.services.vendors[wire.vendor].trace_names
+        name = names.chat if wire.operation == "chat" else wire.operation
         call.span.update_name(f"{name} {model}".rstrip())
-        told: Attributes = {"gen_ai.operation.name": name, "gen_ai.provider.name": PROVIDERS[wire.vendor]}
+        told: Attributes = {"gen_ai.operation.name": name, "gen_ai.provider.name": names.provider}
         if model:
             told["gen_ai.request.model"] = model
         if wire.stream:
@@ -301,13 +295,6 @@ _USAGE: Mapping[str, str] = {
     "gen_ai.usage.reasoning.output_tokens": "reasoning_tokens",
 }
 """Where OUT's ``usage`` holds what the conventions count."""
-
-
-def _operation(wire: WireRequest) -> str:
-    """The value of ``gen_ai.operation.name``."""
-    if wire.operation == "chat":
-        return "generate_content" if wire.vendor == "gemini" else "chat"
-    return wire.operation
 
 
 def _host_and_port(text: str) -> tuple[str, int | None]:

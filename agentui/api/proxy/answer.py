@@ -8,7 +8,7 @@ from functools import cached_property
 from aiohttp import web
 
 from agentui.api.proxy.responses import StreamedResponse, WholeResponse, limit_unsent
-from agentui.chat.deltas import Delta, End, Finish
+from agentui.chat.deltas import Delta, End
 from agentui.chat.messages import Text
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.chat.request import VendorName, WireRequest
@@ -19,16 +19,11 @@ from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.run import Run
 from agentui.settings import Settings
 from agentui.turns.repeats import Claim, Saved
-from agentui.vendors.base import StreamRenderer, Vendor
-from agentui.vendors.sse import SseDecoder, SseEvent
+from agentui.vendors.base import StreamEnd, StreamRenderer, Vendor
+from agentui.vendors.sse import SseEvent
 
 MAX_DROPPED = 2000
 """Characters of ``x-agentui-dropped``; clients refuse headers that are too long."""
-GEMINI_FINISH = b'"finishReason"'
-"""In an event that may be Gemini's last: nothing else in its streams tells the end. Inside a text its quotes are escaped."""
-MAX_HELD = 256 * 1024
-"""Bytes of a forwarded Gemini stream that wait for its end; who says more after the finish has not finished."""
-_BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _CONTENT_TYPE = frozenset({"content-type"})
 _CHARSETS = ("", "; charset=utf-8", "; charset=UTF-8")
 _USUAL = frozenset({"", *(kind + charset for kind in ("application/json", "text/event-stream") for charset in _CHARSETS)})
@@ -39,7 +34,7 @@ STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 class ProxyAnswer:
     """One response on its way. Headers go out with the first content, so that every earlier failure is a proper status.
 
-    What looks like the end (an end marker, Gemini's finish) is held back until ``finish``, which is called when the whole
+    What looks like the end (see ``StreamEnd``) is held back until ``finish``, which is called when the whole
     run has succeeded.
     """
 
@@ -49,8 +44,7 @@ class ProxyAnswer:
     _response: web.StreamResponse | None = None
     _stream: StreamedResponse | None = None
     _is_raw = False
-    _raw_ends: "_RawEnd | None" = None
-    _held_raw = b""
+    _raw_end: StreamEnd | None = None
     _held_events: Sequence[SseEvent] = ()
     _held_deltas: Sequence[Delta] = ()
     _passed_through = False
@@ -80,6 +74,11 @@ class ProxyAnswer:
     def _renderer(self) -> StreamRenderer:
         """What writes the stream; whole answers need none."""
         return self._vendor.stream_renderer(self._wire)
+
+    @cached_property
+    def _end_finder(self) -> StreamEnd:
+        """What finds the end of the stream."""
+        return self._vendor.stream_end()
 
     @property
     def wants_stream(self) -> bool:
@@ -159,10 +158,10 @@ class ProxyAnswer:
             # A lone node's answer is over when its run is; elsewhere a commit or another node may still fail.
             may_fail = self._run.conclude is not None or len(self._run.plan.nodes) > 1
             if may_fail and self._response.content_type == "text/event-stream":
-                self._raw_ends = _RawEnd(self._vendor)
+                self._raw_end = self._vendor.stream_end()
             await self._open_raw(self._response)
-        if self._raw_ends is not None:
-            chunk, self._held_raw = self._raw_ends.cut(self._held_raw, chunk)
+        if self._raw_end is not None:
+            chunk = self._raw_end.hold(chunk)
         if chunk:
             await self._forward(chunk)
 
@@ -187,7 +186,7 @@ class ProxyAnswer:
             await self.reply(self._builder.reply())
         if self._response is None and self._body is not None:
             return WholeResponse(self._body, self._own_headers())
-        last = self._held_raw + self._release_held()
+        last = self._release_held() if self._raw_end is None else self._raw_end.held
         if self._response is None:
             if not last:
                 raise AgentUIError("The pipeline ended without an answer.")
@@ -211,34 +210,22 @@ class ProxyAnswer:
         _break(self._request)
 
     def _pass(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bytes:
-        """The events as they came; the last one is held back when it ends the answer."""
+        """The events as they came; what looks like the end is held back."""
         self._passed_through = True
-        if self._vendor.name == "gemini":
-            # Its parser tells the finish only when the bytes are over, so the event itself has to be looked at.
-            end = next((number for number, event in enumerate(events) if GEMINI_FINISH in event.data), len(events))
-            self._held_events, events = events[end:], events[:end]
-        elif deltas and type(deltas[-1]) is End:
-            self._held_events, events = events[-1:], events[:-1]
+        end = self._end_finder.in_events(events, deltas)
+        self._held_events, events = events[end:], events[:end]
         passthrough = self._renderer.passthrough
         if len(events) == 1:
             return passthrough(events[0])
         return b"".join([passthrough(event) for event in events])
 
     def _render(self, deltas: Sequence[Delta]) -> bytes:
-        """Deltas in the caller's dialect, up to the one that ends the answer."""
-        feed, ends = self._renderer.feed, self._ends
-        pieces: list[bytes] = []
-        for number, delta in enumerate(deltas):
-            if isinstance(delta, ends):
-                self._held_deltas = list(deltas[number:])
-                break
-            pieces.append(feed(delta))
-        return b"".join(pieces)
-
-    @property
-    def _ends(self) -> tuple[type, ...]:
-        # Gemini's streams have no end marker: the finish reason is the end.
-        return (End, Finish) if self._vendor.name == "gemini" else (End,)
+        """Deltas in the caller's dialect, up to what looks like the end."""
+        end = self._end_finder.in_deltas(deltas)
+        if end < len(deltas):
+            self._held_deltas, deltas = deltas[end:], deltas[:end]
+        feed = self._renderer.feed
+        return b"".join([feed(delta) for delta in deltas])
 
     def _release_held(self) -> bytes:
         """What was held back, because more came after it or because the run has succeeded."""
@@ -342,46 +329,6 @@ def _break(request: web.Request) -> None:
     """Break the connection that a request came on."""
     if request.transport is not None:
         request.transport.abort()
-
-
-class _RawEnd:
-    """Finds the end in a forwarded stream of the caller's dialect, whose chunks pass through unread otherwise."""
-
-    def __init__(self, vendor: Vendor) -> None:
-        self._decoder = SseDecoder()
-        self._parser = vendor.stream_parser()
-        self._is_gemini = vendor.name == "gemini"
-        self._is_over = False
-
-    def cut(self, held: bytes, chunk: bytes) -> tuple[bytes, bytes]:
-        """What may go out now and what is held back, of what was held back and the next chunk."""
-        if self._is_gemini:
-            return _cut_gemini(held + chunk)
-        if not self._is_over:
-            self._is_over = self._ends_in(chunk)
-        return (b"", held + chunk) if self._is_over else (chunk, b"")
-
-    def _ends_in(self, chunk: bytes) -> bool:
-        try:
-            deltas = [delta for event in self._decoder.feed(chunk) for delta in self._parser.feed(event)]
-        except AgentUIError:
-            return False  # not in the caller's dialect: nothing is known of its end
-        return any(isinstance(delta, End) for delta in deltas)
-
-
-def _cut_gemini(data: bytes) -> tuple[bytes, bytes]:
-    """What may go out of a Gemini stream, and its last event that says it has finished, or the piece of one that may say so.
-
-    Older models say in every event that they have finished: only the last such event waits, and what follows it.
-    """
-    said = data.rfind(GEMINI_FINISH)
-    if said < 0:
-        at = next((at for at in range(1 - len(GEMINI_FINISH), 0) if GEMINI_FINISH.startswith(data[at:])), len(data))
-    else:
-        at = max((data.rfind(blank, 0, said) + len(blank) for blank in _BLANK_LINES if blank in data[:said]), default=0)
-        if len(data) - at > MAX_HELD:
-            at = len(data)
-    return data[:at], data[at:]
 
 
 class _Pulse:

@@ -195,20 +195,4 @@ class ProviderCall(Node[ProviderCallParams]):
         body = ctx.render_json(self._template, ctx.scope({"pm": prompt.pm}, prompt.members))
         if not isinstance(body, dict):
             raise NodeFailed("The template must render to a JSON object.", field="template")
-        for name, nothing in _REFUSED_WHEN_EMPTY.get(vendor.name, {}).items():
-            if body.get(name) == nothing:
-                del body[name]
-        named = body.get("model")
-        model = named if isinstance(named, str) and named else model
-        if vendor.name != "gemini":
-            # The caller's wish to hear the answer live holds unless the template says otherwise.
-            if stream and "stream" not in body:
-                body["stream"] = True
-            stream = body.get("stream") is True
-        path = vendor.default_endpoint(model, "chat", stream=stream).partition("?")[0]
-        return WireRequest(vendor.name, "chat", model, stream, path, body, dropped=prompt.dropped)
-
-
-_REFUSED_WHEN_EMPTY: Mapping[VendorName, Mapping[str, Json]] = {"openai": {"stop": []}, "claude": {"system": ""}}
-"""Members that mean nothing when empty and that the vendor refuses then; the templates of seed 003 part 5 render them
-where the caller said nothing."""
+        return replace(vendor.fit_body(body, model=model, stream=stream), dropped=prompt.dropped)

@@ -95,14 +95,7 @@ def _endpoint(written: str, vendor: Vendor, wire: WireRequest) -> tuple[str, boo
         return vendor.default_endpoint(wire.model, wire.operation, stream=wire.stream), wire.stream
     path, _, query = written.partition("?")
     pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key" or value]
-    stream = wire.stream
-    if vendor.name == "gemini":
-        if stream:
-            path = path.replace(":generateContent", ":streamGenerateContent")
-        stream = ":streamGenerateContent" in path
-        if stream and not any(name == "alt" for name, _ in pairs):
-            pairs.append(("alt", "sse"))
-    return (f"{path}?{urlencode(pairs)}" if pairs else path), stream
+    return vendor.fit_endpoint(f"{path}?{urlencode(pairs)}" if pairs else path, stream=wire.stream)
 
 
 def _query_key(url: str) -> bool:

@@ -7,7 +7,7 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import AgentUIError, Unsupported, UpstreamRefused
 from agentui.jsonio import Json
-from agentui.vendors.base import ErrorReply, ModelInfo, Prompt, StreamFormat
+from agentui.vendors.base import ErrorReply, ModelInfo, Prompt, StreamFormat, TraceNames, named_model, switch_stream
 from agentui.vendors.claude.body import COUNT_ENDPOINT, ENDPOINT, forward_request, render_count_request, render_request
 from agentui.vendors.claude.counting import parse_token_count, render_token_count
 from agentui.vendors.claude.errors import parse_error, render_error
@@ -18,6 +18,7 @@ from agentui.vendors.claude.reply import parse_reply, render_reply
 from agentui.vendors.claude.request import parse_request, read_request
 from agentui.vendors.claude.stream import ClaudeStreamParser
 from agentui.vendors.claude.stream_out import PING, ClaudeStreamRenderer
+from agentui.vendors.ending import MarkedEnd
 
 NO_EMBEDDINGS = "Claude has no embeddings; choose a provider of another kind for them."
 DEFAULT_VERSION = "2023-06-01"
@@ -30,6 +31,7 @@ class Claude:
     name: VendorName = "claude"
     title = "Anthropic Claude"
     default_base_url = "https://api.anthropic.com"
+    trace_names = TraceNames("anthropic")
 
     def read_request(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]
@@ -42,6 +44,17 @@ class Claude:
         if operation == "embeddings":
             raise Unsupported(NO_EMBEDDINGS)
         return COUNT_ENDPOINT if operation == "count_tokens" else ENDPOINT
+
+    def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
+        """As it was written: the body asks for a stream."""
+        return endpoint, stream
+
+    def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
+        """Without an empty ``system``, which the API refuses."""
+        if body.get("system") == "":
+            del body["system"]
+        stream = switch_stream(body, stream=stream)
+        return WireRequest("claude", "chat", named_model(body, model), stream, ENDPOINT, body)
 
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
         """See ``body.forward_request``."""
@@ -70,6 +83,10 @@ class Claude:
     def stream_parser(self) -> ClaudeStreamParser:
         """A fresh machine for one stream."""
         return ClaudeStreamParser()
+
+    def stream_end(self) -> MarkedEnd:
+        """Finds ``message_stop``."""
+        return MarkedEnd(ClaudeStreamParser())
 
     def stream_renderer(self, wire: WireRequest) -> ClaudeStreamRenderer:
         """A fresh machine for one stream to the caller who sent ``wire``."""

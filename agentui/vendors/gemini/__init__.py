@@ -7,8 +7,9 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import AgentUIError, UpstreamRefused
 from agentui.jsonio import Json
-from agentui.vendors.base import ErrorReply, ModelInfo, Prompt, StreamFormat
+from agentui.vendors.base import ErrorReply, ModelInfo, Prompt, StreamFormat, TraceNames, named_model
 from agentui.vendors.gemini import errors, models, prompt, reply, request, stream
+from agentui.vendors.gemini.ending import GeminiEnd
 
 
 class Gemini:
@@ -17,6 +18,7 @@ class Gemini:
     name: VendorName = "gemini"
     title: str = "Google Gemini"
     default_base_url: str = "https://generativelanguage.googleapis.com"
+    trace_names = TraceNames("gcp.gemini", "generate_content")
 
     # Requests
 
@@ -29,6 +31,16 @@ class Gemini:
     def default_endpoint(self, model: str, operation: Operation, *, stream: bool) -> str:
         """``/v1beta/models/{model}:{method}``, with ``?alt=sse`` for a stream."""
         return request.default_endpoint(model, operation, stream=stream)
+
+    def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
+        """The method in the path decides about the stream: one that is wanted is asked for, one that was written stays."""
+        return request.fit_endpoint(endpoint, stream=stream)
+
+    def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
+        """The body as it is: model and stream stand in the path."""
+        model = named_model(body, model)
+        path = self.default_endpoint(model, "chat", stream=stream).partition("?")[0]
+        return WireRequest("gemini", "chat", model, stream, path, body)
 
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
         """Another model or method in the path."""
@@ -59,6 +71,10 @@ class Gemini:
     def stream_parser(self) -> stream.GeminiStreamParser:
         """Reads ``alt=sse``."""
         return stream.GeminiStreamParser()
+
+    def stream_end(self) -> GeminiEnd:
+        """Finds the finish reason, as there is no end marker."""
+        return GeminiEnd()
 
     def stream_renderer(self, wire: WireRequest) -> stream.GeminiStreamRenderer:
         """Writes SSE or an array, as the caller's ``alt`` asks."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from agentui.chat.request import ChatRequest, Operation, WireRequest
 from agentui.errors import BadRequest, NotFound
@@ -63,6 +63,17 @@ def default_endpoint(model: str, operation: Operation, *, stream: bool) -> str:
     """Path and query below the base URL. ``models/x`` and ``tunedModels/x`` are taken as they are. Raises BadRequest."""
     path = _path("v1beta", model, _method(operation, stream))
     return f"{path}?alt=sse" if operation == "chat" and stream else path
+
+
+def fit_endpoint(endpoint: str, *, stream: bool) -> tuple[str, bool]:
+    """A written endpoint with the streaming method where a stream is wanted, and ``alt=sse`` beside every such method."""
+    path, _, query = endpoint.partition("?")
+    if stream:
+        path = path.replace(":generateContent", ":streamGenerateContent")
+    stream = ":streamGenerateContent" in path
+    if stream and not any(name == "alt" for name, _ in parse_qsl(query, keep_blank_values=True)):
+        query = f"{query}&alt=sse" if query else "alt=sse"
+    return (f"{path}?{query}" if query else path), stream
 
 
 def _method(operation: Operation, stream: bool) -> str:

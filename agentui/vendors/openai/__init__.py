@@ -13,7 +13,8 @@ from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import Unsupported, UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import Prompt
+from agentui.vendors.base import Prompt, named_model, switch_stream
+from agentui.vendors.ending import MarkedEnd
 from agentui.vendors.openai.errors import parse_error
 from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai.prompt import render_prompt
@@ -56,6 +57,13 @@ class OpenAI(OpenAIPlatform):
             raise Unsupported(_NO_COUNT)
         return EMBEDDINGS_PATH if operation == "embeddings" else CHAT_PATH
 
+    def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
+        """Without an empty ``stop``, which the API refuses."""
+        if body.get("stop") == []:
+            del body["stop"]
+        stream = switch_stream(body, stream=stream)
+        return WireRequest("openai", "chat", named_model(body, model), stream, CHAT_PATH, body)
+
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
         """The same request with another model or stream switch."""
         return patch_request(wire, model=model, stream=stream)
@@ -83,6 +91,10 @@ class OpenAI(OpenAIPlatform):
     def stream_parser(self) -> OpenAIStreamParser:
         """A machine that understands one stream."""
         return OpenAIStreamParser()
+
+    def stream_end(self) -> MarkedEnd:
+        """Finds ``[DONE]``."""
+        return MarkedEnd(OpenAIStreamParser())
 
     def stream_renderer(self, wire: WireRequest) -> OpenAIStreamRenderer:
         """A machine that writes one stream to the caller who sent ``wire``."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
-from agentui.vendors.base import ErrorReply, ModelInfo, StreamFormat
+from agentui.vendors.base import ErrorReply, ModelInfo, StreamFormat, TraceNames
 from agentui.vendors.openai.errors import render_error
 from agentui.vendors.openai.models import MODELS_PATH, parse_models, render_model, render_models
 from agentui.vendors.sse import encode_comment
@@ -15,6 +15,12 @@ class OpenAIPlatform:
     """The part of a dialect of OpenAI's that does not depend on which API is spoken; see ``Vendor`` for the promises."""
 
     default_base_url = "https://api.openai.com"
+
+    trace_names = TraceNames("openai")
+
+    def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
+        """As it was written: the body asks for a stream."""
+        return endpoint, stream
 
     def stream_format(self, wire: WireRequest) -> StreamFormat:
         """Server-sent events; comments keep them alive."""

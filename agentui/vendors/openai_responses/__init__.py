@@ -11,7 +11,8 @@ from agentui.chat.request import ChatRequest, Operation, WireRequest
 from agentui.errors import UpstreamInvalid, UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import Prompt
+from agentui.vendors.base import Prompt, named_model, switch_stream
+from agentui.vendors.ending import MarkedEnd
 from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai_responses.errors import parse_error
 from agentui.vendors.openai_responses.prompt import render_prompt
@@ -59,6 +60,11 @@ class OpenAIResponses(OpenAIPlatform):
         """``/v1/responses`` or ``/v1/responses/input_tokens``; the model stands in the body."""
         return default_endpoint(operation)
 
+    def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
+        """The body as it is."""
+        stream = switch_stream(body, stream=stream)
+        return WireRequest(VENDOR, "chat", named_model(body, model), stream, default_endpoint("chat"), body)
+
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
         """Another model or stream switch; see ``request``. References to items made here, and other vendors' thoughts, mean
         nothing to OpenAI, so a request that holds some is put together anew."""
@@ -89,6 +95,10 @@ class OpenAIResponses(OpenAIPlatform):
     def stream_parser(self) -> ResponsesStreamParser:
         """A fresh machine; see ``stream``."""
         return ResponsesStreamParser()
+
+    def stream_end(self) -> MarkedEnd:
+        """Finds ``response.completed`` and its kin."""
+        return MarkedEnd(ResponsesStreamParser())
 
     def stream_renderer(self, wire: WireRequest) -> ResponsesStreamRenderer:
         """A fresh machine; see ``stream`` and ``events``."""
