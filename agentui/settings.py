@@ -8,15 +8,17 @@ import sys
 from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MIB = 1024 * 1024
 MIN_TOKEN = 8
-PREFIX = "agentui_"
-"""What the names of all our variables begin with."""
+
+CommaSeparated = Annotated[tuple[str, ...], NoDecode]
+"""Texts that the environment gives as one, with commas between them (and not as JSON)."""
 
 
 def default_data_folder() -> Path:
@@ -28,13 +30,13 @@ def default_data_folder() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "agentui"
 
 
-class Settings(BaseModel):
+class Settings(BaseSettings):
     """What can be set: what is given, then what the environment says (in capitals or not), then the defaults.
 
     Times are seconds, sizes are bytes. Raises ValidationError.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="AGENTUI_", extra="ignore", frozen=True)
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(7860, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
@@ -48,14 +50,14 @@ class Settings(BaseModel):
     )
     token: SecretStr | None = Field(None, description="Access token that every request must carry. Required beyond loopback.")
     insecure: bool = Field(False, description="Listen beyond loopback without a token.")
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: CommaSeparated = Field(
         (), description="Further names this server may be called by (Host header), comma separated."
     )
-    cors_origins: tuple[str, ...] = Field((), description="Web origins whose pages may call this server, comma separated.")
+    cors_origins: CommaSeparated = Field((), description="Web origins whose pages may call this server, comma separated.")
     allow_private: bool | None = Field(
         None, description="Whether pipelines may call private addresses; unset: only when listening on loopback."
     )
-    trusted_proxies: tuple[str, ...] = Field(
+    trusted_proxies: CommaSeparated = Field(
         (), description="Addresses or networks of proxies whose X-Forwarded-For is believed, comma separated."
     )
     rate_limit: int = Field(0, ge=0, description="Requests to models that one address may make a minute; 0: any number.")
@@ -100,11 +102,6 @@ class Settings(BaseModel):
     idempotency_bytes: int = Field(256 * MIB, ge=0, description="How much of such answers is kept in all, compressed.")
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
-
-    def __init__(self, **given: Any) -> None:
-        told = {name.lower(): value for name, value in os.environ.items()}
-        read = {name: told[key] for name in type(self).model_fields if (key := f"{PREFIX}{name}") in told}
-        super().__init__(**{**read, **given})
 
     @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", mode="before")
     @classmethod
