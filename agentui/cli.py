@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
+from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps_pretty
-from agentui.pipeline.folder import parse_document
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import compile_plan

@@ -17,9 +17,9 @@ from agentui.api.chats import ROUTES as TAVERN_ROUTES
 from agentui.api.editor.routes import ROUTES as EDITOR_ROUTES
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
+from agentui.documents.document import ID_PATTERN
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.jsonio import Json
-from agentui.pipeline.spec import ID_PATTERN
 from agentui.settings import Settings
 
 OPENAPI_VERSION = "3.1.0"

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
+from agentui.documents.document import MAX_FILE_BYTES
 from agentui.errors import BadRequest, WrongContentType
 from agentui.http.reading import read_body
 from agentui.http.state import STATE
 from agentui.jsonio import InvalidJson, Json, dumps, loads
-from agentui.pipeline.spec import MAX_FILE_BYTES
 
 M = TypeVar("M", bound=BaseModel)
 

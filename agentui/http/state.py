@@ -10,9 +10,10 @@ from agentui.api.proxy.detached import Unattended
 from agentui.http.workers import Siblings
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
-from agentui.pipeline.library import PipelineLibrary, PresetLibrary
+from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.run import Services
+from agentui.presets import PresetLibrary
 from agentui.redaction import Redactor
 from agentui.settings import Settings
 from agentui.store.lazy import LazyStore

@@ -1,26 +1,23 @@
-"""The pipelines and the presets: two folders of documents."""
+"""The pipelines: a folder of documents, each compiled to a plan, one of them active."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
+from agentui.documents.folder import FolderLibrary
 from agentui.errors import Conflict, InvalidPipeline, NotFound, Problem
 from agentui.files import signature_of, write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
-from agentui.pipeline.folder import FolderLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.plan import Plan, compile_plan
-from agentui.pipeline.spec import problems_of
 
 
 class PipelineLibrary(FolderLibrary[Plan]):
     """The pipelines, each compiled once, and which of them serves a caller who names none.
 
-    ``data/state.json`` remembers the choice; without one (or when it is gone) ``default_active`` serves. Listeners also hear
-    of another active pipeline, with no ids.
+    ``data/state.json`` remembers the choice; without one (or when it is gone) ``default_active`` serves. Listeners are
+    also called, with no ids, when another pipeline is made active.
     """
 
     kind: ClassVar[str] = "pipelines"
@@ -50,12 +47,18 @@ class PipelineLibrary(FolderLibrary[Plan]):
             if signature is not None and signature != self._state_signature:
                 self._state_signature = signature
                 self._state = _read_state(self._state_file)
-                self.tell(frozenset())
+                self.notify(frozenset())
             return changed
 
     def understand(self, id: str, document: Mapping[str, Json]) -> tuple[Plan, tuple[Problem, ...]]:
-        """Compile the pipeline."""
-        plan = compile_plan(id, document, self._catalog)
+        """Compile the pipeline. Raises InvalidPipeline."""
+        try:
+            plan = compile_plan(id, document, self._catalog)
+        except InvalidPipeline:
+            raise
+        except Exception as error:
+            text = f"A node type failed while it was set up: {type(error).__name__}."
+            raise InvalidPipeline(text, (Problem("node.crashed", text),)) from error
         return plan, plan.warnings
 
     def plan(self, id: str) -> Plan:
@@ -95,7 +98,7 @@ class PipelineLibrary(FolderLibrary[Plan]):
             write_atomically(self._state_file, dumps_pretty(state))
             self._state = state
             self._state_signature = signature_of(self._state_file)
-            self.tell(frozenset())
+            self.notify(frozenset())
 
     def note_rename(self, id: str, new_id: str) -> None:
         """The active pipeline stays active under its new id."""
@@ -116,39 +119,3 @@ def _read_state(path: Path) -> dict[str, Json]:
     except (OSError, InvalidJson):
         return {}
     return state if isinstance(state, dict) else {}
-
-
-class Preset(BaseModel):
-    """A named configuration for a ProviderCall node. Unknown fields are kept."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-    format: Literal[1]
-    name: str = Field(min_length=1, max_length=200, description="What people choose by.")
-    description: str = ""
-    provider: Literal["caller", "openai", "openai_responses", "claude", "gemini"] = "openai"
-    base_url: str = ""
-    endpoint: str = ""
-    headers: dict[str, str] = Field(default_factory=dict)
-    model: str = ""
-    template: str = ""
-    models: list[str] = Field(default_factory=list, description="Models to offer in the editor.")
-    hosts: list[str] = Field(default_factory=list, description="Hosts that the preset's keys are meant for.")
-
-
-class PresetLibrary(FolderLibrary[Preset]):
-    """The presets."""
-
-    kind: ClassVar[str] = "presets"
-    noun: ClassVar[str] = "preset"
-
-    def understand(self, id: str, document: Mapping[str, Json]) -> tuple[Preset, tuple[Problem, ...]]:
-        """Check the preset's fields."""
-        try:
-            return Preset.model_validate(document), ()
-        except ValidationError as error:
-            raise InvalidPipeline(f"The preset {id!r} has wrong fields.", problems_of(error)) from error
-
-    def preset(self, id: str) -> Preset:
-        """The preset that serves under this id. Raises NotFound, InvalidPipeline."""
-        return self.good(id)

@@ -24,10 +24,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
+from agentui.documents.document import problems_of
 from agentui.errors import AgentUIError, Problem
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.spec import problems_of
 from agentui.templating.expressions import Expression, ExpressionError, compile_expression
 from agentui.templating.json_body import JsonTemplate, compile_json
 from agentui.templating.text import Template, TemplateSyntaxError, TextTemplate, compile_text

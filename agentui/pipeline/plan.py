@@ -3,15 +3,15 @@
 Who waits for whom is a graph of networkx, which lives as long as the compiling; a run only counts down integers.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import networkx as nx
 
+from agentui.documents.document import version_of
 from agentui.errors import InvalidPipeline, Problem
-from agentui.jsonio import Json, dumps
+from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
 from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
@@ -63,11 +63,6 @@ class Plan:
     uses_memory: bool
     variables: frozenset[str] | None
     warnings: tuple[Problem, ...]
-
-
-def version_of(document: Json) -> str:
-    """A short hash that changes whenever the document does."""
-    return hashlib.sha256(dumps(document)).hexdigest()[:16]
 
 
 def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:

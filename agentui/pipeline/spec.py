@@ -4,16 +4,16 @@ Only the fields that the engine reads are checked; unknown ones are allowed and 
 the documents that people wrote and never as what we understood of them.
 """
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agentui.documents.document import ID_PATTERN, problems_of
 from agentui.errors import InvalidPipeline, Problem
 from agentui.jsonio import Json
 
-ID_PATTERN = r"[A-Za-z0-9_-]{1,64}"
 MAX_NODES = 500
-MAX_FILE_BYTES = 2 * 1024 * 1024
 
 
 class NodeSpec(BaseModel):
@@ -57,27 +57,18 @@ def parse_spec(document: Json) -> PipelineSpec:
     try:
         return PipelineSpec.model_validate(document)
     except ValidationError as error:
-        problems = problems_of(error, document)
+        problems = tuple(_at_its_node(problem, document) for problem in problems_of(error))
         raise InvalidPipeline("This is not a pipeline document.", problems) from error
 
 
-def problems_of(error: ValidationError, document: Json = None, node: str | None = None) -> tuple[Problem, ...]:
-    """A pydantic error as problems: the field as a dotted path, and the node where the path leads into one."""
-    problems = []
-    for item in error.errors(include_url=False, include_input=False):
-        path = [str(part) for part in item["loc"]]
-        where = node
-        if node is None and len(path) >= 2 and path[0] == "nodes" and path[1].isdigit():
-            where = _node_id(document, int(path[1]))
-            path = path[2:]
-        problems.append(Problem("spec.invalid", item["msg"], node=where, field=".".join(path) or None))
-    return tuple(problems)
-
-
-def _node_id(document: Json, position: int) -> str:
-    """The id of the node at a position, or its number where it has none."""
-    try:
-        name = document["nodes"][position]["id"]
-    except (KeyError, IndexError, TypeError):
-        return f"#{position + 1}"
-    return name if isinstance(name, str) else f"#{position + 1}"
+def _at_its_node(problem: Problem, document: Json) -> Problem:
+    """The problem with the node's id (its number where it has none) in place of the path ``nodes.3`` that leads into it."""
+    path = (problem.field or "").split(".")
+    if len(path) < 2 or path[0] != "nodes" or not path[1].isdigit():
+        return problem
+    match document["nodes"][int(path[1])]:
+        case {"id": str(name)}:
+            node = name
+        case _:
+            node = f"#{int(path[1]) + 1}"
+    return replace(problem, node=node, field=".".join(path[2:]) or None)

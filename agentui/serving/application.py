@@ -35,10 +35,11 @@ from agentui.jsonio import dumps
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
-from agentui.pipeline.library import PipelineLibrary, PresetLibrary
+from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Services
+from agentui.presets import PresetLibrary
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.settings import Settings

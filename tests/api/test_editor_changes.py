@@ -85,7 +85,7 @@ async def test_a_reader_that_comes_back_hears_what_it_missed_once(editor: Editor
 async def test_a_reader_that_missed_too_much_is_told_to_read_anew(editor: Editor, server: Server) -> None:
     [(first, _)] = await ids_and_changes(editor, None, 1)
     for number in range(KEPT + 1):
-        server.state.pipelines.tell(frozenset({f"gone{number}"}))
+        server.state.pipelines.notify(frozenset({f"gone{number}"}))
     for last in (first, "changes_of_another_start-3", "nonsense"):
         [(id, change)] = await ids_and_changes(editor, last, 1)
         assert (change["kind"], change["id"]) == ("reset", None)

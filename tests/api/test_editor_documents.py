@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from agentui.documents.document import MAX_FILE_BYTES
 from agentui.errors import NotFound
-from agentui.pipeline.spec import MAX_FILE_BYTES
 from tests.api.editor_client import BROKEN, editing, say
 from tests.conftest import StartServer
 

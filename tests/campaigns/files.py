@@ -15,11 +15,13 @@ from typing import Any, Final
 import aiohttp
 
 from agentui.demo import DemoSettings, start_demo
+from agentui.documents.document import Entry
+from agentui.documents.folder import FolderLibrary
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.folder import Entry, FolderLibrary
-from agentui.pipeline.library import PipelineLibrary, PresetLibrary
+from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.presets import PresetLibrary
 from tests.campaigns.campaign import Campaign, Trial
 from tests.conftest import ROOT, Server, call, servers
 

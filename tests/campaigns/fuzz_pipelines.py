@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final, cast
 
+from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json, dumps, loads
 from agentui.pipeline.executor import PipelineExecutor
-from agentui.pipeline.folder import parse_document
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from unittest.mock import patch
 
-from agentui.pipeline.folder import FolderLibrary
+from agentui.documents.folder import FolderLibrary
 from tests.campaigns.campaign import Trial
 from tests.campaigns.flips import flips
 

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
+from agentui.documents.folder import FolderLibrary
 from agentui.jsonio import Json
-from agentui.pipeline.folder import FolderLibrary
 from agentui.templating import ExpressionError, TemplateSyntaxError, compile_expression, compile_text
 from agentui.templating.macros import Insert
 from agentui.templating.scope import Frame

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from aiohttp import web
 
 from agentui.api.editor.streams import send_events, sse_event
+from agentui.documents.folder import FolderLibrary
 from agentui.errors import NotFound
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.http.state import STATE, State
 from agentui.ids import new_id
-from agentui.pipeline.folder import FolderLibrary
 
 KEPT = 256
 """How many changes a reader may miss before it is told to read everything anew."""
@@ -47,8 +47,8 @@ class ChangeFeed:
         self._news = asyncio.Event()
         self._is_closed = False
         self._active = self._active_now()
-        state.pipelines.listen(self._hear_pipelines)
-        state.presets.listen(lambda ids: self._hear("preset", state.presets, ids))
+        state.pipelines.subscribe(self._hear_pipelines)
+        state.presets.subscribe(lambda ids: self._hear("preset", state.presets, ids))
 
     def close(self) -> None:
         """The server stops: let every reader end."""

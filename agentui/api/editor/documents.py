@@ -12,12 +12,12 @@ from typing import Any
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentui.documents.document import MAX_FILE_BYTES, Entry
+from agentui.documents.folder import FolderLibrary
+from agentui.documents.versions import MAX_VERSION_NAME, Version
 from agentui.errors import Problem
 from agentui.http.route import Route, answer, read_json, read_model, whole_number
 from agentui.jsonio import Json
-from agentui.pipeline.files import MAX_VERSION_NAME, Version
-from agentui.pipeline.folder import Entry, FolderLibrary
-from agentui.pipeline.spec import MAX_FILE_BYTES
 
 Library = FolderLibrary[Any]
 

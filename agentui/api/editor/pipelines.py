@@ -13,9 +13,9 @@ from agentui.api.editor.documents import (
     DocumentState,
     NewId,
 )
+from agentui.documents.document import Entry
 from agentui.http.route import Route, answer
 from agentui.http.state import STATE
-from agentui.pipeline.folder import Entry
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.spec import PipelineSpec

@@ -6,7 +6,7 @@ from agentui.api.editor import documents
 from agentui.api.editor.documents import DELETE_HEADERS, SAVE_HEADERS, DocumentLine, DocumentState
 from agentui.http.route import Route, answer
 from agentui.http.state import STATE
-from agentui.pipeline.library import Preset, PresetLibrary
+from agentui.presets import Preset, PresetLibrary
 
 
 def _library(request: web.Request) -> PresetLibrary:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from aiohttp import web
 
+from agentui.documents.document import parse_document
 from agentui.errors import Problem
 from agentui.http.route import Route, answer
 from agentui.jsonio import Json
-from agentui.pipeline.folder import parse_document
 from agentui.shipped import shipped
 
 GALLERY = shipped("pipelines")

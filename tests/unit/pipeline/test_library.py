@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import model_validator
 
+from agentui.documents.document import MAX_FILE_BYTES
+from agentui.documents.versions import KEPT_VERSIONS
 from agentui.errors import (
     BadRequest,
     BodyTooLarge,
@@ -23,11 +25,10 @@ from agentui.errors import (
 )
 from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps, dumps_pretty, loads
-from agentui.pipeline.files import KEPT_VERSIONS
-from agentui.pipeline.library import PipelineLibrary, PresetLibrary
+from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog, Node, NodeParams, node
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.spec import MAX_FILE_BYTES
+from agentui.presets import PresetLibrary
 
 
 class LandmineParams(NodeParams):

@@ -1,4 +1,4 @@
-"""A folder of JSON documents that people edit while the server runs.
+"""``FolderLibrary``: the documents of one folder, read again when they change and saved whole.
 
     entry = what the file says now (perhaps broken)  +  what serves (the last good version of it)
 
@@ -8,7 +8,6 @@ Everything here is synchronous and may be called from any thread; looking someth
 import asyncio
 import hashlib
 import os
-import re
 import stat
 import threading
 import time
@@ -17,10 +16,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Generic, TypeAlias, TypeVar
+from typing import ClassVar, Generic, TypeAlias
 
-import orjson
-
+from agentui.documents.document import (
+    MAX_FILE_BYTES,
+    Entry,
+    Good,
+    T,
+    check_new_id,
+    etag_of,
+    hash_of,
+    is_id,
+    parse_document,
+    version_of,
+)
+from agentui.documents.versions import Version, Versions
 from agentui.errors import (
     BadRequest,
     BodyTooLarge,
@@ -33,18 +43,10 @@ from agentui.errors import (
     Problem,
 )
 from agentui.files import move_file, remove_file, write_atomically
-from agentui.jsonio import InvalidJson, Json, dumps, dumps_pretty, loads
-from agentui.pipeline.files import Version, Versions, etag_of, hash_of
-from agentui.pipeline.plan import version_of
-from agentui.pipeline.spec import ID_PATTERN, MAX_FILE_BYTES
-
-T = TypeVar("T")
+from agentui.jsonio import Json, dumps, dumps_pretty
 
 POLL_SECONDS = 0.5
 
-_ID = re.compile(ID_PATTERN)
-_DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]", re.IGNORECASE)
-_BOM = b"\xef\xbb\xbf"
 _SETTLED_NS = 2_000_000_000
 
 Signature: TypeAlias = tuple[int, int, int, int]
@@ -53,54 +55,6 @@ Signature: TypeAlias = tuple[int, int, int, int]
 Found: TypeAlias = tuple[Path, os.stat_result | None]
 """Where a file really is, and its status; None when it went away after it was listed (perhaps with the whole folder, so
 only the next look tells)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Good(Generic[T]):
-    """A version that is understood. ``value`` is what it was understood as."""
-
-    value: T
-    etag: str
-    document: Mapping[str, Json]
-    problems: tuple[Problem, ...] = ()
-    """Warnings only."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry(Generic[T]):
-    """One file. ``document`` is None where the file is no JSON object, and ``text`` then says what stands in it.
-
-    ``modified`` is milliseconds since 1970. ``good`` is what serves: this version, or the last good one before it.
-    """
-
-    id: str
-    etag: str
-    modified: int
-    document: Mapping[str, Json] | None
-    text: str | None
-    problems: tuple[Problem, ...]
-    good: Good[T] | None
-
-    @property
-    def is_valid(self) -> bool:
-        """True when the file itself is good."""
-        return self.good is not None and self.good.etag == self.etag
-
-    @property
-    def name(self) -> str:
-        """The document's name, else the id."""
-        name = self._said("name")
-        return name or self.id
-
-    @property
-    def description(self) -> str:
-        """The document's description, "" where it has none."""
-        return self._said("description")
-
-    def _said(self, field: str) -> str:
-        document = self.document if self.document is not None else (self.good.document if self.good else {})
-        value = document.get(field)
-        return value if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +133,13 @@ class FolderLibrary(ABC, Generic[T]):
 
     # Following the folder
 
-    def listen(self, listener: Callable[[frozenset[str]], None]) -> None:
-        """Let ``listener`` hear the ids that changed, appeared or went. It is called in whatever thread noticed; none of them
+    def subscribe(self, listener: Callable[[frozenset[str]], None]) -> None:
+        """Call ``listener`` with the ids that changed, appeared or went. It is called in whatever thread noticed; none of them
         changes further while it is, so it must be quick."""
         self._listeners.append(listener)
 
-    def tell(self, ids: frozenset[str]) -> None:
-        """Tell the listeners of a change."""
+    def notify(self, ids: frozenset[str]) -> None:
+        """Call the listeners with the ids that changed."""
         for listener in self._listeners:
             listener(ids)
 
@@ -206,7 +160,7 @@ class FolderLibrary(ABC, Generic[T]):
             try:
                 files = dict(self._scan())
             except OSError as error:
-                # A folder that is away for a moment (a share, a checkout) must not take the pipelines with it.
+                # A folder that is away for a moment (a share, a checkout) must not take the documents with it.
                 self._ignored = (f"The folder {self.folder.name!r} cannot be read: {error.strerror}.",)
                 return frozenset()
             for id in before.keys() - files.keys():
@@ -217,7 +171,7 @@ class FolderLibrary(ABC, Generic[T]):
             after = self._entries
             changed = frozenset(id for id in before.keys() | after.keys() if before.get(id) is not after.get(id))
             if changed:
-                self.tell(changed)
+                self.notify(changed)
             return changed
 
     def _scan(self) -> Iterator[tuple[str, Found]]:
@@ -229,7 +183,7 @@ class FolderLibrary(ABC, Generic[T]):
                 id, dot, ending = item.name.rpartition(".")
                 if item.name.startswith(".") or ending.lower() != "json":
                     continue
-                if not (dot and _ID.fullmatch(id) and ending == "json"):
+                if not (dot and is_id(id) and ending == "json"):
                     ignored.append(f"{item.name!r} is left out: name it with letters, digits, '_' and '-', then .json.")
                     continue
                 found = _examine(item, root)
@@ -287,9 +241,6 @@ class FolderLibrary(ABC, Generic[T]):
             value, warnings = self.understand(id, document)
         except InvalidPipeline as error:
             return error.problems or (Problem("document.invalid", error.message),)
-        except Exception as error:  # noqa: BLE001 - a stranger's node type may raise anything; it costs one file, not the server
-            text = f"A node type failed while it was set up: {type(error).__name__}."
-            return (Problem("node.crashed", text),)
         return Good(value, etag, document, warnings)
 
     def _put_broken(self, id: str, status: os.stat_result, raw: bytes, problem: Problem) -> None:
@@ -316,7 +267,7 @@ class FolderLibrary(ABC, Generic[T]):
         saved too; what served before goes on serving then. Raises BadRequest, BodyTooLarge, PreconditionRequired,
         PreconditionFailed (details: ``current``, ``etag``), Conflict, NotSaved.
         """
-        _check_id(id)
+        check_new_id(id)
         if not isinstance(document, dict):
             raise BadRequest(f"A {self.noun} is a JSON object.")
         data = dumps_pretty(document)
@@ -339,12 +290,12 @@ class FolderLibrary(ABC, Generic[T]):
             self.check_delete(id)
             remove_file(self._path(id))
             self._forget(id)
-            self.tell(frozenset({id}))
+            self.notify(frozenset({id}))
 
     def rename(self, id: str, new_id: str, if_match: str | None) -> Entry[T]:
         """Give a document another id, its versions with it. Where a removed document of that id left versions, these come
         after them. Raises as ``save`` does, and NotFound."""
-        _check_id(new_id)
+        check_new_id(new_id)
         with self._lock:
             self.refresh()
             entry = self.entry(id)
@@ -362,7 +313,7 @@ class FolderLibrary(ABC, Generic[T]):
             self._look(new_id, new, new.stat())
             self.note_rename(id, new_id)
             self._forget(id)
-            self.tell(frozenset({id, new_id}))
+            self.notify(frozenset({id, new_id}))
             return self.entry(new_id)
 
     def note_rename(self, id: str, new_id: str) -> None:
@@ -423,7 +374,7 @@ class FolderLibrary(ABC, Generic[T]):
 
     def _known_versions(self, id: str) -> Versions:
         """Removed documents keep their versions, so the id need not be in the folder; but it must be an id."""
-        if not _ID.fullmatch(id):
+        if not is_id(id):
             raise NotFound(f"There is no {self.noun} {id!r}.")
         return self._versions(id)
 
@@ -484,27 +435,6 @@ def _examine(item: "os.DirEntry[str]", root: Path) -> Found | str | None:
     except OSError:
         return path, None
     return (path, status) if stat.S_ISREG(status.st_mode) else "it is no regular file."
-
-
-def parse_document(raw: bytes) -> dict[str, Json] | Problem:
-    """A file's document, or what keeps it from being one, with line and column where the parser knows them."""
-    try:
-        document = loads(raw.removeprefix(_BOM))
-    except InvalidJson as error:
-        cause = error.__cause__
-        if isinstance(cause, orjson.JSONDecodeError):
-            return Problem("json.syntax", f"This is not JSON: {cause.msg}.", line=cause.lineno, column=cause.colno)
-        return Problem("json.syntax", f"This is not JSON: {error}.")
-    if not isinstance(document, dict):
-        return Problem("json.not_object", "The file holds JSON, but no object.", line=1, column=1)
-    return document
-
-
-def _check_id(id: str) -> None:
-    if not _ID.fullmatch(id):
-        raise BadRequest("An id has 1 to 64 letters, digits, '_' and '-'.", param="id")
-    if _DEVICE.fullmatch(id):
-        raise BadRequest(f"Windows can have no file called {id!r}; choose another id.", param="id")
 
 
 def _precondition_failed(message: str, entry: Entry[T] | None) -> PreconditionFailed:

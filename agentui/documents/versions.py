@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agentui.documents.document import etag_of, hash_of
 from agentui.errors import NotFound
 from agentui.files import move_file, remove_file, write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
@@ -120,13 +121,3 @@ class Versions:
 
     def _path(self, version: Version) -> Path:
         return self._folder / f"{version.number:06d}-{version.time}-{hash_of(version.etag)}.json"
-
-
-def etag_of(version_hash: str) -> str:
-    """A version's hash as HTTP quotes it."""
-    return f'"{version_hash}"'
-
-
-def hash_of(etag: str) -> str:
-    """The hash inside an ETag."""
-    return etag.strip('"')
