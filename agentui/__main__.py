@@ -3,17 +3,12 @@
 Started as a file or a folder (a double click, ``python agentui``) it starts the demo.
 """
 
-import gc
 import sys
 from pathlib import Path
-
-GC_THRESHOLD = 5_000
-"""Imports make many objects and hardly any garbage: at Python's 700 the search for it takes a tenth of a start."""
 
 
 def main() -> None:
     """Enter the environment, then the command line."""
-    gc.set_threshold(GC_THRESHOLD)
     if not __package__:
         sys.path[0] = str(Path(__file__).resolve().parent.parent)
         if len(sys.argv) == 1:

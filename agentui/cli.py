@@ -12,9 +12,11 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
+from agentui.demo import start_demo
 from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
+from agentui.http.openapi import build_openapi
 from agentui.jsonio import Json, dumps_pretty
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
@@ -22,6 +24,7 @@ from agentui.pipeline.plan import compile_plan
 from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import SecretStore, check_key
 from agentui.serving.process import Refusal, run, serve
+from agentui.serving.supervisor import supervise
 from agentui.settings import Settings, secret_environment
 from agentui.shipped import Shipped, shipped
 from agentui.store.address import place_of
@@ -122,8 +125,6 @@ def _serve(options: argparse.Namespace) -> int:
     if settings.workers == 1:
         run(serve(settings, greet))
     else:
-        from agentui.serving.supervisor import supervise
-
         run(supervise(settings, greet))
     return 0
 
@@ -182,9 +183,6 @@ def _make_folder(name: str, folder: Path) -> None:
 
 
 async def _demo_until_stopped(settings: Settings) -> None:
-    # The built-in model speaks four dialects; every other command does without it.
-    from agentui.demo import start_demo
-
     demo = await start_demo()
     try:
         greet = partial(_say_hello, settings, demo=True)
@@ -257,9 +255,6 @@ def _problems(file: Path, catalog: Any) -> Sequence[Problem]:
 
 
 def _openapi(options: argparse.Namespace) -> int:
-    # It describes the memory's routes, so it loads what a server without sessions never needs.
-    from agentui.http.openapi import build_openapi
-
     print(dumps_pretty(build_openapi(_settings(options))).decode(), end="")
     return 0
 

@@ -1,7 +1,4 @@
-"""``Seal``: encryption with Fernet, and the file that keeps its key. The only import of cryptography.
-
-Loading it takes 7 MB, so ``store`` does that when there is something sealed.
-"""
+"""``Seal``: encryption with Fernet, and the file that keeps its key. The only import of cryptography."""
 
 import contextlib
 import os

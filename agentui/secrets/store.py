@@ -12,15 +12,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from agentui.errors import AgentUIError, BadRequest, Forbidden, NodeFailed, NotFound
 from agentui.files import write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_pretty, loads
 from agentui.secrets.origins import origin_of, read_origins
-
-if TYPE_CHECKING:
-    from agentui.secrets.sealing import Seal
+from agentui.secrets.sealing import Seal, read_or_make_key
 
 FILE = "secrets.json"
 KEY_FILE = "secret.key"
@@ -62,7 +60,7 @@ class SecretStore:
     ) -> None:
         self._folder = folder
         self._env = {_in_env(name): entry for name, entry in _environment(env).items()}
-        self._given = None if key is None else _seal_of(key)
+        self._given = None if key is None else Seal(key)
         self._now = now
         self._looked: float | None = None
         self._stamp: tuple[int, int, int, int] | None = None
@@ -114,10 +112,6 @@ class SecretStore:
                 found[key] = _listed(key, entry)
         return sorted(found.values(), key=lambda known: known.name.lower())
 
-    def check_origin(self, secret: Secret, url: str) -> None:
-        """Raise Forbidden unless the secret may go to the URL's origin (BadRequest when the URL has none)."""
-        check_origin(secret, url)
-
     def _open(self, key: str, name: str) -> Secret:
         """Unseal one entry."""
         if self._broken is not None:
@@ -138,13 +132,13 @@ class SecretStore:
             secret=name,
         )
 
-    def _seal(self, *, make: bool) -> "Seal":
+    def _seal(self, *, make: bool) -> Seal:
         """The store's seal; the key file is made when it is missing and ``make`` says so."""
         if self._given is not None:
             return self._given
         path = self._folder / KEY_FILE
         try:
-            return _seal_of(_made_key(path) if make else path.read_text("ascii"))
+            return Seal(read_or_make_key(path) if make else path.read_text("ascii"))
         except FileNotFoundError:
             raise NodeFailed(
                 f"The key {KEY_FILE} of the secret store is gone; put it back or store the secrets again."
@@ -242,23 +236,10 @@ def _environment(env: Mapping[str, str]) -> dict[str, _Variable]:
 
 def check_key(key: str) -> None:
     """Raise ValueError unless this can be the store's key."""
-    _seal_of(key)
+    Seal(key)
 
 
-def _seal_of(key: str) -> "Seal":
-    """A seal with this key. Raises ValueError when it is none."""
-    from agentui.secrets.sealing import Seal
-
-    return Seal(key)
-
-
-def _made_key(path: Path) -> str:
-    from agentui.secrets.sealing import read_or_make_key
-
-    return read_or_make_key(path)
-
-
-def _unsealed(seal: "Seal", entry: Json) -> Json:
+def _unsealed(seal: Seal, entry: Json) -> Json:
     """What an entry's seal holds; None when it cannot be opened."""
     match entry:
         case {"sealed": str(sealed)} if (data := seal.open(sealed)) is not None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from agentui.heap import settle, share_heaps
 from agentui.http.state import STATE
 from agentui.http.workers import Family
 from agentui.logs import set_up_logging
@@ -93,7 +92,6 @@ async def serve_until(
 
     One of a ``family`` shares its port with the others.
     """
-    share_heaps()
     secret_env = secret_environment()
     app = create_app(settings, named_origins=named_origins, secret_env=secret_env, default_active=active, family=family)
     state = app[STATE]
@@ -103,7 +101,6 @@ async def serve_until(
         port = await listener.start(settings.host, settings.port, reuse_port=family is not None)
     except OSError as error:
         raise cannot_listen(settings, error) from error
-    settle()
     greet(port)
     try:
         await stop.asked.wait()
