@@ -6,9 +6,7 @@ log, a trace, an event or an error message goes through it.
 
 import base64
 import json
-import logging
 import re
-import traceback
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from urllib.parse import quote
@@ -107,38 +105,6 @@ class Redactor:
             pairs = {form: _mask(value) for value in self._values for form in _forms(value)}
             self._forms = sorted(pairs.items(), key=lambda pair: -len(pair[0]))
         return self._forms
-
-
-class RedactingFilter(logging.Filter):
-    """Takes secrets out of log records: message, exception and stack.
-
-    Put it on handlers, since a logger's filters do not see what its children log. Beside the known values it masks what
-    looks like a credential: ``aiohttp.server`` logs malformed requests as they came, their Authorization included.
-    """
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrite the record in place; it is always logged."""
-        try:
-            message = record.getMessage()
-        except (TypeError, ValueError):  # arguments that do not fit; logging would print them raw to stderr
-            message = str(record.msg)
-        record.msg, record.args = self._clean(message), None
-        if record.exc_info and record.exc_info[1] is not None:
-            record.exc_text = "".join(traceback.format_exception(record.exc_info[1])).rstrip("\n")
-        record.exc_info = None
-        if record.exc_text:
-            record.exc_text = self._clean(record.exc_text)
-        if record.stack_info:
-            record.stack_info = self._clean(record.stack_info)
-        return True
-
-    def _clean(self, text: str) -> str:
-        """By value, then by pattern."""
-        return mask_credentials(self._redactor.redact(text))
 
 
 def mask_credentials(text: str) -> str:

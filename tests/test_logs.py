@@ -66,7 +66,7 @@ def test_a_line_says_when_how_bad_who_and_what(written: io.StringIO) -> None:
 
 def test_fields_of_a_record_follow_and_keep_their_values(written: io.StringIO) -> None:
     fields = {"none": None, "yes": True, "number": 1.5, "path": "C:\\new", "said": 'a "b" = \\c', "items": {"a": 1}}
-    logging.getLogger("agentui.test").info("request", extra={"fields": fields})
+    logging.getLogger("agentui.test").info("request", extra=fields)
     [line] = written.getvalue().splitlines()
     if is_json(written):
         told = json.loads(line)
@@ -116,6 +116,37 @@ def test_a_secret_is_in_no_line_in_no_form(written: io.StringIO) -> None:
     assert written.getvalue().count("***") >= 3
 
 
+def test_a_secret_is_in_no_cause_of_an_exception_and_in_no_field(written: io.StringIO) -> None:
+    log = logging.getLogger("agentui.test")
+    try:
+        try:
+            raise KeyError(SECRET)
+        except KeyError as cause:
+            raise ValueError(f"bad {SECRET}") from cause
+    except ValueError:
+        log.exception("it failed", extra={"said": SECRET, "seen": [{"key": SECRET}]})
+    assert SECRET not in written.getvalue()
+    [line] = lines(written)
+    assert "ValueError: bad ***6677" in line["exception"] and "Traceback" in line["exception"]
+    assert line["said"].startswith("***")
+
+
+def test_arguments_that_do_not_fit_still_hide_the_secret(written: io.StringIO) -> None:
+    # Ours alone: pytest's own handlers raise what logging prints.
+    record = logging.LogRecord("agentui.test", logging.INFO, __file__, 1, "one %s " + SECRET, (1, SECRET), None)
+    logging.getLogger().handlers[0].handle(record)
+    assert SECRET not in written.getvalue()
+    [line] = lines(written)
+    assert line["event"].startswith("one %s ***")
+
+
+def test_a_credential_is_hidden_that_nobody_registered(written: io.StringIO) -> None:
+    logging.getLogger("agentui.test").info(f"Authorization: Bearer {SECRET[::-1]}")
+    assert SECRET[::-1] not in written.getvalue()
+    [line] = lines(written)
+    assert line["event"] == "Authorization: ***"
+
+
 async def test_lines_of_tasks_and_threads_name_their_own_request(written: io.StringIO) -> None:
     log = logging.getLogger("agentui.test")
 
@@ -142,7 +173,6 @@ async def test_lines_of_tasks_and_threads_name_their_own_request(written: io.Str
 async def asking(start_server: StartServer, mock: Mock, written: io.StringIO, **settings: object) -> Server:
     server = await start_server({"default": call("caller", mock.origin)}, **settings)
     root = logging.getLogger()
-    root.handlers[0].filters[:] = []
     settings_of = server.state.settings.model_copy(update={"log_format": "json" if is_json(written) else "text"})
     set_up_logging(server.state.redactor, settings_of)
     root.handlers[0].setStream(written)  # type: ignore[attr-defined]

@@ -188,9 +188,9 @@ class Telemetry:
             tokens = told_tokens(run)
             self.counters.count_run(run, tokens)
             if self._logs_requests:
-                log.info("request", extra={"fields": _fields(route, status, started, run, tokens)})
+                log.info("request", extra=_fields(route, status, started, run, tokens))
         elif self._logs_requests and route.is_proxied:
-            log.info("request", extra={"fields": _fields(route, status, started)})
+            log.info("request", extra=_fields(route, status, started))
         if trace is not None:
             trace.end(route.name, request_id, status)
         REQUEST.reset(log_token)
