@@ -24,7 +24,6 @@ MODULES = (
     "jsontext",
     "macros",
     "names",
-    "problems",
     "provenance",
     "redact",
     "runlog",

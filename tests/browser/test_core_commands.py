@@ -126,7 +126,7 @@ async def test_commands_on_documents_that_lack_everything_change_nothing_and_nev
           const readers = [
             (d) => graph.order(d), (d) => graph.layout(d), (d) => graph.references(d), (d) => graph.answerOf(d), (d) =>
               graph.align(d, ["n1", "n2"], "left"),
-            (d) => problems.localProblems(d, {}), (d) => redact.redactDocument(d), (d) => compare.compareDocuments(d, {}),
+            (d) => redact.redactDocument(d), (d) => compare.compareDocuments(d, {}),
               (d) => compare.mergeDocuments(d, {}, d),
             (d) => search.findInDocument(d, "n"), (d) => names.visibleNames(d, "n2", {contextNames: {names: [], paths: []}}),
               (d) => doc.completeDocument(d),

@@ -1,4 +1,4 @@
-"""What comes before what, who reads whom, what is wrong without asking the server, and where nodes stand."""
+"""What comes before what, who reads whom, who answers, and where nodes stand."""
 
 from typing import Any
 
@@ -149,10 +149,6 @@ def document(*nodes: Json, edges: tuple[str, ...] = (), **more: Json) -> Json:
     return {"format": 1, "name": "D", "nodes": list(nodes), "edges": [{"from": a, "to": b} for a, b in pairs], **more}
 
 
-def rows(*rows: Json) -> Json:
-    return {"id": "v", "type": "SetVars", "config": {"variables": list(rows)}}
-
-
 DOCUMENTS: list[Json] = [
     document(node("n1")),
     document(node("n1"), node("n1")),
@@ -168,92 +164,7 @@ DOCUMENTS: list[Json] = [
     document(node("n1", {"model": "{{ OUT.n1.x }}{{ OUT.n9 }}{{ OUT.a.b }}[[OUT4]]"})),
     document(node("n1", enabled=False), node("n2", {"model": "[[OUT1]]"}), edges=("n1>n2",)),
     document(node("1"), node("n2", {"model": "[[OUT1]]"}), edges=("1>n2",)),
-    document(node("n1", {"model": "{{ OUT.n1", "base_url": "[[SECRET:a]]", "endpoint": "[[SECRET:a]]"})),
-    document(node("n1", {"model": "é\n😀 {{ a|nope }} {{ b + c }} [[PROMPT]]", "headers": {"X-1": "{{ }}"}})),
-    document(node("n1", {"model": "{{ OUT.zz }} {{ broken"})),
-    document(
-        node(
-            "n1",
-            {"blocks": [{"text": "{% if %}", "name": "{{ ("}, {"kind": "history", "text": "{{ OUT.n8 }}"}], "oddity": "{{ ("},
-        )
-    ),
-    document(node("n1", {"template": '{"a": "{{ b|default(\\"c\\") }}", "d": {{ e|default("f") }}, [[PROMPT]]}'})),
-    document(
-        rows(
-            {"name": "1a", "value": "x"},
-            {"name": "OUT", "value": "x"},
-            {"name": "OUT3", "value": "x"},
-            {"name": "vars", "value": ""},
-        )
-    ),
-    document(
-        rows(
-            {"name": " ", "tier": "chat", "value": "x"},
-            {"name": "a.b c", "tier": "chat", "value": "x"},
-            {"name": "E", "mode": "expr", "value": "1"},
-        )
-    ),
-    document(
-        rows(
-            {"name": "J", "mode": "json", "value": '{"a": "{{ OUT.q|default(\\"r\\") }}"}'},
-            {"name": "S", "value": "[[PROMPT]]"},
-        )
-    ),
-    document(
-        {
-            "id": "r",
-            "type": "RawForward",
-            "config": {"extra_headers": {"A": "[[SECRET:s]] {{ OUT.u }}"}, "override_path": "/{{ b|upper(1) }}"},
-        }
-    ),
-    document(node("n1"), node("n2"), edges=("n1>n2",), extra={"unknown": True}),
-    {"format": 1, "name": "", "nodes": [], "edges": []},
-    {"format": 2, "name": "x", "nodes": [{"id": "a b", "type": "ProviderCall"}], "edges": []},
 ]
-
-
-def of_server(document: Json) -> set[tuple[Any, ...]]:
-    """Codes with severity and place; a read has a place on our side only, and a cycle may begin at any of its nodes."""
-    try:
-        problems = compile_plan("x", document, CATALOG).warnings
-    except InvalidPipeline as error:
-        problems = error.problems
-    return {
-        shown(problem.code, problem.severity, problem.node, problem.field, problem.line, problem.column) for problem in problems
-    }
-
-
-def shown(
-    code: str, severity: str, node: str | None, field: str | None, line: int | None, column: int | None
-) -> tuple[Any, ...]:
-    if code == "graph.cycle":
-        return (code, severity)
-    if code == "spec.invalid":
-        return (code, severity, node)
-    if code.startswith(("read.", "answer.", "node.")):
-        return (code, severity, node)
-    return (code, severity, node, field, line, column)
-
-
-async def test_local_problems_are_those_of_the_server(core: Evaluate) -> None:
-    types = {description["type"]: description for description in CATALOG.describe()}
-    found = await core(
-        "return arg.documents.map((each) => problems.localProblems(each, arg.types))", {"documents": DOCUMENTS, "types": types}
-    )
-    seen = set()
-    for document, local in zip(DOCUMENTS, found, strict=True):
-        server = of_server(document)
-        seen |= {each[0] for each in server}
-        assert {
-            shown(*(each[name] for name in ("code", "severity", "node", "field", "line", "column"))) for each in local
-        } == server, document
-        assert all(each["message"] for each in local)
-    assert len(seen) >= 18
-
-
-async def test_without_node_types_nothing_is_unknown(core: Evaluate) -> None:
-    odd = document({"id": "n1", "type": "Nothing", "config": {}})
-    assert await core("return problems.localProblems(arg, {})", odd) == []
 
 
 async def test_references_name_reader_node_and_field(core: Evaluate) -> None:

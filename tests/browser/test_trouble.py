@@ -135,9 +135,13 @@ async def test_the_server_stops_and_comes_back(open_calm: OpenCalm, restartable:
     await expect(page.get_by_text("Not saved: The server does not answer.")).to_be_visible()
     await expect(page.get_by_role("tab", name="Written while it was gone")).to_contain_text("Unsaved")
     assert await axe(page) == []
+    await page.get_by_role("tab", name="Problems").click()
+    await expect(page.get_by_text("Not checked as it is now.")).to_be_visible()
 
     await restartable.start()
     await expect(page.get_by_text("Server gone")).to_have_count(0, timeout=30_000)
+    # What could not be checked meanwhile is checked now.
+    await expect(page.get_by_text("No problems.")).to_be_visible()
     await page.keyboard.press("Control+s")
     await expect(page.get_by_text("Saved as default.")).to_be_visible()
     assert loads((restartable.folder / "pipelines" / "default.json").read_bytes())["name"] == "Written while it was gone"

@@ -73,16 +73,6 @@ export function upstream(document, id) {
 }
 
 /**
- * `upstream` for many nodes of one document: the edges are looked at once.
- * @param {Pipeline} document
- * @returns {(id: string) => Set<string>}
- */
-export function upstreamOf(document) {
-  const before = neighbours(document, {backwards: true});
-  return (id) => reach(before, id);
-}
-
-/**
  * The nodes that wait for a node, near or far.
  * @param {Pipeline} document
  * @param {string} id
@@ -260,23 +250,9 @@ export function references(document) {
  */
 export function answerOf(document) {
   if (document.answer != null) return nodesOf(document).some((node) => node.id === document.answer) ? document.answer : null;
-  const last = lastNodes(document);
-  return last.length === 1 ? last[0] : null;
-}
-
-/**
- * The enabled nodes that nothing follows.
- * @param {Pipeline} document
- * @returns {string[]}
- */
-export function lastNodes(document) {
-  const byId = new Map(nodesOf(document).map((node) => [node.id, node]));
-  return [...neighbours(document)]
-    .filter(([id, others]) => {
-      const node = byId.get(id);
-      return node !== undefined && isEnabled(node) && others.length === 0;
-    })
-    .map(([id]) => id);
+  const next = neighbours(document);
+  const last = nodesOf(document).filter((node) => isEnabled(node) && next.get(node.id)?.length === 0);
+  return last.length === 1 ? last[0].id : null;
 }
 
 /**

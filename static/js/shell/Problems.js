@@ -13,9 +13,11 @@ const NONE = [];
 export function Problems() {
   const problems = useStore((state) => activeTab(state)?.problems ?? NONE);
   const complaints = useStore((state) => state.server.complaints);
+  const isUnchecked = useStore((state) => activeTab(state)?.valid === null);
   return div(
     {className: 'problems'},
-    problems.length === 0 ? p({className: 'panel-empty'}, h(Icon, {name: 'check', className: 'text-good'}), t('app.noProblems')) : null,
+    isUnchecked ? p({className: 'panel-empty'}, h(Icon, {name: 'help'}), t('app.notChecked')) : null,
+    problems.length === 0 && !isUnchecked ? p({className: 'panel-empty'}, h(Icon, {name: 'check', className: 'text-good'}), t('app.noProblems')) : null,
     ul(
       {className: 'problem-list'},
       problems.map((problem, position) => li({key: position}, h(Line, {problem}))),

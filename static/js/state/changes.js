@@ -3,7 +3,7 @@ import {follow} from '../api/events.js';
 import {refreshLibrary} from './library.js';
 import {notifyFailure} from './notices.js';
 import {store} from './store.js';
-import {compareWithDisk} from './tabs.js';
+import {checkUnchecked, compareWithDisk} from './tabs.js';
 
 let isWatching = false;
 
@@ -37,6 +37,7 @@ async function take(change) {
 
 /** What happened while the server could not be heard. */
 async function catchUp() {
+  checkUnchecked();
   try {
     await refreshLibrary();
     for (const tab of store.get().tabs) if (tab.id !== null) await compareWithDisk(tab.id);

@@ -3,7 +3,6 @@ import {api, ApiFailure} from '../api/client.js';
 import {removeDraft, saveDraft} from '../api/drafts.js';
 import {emptyDocument, lostOf, parseDocument} from '../core/doc.js';
 import {push, redo as redoHistory, startHistory, undo as undoHistory} from '../core/history.js';
-import {localProblems} from '../core/problems.js';
 import {t} from '../words.js';
 import {ask, openDialog} from './dialogs.js';
 import {refreshLibrary} from './library.js';
@@ -458,17 +457,24 @@ export function checkSoon(key) {
   checkTimers.set(key, setTimeout(() => void check(key), CHECK_DELAY_MS));
 }
 
+/** Check every document whose last check got no answer: the server is back. */
+export function checkUnchecked() {
+  for (const tab of store.get().tabs) if (tab.valid === null) checkSoon(tab.key);
+}
+
 /** @param {string} key */
 async function check(key) {
   const tab = store.get().tabs.find((one) => one.key === key);
   if (!tab || tab.brokenText !== null) return;
   const doc = docOf(tab);
+  /** An answer about a document that has changed meanwhile says nothing. @param {Partial<Tab>} found */
+  const take = (found) => updateTab(key, (now) => (docOf(now) === doc ? found : {}));
   try {
     const {body} = await api.send('POST', '/api/validate', {document: doc});
-    updateTab(key, (now) => (docOf(now) === doc ? {problems: body.problems, hosts: body.hosts, valid: body.valid} : {}));
-  } catch {
-    // Without the server the editor still finds what needs no server.
-    const problems = localProblems(doc, store.get().nodeTypes);
-    updateTab(key, (now) => (docOf(now) === doc ? {problems, valid: problems.every((one) => one.severity !== 'error')} : {}));
+    take({problems: body.problems, hosts: body.hosts, valid: body.valid});
+  } catch (error) {
+    // What was wrong before is shown until the server is back.
+    take({valid: null});
+    if (!(error instanceof ApiFailure && error.code === 'offline')) notifyFailure(error);
   }
 }

@@ -71,9 +71,9 @@
  * @property {History} history
  * @property {Selection} selection
  * @property {Place | null} focus where the inspector should put the cursor
- * @property {Problem[]} problems
+ * @property {Problem[]} problems what the server's last check said
  * @property {string[]} hosts where keys would go
- * @property {boolean | null} valid null: not checked yet
+ * @property {boolean | null} valid null: not checked as it is now; `problems` are then those of before
  * @property {string | null} lastRun
  * @property {Record<string, any>} pins OUT by node id
  * @property {Sample} sample
