@@ -14,7 +14,6 @@ MODULES = (
     "commands",
     "compare",
     "curl",
-    "curly",
     "dialects",
     "doc",
     "estimate",

@@ -171,6 +171,8 @@ async def test_a_problem_is_marked_at_its_place_and_gone_when_it_is_mended(open_
     mark = editor.page.locator('[data-field="blocks.0.text"] .cm-lintRange-error')
     await mark.first.wait_for()
     assert "one" not in "".join(await mark.all_inner_texts())
+    broken = editor.page.locator('[data-field="blocks.0.text"] .macro-error')
+    assert "".join(await broken.all_inner_texts()) == "{{ model|nofilter }}"
     await write(editor, "{{ model|upper }}")
     await mark.first.wait_for(state="detached")
 

@@ -371,8 +371,8 @@ async def test_texts_of_the_shipped_types_are_those_that_the_server_reads(core: 
     found = await core(
         """
         const read = ([type, config]) => texts.textsOf({id: "n1", type, config, position: {x: 0, y: 0}})
-          .flatMap(({text, language, secrets, prompt}) => {
-            const tokens = macros.tokenise(text, {language, secrets, prompt});
+          .flatMap(({text, language}) => {
+            const tokens = macros.tokenise(text, language);
             if (tokens.some((token) => token.kind === "error")) throw new Error(text);
             return tokens.flatMap((token) => token.node ?? []);
           });

@@ -6,7 +6,7 @@ import {t} from '../words.js';
 import {autocomplete, commands, langJson, language as languages, lint, search, state, view} from './codemirror.js';
 import {completion} from './completion.js';
 import {look} from './look.js';
-import {macros, refresh} from './macros.js';
+import {BROKEN, macros, refresh} from './macros.js';
 
 const {div, label: labelTag, p, span} = tags;
 const {Compartment, EditorState} = state;
@@ -220,7 +220,8 @@ function useProblems(editor, node, field) {
       const word = made.state.doc.sliceString(from, Math.min(from + 80, made.state.doc.length));
       const length = Math.max(1, /^[\w.:-]+/.exec(word)?.[0].length ?? 1);
       const to = one.line === null ? made.state.doc.length : Math.min(from + length, made.state.doc.length);
-      return {from: Math.min(from, to), to, severity: one.severity, message: one.message};
+      const markClass = one.code.startsWith('template.') ? BROKEN : undefined;
+      return {from: Math.min(from, to), to, severity: one.severity, message: one.message, markClass};
     });
     made.dispatch(lint.setDiagnostics(made.state, diagnostics));
   }, [problems, node, field]);

@@ -1,6 +1,5 @@
 /** Completion after `[[`, `{{`, `.` and `|`: what is really visible at the node, with its last value. */
-import {FILTERS} from '../core/curly.js';
-import {contextAt} from '../core/macros.js';
+import {contextAt, FILTERS} from '../core/macros.js';
 import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {autocomplete} from './codemirror.js';
@@ -121,7 +120,7 @@ function goOn(label, detail) {
 
 /** @param {boolean} isClosed @returns {Completion[]} */
 function filterOptions(isClosed) {
-  return [...FILTERS].map(([name, [, most]]) => ({
+  return [...FILTERS].map(([name, most]) => ({
     label: name,
     detail: t(`code.filter.${name}`),
     type: 'function',

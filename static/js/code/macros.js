@@ -3,7 +3,7 @@ import {tokenise} from '../core/macros.js';
 import {select} from '../state/tabs.js';
 import {setView} from '../state/view.js';
 import {t} from '../words.js';
-import {state, view} from './codemirror.js';
+import {lint, state, view} from './codemirror.js';
 import {lastValues, namesAt, valueAt} from './names.js';
 
 const {Decoration, EditorView, hoverTooltip, ViewPlugin} = view;
@@ -16,6 +16,8 @@ const HOVER_VALUE = 1500;
 const MARKS = Object.fromEntries(
   ['var', 'out', 'short-out', 'prompt', 'name', 'secret', 'curly', 'error'].map((kind) => [kind, Decoration.mark({class: `macro macro-${kind}`})]),
 );
+/** The class of a diagnostic's mark where the server cannot read a macro. */
+export const BROKEN = 'macro-broken';
 const UNKNOWN = Decoration.mark({class: 'macro macro-unknown'});
 
 /**
@@ -35,7 +37,7 @@ function marks(where) {
       }
       /** @param {import('./codemirror.js').view.ViewUpdate} update */
       update(update) {
-        if (update.docChanged || update.viewportChanged || update.transactions.some((one) => one.annotation(refresh))) {
+        if (update.docChanged || update.viewportChanged || update.transactions.some(isNews)) {
           this.decorations = decorate(update.view, where());
         }
       }
@@ -47,6 +49,11 @@ function marks(where) {
 /** Marks a transaction after which the names are looked up anew. */
 export const refresh = state.Annotation.define();
 
+/** @param {import('./codemirror.js').state.Transaction} one */
+function isNews(one) {
+  return one.annotation(refresh) || one.effects.some((effect) => effect.is(lint.setDiagnosticsEffect));
+}
+
 /**
  * @param {import('./codemirror.js').view.EditorView} editor
  * @param {Where} where
@@ -56,9 +63,13 @@ function decorate(editor, where) {
   const builder = new RangeSetBuilder();
   const {from, to} = editor.viewport;
   const names = where.node === null ? null : knownNames(where.node);
-  for (const token of tokenise(editor.state.doc.toString(), where)) {
+  /** @type {number[]} */
+  const broken = [];
+  lint.forEachDiagnostic(editor.state, (one, at) => void (one.markClass === BROKEN && broken.push(at)));
+  for (const token of tokenise(editor.state.doc.toString(), where.language)) {
     if (token.kind === 'text' || token.to < from || token.from > to) continue;
-    builder.add(token.from, token.to, isUnknown(token, names) ? UNKNOWN : MARKS[token.kind]);
+    const isBroken = broken.some((at) => token.from <= at && at < token.to);
+    builder.add(token.from, token.to, isBroken ? MARKS.error : isUnknown(token, names) ? UNKNOWN : MARKS[token.kind]);
   }
   return builder.finish();
 }
@@ -89,7 +100,7 @@ function hover(where) {
  * @param {Where} where
  */
 function tokenAt(editor, position, where) {
-  const tokens = tokenise(editor.state.doc.toString(), where);
+  const tokens = tokenise(editor.state.doc.toString(), where.language);
   return tokens.find((token) => token.kind !== 'text' && token.from <= position && position <= token.to) ?? null;
 }
 
@@ -109,7 +120,6 @@ function described(token, node) {
     box.append(element);
   };
   line('macro-hover-kind', t(`code.kind.${token.kind}`));
-  for (const problem of token.problems ?? []) line('macro-hover-problem', problem.message);
   const found = node === null ? null : valueOf(token, node);
   if (found?.origin) line('macro-hover-origin', found.origin);
   if (found && found.value !== undefined) {

@@ -255,7 +255,6 @@ import {brokenAt} from './jsontext.js';
 
 /**
  * A piece of a template's text (macros.js). Offsets count UTF-16 units from 0, as strings and CodeMirror do.
- * `form` says what a broken macro (kind `error`) was going to be.
  * @typedef {object} Token
  * @property {'text' | 'var' | 'out' | 'short-out' | 'prompt' | 'name' | 'secret' | 'curly' | 'error'} kind
  * @property {number} from
@@ -263,10 +262,7 @@ import {brokenAt} from './jsontext.js';
  * @property {string[]} [path] the keys of a var or out, of a curly the keys of its first path
  * @property {string} [node] the node that an out, a short-out or a curly's first path reads (`n1` for OUT1)
  * @property {string} [name] the first name of the path; of a secret its name
- * @property {string[]} [filters]
  * @property {MacroPath[]} [paths] every path in the macro
- * @property {Exclude<Token['kind'], 'text' | 'error'>} [form]
- * @property {MacroProblem[]} [problems] of an error
  */
 
 /**
@@ -289,11 +285,6 @@ import {brokenAt} from './jsontext.js';
  */
 
 /**
- * What is wrong with a macro; `at` is an offset.
- * @typedef {{code: string, message: string, at: number}} MacroProblem
- */
-
-/**
  * A name that templates of a node can read (names.js).
  * @typedef {object} VisibleName
  * @property {string} name as it stands in `{{ }}`
@@ -306,10 +297,6 @@ import {brokenAt} from './jsontext.js';
 
 /** The ids that nodes may have. */
 export const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** How many nodes a pipeline may have, and how many bytes its file. */
-export const MAX_NODES = 500;
-export const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
 /**
  * A pipeline without nodes.
@@ -580,7 +567,7 @@ function objectsOf(value) {
  * @param {number} offset
  * @returns {{line: number, column: number}}
  */
-export function lineAndColumn(text, offset) {
+function lineAndColumn(text, offset) {
   const before = text.slice(0, offset);
   const start = before.lastIndexOf('\n') + 1;
   return {line: before.split('\n').length, column: [...before.slice(start)].length + 1};

@@ -4,34 +4,41 @@
 //     [[OUT:path]]  out      [[SECRET:name]]  secret      {{ path|filter }}   curly
 //     [[PROMPT]]    prompt
 //
-// The language is that of the server (docs/templates.md); tests/fixtures/macros holds what both must say about the same texts.
-// Nothing is rendered here: only the server does that.
-
-import {CONSTANTS, readCurly} from './curly.js';
+// The language is that of the server (docs/templates.md). Only the server understands and renders it; here macros are found, to
+// colour them, to complete them and to rename the nodes in them. tests/fixtures/macros holds what both must find in a text.
 
 /** @typedef {import('./doc.js').Token} Token */
 /** @typedef {import('./doc.js').MacroPath} MacroPath */
-/** @typedef {import('./doc.js').MacroProblem} MacroProblem */
 /** @typedef {import('./doc.js').NodeReference} NodeReference */
 /** @typedef {import('./texts.js').Language} Language */
 
 /**
- * `language`: `json` where the text is a body template; in its strings quotes may be written `\"`. In `any` they may
- * everywhere. `secrets` and `prompt` say whether those macros may stand here.
- * @typedef {{language?: Language, secrets?: boolean, prompt?: boolean}} Options
+ * Every filter with the most arguments that it takes.
+ * @type {Map<string, number>}
  */
-
-/** How many macros one template may have. */
-export const MAX_MACROS = 10_000;
-const MAX_STEPS = 100;
-
-/** What stands for a form that has no meaning without more. */
-const SQUARE_ONLY = new Map([
-  ['PROMPT', '[[PROMPT]]'],
-  ['SECRET', '[[SECRET:name]]'],
-  ['VAR', '[[VAR:incoming.path]]'],
+export const FILTERS = new Map([
+  ['default', 1],
+  ['json', 0],
+  ['string', 0],
+  ['add', 1],
+  ['trim', 0],
+  ['upper', 0],
+  ['lower', 0],
+  ['length', 0],
+  ['join', 1],
+  ['first', 0],
+  ['last', 0],
+  ['int', 0],
+  ['float', 0],
+  ['replace', 2],
+  ['truncate', 2],
 ]);
 
+/** The words that are values, and so no names. */
+const CONSTANTS = new Set(['true', 'True', 'false', 'False', 'null', 'none', 'None']);
+
+/** How far the end of a `{{` is looked for. */
+const LONGEST = 64 * 1024;
 const OPENER = /\{\{|\[\[|\{%|\{#/g;
 const SQUARE = /\[\[[ \t]*(?:(?<form>VAR|OUT|SECRET)[ \t]*:[ \t]*|(?<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*\]\])/y;
 const END = /[ \t]*\]\]/y;
@@ -42,26 +49,62 @@ const NEXT_KEY = /\.(?<key>[^.\[\]|"'\n\r]+)|\[ *(?:(?<index>-?[0-9]{1,9})|"(?<d
 /** White space as the server strips it. */
 const AROUND = /^(?:(?!\ufeff)\s|[\x1c-\x1f\x85])+|(?:(?!\ufeff)\s|[\x1c-\x1f\x85])+$/g;
 
+// \w of the server: letters and numbers of every script, and _. White space as there too.
+const WORD = String.raw`[\p{L}\p{N}_]`;
+const LEXEME = new RegExp(
+  String.raw`(?<space>(?:(?!\ufeff)\s|[\x1c-\x1f\x85])+)` +
+    String.raw`|(?<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")` +
+    String.raw`|(?<escaped>\\"[^"\\\n]*\\")` +
+    String.raw`|(?<key>\.[\p{L}\p{N}_$@]+(?:-+[\p{L}\p{N}_$@]+)*)` +
+    String.raw`|(?<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+\-]?[0-9]+)?(?!${WORD}|\.))` +
+    String.raw`|(?<name>[\p{L}\p{Nl}\p{No}_]${WORD}*(?:-+${WORD}+)*)` +
+    String.raw`|(?<mark>[|()\[\]\{\},:])`,
+  'yus',
+);
+const OPENING = '([{';
+const CLOSING = ')]}';
+
 /**
- * The text cut into macros and the plain text between them; the tokens follow each other without gaps. A macro that is
- * broken is one token of kind `error` with its problems.
+ * A word of what stands between `{{` and `}}`.
+ * @typedef {{kind: 'space' | 'string' | 'escaped' | 'key' | 'number' | 'name' | 'mark', text: string, from: number, to: number}} Lexeme
+ */
+
+/**
+ * The text cut into macros and the plain text between them; the tokens follow each other without gaps. A macro without an end,
+ * or with characters that no macro has, is one token of kind `error`; whether the others make sense is for the server to say.
  * @param {string} text
- * @param {Options} [options] without: a text in which every macro may stand
+ * @param {Language} [language]
  * @returns {Token[]}
  */
-export function tokenise(text, options = {}) {
-  if (options.language === 'formula') return text === '' ? [] : [{kind: 'text', from: 0, to: text.length}];
-  const scanner = new Scanner(text, options);
+export function tokenise(text, language = 'any') {
+  if (language === 'formula') return text === '' ? [] : [{kind: 'text', from: 0, to: text.length}];
   /** @type {Token[]} */
   const tokens = [];
   let taken = 0;
-  for (const macro of scanner.macros()) {
+  for (const macro of macrosIn(text)) {
     if (macro.from > taken) tokens.push({kind: 'text', from: taken, to: macro.from});
     tokens.push(macro);
     taken = macro.to;
   }
   if (taken < text.length) tokens.push({kind: 'text', from: taken, to: text.length});
   return tokens;
+}
+
+/**
+ * @param {string} text
+ * @returns {Generator<Token>}
+ */
+function* macrosIn(text) {
+  // Asking often in a text that has none must cost one search.
+  const lastOf = {'%}': text.lastIndexOf('%}'), '#}': text.lastIndexOf('#}')};
+  OPENER.lastIndex = 0;
+  for (let opener = OPENER.exec(text); opener; opener = OPENER.exec(text)) {
+    const start = opener.index;
+    const token = opener[0] === '{{' ? curly(text, start) : opener[0] === '[[' ? square(text, start) : statement(text, start, lastOf);
+    if (token) yield token;
+    // The next macro may begin one character further: [[[NAME]]
+    OPENER.lastIndex = token ? token.to : start + 1;
+  }
 }
 
 /**
@@ -76,7 +119,7 @@ export function referencesIn(text, language, ids) {
   /** @type {Set<string>} */
   const found = new Set();
   if (language === 'formula' || !text.includes('OUT')) return found;
-  for (const token of tokenise(text, {language})) {
+  for (const token of tokenise(text, language)) {
     for (const {reference} of token.paths ?? []) if (reference) found.add(meantNode(reference, ids));
   }
   return found;
@@ -119,7 +162,7 @@ export function rewriteReferences(text, renamed, ids, later = new Set([...ids].m
   if (!text.includes('OUT')) return text;
   let result = '';
   let taken = 0;
-  for (const token of tokenise(text, {language: 'any'})) {
+  for (const token of tokenise(text)) {
     for (const {reference} of token.paths ?? []) {
       if (!reference) continue;
       const old = meantNode(reference, ids);
@@ -259,16 +302,8 @@ function curlyContext(inside) {
 
 /**
  * A key of a path and its place; of one in brackets what stands within brackets and quotes.
- * @typedef {{text: string, from: number, to: number, style: 'square' | 'quoted' | 'number'}} Key
+ * @typedef {{text: string, from: number, to: number, style: 'square' | 'key' | 'quoted' | 'number'}} Key
  */
-
-/**
- * @param {Key} key the step behind OUT
- * @returns {NodeReference}
- */
-function referenceTo({text, from, to, style}) {
-  return {node: text, from, to, style};
-}
 
 /**
  * A path as the square forms write it: its keys with their places, and where it ends.
@@ -325,265 +360,200 @@ function match(sticky, text, at) {
   return sticky.exec(text);
 }
 
-/** Reads the macros of one text from its beginning to its end. */
-class Scanner {
-  /**
-   * @param {string} text
-   * @param {Options} options
-   */
-  constructor(text, options) {
-    this.text = text;
-    this.options = options;
-    this.count = 0;
-    /** Whether `at` stands inside a JSON string, which only a body template has. */
-    this.string = new JsonStrings(text);
-    /** Where the last `%}` and `#}` are: asking often in a text that has none must cost one search. */
-    this.lastOf = {'%}': text.lastIndexOf('%}'), '#}': text.lastIndexOf('#}')};
-  }
-
-  /** @returns {Generator<Token>} */
-  *macros() {
-    for (let offset = 0; this.count <= MAX_MACROS;) {
-      OPENER.lastIndex = offset;
-      const opener = OPENER.exec(this.text);
-      if (!opener) return;
-      const token = this.read(opener.index);
-      // The next macro may begin one character further: [[[NAME]]
-      offset = token ? token.to : opener.index + 1;
-      if (!token) continue;
-      this.count += 1;
-      if (this.count > MAX_MACROS) {
-        token.kind = 'error';
-        token.problems = [
-          {code: 'template.too_many_macros', message: `There are more than ${MAX_MACROS} macros. Use fewer.`, at: token.from},
-        ];
-      }
-      if (this.options.language === 'json') this.string.skip(token);
-      yield token;
-    }
-  }
-
-  /**
-   * The macro that begins at `start`; null where plain text stands there.
-   * @param {number} start
-   * @returns {Token | null}
-   */
-  read(start) {
-    if (this.text.startsWith('{{', start)) return this.curly(start);
-    if (this.text[start] === '{') return this.statement(start);
-    const found = match(SQUARE, this.text, start);
-    const groups = /** @type {{form?: string, name?: string}} */ (found?.groups ?? {});
-    if (!found || (groups.name !== undefined && CONSTANTS.has(groups.name))) return null;
-    const end = start + found[0].length;
-    if (groups.name !== undefined) return this.named(groups.name, start, end);
-    return groups.form === 'SECRET'
-      ? this.secret(start, end)
-      : this.prefixed(groups.form === 'OUT' ? 'out' : 'var', start, end);
-  }
-
-  /**
-   * @param {number} start
-   * @returns {Token}
-   */
-  curly(start) {
-    const {language = 'text'} = this.options;
-    const allowsEscapes = language === 'any' || (language === 'json' && this.string.holds(start));
-    const found = readCurly(this.text, start, allowsEscapes);
-    const problems = [...found.problems];
-    for (const path of found.paths) this.checkPath(path, problems);
-    const [first] = found.paths;
-    return made(
-      {
-        kind: 'curly',
-        from: start,
-        to: found.end,
-        filters: found.filters,
-        paths: found.paths,
-        ...(first && {path: first.path, name: first.name}),
-        ...(first?.reference && {node: first.reference.node}),
-      },
-      problems,
-    );
-  }
-
-  /**
-   * What a first name may mean in `{{ }}` and `[[NAME]]`; where it reads a node, note that.
-   * @param {MacroPath} path
-   * @param {MacroProblem[]} problems
-   */
-  checkPath(path, problems) {
-    const short = SHORT.exec(path.name);
-    if (short) {
-      path.reference = {node: `n${short[1]}`, from: path.from, to: path.to, style: 'short'};
-      if (path.path.length > 1)
-        problems.push(problem(path.from, `${path.name} is a text. Write OUT.n${short[1]}. for the whole result.`));
-    }
-    const square = SQUARE_ONLY.get(path.name);
-    if (square !== undefined) problems.push(problem(path.from, `${path.name} works in square brackets only: ${square}.`));
-  }
-
-  /**
-   * `{% .. %}` and `{# .. #}` are refused; without an end they are text.
-   * @param {number} start
-   * @returns {Token | null}
-   */
-  statement(start) {
-    const opening = this.text.slice(start, start + 2);
-    const closing = opening === '{%' ? '%}' : '#}';
-    const end = start + 2 <= this.lastOf[closing] ? this.text.indexOf(closing, start + 2) : -1;
-    if (end < 0) return null;
-    const message =
-      `${opening} is not part of this language: there are no statements and no comments. Decide in a node, use ` +
-      `|default(..) in a macro, or write {{ '${opening}' }} for the characters themselves.`;
-    return made({kind: 'curly', from: start, to: end + 2}, [problem(start, message)]);
-  }
-
-  /**
-   * A macro that is one word.
-   * @param {string} name
-   * @param {number} start
-   * @param {number} end
-   * @returns {Token}
-   */
-  named(name, start, end) {
-    const from = start + this.text.slice(start, end).indexOf(name);
-    const path = {name, path: [name], from, to: from + name.length};
-    if (name === 'PROMPT') {
-      const refused = this.options.prompt === false;
-      const message = '[[PROMPT]] cannot stand here. It may stand in the body template of a ProviderCall and in SetVars.';
-      return made(
-        {kind: 'prompt', from: start, to: end},
-        refused ? [problem(start, message, 'template.prompt_not_allowed')] : [],
-      );
-    }
-    if (name === 'VAR' || name === 'SECRET') {
-      return made({kind: 'name', from: start, to: end}, [
-        problem(start, `[[${name}]] needs to say which one: ${SQUARE_ONLY.get(name)}.`),
-      ]);
-    }
-    if (name === 'OUT') return made({kind: 'out', from: start, to: end, name, path: [], paths: [path]}, []);
-    const short = SHORT.exec(name);
-    if (!short) return made({kind: 'name', from: start, to: end, name, path: [name], paths: [path]}, []);
-    this.checkPath(path, []);
-    return made({kind: 'short-out', from: start, to: end, name, node: `n${short[1]}`, paths: [path]}, []);
-  }
-
-  /**
-   * `[[VAR:..]]` or `[[OUT:..]]`; the path begins at `inside`.
-   * @param {'var' | 'out'} kind
-   * @param {number} start
-   * @param {number} inside
-   * @returns {Token}
-   */
-  prefixed(kind, start, inside) {
-    const {keys, end} = readPath(this.text, inside);
-    const closing = match(END, this.text, end);
-    if (keys.length === 0 || keys[0].text === '' || !closing) return this.brokenPath(kind, start, end);
-    const problems = keys.length > MAX_STEPS ? [problem(start, `The path has more than ${MAX_STEPS} steps. Shorten it.`)] : [];
-    const [first] = keys;
-    const path = keys.map((key) => key.text);
-    const to = end + closing[0].length;
-    if (kind === 'out') {
-      const reference = referenceTo(first);
-      const paths = [{name: 'OUT', path: ['OUT', ...path], from: first.from, to: first.to, reference}];
-      return made({kind, from: start, to, name: 'OUT', node: first.text, path, paths}, problems);
-    }
-    /** @type {MacroPath} */
-    const whole = {name: first.text, path, from: first.from, to: first.to};
-    if (first.text === 'OUT' && keys.length > 1) whole.reference = referenceTo(keys[1]);
-    if (SHORT.test(first.text)) this.checkPath(whole, problems);
-    for (const each of problems) each.at = start;
-    return made(
-      {kind, from: start, to, name: first.text, path, paths: [whole], ...(whole.reference && {node: whole.reference.node})},
-      problems,
-    );
-  }
-
-  /**
-   * @param {'var' | 'out'} kind
-   * @param {number} start
-   * @param {number} behind where the path stopped
-   * @returns {Token}
-   */
-  brokenPath(kind, start, behind) {
-    const lineEnd = this.text.indexOf('\n', behind);
-    const found = this.text.slice(behind, lineEnd < 0 ? undefined : lineEnd).indexOf(']]');
-    let message = 'This is no path. Write keys with dots between them; ["a.b"] for a key that holds dots or brackets.';
-    if (this.text.startsWith('|', behind)) message = 'Filters work in {{ .. }} only: write {{ path|default(1) }}.';
-    else if (found < 0) message = `[[${kind.toUpperCase()}: is not closed. Write ]] behind the path.`;
-    return made({kind, from: start, to: found < 0 ? behind : behind + found + 2}, [problem(start, message)]);
-  }
-
-  /**
-   * `[[SECRET:name]]`.
-   * @param {number} start
-   * @param {number} inside
-   * @returns {Token}
-   */
-  secret(start, inside) {
-    const name = match(SECRET_NAME, this.text, inside)?.[0] ?? '';
-    const closing = name === '' ? null : match(END, this.text, inside + name.length);
-    if (!closing) {
-      const message = "A secret's name has letters, digits, '_', '-' and '.': write [[SECRET:name]].";
-      return made({kind: 'secret', from: start, to: inside + name.length}, [problem(start, message)]);
-    }
-    const refused = this.options.secrets === false;
-    const message = 'A secret cannot stand here. It may stand in the endpoint and the headers of a node that calls a provider.';
-    const problems = refused ? [problem(start, message, 'template.secret_not_allowed')] : [];
-    return made({kind: 'secret', from: start, to: inside + name.length + closing[0].length, name}, problems);
-  }
-}
-
-/** Tells for growing offsets whether they lie inside a JSON string; what macros hold does not count. */
-class JsonStrings {
-  /** @param {string} text */
-  constructor(text) {
-    this.text = text;
-    this.at = 0;
-    this.isInside = false;
-  }
-
-  /**
-   * @param {number} offset not before the last one
-   * @returns {boolean}
-   */
-  holds(offset) {
-    for (; this.at < offset; this.at += 1) {
-      const mark = this.text[this.at];
-      if (mark === '\\' && this.isInside) this.at += 1;
-      else if (mark === '"') this.isInside = !this.isInside;
-    }
-    return this.isInside;
-  }
-
-  /**
-   * Step over a macro; what stands before it counts.
-   * @param {Token} macro
-   */
-  skip(macro) {
-    this.holds(macro.from);
-    this.at = macro.to;
-  }
+/**
+ * The offset behind what a pattern finds at `at`; null where it finds nothing.
+ * @param {RegExp} sticky
+ * @param {string} text
+ * @param {number} at
+ * @returns {number | null}
+ */
+function behind(sticky, text, at) {
+  const found = match(sticky, text, at);
+  return found && at + found[0].length;
 }
 
 /**
- * The token, of kind `error` where it has problems.
- * @param {Token} token
- * @param {MacroProblem[]} problems
+ * `{% .. %}` and `{# .. #}` are no part of the language; without an end they are text.
+ * @param {string} text
+ * @param {number} start
+ * @param {{'%}': number, '#}': number}} lastOf where the last one ends
+ * @returns {Token | null}
+ */
+function statement(text, start, lastOf) {
+  const closing = text[start + 1] === '%' ? '%}' : '#}';
+  const end = start + 2 <= lastOf[closing] ? text.indexOf(closing, start + 2) : -1;
+  return end < 0 ? null : {kind: 'error', from: start, to: end + 2};
+}
+
+/**
+ * The square macro that begins at `start`; null where plain text stands there.
+ * @param {string} text
+ * @param {number} start
+ * @returns {Token | null}
+ */
+function square(text, start) {
+  const found = match(SQUARE, text, start);
+  const {form, name} = /** @type {{form?: string, name?: string}} */ (found?.groups ?? {});
+  if (!found || (name !== undefined && CONSTANTS.has(name))) return null;
+  const inside = start + found[0].length;
+  if (form === 'SECRET') {
+    const secret = match(SECRET_NAME, text, inside)?.[0] ?? '';
+    const to = behind(END, text, inside + secret.length);
+    return secret === '' || to === null
+      ? {kind: 'error', from: start, to: inside + secret.length}
+      : {kind: 'secret', from: start, to, name: secret};
+  }
+  if (name === undefined) return prefixed(form === 'OUT' ? 'out' : 'var', text, start, inside);
+  if (name === 'PROMPT') return {kind: 'prompt', from: start, to: inside};
+  const from = start + found[0].indexOf(name);
+  const path = pathOf(name, [], from);
+  if (name === 'OUT') return {kind: 'out', from: start, to: inside, name, path: [], paths: [path]};
+  if (path.reference) return {kind: 'short-out', from: start, to: inside, name, node: path.reference.node, paths: [path]};
+  return {kind: 'name', from: start, to: inside, name, path: [name], paths: [path]};
+}
+
+/**
+ * `[[VAR:..]]` or `[[OUT:..]]`; the path begins at `inside`.
+ * @param {'var' | 'out'} kind
+ * @param {string} text
+ * @param {number} start
+ * @param {number} inside
  * @returns {Token}
  */
-function made(token, problems) {
-  if (problems.length === 0) return token;
-  const form = /** @type {NonNullable<Token['form']>} */ (token.kind);
-  return {...token, kind: 'error', form, problems};
+function prefixed(kind, text, start, inside) {
+  const {keys, end} = readPath(text, inside);
+  const to = behind(END, text, end);
+  if (keys.length === 0 || keys[0].text === '' || to === null) {
+    const lineEnd = text.indexOf('\n', end);
+    const found = text.slice(end, lineEnd < 0 ? undefined : lineEnd).indexOf(']]');
+    return {kind: 'error', from: start, to: found < 0 ? end : end + found + 2};
+  }
+  const steps = kind === 'out' ? keys : keys.slice(1);
+  const path = kind === 'out' ? pathOf('OUT', steps, keys[0].from, keys[0].to) : pathOf(keys[0].text, steps, keys[0].from, keys[0].to);
+  return {
+    kind,
+    from: start,
+    to,
+    name: path.name,
+    path: keys.map((key) => key.text),
+    paths: [path],
+    ...(path.reference && {node: path.reference.node}),
+  };
 }
 
 /**
- * @param {number} at
- * @param {string} message
- * @param {string} [code]
- * @returns {MacroProblem}
+ * A path from its first name and its further keys; where it reads a node, it says so.
+ * @param {string} name
+ * @param {Key[]} steps
+ * @param {number} from of the first name
+ * @param {number} [to]
+ * @returns {MacroPath}
  */
-function problem(at, message, code = 'template.syntax') {
-  return {code, message, at};
+function pathOf(name, steps, from, to = from + name.length) {
+  /** @type {MacroPath} */
+  const path = {name, path: [name, ...steps.map((step) => step.text)], from, to};
+  const short = SHORT.exec(name);
+  if (short) path.reference = {node: `n${short[1]}`, from, to, style: 'short'};
+  else if (name === 'OUT' && steps.length > 0) {
+    const {text: node, ...where} = steps[0];
+    path.reference = {node, ...where};
+  }
+  return path;
+}
+
+/**
+ * `{{ .. }}`: its paths are the names in it that are no filters, with the keys behind them.
+ * @param {string} text
+ * @param {number} start
+ * @returns {Token}
+ */
+function curly(text, start) {
+  /** @type {Lexeme[]} */
+  const lexemes = [];
+  const brackets = [];
+  let offset = start + 2;
+  while (brackets.length > 0 || !text.startsWith('}}', offset)) {
+    const lexeme = lexemeAt(text, offset);
+    if (!lexeme || offset - start > LONGEST) return brokenCurly(text, start, offset);
+    if (lexeme.kind === 'mark' && OPENING.includes(lexeme.text)) brackets.push(lexeme.text);
+    if (lexeme.kind === 'mark' && CLOSING.includes(lexeme.text)) {
+      const opened = brackets.pop();
+      if (opened === undefined || OPENING.indexOf(opened) !== CLOSING.indexOf(lexeme.text)) return brokenCurly(text, start, offset);
+    }
+    if (lexeme.kind !== 'space') lexemes.push(lexeme);
+    offset = lexeme.to;
+  }
+  if (lexemes.length === 0) return {kind: 'error', from: start, to: offset + 2};
+  const paths = lexemes.flatMap((lexeme, at) => {
+    const isName = lexeme.kind === 'name' && !CONSTANTS.has(lexeme.text) && lexemes[at - 1]?.text !== '|';
+    return isName ? pathOf(lexeme.text, stepsBehind(lexemes, at), lexeme.from, lexeme.to) : [];
+  });
+  const [first] = paths;
+  return {
+    kind: 'curly',
+    from: start,
+    to: offset + 2,
+    paths,
+    ...(first && {path: first.path, name: first.name}),
+    ...(first?.reference && {node: first.reference.node}),
+  };
+}
+
+/**
+ * A broken macro ends behind its closing braces, or at least behind its beginning.
+ * @param {string} text
+ * @param {number} start
+ * @param {number} offset where it broke
+ * @returns {Token}
+ */
+function brokenCurly(text, start, offset) {
+  const found = text.slice(offset, offset + LONGEST).indexOf('}}');
+  return {kind: 'error', from: start, to: found >= 0 ? offset + found + 2 : offset};
+}
+
+/**
+ * @param {string} text
+ * @param {number} offset
+ * @returns {Lexeme | null}
+ */
+function lexemeAt(text, offset) {
+  const found = match(LEXEME, text, offset);
+  if (!found) return null;
+  const [kind] = Object.entries(found.groups ?? {}).find(([, written]) => written !== undefined) ?? ['mark'];
+  return {kind: /** @type {Lexeme['kind']} */ (kind), text: found[0], from: offset, to: offset + found[0].length};
+}
+
+/**
+ * The keys behind a name: `.key`, `["key"]` and `[0]`. Brackets around the path so far do not end it: `(OUT).n1`.
+ * @param {Lexeme[]} lexemes
+ * @param {number} at of the name
+ * @returns {Key[]}
+ */
+function stepsBehind(lexemes, at) {
+  /** @type {Key[]} */
+  const steps = [];
+  let around = at;
+  for (let next = at + 1; next < lexemes.length; next += 1) {
+    const {kind, text, from, to} = lexemes[next];
+    if (kind === 'key') steps.push({text: text.slice(1), from, to, style: 'key'});
+    else if (kind === 'mark' && text === ')' && lexemes[around - 1]?.text === '(') around -= 1;
+    else if (kind === 'mark' && text === '[' && lexemes[next + 2]?.text === ']') {
+      const key = keyIn(lexemes[next + 1]);
+      if (key === null) break;
+      steps.push(key);
+      next += 2;
+    } else break;
+  }
+  return steps;
+}
+
+/**
+ * A key in brackets: a whole number, or what stands between quotes; null for anything else.
+ * @param {Lexeme} lexeme
+ * @returns {Key | null}
+ */
+function keyIn({kind, text, from, to}) {
+  if (kind === 'number' && /^-?[0-9]+$/.test(text)) return {text: String(BigInt(text)), from, to, style: 'number'};
+  const quotes = kind === 'string' ? 1 : kind === 'escaped' ? 2 : 0;
+  return quotes === 0 ? null : {text: text.slice(quotes, -quotes), from: from + quotes, to: to - quotes, style: 'quoted'};
 }

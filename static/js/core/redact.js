@@ -213,7 +213,7 @@ function findingsIn(text) {
  * @returns {string}
  */
 function withoutMacros({text, language}) {
-  return tokenise(text, {language})
+  return tokenise(text, language)
     .map(({kind, from, to}) => (kind === 'text' || kind === 'error' ? text.slice(from, to) : '\n'.repeat(to - from)))
     .join('');
 }
