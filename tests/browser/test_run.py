@@ -364,8 +364,8 @@ async def test_a_large_reply_comes_when_it_is_asked_for(runs: Open) -> None:
     await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
     await page.show("Node")
     await page.page.get_by_role("button", name="Load all (100 kB)").click()
-    await page.page.locator(".run-json").get_by_role("button", name="Show all").click()
-    await expect(page.page.locator(".run-json").last).to_contain_text("xEND")
+    await page.page.locator(".dock .json-tree").get_by_role("button", name="Show all").click()
+    await expect(page.page.locator(".dock .json-tree").last).to_contain_text("xEND")
 
 
 async def test_the_history_is_searched(runs: Open) -> None:

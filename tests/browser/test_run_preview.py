@@ -34,7 +34,7 @@ async def test_the_exact_request_is_shown_with_the_origin_of_its_pieces(preview:
     await expect(shown).to_contain_text("Answer briefly, after: pinned words")
     await expect(shown.get_by_role("note")).to_have_count(0)
     assert await axe(preview.page, ".dock") == []
-    await shown.locator(".run-json").get_by_role("button", name="briefly").click()
+    await shown.locator(".dock .json-tree").get_by_role("button", name="briefly").click()
     assert await preview.state("tab.selection.nodes") == ["n3"]
     await expect(preview.page.locator('[data-field="blocks.0.text"]')).to_be_focused()
 
@@ -70,7 +70,7 @@ async def test_random_functions_are_marked(runs: Open) -> None:
     page = await runs({"default": document})
     await page.page.get_by_role("tab", name="Preview").click()
     await expect(page.page.locator(".run-preview-right")).to_contain_text("Varies")
-    await expect(page.page.locator(".run-json")).to_contain_text("DICE")
+    await expect(page.page.locator(".dock .json-tree")).to_contain_text("DICE")
 
 
 async def test_the_request_is_written_by_hand_and_saved(preview: Runs) -> None:

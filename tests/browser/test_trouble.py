@@ -342,7 +342,7 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
         load = page.get_by_role("button", name="Load all")
         if await load.count():
             await load.first.click()
-            await expect(page.locator(".run-json").last).to_be_visible()
+            await expect(page.locator(".dock .json-tree").last).to_be_visible()
         await page.get_by_role("region", name="Inspector").get_by_role("tab", name="Output").click()
         await expect(page.locator(".inspector .json-tree")).to_be_visible(timeout=30_000)
         assert await drawn(page) < MOST_DRAWN

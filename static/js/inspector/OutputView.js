@@ -2,14 +2,17 @@
 import {h, tags, useEffect, useState} from '../h.js';
 import {api} from '../api/client.js';
 import {isObject} from '../core/doc.js';
+import {writePath} from '../core/names.js';
+import {isLinked} from '../core/runlog.js';
+import {copyText} from '../state/copying.js';
 import {notifyFailure} from '../state/notices.js';
 import {useStore} from '../state/store.js';
 import {activeTab, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
+import {JsonTree} from '../ui/JsonTree.js';
 import {JsonField} from './JsonField.js';
-import {JsonTree} from './JsonTree.js';
 
 const {code, div, p, span} = tags;
 
@@ -68,9 +71,21 @@ export function OutputView({node}) {
           onChange: (next) => pin(id, next),
         })
       : value !== undefined
-        ? h(JsonTree, {label: t('inspector.output'), value, root: ['OUT', id]})
+        ? h(JsonTree, {label: t('inspector.output'), value, aside: (path) => h(CopyMacro, {path: [id, ...path]})})
         : p({className: 'inspector-empty'}, t(out.isLoading ? 'inspector.loading' : run ? 'inspector.noOutput' : 'inspector.noRun')),
   );
+}
+
+/** Copies the macro that reads a part of OUT: `[[OUT:n1.text]]`. @param {{path: string[]}} props */
+function CopyMacro({path}) {
+  return h(Button, {
+    label: t('inspector.copyMacro', {path: `OUT.${writePath(path)}`}),
+    icon: 'copy',
+    iconOnly: true,
+    tone: 'quiet',
+    className: 'inspector-mini json-copy',
+    onClick: () => void copyText(`[[OUT:${writePath(path)}]]`),
+  });
 }
 
 /**
@@ -79,7 +94,7 @@ export function OutputView({node}) {
  * @returns {{value: any, isLoading: boolean}}
  */
 function useWhole(out) {
-  const link = isObject(out) && typeof out.link === 'string' && typeof out.bytes === 'number' && 'summary' in out ? out.link : null;
+  const link = isLinked(out) ? out.link : null;
   const [got, setGot] = useState(/** @type {{link: string, value: any} | null} */ (null));
   useEffect(() => {
     if (link === null || got?.link === link) return;

@@ -154,7 +154,7 @@ function SaidText({text, isStreaming}) {
     Fragment,
     null,
     pre({className: 'run-said-text', 'data-t': 'said-text'}, part, isStreaming ? span({className: 'run-caret', 'aria-hidden': true}) : null),
-    isLong && !isStreaming ? h(Button, {label: t('run.showMore', {n: text.length - shown}), tone: 'quiet', onClick: () => setShown(shown * 10)}) : null,
+    isLong && !isStreaming ? h(Button, {label: t('app.showMore', {n: text.length - shown}), tone: 'quiet', onClick: () => setShown(shown * 10)}) : null,
   );
 }
 

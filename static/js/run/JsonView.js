@@ -1,24 +1,17 @@
-/** JSON as it stands in a request: coloured by kind, folded until it is opened, with the pieces that macros gave marked. */
+/** JSON as it stands in a request, with the pieces that macros gave marked. */
 import {classes, h, tags, useEffect, useState} from '../h.js';
 import {api} from '../api/client.js';
-import {isObject} from '../core/doc.js';
 import {isLinked} from '../core/runlog.js';
 import {notifyFailure} from '../state/notices.js';
 import {goTo} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {Icon} from '../ui/icons.js';
+import {JsonTree} from '../ui/JsonTree.js';
 import {size} from './times.js';
 
 const {a, button, div, pre, span} = tags;
 
 /** @typedef {import('../core/provenance.js').Mark} Mark */
-
-/** How many members are drawn at once, and how many characters of a text. */
-const MOST_MEMBERS = 100;
-const MOST_TEXT = 3000;
-/** What is larger is folded until somebody asks for it. */
-const OPEN_DEPTH = 3;
 
 /**
  * A value that may have come as its beginning and a link to the whole.
@@ -31,7 +24,16 @@ export function Value({label, value, pick = (whole) => whole.data, marks, root =
   const [isLoading, setLoading] = useState(false);
   useEffect(() => setLoading(false), [link]);
   if (link === null || whole?.link === link) {
-    return div({className: 'run-json', role: 'group', 'aria-label': label, tabIndex: 0}, h(Member, {name: null, value: whole?.link === link ? whole?.value : value, depth: 0, pointer: root, marks}));
+    /** @param {string[]} path */
+    const pointer = (path) => [root, ...path.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
+    return h(JsonTree, {
+      label,
+      value: whole?.link === link ? whole?.value : value,
+      drawText: (text, path) => {
+        const mine = marks?.get(pointer(path));
+        return mine?.length ? h(Marked, {text, marks: mine}) : text;
+      },
+    });
   }
   const load = async () => {
     setLoading(true);
@@ -44,68 +46,13 @@ export function Value({label, value, pick = (whole) => whole.data, marks, root =
     }
   };
   return div(
-    {className: 'run-json', role: 'group', 'aria-label': label, tabIndex: 0},
-    pre({className: 'run-json-start'}, value.summary, '…'),
+    {className: 'json-tree', role: 'group', 'aria-label': label, tabIndex: 0},
+    pre({className: 'json-line'}, value.summary, '…'),
     div(
       {className: 'run-json-more'},
       h(Button, {label: t('run.loadAll', {size: size(value.bytes)}), icon: 'import', disabled: isLoading, onClick: () => void load()}),
       a({href: link, target: '_blank', rel: 'noopener'}, t('run.openRaw')),
     ),
-  );
-}
-
-/**
- * @param {{name: string | null, value: any, depth: number, pointer: string, marks?: Map<string, Mark[]>}} props
- * @returns {import('../h.js').ReactElement}
- */
-function Member({name, value, depth, pointer, marks}) {
-  const isBranch = Array.isArray(value) || isObject(value);
-  const [isOpen, setOpen] = useState(depth < OPEN_DEPTH);
-  const [shown, setShown] = useState(MOST_MEMBERS);
-  if (!isBranch) {
-    return div({className: 'run-json-line'}, name === null ? null : span({className: 'run-json-name'}, name, ': '), h(Leaf, {value, marks: marks?.get(pointer)}));
-  }
-  const entries = Array.isArray(value) ? value : Object.entries(value);
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  const count = entries.length;
-  if (count === 0) return div({className: 'run-json-line'}, name === null ? null : span({className: 'run-json-name'}, name, ': '), span({className: 'run-json-mark'}, open, close));
-  return div(
-    {className: 'run-json-branch'},
-    button(
-      {type: 'button', className: 'run-json-fold', 'aria-expanded': isOpen, 'aria-label': name ?? t('run.json'), onClick: () => setOpen(!isOpen)},
-      h(Icon, {name: isOpen ? 'chevronDown' : 'chevronRight', size: 10}),
-      name === null ? null : span({className: 'run-json-name'}, name, ': '),
-      span({className: 'run-json-mark'}, open, isOpen ? '' : ` ${count} ${close}`),
-    ),
-    isOpen
-      ? div(
-          {className: 'run-json-members'},
-          entries.slice(0, shown).map((/** @type {any} */ entry, /** @type {number} */ index) => {
-            const [key, item] = Array.isArray(value) ? [String(index), entry] : entry;
-            const step = key.replaceAll('~', '~0').replaceAll('/', '~1');
-            return h(Member, {key, name: key, value: item, depth: depth + 1, pointer: `${pointer}/${step}`, marks});
-          }),
-          count > shown ? h(Button, {label: t('run.showMore', {n: count - shown}), tone: 'quiet', onClick: () => setShown(shown + MOST_MEMBERS)}) : null,
-        )
-      : null,
-  );
-}
-
-/** @param {{value: any, marks?: Mark[]}} props */
-function Leaf({value, marks}) {
-  const [isWhole, setWhole] = useState(false);
-  if (typeof value !== 'string') {
-    const text = JSON.stringify(value) ?? '';
-    return span({className: `run-json-${value === null ? 'null' : typeof value}`}, marks?.length ? h(Marked, {text, marks}) : text);
-  }
-  const isLong = value.length > MOST_TEXT;
-  const text = isLong && !isWhole ? value.slice(0, MOST_TEXT) : value;
-  return span(
-    {className: 'run-json-string'},
-    '"',
-    marks?.length ? h(Marked, {text, marks}) : text,
-    isLong && !isWhole ? '…' : '"',
-    isLong ? h(Button, {label: isWhole ? t('run.showLess') : t('run.showAll', {n: value.length}), tone: 'quiet', onClick: () => setWhole(!isWhole)}) : null,
   );
 }
 
