@@ -180,11 +180,12 @@ async def test_raw_answers_pass_untouched_and_a_providers_401_is_its_own(page_at
 
 # Event streams
 
-FEED = """
+READ_ALL = """
+const body = new ReadableStream({start: (sink) => { for (const piece of arg) sink.enqueue(Uint8Array.from(piece)); sink.close(); }});
 const heard = [];
-const parser = new e.SseParser((event) => heard.push(event));
-for (const piece of arg) parser.feed(Uint8Array.from(piece));
-return [heard, parser.retry];
+let retry = null;
+for await (const event of e.readEvents(body, {onRetry: (asked) => { retry = asked; }})) heard.push(event);
+return [heard, retry];
 """
 STREAM = (
     "\ufeff: comment\r\nid: 1\r\nevent: first\r\ndata: a\r\ndata:b\r\n\r\n"
@@ -202,7 +203,7 @@ async def test_a_stream_reads_the_same_however_it_is_cut(page_at: PageAt, start_
     async with page_at(f"{server.origin}/health") as page:
         for size in (1, 2, 3, 7, len(STREAM)):
             pieces = [list(STREAM[start : start + size]) for start in range(0, len(STREAM), size)]
-            heard, retry = await run(page, EVENTS, FEED, pieces)
+            heard, retry = await run(page, EVENTS, READ_ALL, pieces)
             assert heard == READ
             assert retry == 700
 

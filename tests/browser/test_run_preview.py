@@ -34,7 +34,7 @@ async def test_the_exact_request_is_shown_with_the_origin_of_its_pieces(preview:
     await expect(shown).to_contain_text("Answer briefly, after: pinned words")
     await expect(shown.get_by_role("note")).to_have_count(0)
     assert await axe(preview.page, ".dock") == []
-    await shown.locator(".dock .json-tree").get_by_role("button", name="briefly").click()
+    await shown.locator(".json-tree").get_by_role("button", name="briefly").click()
     assert await preview.state("tab.selection.nodes") == ["n3"]
     await expect(preview.page.locator('[data-field="blocks.0.text"]')).to_be_focused()
 

@@ -3,8 +3,8 @@
  *
  * `follow` goes on after every break from behind the last event that came. The server ends a stream for good with 204.
  */
-
-import { api, ApiFailure, failureOf } from "./client.js";
+import {createParser} from '../../vendor/eventsource.js';
+import {api, ApiFailure, failureOf} from './client.js';
 
 const MIN_DELAY_MS = 500;
 const MAX_DELAY_MS = 10_000;
@@ -13,14 +13,14 @@ const IDLE_MS = 60_000;
 
 /**
  * @typedef {object} SseEvent
- * @property {string} id the last id that the stream gave; "" before the first
- * @property {string} event its name, "message" where it has none
+ * @property {string} id the last id that the stream gave; '' before the first
+ * @property {string} event its name, 'message' where it has none
  * @property {string} text its data as it came
  */
 
 /** @typedef {{id: string, event: string, data: any}} JsonEvent an event with its data read as JSON */
 
-/** @typedef {"connecting" | "open" | "closed"} FollowState */
+/** @typedef {'connecting' | 'open' | 'closed'} FollowState */
 
 /**
  * @typedef {object} FollowOptions
@@ -33,59 +33,44 @@ const IDLE_MS = 60_000;
  * @property {number} [idle] milliseconds
  */
 
-/** Reads a stream of server-sent events (WHATWG HTML, "Interpreting an event stream"), cut at any byte. */
-export class SseParser {
-  /** @param {(event: SseEvent) => void} onEvent */
-  constructor(onEvent) {
-    this.lastEventId = "";
-    /** @type {number | null} what the server asked for, in milliseconds */
-    this.retry = null;
-    this._onEvent = onEvent;
-    this._decoder = new TextDecoder();
-    this._rest = "";
-    this._afterReturn = false;
-    this._event = "";
-    /** @type {string[]} */
-    this._data = [];
-  }
-
-  /** @param {Uint8Array} bytes */
-  feed(bytes) {
-    let text = this._decoder.decode(bytes, { stream: true });
-    if (text === "") return;
-    // A line that ended with the last piece's CR does not end again with this one's LF.
-    if (this._afterReturn && text[0] === "\n") text = text.slice(1);
-    this._afterReturn = text === "" ? false : text.endsWith("\r");
-    const lines = (this._rest + text).split(/\r\n|\n|\r/);
-    this._rest = lines.pop() ?? "";
-    for (const line of lines) this._line(line);
-  }
-
-  /** @param {string} line */
-  _line(line) {
-    if (line === "") {
-      this._dispatch();
-      return;
+/**
+ * The events of a stream as they come; whoever stops asking closes it.
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {{lastEventId?: string, onPiece?: () => void, onRetry?: (milliseconds: number) => void}} [options] `onPiece` is called
+ *   for whatever comes, `onRetry` for the pause that the server asks for
+ * @returns {AsyncGenerator<SseEvent, void>}
+ * @throws {NetworkBreak} where the stream ends before its time
+ */
+export async function* readEvents(body, {lastEventId = '', onPiece, onRetry} = {}) {
+  /** @type {SseEvent[]} */
+  let events = [];
+  const parser = createParser({
+    onId: (id) => void (lastEventId = id),
+    onEvent: ({event, data}) => void events.push({id: lastEventId, event: event || 'message', text: data}),
+    onRetry,
+  });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      // fetch tells a break in the middle of an answer with a TypeError of its own.
+      const piece = await reader.read().catch((/** @type {unknown} */ error) => {
+        throw new NetworkBreak(String(error));
+      });
+      if (piece.done) return;
+      onPiece?.();
+      parser.feed(decoder.decode(piece.value, {stream: true}));
+      const heard = events;
+      events = [];
+      yield* heard;
     }
-    const colon = line.indexOf(":");
-    if (colon === 0) return; // a comment
-    const field = colon < 0 ? line : line.slice(0, colon);
-    let value = colon < 0 ? "" : line.slice(colon + 1);
-    if (value.startsWith(" ")) value = value.slice(1);
-    if (field === "data") this._data.push(value);
-    else if (field === "event") this._event = value;
-    else if (field === "id" && !value.includes("\0")) this.lastEventId = value;
-    else if (field === "retry" && /^[0-9]+$/.test(value)) this.retry = Number(value);
-  }
-
-  _dispatch() {
-    const event = { id: this.lastEventId, event: this._event || "message", text: this._data.join("\n") };
-    const has = this._data.length > 0;
-    this._event = "";
-    this._data = [];
-    if (has) this._onEvent(event);
+  } finally {
+    // A reader that failed already has nothing to cancel.
+    reader.cancel().catch(() => undefined);
   }
 }
+
+class NetworkBreak extends Error {}
 
 /**
  * Follow a stream until the server ends it for good, a handler returns false, or the signal says so.
@@ -106,7 +91,7 @@ export async function follow(path, options) {
     failure = error instanceof ApiFailure ? error : null;
     throw error;
   } finally {
-    options.onState?.("closed", failure);
+    options.onState?.('closed', failure);
   }
 }
 
@@ -118,7 +103,7 @@ class Follower {
   constructor(path, options) {
     this.path = path;
     this.options = options;
-    this.lastEventId = options.lastEventId ?? "";
+    this.lastEventId = options.lastEventId ?? '';
     this.minDelay = options.minDelay ?? MIN_DELAY_MS;
     this.maxDelay = options.maxDelay ?? MAX_DELAY_MS;
     this.failures = 0;
@@ -132,7 +117,7 @@ class Follower {
     /** @type {ApiFailure | null} */
     let failure = null;
     while (!this.isAborted) {
-      this.options.onState?.("connecting", failure);
+      this.options.onState?.('connecting', failure);
       failure = null;
       try {
         if (await this.connect()) return;
@@ -149,22 +134,21 @@ class Follower {
 
   /** @returns {Promise<boolean>} whether it is over for good */
   async connect() {
-    const watch = new Watch(this.options.idle ?? IDLE_MS, this.options.signal);
+    const watch = new IdleWatch(this.options.idle ?? IDLE_MS, this.options.signal);
     try {
       /** @type {Record<string, string>} */
-      const headers = { accept: "text/event-stream" };
-      if (this.lastEventId !== "") headers["last-event-id"] = this.lastEventId;
-      const response = await api.raw(this.path, { headers, signal: watch.signal, cache: "no-store" });
+      const headers = {accept: 'text/event-stream'};
+      if (this.lastEventId !== '') headers['last-event-id'] = this.lastEventId;
+      const response = await api.raw(this.path, {headers, signal: watch.signal, cache: 'no-store'});
       if (response.status === 204) return true;
       // A refusal whose words broke off is a refusal all the same.
-      if (!response.ok) throw failureOf(response.status, await response.text().catch(() => ""));
-      if (response.body === null) throw new ApiFailure(response.status, "bad_answer", "The stream has no body.");
-      this.options.onState?.("open", null);
-      return await this.read(response.body.getReader(), watch);
+      if (!response.ok) throw failureOf(response.status, await response.text().catch(() => ''));
+      if (response.body === null) throw new ApiFailure(response.status, 'bad_answer', 'The stream has no body.');
+      this.options.onState?.('open', null);
+      return await this.read(response.body, watch);
     } catch (error) {
-      if (watch.isIdle) throw new ApiFailure(0, "offline", "The server has fallen silent.");
-      // fetch tells a break in the middle of an answer with a TypeError of its own.
-      if (error instanceof NetworkBreak) throw new ApiFailure(0, "offline", "The stream broke off.", { cause: error.message });
+      if (watch.isIdle) throw new ApiFailure(0, 'offline', 'The server has fallen silent.');
+      if (error instanceof NetworkBreak) throw new ApiFailure(0, 'offline', 'The stream broke off.', {cause: error.message});
       throw error;
     } finally {
       watch.stop();
@@ -172,34 +156,24 @@ class Follower {
   }
 
   /**
-   * @param {ReadableStreamDefaultReader<Uint8Array>} reader
-   * @param {Watch} watch
+   * @param {ReadableStream<Uint8Array>} body
+   * @param {IdleWatch} watch
    * @returns {Promise<boolean>} whether a handler ended it
    */
-  async read(reader, watch) {
-    let isOver = false;
-    const parser = new SseParser((event) => {
-      if (isOver || this.isAborted) return;
-      isOver = this.options.onEvent({ id: event.id, event: event.event, data: parsed(event) }) === false;
+  async read(body, watch) {
+    const events = readEvents(body, {
+      lastEventId: this.lastEventId,
+      onPiece: () => watch.restart(),
+      onRetry: (asked) => void (this.minDelay = Math.min(Math.max(asked, this.minDelay), this.maxDelay)),
+    });
+    for await (const event of events) {
+      if (this.isAborted) return false;
+      const isOver = this.options.onEvent({id: event.id, event: event.event, data: parsed(event)}) === false;
       this.lastEventId = event.id;
       this.failures = 0;
-    });
-    parser.lastEventId = this.lastEventId;
-    try {
-      for (;;) {
-        const piece = await reader.read().catch((/** @type {unknown} */ error) => {
-          throw new NetworkBreak(String(error));
-        });
-        if (piece.done || this.isAborted) return false;
-        watch.heard();
-        parser.feed(piece.value);
-        if (parser.retry !== null) this.minDelay = Math.min(Math.max(parser.retry, this.minDelay), this.maxDelay);
-        if (isOver) return true;
-      }
-    } finally {
-      // The connection is closed by the watch; a reader that failed already has nothing to cancel.
-      reader.cancel().catch(() => undefined);
+      if (isOver) return true;
     }
+    return false;
   }
 
   /** @returns {number} milliseconds: exponential, with full jitter above the smallest */
@@ -209,10 +183,8 @@ class Follower {
   }
 }
 
-class NetworkBreak extends Error {}
-
 /** Aborts a connection that is silent for too long, or when the outer signal says so. */
-class Watch {
+class IdleWatch {
   /**
    * @param {number} idle milliseconds
    * @param {AbortSignal} [outer]
@@ -221,27 +193,21 @@ class Watch {
     this.idle = idle;
     this.isIdle = false;
     this.controller = new AbortController();
-    this.signal = this.controller.signal;
-    this.outer = outer;
-    this.abort = () => this.controller.abort();
-    outer?.addEventListener("abort", this.abort);
-    this.timer = setTimeout(() => this.expire(), idle);
+    this.signal = outer ? AbortSignal.any([outer, this.controller.signal]) : this.controller.signal;
+    this.restart();
   }
 
-  heard() {
+  restart() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.expire(), this.idle);
-  }
-
-  expire() {
-    this.isIdle = true;
-    this.abort();
+    this.timer = setTimeout(() => {
+      this.isIdle = true;
+      this.controller.abort();
+    }, this.idle);
   }
 
   stop() {
     clearTimeout(this.timer);
-    this.outer?.removeEventListener("abort", this.abort);
-    this.abort();
+    this.controller.abort();
   }
 }
 
@@ -250,7 +216,7 @@ function parsed(event) {
   try {
     return JSON.parse(event.text);
   } catch {
-    throw new ApiFailure(200, "bad_answer", "An event of the server is not JSON.", { text: event.text.slice(0, 500) });
+    throw new ApiFailure(200, 'bad_answer', 'An event of the server is not JSON.', {text: event.text.slice(0, 500)});
   }
 }
 
@@ -268,10 +234,10 @@ function pause(milliseconds, signal) {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
+      signal?.removeEventListener('abort', done);
       resolve();
     };
     const timer = setTimeout(done, milliseconds);
-    signal?.addEventListener("abort", done);
+    signal?.addEventListener('abort', done);
   });
 }

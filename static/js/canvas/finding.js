@@ -14,7 +14,7 @@ import {categoryTitle, typeTitle} from './summary.js';
  */
 export function findByWords(query, items, words, text) {
   const wanted = query.trim();
-  const found = fuzzy(wanted, items, words).map(({item}) => item);
+  const found = fuzzy(wanted, items, words);
   const seen = new Set(found);
   const lower = wanted.toLowerCase();
   return [...found, ...items.filter((item) => !seen.has(item) && text(item).toLowerCase().includes(lower))];

@@ -570,5 +570,5 @@ function objectsOf(value) {
 function lineAndColumn(text, offset) {
   const before = text.slice(0, offset);
   const start = before.lastIndexOf('\n') + 1;
-  return {line: before.split('\n').length, column: [...before.slice(start)].length + 1};
+  return {line: before.split('\n').length, column: Array.from(before.slice(start)).length + 1};
 }

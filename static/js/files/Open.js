@@ -15,7 +15,7 @@ export function Open({close}) {
   const pipelines = useStore((state) => state.library.pipelines);
   const locale = useStore((state) => state.view.locale);
   const [query, setQuery] = useState('');
-  const shown = fuzzy(query, pipelines, (one) => `${one.name} ${one.id} ${one.description ?? ''}`).map(({item}) => item);
+  const shown = fuzzy(query, pipelines, (one) => `${one.name} ${one.id} ${one.description ?? ''}`);
   /** @param {string | undefined} id */
   const open = (id) => {
     if (id === undefined) return;

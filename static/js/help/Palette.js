@@ -128,7 +128,7 @@ function entries() {
 /** @param {Entry[]} all @param {string} query @returns {Entry[]} */
 function search(all, query) {
   if (query === '') return all.slice(0, MOST);
-  const named = fuzzy(query, all, (entry) => `${entry.text} ${entry.detail ?? ''}`).map(({item}) => item);
+  const named = fuzzy(query, all, (entry) => `${entry.text} ${entry.detail ?? ''}`);
   return [...named, ...textMatches(query)].slice(0, MOST);
 }
 

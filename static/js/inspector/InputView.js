@@ -30,7 +30,7 @@ export function InputView({node}) {
     return run ? state.runs.byId[run] : null;
   });
   const names = namesAt(node.id);
-  const found = query.trim() === '' ? names : fuzzy(query, names, (one) => `${one.name} ${one.detail}`).map((match) => match.item);
+  const found = query.trim() === '' ? names : fuzzy(query, names, (one) => `${one.name} ${one.detail}`);
   const cursor = cursorOf(node.id);
   return div(
     {className: 'inspector-page'},

@@ -18,7 +18,7 @@ export function PresetPicker({value, onChoose}) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const chosen = presets.find((one) => one.id === value);
   const isOpen = query !== null;
-  const found = isOpen ? fuzzy(query, presets, (one) => `${one.name} ${one.id}`).map((match) => match.item) : [];
+  const found = isOpen ? fuzzy(query, presets, (one) => `${one.name} ${one.id}`) : [];
   const now = Math.min(at, Math.max(0, found.length - 1));
   const close = () => {
     setQuery(null);

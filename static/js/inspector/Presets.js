@@ -28,7 +28,7 @@ const KNOWN = ['format', 'name', 'description', 'provider', 'base_url', 'endpoin
 export function Presets() {
   const presets = useStore((state) => state.library.presets);
   const [query, setQuery] = useState('');
-  const found = fuzzy(query, presets, (one) => `${one.name} ${one.id}`).map((match) => match.item);
+  const found = fuzzy(query, presets, (one) => `${one.name} ${one.id}`);
   return div(
     {className: 'presets'},
     div(

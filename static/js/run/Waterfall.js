@@ -2,7 +2,7 @@
 import {classes, h, tags, useEffect, useMemo, useState} from '../h.js';
 import {waterfall} from '../core/runlog.js';
 import {useStore} from '../state/store.js';
-import {activeTab, docOf, select} from '../state/tabs.js';
+import {activeTab, select} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Icon} from '../ui/icons.js';
 import {duration} from './times.js';

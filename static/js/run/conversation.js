@@ -1,6 +1,6 @@
 /** The talk of the chat pane, one for each open document: what was said, with which settings, and the run of each answer. */
 import {api, ApiFailure, failureOf} from '../api/client.js';
-import {SseParser} from '../api/events.js';
+import {readEvents} from '../api/events.js';
 import {isLinked} from '../core/runlog.js';
 import {chatRequest, wordsOf} from '../core/dialects.js';
 import {upstream} from '../core/graph.js';
@@ -269,19 +269,14 @@ class Words {
 async function readStream(response, text) {
   /** @type {{code: string, message: string} | null} */
   let error = null;
-  const parser = new SseParser((event) => {
-    if (event.text === '[DONE]') return;
+  if (response.body === null) return {error};
+  for await (const event of readEvents(response.body)) {
+    if (event.text === '[DONE]') continue;
     const said = wordsOf(readable(event.text));
     text.add(said.text);
     error ??= said.error;
-  });
-  if (response.body === null) return {error};
-  const reader = response.body.getReader();
-  for (;;) {
-    const {done, value} = await reader.read();
-    if (done) return {error};
-    parser.feed(value);
   }
+  return {error};
 }
 
 /**

@@ -1,0 +1,1 @@
+export { createParser } from "eventsource-parser";

@@ -1,0 +1,1 @@
+export { fuzzyMatch } from "@nozbe/microfuzz";
