@@ -8,7 +8,7 @@ import aiohttp
 import orjson
 
 from agentui.api.chats import ROUTES
-from agentui.api.memory import PREFIXES
+from agentui.api.ops.telemetry import MEMORY_PATHS
 from tests.conftest import call, skip
 from tests.test_cli import running
 from tests.upstreams.server import API_KEY, Mock
@@ -45,4 +45,4 @@ async def test_a_start_is_quick_and_its_memory_small(tmp_path: Path, mock: Mock)
 
 
 def test_every_route_of_the_memory_lies_below_a_known_prefix_and_no_prefix_is_idle() -> None:
-    assert {f"/{route.path.split('/')[1]}" for route in ROUTES} == set(PREFIXES)
+    assert {f"/{route.path.split('/')[1]}" for route in ROUTES} == set(MEMORY_PATHS)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from agentui.api.desk import LazyDesk
 from agentui.api.ops.telemetry import Telemetry
 from agentui.api.proxy.detached import Unattended
 from agentui.http.workers import Siblings
@@ -16,8 +15,9 @@ from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
 from agentui.redaction import Redactor
 from agentui.settings import Settings
-from agentui.store.lazy import LazyStore
-from agentui.store.pulse import StorePulse
+from agentui.store.base import Store
+from agentui.store.health import StoreHealth
+from agentui.turns.service import TurnService
 
 
 @dataclass
@@ -32,9 +32,9 @@ class State:
     executor: PipelineExecutor
     history: RunHistory
     redactor: Redactor
-    store: LazyStore
-    pulse: StorePulse
-    desk: LazyDesk
+    store: Store
+    store_health: StoreHealth
+    turns: TurnService
     owner: str
     siblings: Siblings
     telemetry: Telemetry

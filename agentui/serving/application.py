@@ -12,9 +12,8 @@ from aiohttp import web
 from aiohttp.base_protocol import BaseProtocol
 
 from agentui import __version__
-from agentui.api.desk import LazyDesk
+from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.editor import add_editor_routes
-from agentui.api.memory import add_memory_routes
 from agentui.api.ops.metrics import metrics
 from agentui.api.ops.readiness import ready
 from agentui.api.ops.telemetry import Telemetry
@@ -43,9 +42,9 @@ from agentui.presets import PresetLibrary
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
-from agentui.store.lazy import LazyStore
-from agentui.store.opening import door_to_store
-from agentui.store.pulse import StorePulse
+from agentui.store.health import StoreHealth
+from agentui.store.opening import make_store
+from agentui.turns.service import TurnService
 from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
 from agentui.vendors.registry import make_vendors
@@ -76,7 +75,8 @@ def create_app(
     add_proxy_routes(app)
     add_model_routes(app)
     add_editor_routes(app)
-    add_memory_routes(app)
+    for route in CHAT_ROUTES:
+        app.router.add_route(route.method, route.path, route.handler)
     add_page_routes(app)
     if family is not None:
         add_door_routes(app)
@@ -119,9 +119,7 @@ def _make_state(
     )
     owner = new_id("server")
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
-    # It opens at its first use; turns that a dead process left behind have failed by then.
-    store = LazyStore(door_to_store(url, settings.data, is_shared=family is not None), lambda opened: desk.recover(opened))
-    desk = LazyDesk(store, owner, settings)
+    store = make_store(url, settings.data, is_shared=family is not None)
     # Several workers change the same files.
     lock = SharedLock(settings.data / "documents.lock") if family is not None else None
     return State(
@@ -134,12 +132,20 @@ def _make_state(
         history=RunHistory(settings.run_history, settings.run_history_bytes),
         redactor=redactor,
         store=store,
-        pulse=StorePulse(store),
+        store_health=StoreHealth(store),
         owner=owner,
         siblings=siblings,
         telemetry=Telemetry(settings, owner),
         unattended=Unattended(),
-        desk=desk,
+        turns=TurnService(
+            store,
+            owner,
+            queue_seconds=settings.generation_queue,
+            is_alone=url is None,
+            lease_seconds=settings.generation_lease,
+            answer_seconds=settings.idempotency_age,
+            answer_bytes=settings.idempotency_bytes,
+        ),
     )
 
 
@@ -149,6 +155,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
     state.store.claim()
     state.pipelines.load()
     state.presets.load()
+    state.turns.start()
     async with state.services.upstream, state.siblings:
         watchers = [asyncio.create_task(library.watch()) for library in (state.pipelines, state.presets)]
         try:
@@ -160,8 +167,8 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                     await watcher
             await state.unattended.close()
             await state.telemetry.close()
-            await state.pulse.stop()
-            await state.desk.close()
+            await state.store_health.stop()
+            await state.turns.close()
             await state.store.close()
 
 

@@ -1,20 +1,23 @@
 """The ``Store``: where transactions run. A transaction is a plain function whose first argument is a connection."""
 
+import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    import asyncio
+from sqlalchemy import Connection, Engine, event
 
-    from sqlalchemy import Connection
+from agentui.errors import Busy, StoreNotShared
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Transaction: TypeAlias = "Callable[Concatenate[Connection, P], T]"
+Transaction: TypeAlias = Callable[Concatenate[Connection, P], T]
+
+_LENT = "agentui.lent"
 
 
-class Store(Protocol):
+class Store(ABC):
     """SQLite or PostgreSQL; the same functions run on both.
 
     - A function may be run again from its start (a lost race), so it must touch nothing but the connection, and it returns
@@ -26,33 +29,177 @@ class Store(Protocol):
       needs no lock. A lock is waited for 5 seconds, then it is Busy.
     - Where speed matters, values stand beside the statement, ``db.execute(insert(table), {...})``: building them into it with
       ``.values(...)`` costs more than twice as much. What every turn runs is a ``Prepared`` (store/prepared.py).
+
+    The store opens at its first use, so that a server without chats makes no file and needs no database. Where opening fails,
+    that caller gets the error, and the next one tries again. After ``close`` everything is Busy until somebody starts it.
     """
 
-    async def read(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that only reads, on one consistent snapshot."""
+    def __init__(self) -> None:
+        self._opener: asyncio.Task[None] | None = None
+        self._at_open: list[Callable[[Connection], object]] = []
+        self._is_closed = False
+        self.opened = asyncio.Event()
+        """Set while the store is open."""
 
-    async def write(self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs) -> T:
+    def at_open(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Let a transaction run whenever the store opens, before anybody is served; where it fails, opening does."""
+        self._at_open.append(lambda db: transaction(db, *args, **kwargs))
+
+    async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function that only reads, on one consistent snapshot. Raises Busy, StoreReadOnly for what is damaged beyond
+        reading, and what ``start`` raises."""
+        await self._open_once()
+        return await self._read(lambda db: transaction(db, *args, **kwargs))
+
+    async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function atomically and return after its commit is durable. Raises Busy when the database stays locked,
         StoreFull when the disk is full, StoreFailed when it fails, StoreReadOnly when a damaged file is open for reading
-        only."""
+        only, and what ``start`` raises. Cancelling the caller does not stop a write that is on its way."""
+        await self._open_once()
+        return await self._write(lambda db: transaction(db, *args, **kwargs))
 
     def start_write(
-        self, transaction: "Callable[Concatenate[Connection, P], T]", *args: P.args, **kwargs: P.kwargs
+        self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> "asyncio.Future[T]":
-        """Begin what ``write`` does, for a caller who wants its outcome even if he stops waiting: await it by
-        ``asyncio.shield``. Raises StoreReadOnly and Busy at once where ``write`` would without having begun."""
+        """Begin what ``write`` does on a store that is open, for a caller who wants its outcome even if he stops waiting:
+        await it by ``asyncio.shield``. Raises StoreReadOnly and Busy at once where ``write`` would without having begun."""
+        if not self.opened.is_set():
+            raise _closed()
+        return self._start_write(lambda db: transaction(db, *args, **kwargs))
+
+    async def start(self) -> None:
+        """Open and migrate, unless it is open. Raises StoreInUse with the other process's id, Busy, StoreFull, StoreFailed,
+        StoreReadOnly."""
+        self._is_closed = False
+        await self._open_once()
+
+    async def close(self) -> None:
+        """Finish what was begun, close, and let others in."""
+        self._is_closed = True
+        if self._opener is not None:
+            await asyncio.wait([self._opener])
+        was_open = self.opened.is_set()
+        self.opened.clear()
+        if was_open:
+            await self._close()
+        self.release()
+
+    def claim(self) -> None:  # noqa: B027 - several processes may share a database
+        """Keep other processes out from now on where only one may be in, and open nothing yet. Raises StoreInUse."""
+
+    def release(self) -> None:  # noqa: B027 - where nothing is claimed there is nothing to let go
+        """Let other processes in again."""
 
     @property
+    @abstractmethod
     def writes(self) -> int:
         """How often this process has written, failures included: what was read stays true while it stands still, if nobody
         else writes. A write counts before its caller hears of it, one that nobody waits for any more too."""
 
-    async def start(self) -> None:
-        """Open, migrate, and take the folder's lock. Raises StoreInUse with the other process's id."""
+    @property
+    @abstractmethod
+    def status(self) -> dict[str, Any]:
+        """Engine, place, whether it is open, read only or full, and why; for /health."""
 
-    async def close(self) -> None:
-        """Finish what was begun and close."""
+    async def _open_once(self) -> None:
+        """Open, unless it is open. A caller who leaves meanwhile does not stop it, for others may wait for it as well."""
+        if self.opened.is_set():
+            return
+        if self._is_closed:
+            raise _closed()
+        if self._opener is None:
+            self._opener = asyncio.get_running_loop().create_task(self._open_and_prepare(), name="opening the store")
+            self._opener.add_done_callback(self._was_opened)
+        await asyncio.shield(self._opener)
+
+    def _was_opened(self, opener: "asyncio.Task[None]") -> None:
+        self._opener = None
+        if not opener.cancelled():
+            opener.exception()  # taken here, for those who waited may all have left
+
+    async def _open_and_prepare(self) -> None:
+        await self._open()
+        try:
+            for transaction in () if self.status["read_only"] else self._at_open:
+                await self._write(transaction)
+        except BaseException:
+            await self._close()
+            raise
+        self.opened.set()
+
+    @abstractmethod
+    async def _open(self) -> None:
+        """Open and migrate."""
+
+    @abstractmethod
+    async def _close(self) -> None:
+        """Finish what was begun, and close."""
+
+    @abstractmethod
+    async def _read(self, run: Callable[[Connection], T]) -> T: ...
+
+    @abstractmethod
+    async def _write(self, run: Callable[[Connection], T]) -> T: ...
+
+    @abstractmethod
+    def _start_write(self, run: Callable[[Connection], T]) -> "asyncio.Future[T]": ...
+
+
+class NoStore(Store):
+    """The store of workers that share no database; somebody else has locked the folder for all of them."""
+
+    @property
+    def writes(self) -> int:
+        """Nothing is ever written."""
+        return 0
 
     @property
     def status(self) -> dict[str, Any]:
-        """Engine, place, and whether it is read only and why; for /health."""
+        """There is none."""
+        return {"engine": "none", "place": "", "open": False, "read_only": False, "reason": None, "full": False}
+
+    async def _open(self) -> None:
+        raise StoreNotShared(
+            "This server has several workers and no database, so it keeps no chats and no stored variables: "
+            "set AGENTUI_DATABASE_URL to a PostgreSQL database, or serve with one worker."
+        )
+
+    async def _close(self) -> None:
+        """It never opens."""
+
+    async def _read(self, run: Callable[[Connection], T]) -> T:
+        raise _closed()
+
+    async def _write(self, run: Callable[[Connection], T]) -> T:
+        raise _closed()
+
+    def _start_write(self, run: Callable[[Connection], T]) -> "asyncio.Future[T]":
+        raise _closed()
+
+
+def _closed() -> Busy:
+    return Busy("The store is closed.", retry_after=1)
+
+
+def guard(engine: Engine) -> None:
+    """Make commit and rollback of this engine's connections fail while they are lent.
+
+    On SQLite neighbours share one transaction, so a function that committed or rolled back would do it for them too.
+    """
+    event.listen(engine, "commit", _refuse)
+    event.listen(engine, "rollback", _refuse)
+
+
+def lend(db: Connection, transaction: Callable[[Connection], T]) -> T:
+    """Run the function on the connection and return its result; only the store ends the transaction."""
+    info = db.info
+    info[_LENT] = True
+    try:
+        return transaction(db)
+    finally:
+        del info[_LENT]
+
+
+def _refuse(db: Connection) -> None:
+    if not db.invalidated and _LENT in db.info:  # a lost connection rolls itself back
+        raise RuntimeError("A transaction function must not commit or roll back: return, or raise.")

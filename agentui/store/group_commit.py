@@ -1,7 +1,7 @@
 """``GroupCommit``: SQLite transactions that wait at the same time share one commit, and so one wait for the disk.
 
-    BEGIN IMMEDIATE · job · job · … · COMMIT
-    after a failure: ROLLBACK · BEGIN IMMEDIATE · SAVEPOINT job … RELEASE · SAVEPOINT job … ROLLBACK TO · … · COMMIT
+    BEGIN IMMEDIATE · one · one · … · COMMIT
+    after a failure: ROLLBACK · BEGIN IMMEDIATE · SAVEPOINT one … RELEASE · SAVEPOINT one … ROLLBACK TO · … · COMMIT
 
 Nearly all succeed, so they run without savepoints first: for a savepoint SQLite copies every page before it is changed. Where
 one of several fails all run again, each in a savepoint of its own: it leaves nothing behind and harms no neighbour.
@@ -15,48 +15,48 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from agentui.store.base import lend
 from agentui.store.faults import Fault, sqlite_fault
-from agentui.store.jobs import Job
-from agentui.store.lending import lend
+from agentui.store.threads import Pending
 
 _SLACK_MS: Final = 50
 """How much longer than asked a lock may be waited for, so that the timeout need not be set for every transaction."""
 
 
 class GroupCommit:
-    """Runs jobs on the one connection that writes. ``raw`` is the driver's connection under ``db``, in autocommit mode."""
+    """Runs batch on the one connection that writes. ``raw`` is the driver's connection under ``db``, in autocommit mode."""
 
     def __init__(self, db: Connection, raw: sqlite3.Connection) -> None:
         self._db = db
         self._raw = raw
         self._timeout_ms = -1
 
-    def run(self, jobs: Sequence[Job]) -> None:
-        """Give every job its result, which is durable, or its error, which means that nothing of it was written."""
-        begun = self._begin(list(jobs))
+    def run(self, batch: Sequence[Pending]) -> None:
+        """Give every transaction its result, which is durable, or its error, which means that nothing of it was written."""
+        begun = self._begin(list(batch))
         if not begun or self._run_together(begun, self._run_plain) or len(begun) == 1:
             return
         begun = self._begin(begun)
         if begun and not self._run_together(begun, self._run_in_savepoint):
-            for job in begun:
-                self.run([job])
+            for pending in begun:
+                self.run([pending])
 
-    def _begin(self, jobs: list[Job]) -> list[Job]:
+    def _begin(self, batch: list[Pending]) -> list[Pending]:
         """Take the write lock. Returns those for whom it came in time; each of the others has its error."""
-        while jobs:
-            patience = max(0.0, min(job.deadline for job in jobs) - time.monotonic())
+        while batch:
+            patience = max(0.0, min(pending.deadline for pending in batch) - time.monotonic())
             try:
                 self._wait_for_locks(math.ceil(patience * 1000))
                 self._raw.execute("BEGIN IMMEDIATE")
             except sqlite3.Error as error:
                 is_busy = sqlite_fault(error) is Fault.BUSY
                 now = time.monotonic()
-                for job in jobs:
-                    job.error = error if not is_busy or job.deadline <= now else None
-                jobs = [job for job in jobs if job.error is None]
+                for pending in batch:
+                    pending.error = error if not is_busy or pending.deadline <= now else None
+                batch = [pending for pending in batch if pending.error is None]
             else:
-                return jobs
-        return jobs
+                return batch
+        return batch
 
     def _wait_for_locks(self, milliseconds: int) -> None:
         """Let SQLite wait so long for another program's lock, or a little longer."""
@@ -64,53 +64,53 @@ class GroupCommit:
             self._raw.execute(f"PRAGMA busy_timeout={milliseconds}")
             self._timeout_ms = milliseconds
 
-    def _run_together(self, jobs: list[Job], run: Callable[[Job], bool]) -> bool:
-        """Run all and commit. False when an error took the whole transaction along, innocent neighbours too; the job that
+    def _run_together(self, batch: list[Pending], run: Callable[[Pending], bool]) -> bool:
+        """Run all and commit. False when an error took the whole transaction along, innocent neighbours too; the one that
         is at fault has its error then."""
         try:
-            for job in jobs:
-                job.result = job.error = None
-                if not run(job):
+            for pending in batch:
+                pending.result = pending.error = None
+                if not run(pending):
                     return False
             self._raw.execute("COMMIT")
         except sqlite3.Error as error:  # of the commit or of a savepoint: nothing of all this was written
-            for job in jobs:
-                job.error = job.error or error
+            for pending in batch:
+                pending.error = pending.error or error
         finally:
             self._raw.rollback()  # nothing, after a commit
             self._db.rollback()  # SQLAlchemy's own notion of a transaction
         return True
 
-    def _run_plain(self, job: Job) -> bool:
+    def _run_plain(self, pending: Pending) -> bool:
         """Run one that is expected to succeed; False when it did not."""
         try:
-            job.result = lend(self._db, job.run)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this job
-            job.error = error
+            pending.result = lend(self._db, pending.run)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this one
+            pending.error = error
             return False
-        return self._is_there_still(job)
+        return self._is_there_still(pending)
 
-    def _run_in_savepoint(self, job: Job) -> bool:
+    def _run_in_savepoint(self, pending: Pending) -> bool:
         """Run one; False when the transaction is gone: SQLite ends it itself on a full disk and some other errors."""
-        self._raw.execute("SAVEPOINT job")
+        self._raw.execute("SAVEPOINT one")
         try:
-            job.result = lend(self._db, job.run)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this job
-            job.error = error
+            pending.result = lend(self._db, pending.run)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this one
+            pending.error = error
             if self._is_gone():
                 return False
-            self._raw.execute("ROLLBACK TO job")
+            self._raw.execute("ROLLBACK TO one")
         else:
-            if not self._is_there_still(job):
+            if not self._is_there_still(pending):
                 return False
-        self._raw.execute("RELEASE job")
+        self._raw.execute("RELEASE one")
         return True
 
-    def _is_there_still(self, job: Job) -> bool:
+    def _is_there_still(self, pending: Pending) -> bool:
         """Whether the transaction outlived a function that returned: one may have gone on after an error that ended it."""
         if not self._raw.in_transaction:
-            job.error = sqlite3.OperationalError("The function went on after an error that had ended its transaction.")
-        return job.error is None
+            pending.error = sqlite3.OperationalError("The function went on after an error that had ended its transaction.")
+        return pending.error is None
 
     def _is_gone(self) -> bool:
         """Whether the transaction is of no more use, to SQLite or (after a function tried to end it) to SQLAlchemy."""

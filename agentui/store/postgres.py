@@ -5,7 +5,7 @@ import logging
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Final, TypeVar
 
 import asyncpg  # type: ignore[import-untyped]  # it ships none
 from sqlalchemy import Connection, func, select, text
@@ -16,10 +16,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from agentui.errors import BadRequest, Busy, StoreFailed, StoreFull, StoreReadOnly
 from agentui.store import migrations
 from agentui.store.address import place_of
+from agentui.store.base import Store, guard, lend
 from agentui.store.faults import Fault, postgres_fault, sqlstate
-from agentui.store.lending import guard, lend
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 log = logging.getLogger("agentui.store")
@@ -31,7 +30,7 @@ _MIGRATION_LOCK: Final = 0x6167656E74756921
 """The advisory lock's number: "agentui!"; one worker migrates while the others wait."""
 
 
-class PostgresStore:
+class PostgresStore(Store):
     """Transactions on PostgreSQL through asyncpg: READ COMMITTED for writes, one REPEATABLE READ snapshot for a read.
 
     ``url`` is ``postgresql://user:password@host:port/database`` with libpq's options (``sslmode``, ``host`` of a socket).
@@ -42,6 +41,7 @@ class PostgresStore:
     def __init__(
         self, url: str, *, pool_size: int = 10, patience: float = 5.0, migrations_folder: Path = migrations.FOLDER
     ) -> None:
+        super().__init__()
         self._url = url.replace("postgresql+asyncpg://", "postgresql://", 1)
         self._place = place_of(url)
         self._patience = patience
@@ -53,7 +53,7 @@ class PostgresStore:
         self._read_only: str | None = None
         self._written = 0
 
-    async def start(self) -> None:
+    async def _open(self) -> None:
         """Connect and migrate; several workers may start at once. Raises Busy when the server cannot be reached."""
         engine = create_async_engine(
             "postgresql+asyncpg://",
@@ -75,30 +75,21 @@ class PostgresStore:
         self._engine = engine
         self._reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
-    async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that only reads, on one consistent snapshot. Raises Busy."""
-        return await self._run(self._reading, lambda db: transaction(db, *args, **kwargs))
+    async def _read(self, run: Callable[[Connection], T]) -> T:
+        return await self._run(self._reading, run)
 
-    async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function atomically and return after its commit. Raises Busy, StoreFull, StoreReadOnly.
-
-        Cancelling the caller does not stop a write that is on its way.
-        """
-        task = self.start_write(transaction, *args, **kwargs)
+    async def _write(self, run: Callable[[Connection], T]) -> T:
+        task = self._start_write(run)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             task.add_done_callback(_log_failure)
             raise
 
-    def start_write(
-        self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> asyncio.Task[T]:
-        """Begin a write (``Store``). Raises StoreReadOnly."""
+    def _start_write(self, run: Callable[[Connection], T]) -> asyncio.Task[T]:
         if self._read_only is not None:
             raise StoreReadOnly(self._read_only)
-        run = self._counted(self._engine, lambda db: transaction(db, *args, **kwargs))
-        task = asyncio.get_running_loop().create_task(run, name="write")
+        task = asyncio.get_running_loop().create_task(self._counted(self._engine, run), name="write")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -108,8 +99,8 @@ class PostgresStore:
         """How often this process has written (``Store``)."""
         return self._written
 
-    async def close(self) -> None:
-        """Finish the writes that were begun, and disconnect. What comes later gets Busy."""
+    async def _close(self) -> None:
+        """Finish the writes that were begun, and disconnect."""
         engine, self._engine, self._reading = self._engine, None, None
         if self._tasks:
             await asyncio.wait(self._tasks)
@@ -122,6 +113,7 @@ class PostgresStore:
         return {
             "engine": "postgresql",
             "place": self._place,
+            "open": self.opened.is_set(),
             "read_only": self._read_only is not None,
             "reason": self._read_only,
             "full": False,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError
@@ -23,16 +23,14 @@ from agentui.errors import AgentUIError, Busy, StoreFailed, StoreFull, StoreRead
 from agentui.ids import Clock, SystemClock
 from agentui.store import migrations
 from agentui.store.backups import KEPT, Backups
+from agentui.store.base import Store, lend
 from agentui.store.faults import Fault, sqlite_fault
 from agentui.store.group_commit import GroupCommit
-from agentui.store.jobs import Job
-from agentui.store.lanes import Lane, Queue
-from agentui.store.lending import lend
 from agentui.store.lock import FolderLock
 from agentui.store.reserve import Reserve
 from agentui.store.sqlite_file import SqliteFile
+from agentui.store.threads import Pending, Queue, StoreThread
 
-P = ParamSpec("P")
 T = TypeVar("T")
 E = TypeVar("E", bound=BaseException | None)
 
@@ -41,17 +39,16 @@ log = logging.getLogger("agentui.store")
 RESERVE: Final = 8 * 1024 * 1024
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MOST_TOGETHER: Final = 128
-"""Jobs that share a commit: enough to hide the disk's latency, few enough that the first need not wait long."""
+"""Transactions that share a commit: enough to hide the disk's latency, few enough that the first need not wait long."""
 _BACKUP_ROUND: Final = 3600.0
 """Seconds between two looks whether a daily copy is due."""
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """Transactions on a SQLite file; every one that returned survives a power cut (WAL, synchronous=FULL).
 
     ``busy_timeout`` is how many seconds to wait for another program's lock, ``reserve`` how many bytes to keep for a full
-    disk, ``backups`` how many daily copies to keep, ``lock`` the folder's where somebody claimed it already. A damaged file is
-    opened for reading only and never touched.
+    disk, ``backups`` how many daily copies to keep. A damaged file is opened for reading only and never touched.
     """
 
     def __init__(
@@ -64,20 +61,20 @@ class SqliteStore:
         backups: int = KEPT,
         clock: Clock | None = None,
         migrations_folder: Path = migrations.FOLDER,
-        lock: FolderLock | None = None,
     ) -> None:
+        super().__init__()
         self._path = path
         self._busy_timeout = busy_timeout
         self._clock = clock or SystemClock()
         self._file = SqliteFile(path, busy_timeout, migrations_folder)
-        self._lock = lock or FolderLock(path.parent)
+        self._lock = FolderLock(path.parent)
         self._reserve = Reserve(path.parent, reserve)
         self._backups = Backups(path, self._clock, backups)
         self._writes: Queue = SimpleQueue()
         self._reads: Queue = SimpleQueue()
         self._readers = readers
-        self._writing: list[Lane[Any]] = []
-        self._reading: list[Lane[Any]] = []
+        self._writing: list[StoreThread[Any]] = []
+        self._reading: list[StoreThread[Any]] = []
         self._rounds: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._read_only: str | None = None
@@ -85,7 +82,15 @@ class SqliteStore:
         self._backup_error: str | None = None
         self._written = 0
 
-    async def start(self) -> None:
+    def claim(self) -> None:
+        """Take the folder before it is needed. Raises StoreInUse."""
+        self._lock.claim()
+
+    def release(self) -> None:
+        """Let the next process in."""
+        self._lock.release()
+
+    async def _open(self) -> None:
         """Take the folder, check and migrate the file. Raises StoreInUse, Busy, StoreFull, StoreFailed, StoreReadOnly."""
         if self._path.is_dir():
             raise StoreReadOnly(f"{self._path} is a folder, where the database file belongs. Move it away and try again.")
@@ -100,9 +105,9 @@ class SqliteStore:
         try:
             is_new = self._file.is_new
             await asyncio.to_thread(self._prepare)
-            await self._open_lanes()
+            await self._open_threads()
         except BaseException as error:
-            await self._close_lanes()
+            await self._close_threads()
             if not self._lock.is_claimed:
                 self._lock.release()
             if isinstance(error, (sqlite3.Error, DBAPIError)):
@@ -114,42 +119,34 @@ class SqliteStore:
         if self._read_only is None:
             self._rounds = self._loop.create_task(self._back_up_daily(wait_first=is_new), name="daily backups")
 
-    async def read(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that only reads, on one consistent snapshot. Raises Busy, and StoreReadOnly for a page that is
-        damaged beyond reading."""
-        result: T = await self._queued(self._reads, lambda db: transaction(db, *args, **kwargs))
+    async def _read(self, run: Callable[[Connection], T]) -> T:
+        result: T = await self._queued(self._reads, run)
         return result
 
-    async def write(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function atomically and return after its commit is durable. Raises Busy, StoreFull, StoreReadOnly.
+    async def _write(self, run: Callable[[Connection], T]) -> T:
+        return await self._start_write(run)
 
-        Cancelling the caller does not stop a write that is on its way.
-        """
-        return await self.start_write(transaction, *args, **kwargs)
-
-    def start_write(
-        self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> asyncio.Future[T]:
-        """Begin a write (``Store``). Raises Busy and StoreReadOnly."""
+    def _start_write(self, run: Callable[[Connection], T]) -> asyncio.Future[T]:
         if self._read_only is not None:
             raise StoreReadOnly(self._read_only)
-        return self._queued(self._writes, lambda db: transaction(db, *args, **kwargs))
+        return self._queued(self._writes, run)
 
     @property
     def writes(self) -> int:
         """How often this process has written (``Store``)."""
         return self._written
 
-    async def close(self) -> None:
-        """Finish what was begun, and let the folder go. What comes later gets Busy."""
+    async def _close(self) -> None:
+        """Finish what was begun, and let the folder go unless it was claimed."""
         self._loop = None
         self._backups.stop()
         if self._rounds is not None:
             self._rounds.cancel()
             await asyncio.gather(self._rounds, return_exceptions=True)
             self._rounds = None
-        await self._close_lanes()
-        self._lock.release()
+        await self._close_threads()
+        if not self._lock.is_claimed:
+            self._lock.release()
 
     @property
     def status(self) -> dict[str, Any]:
@@ -158,6 +155,7 @@ class SqliteStore:
         return {
             "engine": "sqlite",
             "place": str(self._path),
+            "open": self.opened.is_set(),
             "read_only": self._read_only is not None,
             "reason": self._read_only,
             "full": self._is_full,
@@ -168,9 +166,9 @@ class SqliteStore:
     def _queued(self, queue: Queue, run: Callable[[Connection], Any]) -> asyncio.Future[Any]:
         if self._loop is None:
             raise Busy("The store is closed.", retry_after=1)
-        job = Job(run, self._loop.create_future(), time.monotonic() + self._busy_timeout)
-        queue.put(job)
-        return job.future
+        pending = Pending(run, self._loop.create_future(), time.monotonic() + self._busy_timeout)
+        queue.put(pending)
+        return pending.future
 
     # Opening
 
@@ -215,21 +213,21 @@ class SqliteStore:
         why = error.strerror or error
         return StoreFailed(f"The folder {self._path.parent} cannot be used ({why}). Look at it, and try again.")
 
-    async def _open_lanes(self) -> None:
+    async def _open_threads(self) -> None:
         if self._read_only is None:
-            self._writing.append(Lane(self._writes, self._committer, self._commit, most=_MOST_TOGETHER))
-        self._reading += [Lane(self._reads, self._file.reader, self._read_one) for _ in range(self._readers)]
-        for lane in (*self._writing, *self._reading):
-            await lane.open()
+            self._writing.append(StoreThread(self._writes, self._committer, self._commit, most=_MOST_TOGETHER))
+        self._reading += [StoreThread(self._reads, self._file.reader, self._read_one) for _ in range(self._readers)]
+        for thread in (*self._writing, *self._reading):
+            await thread.open()
 
-    async def _close_lanes(self) -> None:
+    async def _close_threads(self) -> None:
         """End the readers first: the last connection to close, the writer's, tidies the log into the file."""
-        for lanes in (self._reading, self._writing):
-            for lane in lanes:
-                lane.end()
-            for lane in lanes:
-                await lane.join()
-            lanes.clear()
+        for threads in (self._reading, self._writing):
+            for thread in threads:
+                thread.end()
+            for thread in threads:
+                await thread.join()
+            threads.clear()
 
     # Working, in the threads
 
@@ -238,24 +236,24 @@ class SqliteStore:
         with self._file.writer() as (db, raw):
             yield GroupCommit(db, raw)
 
-    def _commit(self, committer: GroupCommit, jobs: Sequence[Job]) -> None:
-        committer.run(jobs)
-        self._written += len(jobs)  # this thread alone counts
-        for job in jobs:
-            if job.error is not None:
-                job.error = self._explained(job.error)
-        if self._is_full and any(job.error is None for job in jobs):
+    def _commit(self, committer: GroupCommit, batch: Sequence[Pending]) -> None:
+        committer.run(batch)
+        self._written += len(batch)  # this thread alone counts
+        for pending in batch:
+            if pending.error is not None:
+                pending.error = self._explained(pending.error)
+        if self._is_full and any(pending.error is None for pending in batch):
             self._is_full = not self._reserve.make()
 
-    def _read_one(self, connection: tuple[Connection, sqlite3.Connection], jobs: Sequence[Job]) -> None:
+    def _read_one(self, connection: tuple[Connection, sqlite3.Connection], batch: Sequence[Pending]) -> None:
         db, raw = connection
-        for job in jobs:
+        for pending in batch:
             try:
                 raw.execute("BEGIN")
-                job.result = lend(db, job.run)
-            except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this job
+                pending.result = lend(db, pending.run)
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the one who waits for this one
                 is_refused = sqlite_fault(error) is Fault.READ_ONLY  # a function that writes, where it may only read
-                job.error = error if is_refused else self._explained(error)
+                pending.error = error if is_refused else self._explained(error)
             finally:
                 raw.rollback()
                 db.rollback()

@@ -12,8 +12,8 @@ from agentui.errors import Busy
 from agentui.files import sync_folder
 from agentui.store import migrations
 from agentui.store.backups import Backups, found_damage
+from agentui.store.base import guard
 from agentui.store.faults import Fault, sqlite_fault
-from agentui.store.lending import guard
 
 _DURABLE = ("synchronous=FULL", "fullfsync=ON", "checkpoint_fullfsync=ON", "foreign_keys=ON", "journal_size_limit=67108864")
 """fullfsync: on macOS an ordinary fsync leaves data in the drive's cache. The last: bytes a log may keep after its peak."""

@@ -1,6 +1,6 @@
 """A turn while it happens: what ties a pipeline's run to a chat.
 
-    desk = TurnDesk(store, ...)
+    desk = TurnService(store, ...)
     turn = await desk.begin("my chat", None, run_id, user_text)     floor open, branch locked, tiers read
     ... the run reads and stages through turn.staged() ...
     await turn.commit(answer, tokens_in, tokens_out)                 answer, variables and floor in one transaction
@@ -26,7 +26,6 @@ from agentui.chats.records import MAIN
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.jsonio import Json
 from agentui.store.base import Store
-from agentui.store.lazy import LazyStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.claims import answer_to, attach, hold, keep, once, tidy
 from agentui.turns.repeats import Claim, Saved
@@ -90,7 +89,7 @@ class Lost:
 class Turn:
     """One turn of a chat; the run's memory. Exactly one of ``commit`` and ``fail`` ends it."""
 
-    def __init__(self, desk: "TurnDesk", place: Place, layers: Layers, run_id: str, claim: Claim | None) -> None:
+    def __init__(self, desk: "TurnService", place: Place, layers: Layers, run_id: str, claim: Claim | None) -> None:
         self.place = place
         self._claim = claim
         self._desk = desk
@@ -152,7 +151,7 @@ class Turn:
             self._renewal = self._renew_later()
 
 
-class TurnDesk:
+class TurnService:
     """Opens turns on one store.
 
     ``owner`` names this process in the branches' locks. ``queue_seconds`` is how long a turn waits for its branch; 0
@@ -163,7 +162,7 @@ class TurnDesk:
 
     def __init__(
         self,
-        store: LazyStore,
+        store: Store,
         owner: str,
         *,
         queue_seconds: float,
@@ -188,6 +187,13 @@ class TurnDesk:
         self._tidying: asyncio.Task[None] | None = None
         self._global: tuple[float, int, Layers] | None = None
         self._is_closed = False
+        store.at_open(_recover_now, owner)
+
+    def start(self) -> None:
+        """Begin to forget old answers and, where others share the database, to look for dead turns, once the store is open."""
+        self._tidying = self.in_background(self._keep_tidy())
+        if not self._is_alone:
+            self._watching = self.in_background(self._keep_recovering())
 
     async def answered(self, claim: Claim) -> Saved | None:
         """What was answered to this request; None where it was not. Raises ApiError ``idempotency_in_progress``,
@@ -242,15 +248,6 @@ class TurnDesk:
         """When the lock of a turn runs out that is under way at ``now``. Where nobody else could find it dead it never does,
         so that a clock that jumps kills no turn."""
         return NEVER_MS if self._is_alone else now + round(self.lease_seconds * 1000)
-
-    async def recover(self, store: Store) -> None:
-        """Let the turns fail that dead processes left behind: now, and where others share the database now and then. Begin to
-        forget old answers."""
-        await store.write(recover, self.owner, now_ms())
-        if self._tidying is None:
-            self._tidying = self.in_background(self._keep_tidy())
-        if not self._is_alone and self._watching is None:
-            self._watching = self.in_background(self._keep_recovering())
 
     async def look(self, session: str, branch: str | None) -> Staged:
         """A buffer over what a turn would see here, for a request that is none; what it stages goes nowhere.
@@ -318,6 +315,7 @@ class TurnDesk:
             self.freed(lost.place)
 
     async def _keep_recovering(self) -> None:
+        await self.store.opened.wait()
         while True:
             await asyncio.sleep(self.lease_seconds)
             try:
@@ -326,6 +324,7 @@ class TurnDesk:
                 log.warning("Turns of dead processes are looked for later: %s", error.message)
 
     async def _keep_tidy(self) -> None:
+        await self.store.opened.wait()
         while True:
             await asyncio.sleep(TIDY_SECONDS)
             try:
@@ -378,9 +377,7 @@ class TurnDesk:
 
     async def _open(self, wanted: "_Wanted") -> Turn:
         """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
-        if not self.store.is_open:
-            # Who leaves while the database opens does not stop that, for others wait for it as well.
-            await asyncio.shield(self.in_background(self.store.start()))
+        await self.store.start()
         now, lost = now_ms(), tuple(self._lost.values())
         opening = self.store.start_write(_open, wanted, self.owner, now, self.expiry(now), lost)
         try:
@@ -419,7 +416,7 @@ class TurnDesk:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A turn that is to be opened (``TurnDesk.begin``)."""
+    """A turn that is to be opened (``TurnService.begin``)."""
 
     session: str
     branch: str | None
@@ -452,6 +449,11 @@ def _open(db: Connection, wanted: _Wanted, owner: str, now: int, expires_at: int
     # Nobody but this transaction knows the floor and its page: they have no variables yet.
     layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None, wanted.names)
     return Place(joined.session_id, joined.branch_id, floor), {**layers, "floor": {}, "page": {}}
+
+
+def _recover_now(db: Connection, owner: str) -> None:
+    """Let the turns fail that dead processes left behind."""
+    recover(db, owner, now_ms())
 
 
 def _look(db: Connection, session: str, branch: str | None) -> Layers:

@@ -22,15 +22,14 @@ from pathlib import Path
 import orjson
 from sqlalchemy import Connection, select
 
-from agentui.store.lazy import LazyStore
-from agentui.store.opening import SqliteDoor
+from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.store.tables import floors as floors_table
-from agentui.turns.service import TurnDesk
+from agentui.turns.service import TurnService
 from agentui.variables.resolve import load_place, resolve
 from tests.bench.__main__ import ROOT, Server, body, pipeline, start
 from tests.bench.load import quantile, request_bytes, streams, whole_answers
-from tests.bench.turns import TEXT, bare, furnish, no_recovery
+from tests.bench.turns import TEXT, bare, furnish
 
 BODIES = (1, 4, 16, 64, 256, 1024)
 """Kilobytes of a request."""
@@ -254,12 +253,12 @@ def be_client(port: int, path: str, count: int) -> None:
 
 async def behind(file: Path, floors: int, seconds: float) -> tuple[float, float]:
     """Seconds of one turn behind so many floors, and of resolving what is visible at the last of them."""
-    store = LazyStore(SqliteDoor(file), no_recovery)
-    desk = TurnDesk(store, "bench", queue_seconds=0, is_alone=True)
+    store = SqliteStore(file)
+    service = TurnService(store, "bench", queue_seconds=0, is_alone=True)
     await store.write(furnish, "s0", floors, VARIABLES)
 
     async def turn() -> None:
-        turn = await desk.begin("s0", None, "run", TEXT)
+        turn = await service.begin("s0", None, "run", TEXT)
         staged = turn.staged()
         staged.stage("branch", "gold", staged.view()[0].get("gold", 0) + 1)
         await turn.commit(TEXT, 10, 20)
@@ -267,7 +266,7 @@ async def behind(file: Path, floors: int, seconds: float) -> tuple[float, float]
     try:
         return await mean(turn, seconds), await store.read(resolving, f"s0-{floors - 1:06}", seconds)
     finally:
-        await desk.close()
+        await service.close()
         await store.close()
 
 

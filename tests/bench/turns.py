@@ -1,6 +1,6 @@
 """``python -m tests.bench.turns [--seconds 1] [--floors 10 10000] [--variables 10 1000]``: durable turns per second.
 
-In process: a desk's ``begin`` and ``commit`` with one variable read and written, two transactions a turn. Through the proxy: a
+In process: ``begin`` and ``commit`` with one variable read and written, two transactions a turn. Through the proxy: a
 server process with one SetVars and one call to a local upstream. Beside both stands a bare number: the same rows in two
 transactions of plain sqlite3 a turn (in process), and the same request without a session (through the proxy). Sessions take
 turns side by side; the floors and variables are there before the clock starts. The folder is a temporary one: point TMPDIR at
@@ -21,13 +21,10 @@ from pathlib import Path
 import orjson
 from sqlalchemy import Connection, insert
 
-from agentui.store.base import Store
-from agentui.store.lazy import LazyStore
-from agentui.store.opening import SqliteDoor
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, messages, pages
 from agentui.store.tables import floors as floors_table
-from agentui.turns.service import TurnDesk
+from agentui.turns.service import TurnService
 from agentui.turns.transactions import join_session
 from agentui.variables.records import Put, upsert
 from agentui.variables.scopes import GLOBAL, Target, branch_target
@@ -76,19 +73,15 @@ async def rate(sessions: int, seconds: float, once: Callable[[str], Awaitable[ob
     return sum(done) / (time.perf_counter() - began)
 
 
-async def no_recovery(store: Store) -> None:
-    """Nobody died here."""
-
-
 async def in_process(file: Path, sessions: int, floors: int, variables: int, seconds: float) -> float:
-    """Turns per second of a desk."""
-    store = LazyStore(SqliteDoor(file), no_recovery)
-    desk = TurnDesk(store, "bench", queue_seconds=0, is_alone=True)
+    """Turns per second of the service."""
+    store = SqliteStore(file)
+    service = TurnService(store, "bench", queue_seconds=0, is_alone=True)
     for number in range(sessions):
         await store.write(furnish, f"s{number}", floors, variables)
 
     async def turn(session: str) -> None:
-        turn = await desk.begin(session, None, "run", TEXT)
+        turn = await service.begin(session, None, "run", TEXT)
         staged = turn.staged()
         gold = staged.view()[0].get("gold", 0)
         staged.stage("branch", "gold", gold + 1)
@@ -98,7 +91,7 @@ async def in_process(file: Path, sessions: int, floors: int, variables: int, sec
         await rate(sessions, 0.2, turn)
         return await rate(sessions, seconds, turn)
     finally:
-        await desk.close()
+        await service.close()
         await store.close()
 
 

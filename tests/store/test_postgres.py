@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, select, text
 
 from agentui.errors import BadRequest, Busy, StoreFull
-from agentui.store.opening import door_to_store
+from agentui.store.opening import make_store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from tests.conftest import ROOT
@@ -77,7 +77,7 @@ async def test_a_database_that_is_not_there_is_busy_and_named(postgres: "Postgre
 )
 def test_another_url_is_refused_without_being_repeated(url: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError) as refused:
-        door_to_store(url, tmp_path)
+        make_store(url, tmp_path)
     assert "s3cret" not in repr(refused.value)
     assert refused.value.__cause__ is None
 
@@ -85,8 +85,8 @@ def test_another_url_is_refused_without_being_repeated(url: str, tmp_path: Path)
 @pytest.mark.parametrize(("url", "refusal"), [("mysql://h/d", "ValueError"), ("postgresql://h/d", "Unsupported")])
 def test_without_a_driver_only_postgresql_asks_for_one(url: str, refusal: str, tmp_path: Path) -> None:
     program = (
-        "import pathlib, sys; sys.modules['asyncpg'] = None; from agentui.store.opening import door_to_store\n"
-        "try: door_to_store(sys.argv[1], pathlib.Path(sys.argv[2]))\n"
+        "import pathlib, sys; sys.modules['asyncpg'] = None; from agentui.store.opening import make_store\n"
+        "try: make_store(sys.argv[1], pathlib.Path(sys.argv[2]))\n"
         "except Exception as error: print(type(error).__name__)"
     )
     command = [sys.executable, "-c", program, url, str(tmp_path)]
@@ -96,17 +96,16 @@ def test_without_a_driver_only_postgresql_asks_for_one(url: str, refusal: str, t
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])
 async def test_each_spelling_of_the_scheme_is_understood(database: str, tmp_path: Path, scheme: str) -> None:
-    store = door_to_store(database.replace("postgresql", scheme, 1), tmp_path).load()
+    store = make_store(database.replace("postgresql", scheme, 1), tmp_path)
     await store.start()
     assert store.status["engine"] == "postgresql"
     await store.close()
 
 
 def test_without_a_url_the_store_is_a_file(tmp_path: Path) -> None:
-    door = door_to_store(None, tmp_path)
-    store = door.load()
+    store = make_store(None, tmp_path)
     assert isinstance(store, SqliteStore)
-    assert store.status["place"] == door.status["place"] == str(tmp_path / "agentui.db")
+    assert store.status["place"] == str(tmp_path / "agentui.db")
 
 
 async def test_connections_that_died_in_the_pool_are_replaced_unnoticed(store: PostgresStore, database: str) -> None:

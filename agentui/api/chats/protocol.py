@@ -64,27 +64,26 @@ def made_answer(value: Json) -> web.Response:
 async def write(
     request: web.Request,
     show: Callable[[T], web.Response],
-    transaction: "Transaction[P, T]",
+    transaction: Transaction[P, T],
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> web.Response:
     """Run a transaction that writes and answer with what ``show`` makes of its result.
 
     Where the request has an Idempotency-Key the answer is kept in the same transaction, and the same request again gets it
-    again and writes nothing. Raises what the transaction raises, which keeps nothing, and ApiError as ``TurnDesk.once`` does.
+    again and writes nothing. Raises what the transaction raises, which keeps nothing, and as ``TurnService.once`` does.
     """
     key = request.headers.get(HEADER)
     if key is None:
         return show(await store_of(request).write(transaction, *args, **kwargs))
     asked = claim_for(request, key, request.get(BODY, b""))
-    desk = await request.app[STATE].desk.get()
     shown: list[web.Response] = []
 
     def keep(result: T) -> Saved:
         shown[:] = [show(result)]  # a transaction may be run again
         return _saved(shown[0])
 
-    saved, is_old = await desk.once(asked, keep, transaction, *args, **kwargs)
+    saved, is_old = await request.app[STATE].turns.once(asked, keep, transaction, *args, **kwargs)
     if not is_old:
         return shown[0]
     return web.Response(status=saved.status, body=saved.body(), headers={**saved.headers, REPLAYED: "true"})

@@ -38,7 +38,7 @@ async def _reasons(state: State) -> list[Reason]:
     """What speaks against sending requests here; nothing where all is well."""
     found = [STOPPING] if state.is_stopping else []
     # Without a database the memory is a file of this machine, and nothing is loaded to look at it.
-    if state.settings.database_url is not None and not await state.pulse.beats():
+    if state.settings.database_url is not None and not await state.store_health.answers():
         found.append(DATABASE_UNREACHABLE)
     if not _has_active_pipeline(state):
         found.append(NO_ACTIVE_PIPELINE)

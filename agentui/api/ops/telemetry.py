@@ -16,7 +16,6 @@ from typing import NamedTuple, TypeAlias
 
 from aiohttp import web
 
-from agentui.api.memory import PREFIXES
 from agentui.api.ops.tracing import RequestTrace, Tracing
 from agentui.api.proxy.dialects import DIALECTS, GEMINI
 from agentui.http.limits import Limits
@@ -30,6 +29,8 @@ BOUNDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 3
 MOST_NAMES = 200
 """Pipelines and codes counted by name at most; what comes later counts as ``other``."""
 OTHER = "other"
+MEMORY_PATHS = ("/branches", "/floors", "/messages", "/pages", "/sessions", "/variables")
+"""What the memory's paths begin with; each is counted as one route."""
 NO_DIALECT = "none"
 CANCELLED = "cancelled"
 """What stands for the status of an answer that nobody waited for."""
@@ -68,7 +69,7 @@ def route_of(path: str) -> Route:
         return Route(f"/{match[1]}/models", NO_DIALECT, False)
     if path in _PLAIN:
         return Route(path, NO_DIALECT, False)
-    group = next((each for each in ("/api", "/ui", *PREFIXES) if path == each or path.startswith(f"{each}/")), OTHER)
+    group = next((each for each in ("/api", "/ui", *MEMORY_PATHS) if path == each or path.startswith(f"{each}/")), OTHER)
     return Route(group, NO_DIALECT, False)
 
 

@@ -57,9 +57,9 @@ async def serve(request: web.Request, state: State) -> web.StreamResponse:
 async def _answer_once(request: web.Request, state: State, run: Run, wire: WireRequest, claim: Claim) -> web.StreamResponse:
     """Answer a turn whose request has a key: as it was answered before, else by a run that goes on when its caller leaves.
 
-    Raises ApiError as ``TurnDesk.answered`` does.
+    Raises ApiError as ``TurnService.answered`` does.
     """
-    saved = await (await state.desk.get()).answered(claim)
+    saved = await state.turns.answered(claim)
     if saved is not None:
         return await replay(request, state, saved)
     vendor = state.services.vendors[wire.vendor]

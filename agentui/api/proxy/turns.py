@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from agentui.api.proxy.answer import ProxyAnswer
 from agentui.errors import AgentUIError, BadRequest, StoreFailed, StoreFull
@@ -18,10 +18,8 @@ from agentui.pipeline.executor import INTERNAL, answer_text, describe_error
 from agentui.pipeline.run import Run
 from agentui.pipeline.usage import usage_of
 from agentui.turns.repeats import Claim, Saved
-
-if TYPE_CHECKING:
-    from agentui.turns.service import Turn, TurnDesk
-    from agentui.variables.staging import Staged
+from agentui.turns.service import Turn, TurnService
+from agentui.variables.staging import Staged
 
 log = logging.getLogger("agentui.turns")
 
@@ -29,7 +27,7 @@ log = logging.getLogger("agentui.turns")
 class Keeping(Protocol):
     """How a run's memory begins and ends."""
 
-    def staged(self) -> "Staged":
+    def staged(self) -> Staged:
         """The run's buffer."""
 
     def headers(self) -> dict[str, str]:
@@ -46,10 +44,10 @@ class Keeping(Protocol):
 class _InChat:
     """A run that is a turn of a chat."""
 
-    def __init__(self, turn: "Turn") -> None:
+    def __init__(self, turn: Turn) -> None:
         self._turn = turn
 
-    def staged(self) -> "Staged":
+    def staged(self) -> Staged:
         return self._turn.staged()
 
     def headers(self) -> dict[str, str]:
@@ -71,18 +69,18 @@ class _InChat:
 class _Shared:
     """A run without a chat, which sees and writes the global variables."""
 
-    def __init__(self, desk: "TurnDesk", staged: "Staged") -> None:
-        self._desk = desk
+    def __init__(self, turns: TurnService, staged: Staged) -> None:
+        self._turns = turns
         self._staged = staged
 
-    def staged(self) -> "Staged":
+    def staged(self) -> Staged:
         return self._staged
 
     def headers(self) -> dict[str, str]:
         return {}
 
     async def keep(self, run: Run, saved: Saved | None) -> None:
-        await self._desk.commit_shared(run.id, self._staged)
+        await self._turns.commit_shared(run.id, self._staged)
 
     async def drop(self, error: Json, *, cancelled: bool) -> None:
         return None
@@ -91,10 +89,10 @@ class _Shared:
 class _Looking:
     """A run that sees what a turn would see and keeps nothing: counting a chat's tokens is no turn of it."""
 
-    def __init__(self, staged: "Staged") -> None:
+    def __init__(self, staged: Staged) -> None:
         self._staged = staged
 
-    def staged(self) -> "Staged":
+    def staged(self) -> Staged:
         return self._staged
 
     def headers(self) -> dict[str, str]:
@@ -124,8 +122,8 @@ async def begin_looking(state: State, run: Run) -> None:
     if not run.plan.uses_memory:
         return
     session, branch = (_text(run.incoming.headers.get(f"x-agentui-{name}")) for name in ("session", "branch"))
-    desk = await state.desk.get()
-    run.memory = _Looking(await (desk.shared() if session is None else desk.look(session, branch)))
+    turns = state.turns
+    run.memory = _Looking(await (turns.shared() if session is None else turns.look(session, branch)))
 
 
 async def _keeping(state: State, run: Run, claim: Claim | None) -> Keeping | None:
@@ -133,15 +131,15 @@ async def _keeping(state: State, run: Run, claim: Claim | None) -> Keeping | Non
     session, branch = _text(headers.get("x-agentui-session")), _text(headers.get("x-agentui-branch"))
     if not run.plan.uses_memory and (session is None or operation != "chat"):
         return None
-    desk = await state.desk.get()
+    turns = state.turns
     if session is not None and operation == "chat":
-        turn = await desk.begin(session, branch, run.id, _user_text(run), run.plan.variables, claim)
+        turn = await turns.begin(session, branch, run.id, _user_text(run), run.plan.variables, claim)
         run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor.floor_id
         return _InChat(turn)
     if session is not None:
-        return _Looking(await desk.look(session, branch))
-    shared = await desk.shared()
-    return _Looking(shared) if operation == "count_tokens" else _Shared(desk, shared)
+        return _Looking(await turns.look(session, branch))
+    shared = await turns.shared()
+    return _Looking(shared) if operation == "count_tokens" else _Shared(turns, shared)
 
 
 async def keep(keeping: Keeping, run: Run, answer: ProxyAnswer) -> None:

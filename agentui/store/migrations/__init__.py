@@ -8,41 +8,26 @@ migrate in one process. Shipped revisions never change. ``tests/store/test_migra
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from agentui.errors import StoreReadOnly
 
-if TYPE_CHECKING:
-    from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
-
 FOLDER = Path(__file__).parent
-
-
-def _context(db: Connection) -> "MigrationContext":
-    # Alembic is loaded when a store opens: it takes 11 MB that a server without chats does without.
-    from alembic.runtime.migration import MigrationContext
-
-    return MigrationContext.configure(db)
-
-
-def _script(folder: Path) -> "ScriptDirectory":
-    from alembic.script import ScriptDirectory
-
-    return ScriptDirectory(str(folder))
 
 
 def current_revision(db: Connection) -> str | None:
     """The revision the database is at; None when it is empty."""
-    return _context(db).get_current_revision()
+    return MigrationContext.configure(db).get_current_revision()
 
 
 @cache
 def head_revision(folder: Path = FOLDER) -> str:
     """The revision this agentui needs."""
-    head = _script(folder).get_current_head()
+    head = ScriptDirectory(str(folder)).get_current_head()
     if head is None:
         raise RuntimeError(f"{folder} has no revisions.")
     return head
@@ -50,7 +35,7 @@ def head_revision(folder: Path = FOLDER) -> str:
 
 def is_known(revision: str, folder: Path = FOLDER) -> bool:
     """Whether this agentui has the revision; it lacks those of newer ones."""
-    return any(script.revision == revision for script in _script(folder).walk_revisions())
+    return any(script.revision == revision for script in ScriptDirectory(str(folder)).walk_revisions())
 
 
 def upgrade(db: Connection, folder: Path = FOLDER) -> None:
@@ -58,10 +43,8 @@ def upgrade(db: Connection, folder: Path = FOLDER) -> None:
 
     Raises StoreReadOnly when the database is at a revision that this agentui does not know.
     """
-    from alembic.operations import Operations
-
-    context = _context(db)
-    script = _script(folder)
+    context = MigrationContext.configure(db)
+    script = ScriptDirectory(str(folder))
     now = context.get_current_revision()
     if now is not None and not is_known(now, folder):
         raise StoreReadOnly(

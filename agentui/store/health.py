@@ -1,10 +1,12 @@
-"""``StorePulse``: whether the memory's database answers, for those who ask often."""
+"""``StoreHealth``: whether the memory's database answers, for those who ask often."""
 
 import asyncio
 import time
 
+from sqlalchemy import Connection
+
 from agentui.errors import AgentUIError
-from agentui.store.lazy import LazyStore
+from agentui.store.base import Store
 
 PING_SECONDS = 2.0
 """How long a database may take to answer before it counts as out of reach."""
@@ -12,15 +14,15 @@ FRESH_SECONDS = 1.0
 """How long what the database said counts: anybody may ask, so not every question reaches it."""
 
 
-class StorePulse:
+class StoreHealth:
     """Asks the store at most once at a time, and once in ``FRESH_SECONDS``."""
 
-    def __init__(self, store: LazyStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self._asking: asyncio.Task[bool] | None = None
         self._known: tuple[float, bool] | None = None
 
-    async def beats(self) -> bool:
+    async def answers(self) -> bool:
         """True when the store answered just now, or does within ``PING_SECONDS``."""
         if self._known is not None and time.monotonic() - self._known[0] < FRESH_SECONDS:
             return self._known[1]
@@ -38,10 +40,14 @@ class StorePulse:
 
     async def _ask(self) -> bool:
         try:
-            await self._store.ping()
+            await self._store.read(_nothing)
         except AgentUIError:
             answers = False
         else:
             answers = True
         self._known = (time.monotonic(), answers)
         return answers
+
+
+def _nothing(db: Connection) -> None:
+    db.exec_driver_sql("SELECT 1")

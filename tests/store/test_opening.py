@@ -8,8 +8,8 @@ from sqlalchemy import Connection, text
 
 from agentui.errors import AgentUIError, StoreInUse
 from agentui.store.base import Store
-from agentui.store.lazy import LazyStore
-from agentui.store.opening import SqliteDoor, door_to_store
+from agentui.store.opening import make_store
+from agentui.store.sqlite import SqliteStore
 
 
 def one(db: Connection) -> int:
@@ -17,16 +17,16 @@ def one(db: Connection) -> int:
     return found
 
 
-def lazy_in(folder: Path, opened: list[Store]) -> LazyStore:
-    async def note(store: Store) -> None:
-        opened.append(store)
-
-    return LazyStore(SqliteDoor(folder / "agentui.db"), note)
+def store_in(folder: Path, opened: list[int] | None = None) -> Store:
+    store = SqliteStore(folder / "agentui.db", reserve=0)
+    if opened is not None:
+        store.at_open(lambda db: opened.append(one(db)))
+    return store
 
 
 async def test_nothing_happens_until_somebody_asks(tmp_path: Path) -> None:
-    opened: list[Store] = []
-    store = lazy_in(tmp_path / "data", opened)
+    opened: list[int] = []
+    store = store_in(tmp_path / "data", opened)
     assert (store.status["open"], (tmp_path / "data").exists()) == (False, False)
     assert await asyncio.gather(*(store.read(one) for _ in range(5))) == [1] * 5
     assert (store.status["open"], len(opened)) == (True, 1)
@@ -35,13 +35,13 @@ async def test_nothing_happens_until_somebody_asks(tmp_path: Path) -> None:
 
 
 async def test_closing_what_never_opened_does_nothing(tmp_path: Path) -> None:
-    store = lazy_in(tmp_path / "data", [])
+    store = store_in(tmp_path / "data")
     await store.close()
     assert not (tmp_path / "data").exists()
 
 
 async def test_a_failure_to_open_is_the_callers_and_the_next_one_tries_again(tmp_path: Path) -> None:
-    first, second = lazy_in(tmp_path, []), lazy_in(tmp_path, [])
+    first, second = store_in(tmp_path), store_in(tmp_path)
     await first.write(one)
     with pytest.raises(StoreInUse):
         await second.write(one)
@@ -51,7 +51,7 @@ async def test_a_failure_to_open_is_the_callers_and_the_next_one_tries_again(tmp
 
 
 async def test_a_claimed_folder_is_kept_from_the_claim_to_the_close(tmp_path: Path) -> None:
-    first, second = lazy_in(tmp_path, []), lazy_in(tmp_path, [])
+    first, second = store_in(tmp_path), store_in(tmp_path)
     first.claim()
     with pytest.raises(StoreInUse):
         second.claim()
@@ -64,7 +64,7 @@ async def test_a_claimed_folder_is_kept_from_the_claim_to_the_close(tmp_path: Pa
 
 
 async def test_a_claim_outlives_a_store_that_does_not_open(tmp_path: Path) -> None:
-    first, second = lazy_in(tmp_path, []), lazy_in(tmp_path, [])
+    first, second = store_in(tmp_path), store_in(tmp_path)
     first.claim()
     (tmp_path / "agentui.db").mkdir()
     with pytest.raises(AgentUIError):
@@ -76,9 +76,33 @@ async def test_a_claim_outlives_a_store_that_does_not_open(tmp_path: Path) -> No
     await first.close()
 
 
+async def test_what_has_to_happen_first_fails_the_opening_and_is_tried_again(tmp_path: Path) -> None:
+    store, outcomes = store_in(tmp_path), [ValueError("not yet"), None]
+
+    def first(db: Connection) -> None:
+        if (outcome := outcomes.pop(0)) is not None:
+            raise outcome
+
+    store.at_open(first)
+    with pytest.raises(ValueError, match="not yet"):
+        await store.read(one)
+    assert store.status["open"] is False
+    assert await store.read(one) == 1
+    await store.close()
+
+
+async def test_a_caller_who_leaves_does_not_stop_the_opening(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    leaving, staying = asyncio.ensure_future(store.read(one)), asyncio.ensure_future(store.read(one))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert await staying == 1
+    assert leaving.cancelled()
+    await store.close()
+
+
 @pytest.mark.parametrize("url", [None, "postgresql://u:s3cret@h/d"])
-def test_a_door_says_of_a_store_what_the_store_says_itself(tmp_path: Path, url: str | None) -> None:
-    door = door_to_store(url, tmp_path)
-    known = door.status
-    assert "s3cret" not in str(known)
-    assert {name: door.load().status[name] for name in known} == known
+def test_a_store_that_is_not_open_says_so_and_no_password(tmp_path: Path, url: str | None) -> None:
+    status = make_store(url, tmp_path).status
+    assert "s3cret" not in str(status)
+    assert status["open"] is False and status["engine"] == ("sqlite" if url is None else "postgresql")
