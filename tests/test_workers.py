@@ -141,6 +141,10 @@ class Crew:
     async def activate(self, id: str) -> None:
         assert (await self.call("POST", f"/api/pipelines/{id}/activate", {}))[0] == 200
 
+    async def versions(self, id: str) -> list[int]:
+        """The numbers of a pipeline's versions, newest first."""
+        return [version["number"] for version in await self.get(f"/api/pipelines/{id}/versions")]
+
     async def chat(self, model: str = "text", **headers: str) -> str:
         """The id of a run that was answered."""
         given = {**KEY, **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -330,8 +334,7 @@ async def test_what_one_worker_saves_the_others_serve_at_once(crew: Crew) -> Non
         status, _, shown = await crew.call("PUT", "/api/pipelines/saved", say(f"v{number}"), {"if-match": headers["etag"]})
         assert status == 200, shown
         assert await crew.said() == f"v{number}"
-    versions = await crew.get("/api/pipelines/saved/versions")
-    assert [version["number"] for version in versions] == list(range(OFTEN + 1, 0, -1))
+    assert await crew.versions("saved") == list(range(OFTEN + 1, 0, -1))
 
 
 async def test_of_those_who_save_at_the_same_time_one_succeeds_and_the_others_are_told(crew: Crew) -> None:

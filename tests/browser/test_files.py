@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from playwright.async_api import expect
 
 from agentui.jsonio import Json, loads
 from tests.browser.conftest import Editor, OpenEditor, axe
@@ -108,14 +109,9 @@ async def test_versions_are_named_compared_and_restored(editor: Editor) -> None:
         )
     await run(editor, "files.versions")
     dialog = page.get_by_role("dialog", name="Versions of default")
-    versions = dialog.locator(".version-list button")
-    await versions.first.wait_for()
-    count = await versions.count()
-    for position in range(count):
-        await versions.nth(position).click()
-        await dialog.locator(".difference").wait_for()
-        if await dialog.locator(".difference-before", has_text="First").count():
-            break
+    # The newest version is what was saved last; the one before it is the one to go back to.
+    await dialog.locator(".version-list button").nth(1).click()
+    await expect(dialog.locator(".difference-before", has_text="First")).to_be_visible()
     assert await axe(page, "dialog") == []
     await dialog.get_by_role("button", name="Name this version").click()
     await page.get_by_role("dialog", name="Name this version").get_by_label("Name").fill("the good one")
