@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from agentui.chats import live
+from agentui.turns import service
 from agentui.variables.staging import NOT_READ
 from tests.campaigns import writers
 from tests.campaigns.campaign import Trial
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.timeout(300)
 
 
 async def test_turns_that_lose_what_they_wrote_are_found(tmp_path: Path) -> None:
-    commit = live._commit
+    commit = service._commit
 
     def forgetful(db: Any, place: Any, run_id: str, writes: Sequence[object], *rest: Any) -> object:
         """Keep the answer and no variable."""
         return commit(db, place, run_id, (), *rest)
 
     trial = Trial("store.races", 24, 60, 1, tmp_path)
-    with patch.object(live, "_commit", forgetful):
+    with patch.object(service, "_commit", forgetful):
         await races(trial)
     assert any("not of turn" in failure for failure in trial.failures)
 
