@@ -11,11 +11,10 @@ import hypothesis
 import pytest
 from aiohttp import web
 
-from agentui.api.proxy.connection import KEEP_ALIVE
 from agentui.demo import DemoServer, DemoSettings, start_demo
 from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import KEEP_ALIVE, Listener, create_app
 from agentui.settings import Settings
 from tests.upstreams.server import Mock, start_mock
 

@@ -13,7 +13,6 @@ from ipaddress import ip_address
 
 from aiohttp import HttpVersion10, HttpVersion11, web
 
-from agentui.api.proxy.responses import LeanResponse
 from agentui.errors import (
     AgentUIError,
     BadRequest,
@@ -34,7 +33,8 @@ from agentui.vendors.base import Vendor
 from agentui.vendors.detect import detect_vendor
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-StateHandler = Callable[[web.Request, State], Awaitable[web.StreamResponse]]
+Entrance = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+"""What aiohttp hands every request to."""
 
 OPEN_PATHS = frozenset({"/health", "/ready", "/", "/favicon.ico"})
 """Paths that need no token; so do the editor's own files below /ui/."""
@@ -59,31 +59,44 @@ log = logging.getLogger("agentui.http")
 
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The guard as the application's middleware."""
+    """The application's middleware: check, answer, and turn whatever goes wrong into the answer that this route promises."""
 
-    async def answer(request: web.Request, _: State) -> web.StreamResponse:
+    async def answer(request: web.Request) -> web.StreamResponse:
         check_content_type(request)
         return await handler(request)
 
-    return await guarded(request, request.app[STATE], answer)
+    return await _guarded(request, request.app[STATE], answer)
 
 
-async def guarded(request: web.Request, state: State, answer: StateHandler) -> web.StreamResponse:
-    """Check, answer, and turn whatever goes wrong into the answer that this route promises."""
+def meet_expectations(state: State, application: Entrance) -> Entrance:
+    """The entrance to ``application``, but for requests with an ``Expect`` that is not ``100-continue``: aiohttp would answer
+    them itself, before any middleware, and repeat the header in its own words."""
+
+    async def enter(request: web.BaseRequest) -> web.StreamResponse:
+        if isinstance(request, web.Request) and request.headers.get("Expect", "100-continue").lower() != "100-continue":
+            response = await _guarded(request, state, _refuse_expectation)
+            _add_own_headers(request, response, state)
+            return response
+        return await application(request)
+
+    return enter
+
+
+async def _guarded(request: web.Request, state: State, handler: Handler) -> web.StreamResponse:
     request_id = new_id("req")
     request[REQUEST_ID] = request_id
     telemetry = state.telemetry
     watch = telemetry.begin(request, request_id)
     status: int | None = None
     try:
-        response = await _answered(request, state, answer)
+        response = await _answered(request, state, handler)
         status = response.status
         return response
     finally:
         telemetry.end(request, watch, status)
 
 
-async def _answered(request: web.Request, state: State, answer: StateHandler) -> web.StreamResponse:
+async def _answered(request: web.Request, state: State, handler: Handler) -> web.StreamResponse:
     """The answer, whatever happens; who left is told nothing."""
     try:
         check_framing(request)
@@ -93,7 +106,7 @@ async def _answered(request: web.Request, state: State, answer: StateHandler) ->
             response: web.StreamResponse = _preflight()
         else:
             check_token(request, state)
-            response = await answer(request, state)
+            response = await handler(request)
     except web.HTTPException as error:
         response = error_response(_of_http(error, request), _vendor_of(request, state), _redactor_of(request, state))
         let_go(error)
@@ -114,20 +127,23 @@ async def _answered(request: web.Request, state: State, answer: StateHandler) ->
         fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
         response = error_response(fault, _vendor_of(request, state), _redactor_of(request, state))
         let_go(error)
-    # A proxied answer brings these headers along, whole or streamed.
-    if not (isinstance(response, LeanResponse) or response.prepared):
-        for name, value in own_headers(request, state).items():
-            response.headers.setdefault(name, value)
     return response
 
 
-def own_headers(request: web.Request, state: State) -> dict[str, str]:
-    """The headers that every answer carries; streams add them before they begin."""
-    headers = {"x-request-id": request[REQUEST_ID], "x-content-type-options": "nosniff"}
+async def add_own_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Put the headers on an answer that every answer carries. A signal: aiohttp sends it before any head leaves."""
+    _add_own_headers(request, response, request.app[STATE])
+
+
+def _add_own_headers(request: web.Request, response: web.StreamResponse, state: State) -> None:
+    headers = response.headers
+    headers.setdefault("x-request-id", request[REQUEST_ID])
+    headers.setdefault("x-content-type-options", "nosniff")
     origin = request.headers.get("Origin")
     if origin is not None and origin in state.settings.cors_origins:
-        headers |= {"access-control-allow-origin": origin, "vary": "Origin", "access-control-expose-headers": "*"}
-    return headers
+        headers.setdefault("access-control-allow-origin", origin)
+        headers.setdefault("vary", "Origin")
+        headers.setdefault("access-control-expose-headers", "*")
 
 
 class _Misframed(BadRequest):
@@ -248,15 +264,14 @@ def check_token(request: web.Request, state: State) -> None:
         raise Unauthorized("This server needs its access token: send it as API key, or in the header x-agentui-token.")
 
 
-async def refuse_expectation(request: web.Request, state: State) -> web.StreamResponse:
-    """The answer to an ``Expect`` that is not ``100-continue``, which aiohttp would repeat in its own words."""
+async def _refuse_expectation(request: web.Request) -> web.StreamResponse:
     refused = BadRequest("The only expectation that this server meets is '100-continue'.")
     refused.status = 417
     raise refused
 
 
 def _preflight() -> web.Response:
-    """The answer to a browser's question; ``own_headers`` adds the origin where it is allowed."""
+    """The answer to a browser's question; ``add_own_headers`` adds the origin where it is allowed."""
     return web.Response(
         status=204,
         headers={

@@ -11,9 +11,9 @@ from agentui.vendors.sse import SseEvent
 
 
 class Answer(Protocol):
-    """The caller's ear. Each method returns when the caller has room for more; ``tell`` says whether it has.
+    """The caller's ear. Each method returns when the caller has room for more.
 
-    One node calls one of ``tell`` (repeatedly), ``reply``, ``raw`` (repeatedly), ``document`` or ``text``.
+    One node calls one of ``send`` (repeatedly), ``reply``, ``raw`` (repeatedly), ``document`` or ``text``.
     """
 
     @property
@@ -26,15 +26,8 @@ class Answer(Protocol):
     def note_headers(self, headers: Mapping[str, str]) -> None:
         """Headers of the upstream's answer that the caller may see (request ids, rate limits)."""
 
-    def tell(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
-        """The next piece of a streamed answer: the events as they came, and what they mean.
-
-        False when ``room`` is to be awaited before the next. Not a coroutine, so that a piece can be passed on within the
-        read that brought it.
-        """
-
-    async def room(self) -> None:
-        """Returns when the caller has taken what it was told."""
+    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+        """The next piece of a streamed answer: the events as they came, and what they mean."""
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:
         """A whole answer; ``body`` is its wire form where nothing has to be changed for the same dialect."""

@@ -18,14 +18,12 @@ from agentui.api.ops.metrics import metrics
 from agentui.api.ops.readiness import ready
 from agentui.api.ops.telemetry import Telemetry
 from agentui.api.ops.workers import add_door_routes
-from agentui.api.proxy.connection import KEEP_ALIVE, CallerConnection
 from agentui.api.proxy.detached import Unattended
-from agentui.api.proxy.front import make_front, make_short_way
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.errors import ServerStopping
 from agentui.files import SharedLock
-from agentui.http.guard import guard
+from agentui.http.guard import add_own_headers, guard, meet_expectations
 from agentui.http.pages import add_page_routes
 from agentui.http.state import STATE, State
 from agentui.http.workers import THOUGHTS, Family, Siblings
@@ -71,6 +69,7 @@ def create_app(
     app = web.Application(middlewares=[guard], client_max_size=settings.max_body)
     state = _make_state(settings, named_origins, secret_env, default_active, family)
     app[STATE] = state
+    app.on_response_prepare.append(add_own_headers)
     app.cleanup_ctx.append(_live)
     add_proxy_routes(app)
     add_model_routes(app)
@@ -200,6 +199,9 @@ def _document(settings: Settings) -> bytes:
     return dumps(build_openapi(settings))
 
 
+KEEP_ALIVE = 15.0
+"""Seconds that a connection is kept while nobody asks anything. As long may the rest of a refused body still take to come:
+closing at once could take the refusal from the caller."""
 LAST_WORDS_SECONDS = 2.0
 """How long those who are cut may take to hear of it."""
 
@@ -315,16 +317,11 @@ class Listener:
         manager = self._runner.server
         assert manager is not None
         state = self._app[STATE]
-        manager.request_handler = make_front(state, manager.request_handler)
+        manager.request_handler = meet_expectations(state, manager.request_handler)
         loop = asyncio.get_running_loop()
 
-        short_way = make_short_way(state)
-
-        def adopted() -> _Protocol:
+        def connection() -> _Protocol:
             return _Protocol(self._connections, manager, loop, self._keep_alive)
-
-        def connection() -> CallerConnection:
-            return CallerConnection(loop, short_way, adopted, manager, self._connections, self._keep_alive)
 
         try:
             if state.siblings.door is not None:

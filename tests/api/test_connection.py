@@ -1,22 +1,14 @@
-"""A caller's connection on the wire: however requests arrive, they are answered as aiohttp's own way answers them."""
+"""A caller's connection on the wire: however requests arrive, each is answered, in its order."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import pytest
-from aiohttp.base_protocol import BaseProtocol
-from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.http_parser import HttpRequestParser
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agentui.api.proxy.plain import MAX_HEAD, MAX_HELD, read_head
-from agentui.api.proxy.responses import StreamedResponse
 from tests.conftest import Server, StartServer
 
 Json = Any
@@ -76,7 +68,7 @@ async def test_a_request_may_come_in_two_pieces(start_server: StartServer, at: i
 
 async def test_a_body_may_come_long_after_its_head_and_in_many_pieces(start_server: StartServer) -> None:
     server = await start_server({"default": SAYS})
-    long = "x" * (2 * MAX_HELD)
+    long = "x" * 300_000
     head, blank, body = post(long).partition(b"\r\n\r\n")
     async with connected(server) as (reader, writer):
         writer.write(head + blank)
@@ -109,8 +101,9 @@ async def test_a_connection_goes_from_plain_requests_to_any_other_and_back(start
 async def test_what_is_no_http_is_refused_as_ever(start_server: StartServer) -> None:
     server = await start_server({"default": SAYS})
     async with connected(server) as (reader, writer):
-        writer.write(post("one") + b"POST /v1/messages HTTP/1.1\r\nHost : localhost\r\n\r\n")
+        writer.write(post("one"))
         assert await said(reader) == "one!"
+        writer.write(b"POST /v1/messages HTTP/1.1\r\nHost : localhost\r\n\r\n")
         status, body = await answer(reader)
         assert (status, body["error"]["code"]) == (400, "malformed_http")
         assert await reader.read() == b""
@@ -140,82 +133,10 @@ async def test_a_stream_comes_in_chunks(start_server: StartServer) -> None:
     server = await start_server({"default": SAYS})
     async with connected(server) as (reader, writer):
         writer.write(post("one", "Connection: close", stream=True))
-        head = await reader.readuntil(b"\r\n\r\n")
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
         assert b"transfer-encoding: chunked" in head and b"connection: close" in head
         pieces = []
         while size := int(await reader.readline(), 16):
             pieces.append((await reader.readexactly(size + 2))[:-2])
         assert await reader.read() == b"\r\n"
     assert b"one!" in b"".join(pieces) and b"".join(pieces).endswith(b"data: [DONE]\n\n")
-
-
-async def test_no_header_of_an_answer_breaks_out_of_its_line() -> None:
-    request = Mock(version=(1, 1), keep_alive=True)
-    for value in ("a\r\nx-evil: 1", "a\nb", "a\rb", "a\0b"):
-        with pytest.raises(ValueError, match="line break"):
-            await StreamedResponse({"x-agentui-dropped": value}).prepare(request)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        post("a", path="http://localhost/v1/messages"),
-        post("a", path="/v1/messages#x"),
-        post("a", path="/v1/messages\x7f"),
-        post("a").replace(b"HTTP/1.1", b"HTTP/1.0"),
-        post("a").replace(b"POST", b"PUT"),
-        post("a").replace(b"Host: localhost\r\n", b""),
-        post("a").replace(b"Host: localhost\r\n", b"Host: localhost\n"),
-        post("a").replace(b"Content-Length: ", b"Content-Length: +"),
-        post("a").replace(b"Content-Length: ", b"Content-Length: 1, "),
-        post("a").replace(b"Content-Length", b"Content-Length "),
-        post("a").replace(b"Content-Length", b"X-Length"),
-        post("a", "Content-Length: 5"),
-        post("a", "content-length: 5"),
-        post("a", "Host: other"),
-        post("a", "Transfer-Encoding: chunked"),
-        post("a", "Expect: 100-continue"),
-        post("a", "Upgrade: h2c"),
-        post("a", "Connection: upgrade"),
-        post("a", "Connection: close, x-secret"),
-        post("a", "Content-Encoding: gzip"),
-        post("a", " folded"),
-        post("a", "X-Odd: a\x00b"),
-        post("a", "X-Odd: a\rb"),
-        post("a", "no header"),
-        post("a", ": empty"),
-        post("a", "X-Long: " + "x" * MAX_HEAD),
-        post("a", *(f"X-{number}: 1" for number in range(101))),
-        post("a")[:50],
-        b"",
-    ],
-)
-def test_what_is_not_plain_is_left_to_aiohttp(message: bytes) -> None:
-    assert read_head(message) is None
-
-
-BYTES = st.one_of(st.sampled_from(["Host: a", "X-A: b", "Connection: close", "Accept:", "a: \t b \t"]), st.text(max_size=20))
-
-
-@given(st.lists(BYTES, max_size=5), st.text(max_size=10))
-def test_a_plain_head_is_what_aiohttp_reads_in_it(fields: list[str], query: str) -> None:
-    try:
-        message = post("a", *fields, path=f"{PATH}?{query}")
-    except UnicodeEncodeError:
-        return
-    head = read_head(message)
-    if head is None:
-        return
-    loop = asyncio.new_event_loop()
-    try:
-        parser = HttpRequestParser(BaseProtocol(loop), loop, 2**16, max_line_size=8190, max_field_size=8190, max_headers=128)
-        ((parsed, payload),), is_upgraded, rest = parser.feed_data(message[: head.end + head.length])
-    except HttpProcessingError as error:
-        raise AssertionError(f"aiohttp refuses it: {error}") from error
-    finally:
-        loop.close()
-    assert {name.lower(): value for name, value in parsed.headers.items()} == head.headers
-    assert (parsed.path, parsed.url) == (head.target, head.url)
-    assert parsed.should_close == (head.headers.get("connection", "").lower() == "close")
-    assert payload.total_bytes == head.length
-    assert not is_upgraded and not rest

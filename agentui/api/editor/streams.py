@@ -6,7 +6,6 @@ from contextlib import aclosing
 
 from aiohttp import web
 
-from agentui.http.guard import own_headers
 from agentui.http.route import EVENT_STREAM
 from agentui.http.state import STATE
 from agentui.jsonio import Json, dumps
@@ -26,9 +25,7 @@ async def send_events(request: web.Request, events: AsyncGenerator[bytes, None])
     A browser that reads nothing for ``write_timeout`` is dropped.
     """
     settings = request.app[STATE].settings
-    # The guard adds its headers to whole answers; a stream's head is gone by then.
-    headers = {**own_headers(request, request.app[STATE]), **STREAM_HEADERS}
-    response = web.StreamResponse(headers=headers)
+    response = web.StreamResponse(headers=STREAM_HEADERS)
     await response.prepare(request)
     try:
         async with aclosing(events), aclosing(_with_heartbeat(events, settings.heartbeat)) as pieces:

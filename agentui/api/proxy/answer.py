@@ -1,13 +1,13 @@
 """The caller's ear over HTTP: deltas, replies and raw bytes become one response in the caller's dialect."""
 
 import asyncio
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
-from agentui.api.proxy.responses import StreamedResponse, WholeResponse, limit_unsent
 from agentui.chat.deltas import Delta, End
 from agentui.chat.messages import Text
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
@@ -29,6 +29,35 @@ _CHARSETS = ("", "; charset=utf-8", "; charset=UTF-8")
 _USUAL = frozenset({"", *(kind + charset for kind in ("application/json", "text/event-stream") for charset in _CHARSETS)})
 """Content types that hold no key, as most answers have."""
 STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
+MAX_WAITING = 4 * 1024
+"""Bytes of a stream that wait here for a caller who does not read."""
+MAX_UNSENT = 16 * 1024
+"""Bytes that wait in the system's buffer."""
+_NOTSENT_LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
+_UNIX: int | None = getattr(socket, "AF_UNIX", None)
+
+
+async def begin_stream(request: web.Request, response: web.StreamResponse) -> None:
+    """Send the head of a streamed answer; whoever writes to it waits whenever the caller does not read."""
+    if request.version < HttpVersion11:
+        # Only the connection's end tells the end of this body; aiohttp would wait for another request.
+        response.force_close()
+    await response.prepare(request)
+    _limit_unsent(request.transport)
+
+
+def _limit_unsent(transport: asyncio.Transport | None) -> None:
+    """Let a stream's caller who does not read be noticed soon, so that the upstream is held instead of read and stored.
+
+    Left alone, the system takes some 4 MB for each connection before it says that it is full. The limit (where the system has
+    one: Linux, macOS) counts only what has not been sent yet, so a fast caller far away is served as fast as before.
+    """
+    if transport is None:
+        return
+    transport.set_write_buffer_limits(high=MAX_WAITING)
+    connection = transport.get_extra_info("socket")
+    if connection is not None and connection.family != _UNIX and _NOTSENT_LOWAT is not None:
+        connection.setsockopt(socket.IPPROTO_TCP, _NOTSENT_LOWAT, MAX_UNSENT)
 
 
 class ProxyAnswer:
@@ -42,7 +71,6 @@ class ProxyAnswer:
     claim: Claim | None = None
     """What the request's key claims, where it has one that counts."""
     _response: web.StreamResponse | None = None
-    _stream: StreamedResponse | None = None
     _is_raw = False
     _raw_end: StreamEnd | None = None
     _held_events: Sequence[SseEvent] = ()
@@ -59,15 +87,13 @@ class ProxyAnswer:
         wire: WireRequest,
         run: Run,
         settings: Settings,
-        headers: Mapping[str, str],
     ) -> None:
-        """``headers`` are the server's own, which go with every answer."""
         self._request = request
         self._vendor = vendor
         self._wire = wire
         self._run = run
         self._settings = settings
-        self._headers: dict[str, str] = dict(headers)
+        self._headers: dict[str, str] = {}
         self._dropped: dict[str, None] = {}
 
     @cached_property
@@ -100,39 +126,28 @@ class ProxyAnswer:
             return
         self._headers.update({name: value for name, value in self._clean(headers).items() if name != "content-type"})
 
-    def tell(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
+    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
         """Pass on the next piece: the events themselves within one dialect, rendered deltas across. Raises ConnectionError
         when the caller is gone."""
         if not self._wire.stream:
             if self._builder is None:
                 self._builder = ReplyBuilder()
             self._builder.feed(deltas)
-            return True
+            return
         is_own = vendor == self._vendor.name
         if is_own and not events:
             # The events have said it all; only what closes the framing is missing.
             self._held_deltas = [delta for delta in deltas if isinstance(delta, End)]
-            return True
+            return
         held = self._release_held() if self._held_events or self._held_deltas else b""
         data = held + (self._pass(events, deltas) if is_own else self._render(deltas))
-        return not data or self._write(data)
-
-    async def room(self) -> None:
-        """Returns when the caller has room. Raises ConnectionError when the caller is gone."""
-        if self._pulse is None:
-            return
-        try:
-            await self._request.writer.drain()
-        except ConnectionError:
-            self._lose()
-            raise
-        self._pulse.note(writing=False)
+        if data:
+            await self._write(data)
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:
         """A whole answer; to a caller who wants a stream it is told as one."""
         if self.wants_stream:
-            if not self._write(self._render(list(reply.deltas()))):
-                await self.room()
+            await self._write(self._render(list(reply.deltas())))
         elif body is not None and reply.raw_vendor == self._vendor.name:
             self._body = body
         else:
@@ -159,11 +174,11 @@ class ProxyAnswer:
             may_fail = self._run.conclude is not None or len(self._run.plan.nodes) > 1
             if may_fail and self._response.content_type == "text/event-stream":
                 self._raw_end = self._vendor.stream_end()
-            await self._open_raw(self._response)
+            await self._open(self._response, None)
         if self._raw_end is not None:
             chunk = self._raw_end.hold(chunk)
         if chunk:
-            await self._forward(chunk)
+            await self._send(chunk)
 
     async def text(self, text: str) -> None:
         """Plain words of a node that called no model."""
@@ -185,12 +200,12 @@ class ProxyAnswer:
         if self._builder is not None:
             await self.reply(self._builder.reply())
         if self._response is None and self._body is not None:
-            return WholeResponse(self._body, self._own_headers())
-        last = self._release_held() if self._raw_end is None else self._raw_end.held
+            return web.Response(body=self._body, content_type="application/json", headers=self._own_headers())
+        last = self._last_words()
         if self._response is None:
             if not last:
                 raise AgentUIError("The pipeline ended without an answer.")
-            self._open_stream()
+            await self._open_stream()
         return await self._end(last)
 
     async def fail(self, error: AgentUIError) -> web.StreamResponse:
@@ -227,6 +242,10 @@ class ProxyAnswer:
         feed = self._renderer.feed
         return b"".join([feed(delta) for delta in deltas])
 
+    def _last_words(self) -> bytes:
+        """What was held back until the run has succeeded."""
+        return self._release_held() if self._raw_end is None else self._raw_end.held
+
     def _release_held(self) -> bytes:
         """What was held back, because more came after it or because the run has succeeded."""
         if not self._held_events and not self._held_deltas:
@@ -236,30 +255,24 @@ class ProxyAnswer:
         self._held_events = self._held_deltas = ()
         return b"".join(pieces)
 
-    def _write(self, data: bytes) -> bool:
-        """Send a piece of an answer of ours; False when the caller has no room for more."""
-        response = self._stream or self._open_stream()
-        self._run.chunks += 1
-        try:
-            has_room = response.put(data)
-        except ConnectionError:
-            self._lose()
-            raise
-        assert self._pulse is not None
-        self._pulse.note(writing=not has_room)
-        return has_room
+    async def _write(self, data: bytes) -> None:
+        """Send a piece of an answer of ours."""
+        if self._response is None:
+            await self._open_stream()
+        await self._send(data)
 
-    async def _forward(self, data: bytes) -> None:
-        """Send a piece of another's answer, and wait until the caller has room for more."""
+    async def _send(self, data: bytes) -> None:
+        """Send a piece, and wait until the caller has room for more."""
         assert self._response is not None and self._pulse is not None
         self._run.chunks += 1
         self._pulse.note(writing=True)
         try:
             await self._response.write(data)
+            await self._request.writer.drain()  # aiohttp itself would wait only after every 64 KB
         except ConnectionError:
             self._lose()
             raise
-        await self.room()  # aiohttp itself would wait only after every 64 KB
+        self._pulse.note(writing=False)
 
     def _lose(self) -> None:
         """The caller is gone. Its task is cancelled too, but a node's task may be woken first."""
@@ -275,30 +288,18 @@ class ProxyAnswer:
             self._stop_pulse()
         return self._response
 
-    def _open_stream(self) -> StreamedResponse:
-        """Begin an answer of ours; its head leaves with the first words."""
+    async def _open_stream(self) -> None:
+        """Begin an answer of ours, whose first words follow at once."""
         shape = self._vendor.stream_format(self._wire)
-        response = StreamedResponse({**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type})
-        self._response = self._stream = response
-        self._begin()
-        response.begin(self._request)
-        self._keep_alive(response, shape.heartbeat)
-        return response
+        headers = {**self._own_headers(), **STREAM_HEADERS, "content-type": shape.content_type}
+        self._response = web.StreamResponse(headers=headers)
+        await self._open(self._response, shape.heartbeat)
 
-    async def _open_raw(self, response: web.StreamResponse) -> None:
-        """Send the head of another's answer."""
-        self._begin()
-        await response.prepare(self._request)
-        self._keep_alive(response, None)
-
-    def _begin(self) -> None:
-        """From here on the answer's length has no limit, only its silence."""
+    async def _open(self, response: web.StreamResponse, heartbeat: bytes | None) -> None:
+        """Send the head, and watch over what follows. From here on the answer's length has no limit, only its silence."""
         self._run.answer_began = time.monotonic()
         self._run.release_deadline()
-
-    def _keep_alive(self, response: web.StreamResponse, heartbeat: bytes | None) -> None:
-        """Watch over a response whose headers are there."""
-        limit_unsent(self._request.transport)
+        await begin_stream(self._request, response)
         self._pulse = _Pulse(self._request, response, heartbeat, self._settings)
 
     def _stop_pulse(self) -> None:

@@ -38,11 +38,10 @@ class RecordedAnswer(ProxyAnswer):
         wire: WireRequest,
         run: Run,
         settings: Settings,
-        headers: Mapping[str, str],
     ) -> None:
-        super().__init__(request, vendor, wire, run, settings, headers)
+        super().__init__(request, vendor, wire, run, settings)
         self.claim = claim
-        self._headers_of_server = headers
+        self._raw_headers: Mapping[str, str] = {}
         self._pieces: list[bytes] = []
         self._size = 0
 
@@ -67,7 +66,7 @@ class RecordedAnswer(ProxyAnswer):
             raise AgentUIError("The pipeline ended without an answer.")
         recorded = None if self._repeats_a_key() else self._recorded()
         if self._is_raw and self._response is not None:
-            return await self._saved(self._response.status, self._response.headers, recorded)
+            return await self._saved(self._response.status, self._raw_headers, recorded)
         kind = self._vendor.stream_format(self._wire).content_type
         return await self._saved(200, {**self._own_headers(), **STREAM_HEADERS, "content-type": kind}, recorded)
 
@@ -75,47 +74,30 @@ class RecordedAnswer(ProxyAnswer):
         """As in ``ProxyAnswer``; to nobody, where the caller is gone."""
         if self._is_alone:
             return web.Response()
-        if self._last is not None:
-            self._held_raw, self._held_events, self._held_deltas = self._last, (), ()
         return await super().finish()
+
+    def _last_words(self) -> bytes:
+        return super()._last_words() if self._last is None else self._last
 
     async def fail(self, error: AgentUIError) -> web.StreamResponse:
         """As in ``ProxyAnswer``; to nobody, where the caller is gone."""
         return web.Response() if self._is_alone else await super().fail(error)
 
-    async def room(self) -> None:
-        """As in ``ProxyAnswer``; a caller who is gone has room for everything."""
+    async def _open(self, response: web.StreamResponse, heartbeat: bytes | None) -> None:
+        self._raw_headers = dict(response.headers)  # the server's own are not among them yet
         if self._is_alone:
             return
         try:
-            await super().room()
+            await super()._open(response, heartbeat)
         except ConnectionError:
             self.leave()
 
-    def _write(self, data: bytes) -> bool:
-        self._keep(data)
-        if self._is_alone:
-            return True
-        try:
-            return super()._write(data)
-        except ConnectionError:
-            self.leave()
-            return True
-
-    async def _open_raw(self, response: web.StreamResponse) -> None:
-        if self._is_alone:
-            return
-        try:
-            await super()._open_raw(response)
-        except ConnectionError:
-            self.leave()
-
-    async def _forward(self, data: bytes) -> None:
+    async def _send(self, data: bytes) -> None:
         self._keep(data)
         if self._is_alone:
             return
         try:
-            await super()._forward(data)
+            await super()._send(data)
         except ConnectionError:
             self.leave()
 
@@ -142,19 +124,16 @@ class RecordedAnswer(ProxyAnswer):
     def _ending(self) -> bytes:
         """What is held back until the turn is kept, written by a twin of the renderer: should that fail, the renderer itself
         has not ended yet and can say so."""
+        if self._raw_end is not None:
+            return self._raw_end.held
         renderer = deepcopy(self._renderer, {id(self._wire): self._wire})
         pieces = [renderer.passthrough(event) for event in self._held_events]
         pieces += [renderer.feed(delta) for delta in self._held_deltas]
-        return self._held_raw + b"".join(pieces)
+        return b"".join(pieces)
 
     async def _saved(self, status: int, headers: Mapping[str, str], body: bytes | None) -> Saved:
         """The answer without what is of this time alone, and without a key that an upstream repeated in it."""
-        own = self._headers_of_server
-        kept = {
-            name.lower(): value
-            for name, value in headers.items()
-            if name.lower() not in _OF_THIS_TIME and own.get(name.lower()) != value
-        }
+        kept = {name.lower(): value for name, value in headers.items() if name.lower() not in _OF_THIS_TIME}
         if body is None:
             return Saved(status, kept, None)
         text = body.decode("utf-8", "surrogateescape")

@@ -8,8 +8,7 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.api.proxy.responses import StreamedResponse, WholeResponse, limit_unsent
-from agentui.http.guard import own_headers
+from agentui.api.proxy.answer import begin_stream
 from agentui.http.state import State
 from agentui.pipeline.run import Run
 from agentui.turns.repeats import HEADER, REPLAYED, Claim, Saved, claim
@@ -40,14 +39,11 @@ def claim_for(request: web.Request, key: str, body: bytes, *more: str) -> Claim:
 async def replay(request: web.Request, state: State, saved: Saved) -> web.StreamResponse:
     """Give an answer once more, a stream as a stream."""
     body = await asyncio.to_thread(saved.body)
-    headers = {**own_headers(request, state), **saved.headers, REPLAYED: "true"}
-    if saved.status != 200:
+    headers = {**saved.headers, REPLAYED: "true"}
+    if saved.status != 200 or (headers.get("content-type") == _JSON and "x-accel-buffering" not in headers):
         return web.Response(status=saved.status, body=body, headers=headers)
-    if headers.get("content-type") == _JSON and "x-accel-buffering" not in headers:
-        return WholeResponse(body, headers)
-    response = StreamedResponse(headers)
-    await response.prepare(request)
-    limit_unsent(request.transport)
+    response = web.StreamResponse(headers=headers)
+    await begin_stream(request, response)
     for start in range(0, len(body), _PIECE):
         try:
             async with asyncio.timeout(state.settings.write_timeout):

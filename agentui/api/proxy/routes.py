@@ -9,14 +9,13 @@ from aiohttp import web
 
 from agentui.api.proxy.answer import ProxyAnswer
 from agentui.api.proxy.dialects import DIALECTS, GEMINI_ROUTE
-from agentui.api.proxy.plain import PlainRequest
 from agentui.api.proxy.recording import RecordedAnswer
 from agentui.api.proxy.repeats import claim_of, replay
 from agentui.api.proxy.turns import Keeping, begin_keeping, drop, keep
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, Busy, NodeFailed, NotFound, let_go
 from agentui.http.errors import error_response, redacted
-from agentui.http.guard import REDACTOR, own_headers
+from agentui.http.guard import REDACTOR
 from agentui.http.reading import read_body, read_incoming
 from agentui.http.state import STATE, State
 from agentui.pipeline.executor import describe_error
@@ -34,12 +33,8 @@ def add_proxy_routes(app: web.Application) -> None:
 
 
 async def proxy(request: web.Request) -> web.StreamResponse:
-    """The proxied routes' handler in the application."""
-    return await serve(request, request.app[STATE])
-
-
-async def serve(request: web.Request, state: State) -> web.StreamResponse:
     """Run a pipeline on this request and answer in the caller's dialect."""
+    state = request.app[STATE]
     state.telemetry.limits.check_rate(request)
     check_capacity(state)
     state.in_flight += 1
@@ -63,7 +58,7 @@ async def _answer_once(request: web.Request, state: State, run: Run, wire: WireR
     if saved is not None:
         return await replay(request, state, saved)
     vendor = state.services.vendors[wire.vendor]
-    answer = RecordedAnswer(claim, request, vendor, wire, run, state.settings, own_headers(request, state))
+    answer = RecordedAnswer(claim, request, vendor, wire, run, state.settings)
     return await state.unattended.see_through(request, state, run, answer, answer_run(request, state, run, wire, answer))
 
 
@@ -111,7 +106,7 @@ async def answer_run(
     state.history.add(run)
     vendor = state.services.vendors[wire.vendor]
     if answer is None:
-        answer = ProxyAnswer(request, vendor, wire, run, state.settings, own_headers(request, state))
+        answer = ProxyAnswer(request, vendor, wire, run, state.settings)
     keeping: Keeping | None = None
     try:
         try:
@@ -166,8 +161,6 @@ def _name_node(error: AgentUIError) -> None:
 
 def _headers(request: web.Request) -> dict[str, str]:
     """Header names in lower case; repeated ones joined as HTTP allows."""
-    if isinstance(request, PlainRequest):
-        return request.fields
     given = request.headers
     headers = {name.lower(): value for name, value in given.items()}
     return headers if len(headers) == len(given) else {name: ", ".join(given.getall(name)) for name in headers}

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from agentui.chat.deltas import Delta, End, Failure, TextDelta
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import WireRequest
-from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
+from agentui.errors import AgentUIError, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.target import Target
@@ -143,36 +143,36 @@ async def _whole(ctx: NodeContext, request: OutgoingRequest, body: bytes) -> Map
 async def _streamed(ctx: NodeContext, request: OutgoingRequest, stream: UpstreamStream) -> Mapping[str, Json]:
     """An answer in pieces: each read is understood, kept and passed on before the next."""
     vendor = request.vendor
-    hearing = _Hearing(ctx, vendor)
-    while await stream.relay(hearing.take):
-        await hearing.settle()
-        if hearing.saw_marker:
+    reader = StreamReader(ctx, vendor)
+    async for chunk in stream.chunks():
+        await reader.take(chunk)
+        if reader.saw_marker:
             break
-    await hearing.end()
-    if hearing.saw_marker and not stream.is_over:
+    await reader.end()
+    if reader.saw_marker and not stream.is_over:
         await _drain(stream)
-    reply = hearing.builder.reply()
+    reply = reader.builder.reply()
     await _remember(ctx, vendor, reply)
     return reply_out(reply, reply.text, vendor.render_reply(reply, request.wire))
 
 
-class _Hearing:
-    """A stream while it is heard."""
+class StreamReader:
+    """Reads one streamed answer: understands it, keeps it and passes it on."""
 
     def __init__(self, ctx: NodeContext, vendor: Vendor) -> None:
         self.ctx = ctx
         self.vendor = vendor
         self.builder = ReplyBuilder()
         self.saw_marker = False
-        self._failure: UpstreamError | None = None
         self._decoder = SseDecoder(ctx.services.max_event)
         self._left = ctx.services.max_stream
         self._parser = vendor.stream_parser()
 
-    def take(self, chunk: bytes) -> bool:
-        """Understand the next bytes and pass them on; False when ``settle`` is to be awaited before the next.
+    async def take(self, chunk: bytes) -> None:
+        """Understand the next bytes and pass them on.
 
-        Raises UpstreamInvalid for what is not in the upstream's language, and for more than may be kept.
+        Raises UpstreamInvalid for what is not in the upstream's language and for more than may be kept, and the error that
+        the upstream told in its stream.
         """
         self.ctx.run.heard_bytes += len(chunk)
         self._left -= len(chunk)
@@ -182,25 +182,17 @@ class _Hearing:
             raise UpstreamInvalid(f"The upstream's streamed answer is larger than {limit} bytes.", limit=limit)
         events = self._decoder.feed(chunk)
         if not events:
-            return True
+            return
         feed = self._parser.feed
         deltas: list[Delta] = []
         for number, event in enumerate(events):
             meant = feed(event)
             if meant and type(meant[-1]) is Failure:
-                self._failure = meant[-1].error
-                self._tell(events[:number], deltas)
-                return False
+                await self._pass_on(events[:number], deltas)
+                raise meant[-1].error
             deltas += meant
         self.saw_marker = bool(deltas) and type(deltas[-1]) is End
-        return self._tell(events, deltas) and not self.saw_marker
-
-    async def settle(self) -> None:
-        """Let the caller take what it was told. Raises the error that the upstream told in its stream."""
-        if self.ctx.answer is not None:
-            await self.ctx.answer.room()
-        if self._failure is not None:
-            raise self._failure
+        await self._pass_on(events, deltas)
 
     async def end(self) -> None:
         """The bytes are over. Raises UpstreamTruncated unless the answer is whole."""
@@ -209,17 +201,16 @@ class _Hearing:
         tail = self._parser.close()
         if not self._decoder.is_clean or not any(isinstance(delta, End) for delta in tail):
             raise UpstreamTruncated("The upstream's answer broke off before its end.")
-        if not self._tell((), tail):
-            await self.settle()
+        await self._pass_on((), tail)
 
-    def _tell(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
-        """Keep what was said, and pass it on; False when the caller has no room for more."""
+    async def _pass_on(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+        """Keep what was said, and pass it on."""
         self.builder.feed(deltas)
         for delta in deltas:
             if type(delta) is TextDelta:
                 self.ctx.emit_chunk(delta.text)
-        answer = self.ctx.answer
-        return answer is None or answer.tell(self.vendor.name, events, deltas)
+        if self.ctx.answer is not None:
+            await self.ctx.answer.send(self.vendor.name, events, deltas)
 
 
 async def _drain(stream: UpstreamStream) -> None:

@@ -1,4 +1,4 @@
-"""The short way in and the lean responses: on the wire they are what the application's own way gives."""
+"""Requests for the proxied routes on the wire: versions of HTTP, expectations, spellings of a path, connections."""
 
 import asyncio
 import json
@@ -6,9 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
 
-from agentui.api.proxy.front import has_short_way
 from tests.conftest import Server, StartServer
 
 Json = Any
@@ -19,7 +17,7 @@ SAYS: Json = {
 }
 PLAIN = "/v1/chat/completions"
 ROUNDABOUT = "/v1/chat/%63ompletions"
-"""The same path, spelled so that only the router knows it."""
+"""The same path in an unusual spelling."""
 CHANGING = {"date", "x-request-id", "x-agentui-run", "content-length"}
 
 
@@ -57,7 +55,7 @@ def by_name(lines: list[str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("prefix", ["", "/p/default"])
-async def test_both_ways_in_give_the_same_answer(start_server: StartServer, stream: bool, prefix: str) -> None:
+async def test_both_spellings_of_a_path_give_the_same_answer(start_server: StartServer, stream: bool, prefix: str) -> None:
     server = await start_server({"default": SAYS})
     close = "HTTP/1.1\r\nConnection: close\r\n"
     answers = [await raw(server, close, asking(stream=stream), path=prefix + path) for path in (PLAIN, ROUNDABOUT)]
@@ -70,7 +68,7 @@ async def test_both_ways_in_give_the_same_answer(start_server: StartServer, stre
 
 
 @pytest.mark.parametrize("path", [PLAIN, ROUNDABOUT])
-async def test_both_ways_in_pass_the_guard(start_server: StartServer, path: str) -> None:
+async def test_both_spellings_of_a_path_pass_the_guard(start_server: StartServer, path: str) -> None:
     server = await start_server({"default": SAYS}, token="the-servers-token")
     closing = "HTTP/1.1\r\nConnection: close\r\n"
     asked = asking()
@@ -129,26 +127,3 @@ async def test_http_1_0_may_keep_its_connection(start_server: StartServer) -> No
     first, second = came.split(b"HTTP/1.0 200 OK\r\n")[1:]
     assert b"connection: keep-alive" in first.lower().partition(b"\r\n\r\n")[0]
     assert b"connection:" not in second.lower().partition(b"\r\n\r\n")[0]
-
-
-@pytest.mark.parametrize(
-    ("path", "short"),
-    [
-        (PLAIN, True),
-        (f"{PLAIN}?key=k", True),
-        (f"/p/my-pipe_1{PLAIN}", True),
-        ("/v1/messages/count_tokens", True),
-        (ROUNDABOUT, False),
-        (f"/p{PLAIN}", False),
-        (f"/p/{PLAIN}", False),
-        (f"/p/a%2Fb{PLAIN}", False),
-        ("/p/a/p/b/v1/messages", False),
-        ("/v1/models/m:generateContent", False),
-        ("/health", False),
-        ("/", False),
-    ],
-)
-async def test_only_plain_proxied_paths_are_shortened(path: str, short: bool) -> None:
-    assert has_short_way(make_mocked_request("POST", path)) is short
-    assert not has_short_way(make_mocked_request("GET", path))
-    assert not has_short_way(make_mocked_request("POST", path, headers={"Expect": "100-continue"}))
