@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agentui.chat.request import VendorName
 from agentui.documents.document import problems_of
 from agentui.documents.folder import FolderLibrary
 from agentui.errors import InvalidPipeline, Problem
@@ -19,7 +20,7 @@ class Preset(BaseModel):
     format: Literal[1]
     name: str = Field(min_length=1, max_length=200, description="What people choose by.")
     description: str = ""
-    provider: Literal["caller", "openai", "openai_responses", "claude", "gemini"] = "openai"
+    provider: Literal["caller", VendorName] = "openai"
     base_url: str = ""
     endpoint: str = ""
     headers: dict[str, str] = Field(default_factory=dict)

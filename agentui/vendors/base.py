@@ -1,19 +1,19 @@
-"""What a dialect can do: the ``Vendor`` protocol, and the registry of the four.
+"""What a dialect can do: ``Vendor``, which is ``Chat`` and the smaller protocols beside it.
 
 A vendor is pure: JSON and bytes in, JSON and bytes out. It opens no socket, reads no clock and keeps no state but in the
 two stream machines that it hands out, one per stream.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 from agentui.chat.deltas import Delta
 from agentui.chat.messages import Message
 from agentui.chat.reply import Reply
-from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
-from agentui.errors import AgentUIError, BadRequest, UpstreamRefused
+from agentui.chat.request import ChatRequest, VendorName, WireRequest
+from agentui.errors import AgentUIError, BadRequest, Unsupported, UpstreamRefused
 from agentui.jsonio import Json
 from agentui.vendors.sse import SseEvent
 
@@ -116,24 +116,8 @@ class TraceNames:
     chat: str = "chat"
 
 
-class Vendor(Protocol):
-    """One dialect."""
-
-    @property
-    def name(self) -> VendorName:
-        """The word for this dialect in files and templates."""
-
-    @property
-    def title(self) -> str:
-        """Its name for people."""
-
-    @property
-    def default_base_url(self) -> str:
-        """Where the vendor's own API lives."""
-
-    @property
-    def trace_names(self) -> TraceNames:
-        """How traces name calls in this dialect."""
+class Chat(Protocol):
+    """Chat requests and their answers, which every dialect has."""
 
     def read_request(
         self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]
@@ -144,10 +128,10 @@ class Vendor(Protocol):
         Raises BadRequest naming ``param``.
         """
 
-    def default_endpoint(self, model: str, operation: Operation, *, stream: bool) -> str:
+    def chat_endpoint(self, model: str, *, stream: bool) -> str:
         """Path and query below the base URL, e.g. ``/v1/chat/completions``; the model is quoted.
 
-        Raises Unsupported when the dialect has no such operation, BadRequest when the model cannot stand in a path.
+        Raises BadRequest when the model cannot stand in a path.
         """
 
     def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
@@ -193,6 +177,85 @@ class Vendor(Protocol):
     def stream_format(self, wire: WireRequest) -> StreamFormat:
         """Content type and heartbeat for this caller."""
 
+
+class CountTokens(Protocol):
+    """Asks how many tokens a chat request has."""
+
+    def endpoint(self, model: str) -> str:
+        """Path and query below the base URL. Raises BadRequest when the model cannot stand in a path."""
+
+    def render_request(self, chat: ChatRequest) -> WireRequest:
+        """The count of a chat request, as this dialect asks for it (from the same dialect: the caller's own body around
+        this conversation)."""
+
+    def parse_reply(self, body: Json) -> int:
+        """The number in an answer. Raises UpstreamInvalid."""
+
+    def render_reply(self, tokens: int) -> Json:
+        """An answer to a caller."""
+
+
+class Embeddings(Protocol):
+    """Turns texts into vectors; asked for and answered in OpenAI's dialect, whatever the upstream speaks."""
+
+    def endpoint(self, model: str) -> str:
+        """Path and query below the base URL. Raises BadRequest when the model cannot stand in a path."""
+
+    def render_request(self, wire: WireRequest) -> WireRequest:
+        """An OpenAI embeddings request in this dialect."""
+
+    def parse_reply(self, body: Json, wire: WireRequest) -> Json:
+        """This dialect's embeddings as the OpenAI answer to ``wire`` (base64 little-endian float32 when it asked for that).
+        Raises UpstreamInvalid."""
+
+
+class Models(Protocol):
+    """Lists the models that there are."""
+
+    def endpoint(self) -> str:
+        """Path and query below the base URL."""
+
+    def parse_list(self, body: Json) -> list[ModelInfo]:
+        """A list with the dialect taken off. Raises UpstreamInvalid."""
+
+    def render_list(self, models: Sequence[ModelInfo]) -> Json:
+        """A list for the caller."""
+
+    def render_entry(self, model: ModelInfo) -> Json:
+        """One entry, as the caller's GET of it expects."""
+
+
+class Vendor(Chat, Protocol):
+    """One dialect: chat, what it can do beside (None where it cannot), errors and headers."""
+
+    @property
+    def name(self) -> VendorName:
+        """The word for this dialect in files and templates."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def default_base_url(self) -> str:
+        """Where the vendor's own API lives."""
+
+    @property
+    def trace_names(self) -> TraceNames:
+        """How traces name calls in this dialect."""
+
+    @property
+    def models(self) -> Models:
+        """Its list of models, in which the pipelines stand too."""
+
+    @property
+    def count_tokens(self) -> CountTokens | None:
+        """Its token counts."""
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """Its embeddings."""
+
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
         """What an upstream's error answer means (status 400 and up); any bytes are understood somehow."""
 
@@ -202,57 +265,26 @@ class Vendor(Protocol):
     def auth_headers(self, key: str) -> dict[str, str]:
         """How this dialect's API takes a key."""
 
-    def version_headers(self, chat: WireRequest) -> dict[str, str]:
-        """Headers that the API requires beside the key for this body (``anthropic-version``); {} for most."""
-
-    def parse_models(self, body: Json) -> list[ModelInfo]:
-        """A model list with the dialect taken off. Raises UpstreamInvalid."""
-
-    def render_models(self, models: Sequence[ModelInfo]) -> Json:
-        """A model list for the caller."""
-
-    def render_model(self, model: ModelInfo) -> Json:
-        """One entry of the list, as the caller's GET of it expects."""
-
-    def models_endpoint(self) -> str:
-        """Path and query of the model list below the base URL."""
-
-    def render_count_request(self, chat: ChatRequest) -> WireRequest:
-        """The token count of a chat request, as this dialect asks for it (from the same dialect: the caller's own body around
-        this conversation).
-
-        Raises Unsupported where the dialect has no such call.
-        """
-
-    def render_embeddings_request(self, wire: WireRequest) -> WireRequest:
-        """An OpenAI embeddings request in this dialect. Raises Unsupported where there is none."""
-
-    def parse_embeddings_reply(self, body: Json, wire: WireRequest) -> Json:
-        """This dialect's embeddings as the OpenAI answer to ``wire`` (base64 little-endian float32 when it asked for that)."""
-
-    def parse_token_count(self, body: Json) -> int:
-        """The number in an answer to ``count_tokens``. Raises UpstreamInvalid or Unsupported."""
-
-    def render_token_count(self, tokens: int) -> Json:
-        """An answer to ``count_tokens``. Raises Unsupported where the dialect has none."""
+    def version_headers(self, wire: WireRequest | None) -> dict[str, str]:
+        """Headers that the API requires beside the key for this request (None: one without a body); {} for most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vendors:
-    """The registry: a vendor by its name, made when it is first asked for."""
+Vendors: TypeAlias = Mapping[VendorName, Vendor]
 
-    makers: Mapping[VendorName, Callable[[], Vendor]] = field(default_factory=dict)
-    _made: dict[VendorName, Vendor] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __getitem__(self, name: VendorName) -> Vendor:
-        vendor = self._made.get(name)
-        if vendor is None:
-            # Where two threads make one each, the first that is kept is everybody's.
-            vendor = self._made.setdefault(name, self.makers[name]())
-        return vendor
+def endpoint_of(vendor: Vendor, wire: WireRequest) -> str:
+    """Where a request in the vendor's dialect goes, below the base URL.
 
-    def __iter__(self) -> Iterator[VendorName]:
-        return iter(self.makers)
+    Raises Unsupported when the dialect has no such operation, BadRequest when the model cannot stand in a path.
+    """
+    match wire.operation:
+        case "chat":
+            return vendor.chat_endpoint(wire.model, stream=wire.stream)
+        case "count_tokens" if vendor.count_tokens is not None:
+            return vendor.count_tokens.endpoint(wire.model)
+        case "embeddings" if vendor.embeddings is not None:
+            return vendor.embeddings.endpoint(wire.model)
+    raise Unsupported(f"{vendor.title} has no {wire.operation}; choose a provider of another kind.")
 
 
 def named_model(body: Mapping[str, Json], model: str) -> str:

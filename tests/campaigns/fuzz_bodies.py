@@ -469,10 +469,11 @@ def _side_operation(fuzz: Fuzz, state: State, incoming: Incoming, random: Random
     wire = incoming.wire
     if wire is None:
         return
-    if wire.operation == "embeddings":
-        fuzz.try_out((vendor.name, data), lambda: dumps(vendor.render_embeddings_request(wire).body))
-    else:
-        fuzz.try_out((vendor.name, data), lambda: dumps(vendor.render_count_request(incoming.chat).body))
+    embeddings, count_tokens = vendor.embeddings, vendor.count_tokens
+    if wire.operation != "embeddings" and count_tokens is not None:
+        fuzz.try_out((vendor.name, data), lambda: dumps(count_tokens.render_request(incoming.chat).body))
+    elif wire.operation == "embeddings" and embeddings is not None:
+        fuzz.try_out((vendor.name, data), lambda: dumps(embeddings.render_request(wire).body))
 
 
 def _check_fault(fuzz: Fuzz, data: bytes, error: Exception | None) -> None:

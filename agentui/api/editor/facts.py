@@ -13,7 +13,6 @@ from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.incoming import Incoming
 from agentui.settings import Settings
-from agentui.vendors.base import Vendors
 
 _SECRET_SETTINGS = frozenset({"token", "secret_key"})
 
@@ -79,7 +78,7 @@ async def get_context_names(request: web.Request) -> web.Response:
 
 def context_paths() -> list[str]:
     """The dotted paths of an empty request's context."""
-    empty = Incoming("POST", "", "", "", {}, {}, b"", None, None, None, Vendors())
+    empty = Incoming("POST", "", "", "", {}, {}, b"", None, None, None, {})
     return sorted(_paths(MacroContext(empty)))
 
 

@@ -161,7 +161,8 @@ class ProxyAnswer:
         """A token count; ``x-agentui-estimated: true`` says that it was guessed here."""
         if estimated:
             self._headers["x-agentui-estimated"] = "true"
-        self._body = dumps(self._vendor.render_token_count(count))
+        assert self._vendor.count_tokens is not None
+        self._body = dumps(self._vendor.count_tokens.render_reply(count))
 
     async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
         """The next bytes of a forwarded answer."""

@@ -47,7 +47,7 @@ async def list_models(request: web.Request) -> web.Response:
     """List the pipelines as models, and the models of the active pipeline's provider (best effort)."""
     state = request.app[STATE]
     vendor = _caller_vendor(request, state)
-    return _json(vendor.render_models(await _models(request, state, vendor)))
+    return _json(vendor.models.render_list(await _models(request, state, vendor)))
 
 
 async def get_model(request: web.Request) -> web.Response:
@@ -57,7 +57,7 @@ async def get_model(request: web.Request) -> web.Response:
     wanted = request.match_info["model"].removeprefix("models/")
     for model in await _models(request, state, vendor):
         if model.id.removeprefix("models/") == wanted:
-            return _json(vendor.render_model(model))
+            return _json(vendor.models.render_entry(model))
     raise NotFound(f"There is no model {wanted[:100]!r} here.", param="model")
 
 
@@ -101,7 +101,7 @@ async def _cached_list(request: web.Request, state: State, vendor: Vendor, node:
     key = "" if _has_own_key(node) else _key(request, state)
     try:
         base = state.services.upstream.resolve(node.params.base_url or vendor.default_base_url)
-        url = join_url(base, vendor.models_endpoint())
+        url = join_url(base, vendor.models.endpoint())
     except AgentUIError:
         return []
     cache = request.app[CACHE].lists
@@ -131,14 +131,12 @@ def _key(request: web.Request, state: State) -> str:
 
 
 async def _fetch(state: State, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:
-    headers = vendor.auth_headers(key) if key else {}
-    if vendor.name == "claude":
-        headers["anthropic-version"] = "2023-06-01"
+    headers = {**vendor.version_headers(None), **(vendor.auth_headers(key) if key else {})}
     call = UpstreamCall("GET", url, headers, None, LIST_TIMEOUTS, time.monotonic() + 5, retries=False)
     try:
         async with asyncio.timeout(5):
             reply = await state.services.upstream.send(call)
-        return vendor.parse_models(loads(reply.body)) if reply.status == 200 else []
+        return vendor.models.parse_list(loads(reply.body)) if reply.status == 200 else []
     except (AgentUIError, InvalidJson, TimeoutError):
         # A provider's list is a courtesy: without it the pipelines are still listed.
         return []

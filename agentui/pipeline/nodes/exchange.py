@@ -227,12 +227,13 @@ async def _drain(stream: UpstreamStream) -> None:
 async def _side_operation(ctx: NodeContext, request: OutgoingRequest, body: Json) -> Mapping[str, Json]:
     """A token count or embeddings."""
     if request.wire.operation == "count_tokens":
-        tokens = request.vendor.parse_token_count(body)
+        assert request.vendor.count_tokens is not None
+        tokens = request.vendor.count_tokens.parse_reply(body)
         if ctx.answer is not None:
             await ctx.answer.tokens(tokens, estimated=False)
         return {"result": body, "response_text": str(tokens)}
-    assert ctx.incoming.wire is not None
-    answer = request.vendor.parse_embeddings_reply(body, ctx.incoming.wire)
+    assert ctx.incoming.wire is not None and request.vendor.embeddings is not None
+    answer = request.vendor.embeddings.parse_reply(body, ctx.incoming.wire)
     if ctx.answer is not None:
         await ctx.answer.document(answer)
     return {"result": body, "response_text": ""}

@@ -18,23 +18,16 @@ from agentui.pipeline.nodes.exchange import OutgoingRequest, exchange
 from agentui.pipeline.nodes.target import Target, TargetFields
 from agentui.templating.scope import Scope
 from agentui.vendors.base import Vendor
+from agentui.vendors.registry import VENDOR_TITLES
 
 
 class ProviderCallParams(NodeParams):
     """Where to call and what to say there. Empty fields take the provider's own defaults."""
 
-    provider: Literal["caller", "openai", "openai_responses", "claude", "gemini"] = Field(
+    provider: Literal["caller", VendorName] = Field(
         "caller",
         description="The dialect to speak to the upstream; caller: the one that the caller speaks.",
-        json_schema_extra={
-            "enumDescriptions": [
-                "The caller's own dialect",
-                "OpenAI Chat Completions",
-                "OpenAI Responses",
-                "Anthropic Messages",
-                "Google Gemini",
-            ]
-        },
+        json_schema_extra={"enumDescriptions": ["The caller's own dialect", *VENDOR_TITLES.values()]},
     )
     base_url: str = Field(
         "",
@@ -88,13 +81,9 @@ class ProviderCall(Node[ProviderCallParams]):
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Send, hear, and give OUT. Raises UpstreamError and its kin, NodeFailed, BadRequest, TemplateProblem."""
-        try:
-            request = self.assemble(ctx)
-        except Unsupported:
-            if ctx.incoming.operation != "count_tokens":
-                raise
+        if ctx.incoming.operation == "count_tokens" and self._vendor(ctx).count_tokens is None:
             return await self._estimate(ctx)
-        return await exchange(ctx, request)
+        return await exchange(ctx, self.assemble(ctx))
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, and about how many tokens go in."""
@@ -122,8 +111,6 @@ class ProviderCall(Node[ProviderCallParams]):
         name: VendorName | None = ctx.incoming.vendor if self.params.provider == "caller" else self.params.provider
         if name is None:
             raise NodeFailed("The caller's dialect is unknown, so provider cannot be 'caller' here: choose one.")
-        if ctx.incoming.operation == "embeddings" and name == "openai_responses":
-            name = "openai"
         return ctx.services.vendors[name]
 
     def _model_name(self, ctx: NodeContext, scope: Scope) -> str:
@@ -143,7 +130,9 @@ class ProviderCall(Node[ProviderCallParams]):
         if incoming.wire is None:
             raise NodeFailed("The request is in none of the dialects that agentui speaks.")
         if incoming.operation == "embeddings":
-            return vendor.render_embeddings_request(
+            if vendor.embeddings is None:
+                raise Unsupported(f"{vendor.title} has no embeddings; choose a provider of another kind for them.")
+            return vendor.embeddings.render_request(
                 replace(incoming.wire, model=model, body={**incoming.wire.body, "model": model})
             )
         if self._template is not None and incoming.operation == "chat":
@@ -152,7 +141,11 @@ class ProviderCall(Node[ProviderCallParams]):
         if same and self._blocks.is_whole_history and ctx.answer is not None:
             return vendor.patch_request(incoming.wire, model=model, stream=stream)
         chat = self._chat(ctx, scope, vendor, model, stream)
-        return vendor.render_count_request(chat) if incoming.operation == "count_tokens" else vendor.render_request(chat)
+        if incoming.operation == "chat":
+            return vendor.render_request(chat)
+        if vendor.count_tokens is None:
+            raise Unsupported(f"{vendor.title} has no call that counts tokens; choose a provider of another kind for that.")
+        return vendor.count_tokens.render_request(chat)
 
     def _chat(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> ChatRequest:
         """The caller's request with the blocks' conversation.

@@ -13,7 +13,7 @@ from agentui.pipeline.nodecontext import NodeContext
 from agentui.secrets.store import check_origin
 from agentui.templating.scope import Scope
 from agentui.upstream.headers import check_header
-from agentui.vendors.base import Vendor
+from agentui.vendors.base import Vendor, endpoint_of
 
 KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})
 
@@ -92,7 +92,7 @@ def join_url(base: str, endpoint: str) -> str:
 def _endpoint(written: str, vendor: Vendor, wire: WireRequest) -> tuple[str, bool]:
     """The path and query to call, and whether they (or the body) ask for a stream."""
     if not written or wire.operation != "chat":
-        return vendor.default_endpoint(wire.model, wire.operation, stream=wire.stream), wire.stream
+        return endpoint_of(vendor, wire), wire.stream
     path, _, query = written.partition("?")
     pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key" or value]
     return vendor.fit_endpoint(f"{path}?{urlencode(pairs)}" if pairs else path, stream=wire.stream)

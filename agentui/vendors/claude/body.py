@@ -16,7 +16,6 @@ from agentui.vendors.claude.tools import render_tools
 from agentui.vendors.claude.turns import Turns, render_message, render_turns
 
 ENDPOINT = "/v1/messages"
-COUNT_ENDPOINT = "/v1/messages/count_tokens"
 DEFAULT_MAX_TOKENS = 4096
 """Claude requires ``max_tokens``; this is for callers whose dialect does not."""
 
@@ -25,22 +24,6 @@ _BUDGETS: Mapping[Effort, int] = MappingProxyType(
     {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh": 32768, "max": 32768}
 )
 _JSON_ONLY = "Answer with one JSON value only."
-_NOT_COUNTED = frozenset(
-    {
-        "max_tokens",
-        "stream",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop_sequences",
-        "metadata",
-        "service_tier",
-        "container",
-        "inference_geo",
-        "diagnostics",
-    }
-)
-"""What a chat's body has and the count's refuses: limits, sampling, and how to run."""
 
 
 def render_request(chat: ChatRequest) -> WireRequest:
@@ -84,16 +67,6 @@ def _block_kinds(message: Mapping[str, Json]) -> list[Json]:
     if not isinstance(content, list):
         return ["text"]
     return [block.get("type") for block in content if isinstance(block, dict)]
-
-
-def render_count_request(chat: ChatRequest) -> WireRequest:
-    """The token count of a chat: the caller's own body when it asked for a count, else the chat's without its limits."""
-    if chat.vendor == "claude" and chat.wire.operation == "count_tokens":
-        return render_request(chat)
-    # Nothing is generated, so whatever only steers generation is not lost but beside the point.
-    wire = render_request(replace(chat, params=Params(), stream=False))
-    body = {key: value for key, value in wire.body.items() if key not in _NOT_COUNTED}
-    return replace(wire, operation="count_tokens", path=COUNT_ENDPOINT, stream=False, body=body)
 
 
 def _render_same(chat: ChatRequest) -> WireRequest:

@@ -1,10 +1,47 @@
 """Token counts in Claude's dialect: ``{"input_tokens": n}``."""
 
+from dataclasses import replace
+
+from agentui.chat.request import ChatRequest, Params, WireRequest
 from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
+from agentui.vendors.claude import body
+
+_ENDPOINT = "/v1/messages/count_tokens"
+_NOT_COUNTED = frozenset(
+    {
+        "max_tokens",
+        "stream",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop_sequences",
+        "metadata",
+        "service_tier",
+        "container",
+        "inference_geo",
+        "diagnostics",
+    }
+)
+"""What a chat's body has and the count's refuses: limits, sampling, and how to run."""
 
 
-def parse_token_count(body: Json) -> int:
+def endpoint(model: str) -> str:
+    """The model stands in the body."""
+    return _ENDPOINT
+
+
+def render_request(chat: ChatRequest) -> WireRequest:
+    """The token count of a chat: the caller's own body when it asked for a count, else the chat's without its limits."""
+    if chat.vendor == "claude" and chat.wire.operation == "count_tokens":
+        return body.render_request(chat)
+    # Nothing is generated, so whatever only steers generation is not lost but beside the point.
+    wire = body.render_request(replace(chat, params=Params(), stream=False))
+    kept = {key: value for key, value in wire.body.items() if key not in _NOT_COUNTED}
+    return replace(wire, operation="count_tokens", path=_ENDPOINT, stream=False, body=kept)
+
+
+def parse_reply(body: Json) -> int:
     """The number. Raises UpstreamInvalid."""
     tokens = body.get("input_tokens") if isinstance(body, dict) else None
     if isinstance(tokens, bool) or not isinstance(tokens, int):
@@ -12,6 +49,6 @@ def parse_token_count(body: Json) -> int:
     return tokens
 
 
-def render_token_count(tokens: int) -> Json:
+def render_reply(tokens: int) -> Json:
     """An answer to ``count_tokens``."""
     return {"input_tokens": tokens}

@@ -7,14 +7,16 @@ from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
 from agentui.vendors.base import ModelInfo
 
-ENDPOINT = "/v1/models?limit=1000"
-"""The list below the base URL, with as many entries as one page may hold."""
-
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999: dates go no further."""
 
 
-def parse_models(body: Json) -> list[ModelInfo]:
+def endpoint() -> str:
+    """The list, with as many entries as one page may hold."""
+    return "/v1/models?limit=1000"
+
+
+def parse_list(body: Json) -> list[ModelInfo]:
     """Take the dialect off a list. Raises UpstreamInvalid."""
     entries = body.get("data") if isinstance(body, dict) else None
     if not isinstance(entries, list):
@@ -32,17 +34,17 @@ def _parse_model(entry: Json) -> ModelInfo:
     )
 
 
-def render_models(models: Sequence[ModelInfo]) -> Json:
+def render_list(models: Sequence[ModelInfo]) -> Json:
     """A list on one page."""
     return {
-        "data": [render_model(model) for model in models],
+        "data": [render_entry(model) for model in models],
         "has_more": False,
         "first_id": models[0].id if models else None,
         "last_id": models[-1].id if models else None,
     }
 
 
-def render_model(model: ModelInfo) -> Json:
+def render_entry(model: ModelInfo) -> Json:
     """One model; an unknown date is the start of 1970, as Claude's own list has it."""
     if model.raw_vendor == "claude":
         return model.raw

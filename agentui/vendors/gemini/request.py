@@ -13,7 +13,7 @@ from agentui.vendors.base import model_path_segment
 from agentui.vendors.gemini.config import parse_format, parse_params, parse_thinking, render_config, unmodelled_config
 from agentui.vendors.gemini.contents import parse_messages, put_conversation, render_foreign, render_own
 from agentui.vendors.gemini.parts import GEMINI
-from agentui.vendors.gemini.protojson import Malformed, camel, label_of, member, obj, spelling, within
+from agentui.vendors.gemini.protojson import Malformed, camel, label_of, member, obj, within
 from agentui.vendors.gemini.tools import parse_tool_choice, parse_tools, render_tools, unmodelled_tool_config
 
 _PATH: Final = re.compile(r"/(v1|v1beta|v1alpha)/(?:models/|(?=tunedModels/))(.+):([A-Za-z]+)", re.DOTALL)
@@ -59,10 +59,9 @@ def _check_contents(body: dict[str, Json], operation: Operation) -> None:
         raise BadRequest("contents must be a list of objects with role and parts.", param=where)
 
 
-def default_endpoint(model: str, operation: Operation, *, stream: bool) -> str:
+def chat_endpoint(model: str, *, stream: bool) -> str:
     """Path and query below the base URL. ``models/x`` and ``tunedModels/x`` are taken as they are. Raises BadRequest."""
-    path = _path("v1beta", model, _method(operation, stream))
-    return f"{path}?alt=sse" if operation == "chat" and stream else path
+    return method_path("v1beta", model, _chat_method(stream)) + ("?alt=sse" if stream else "")
 
 
 def fit_endpoint(endpoint: str, *, stream: bool) -> tuple[str, bool]:
@@ -76,16 +75,12 @@ def fit_endpoint(endpoint: str, *, stream: bool) -> tuple[str, bool]:
     return (f"{path}?{query}" if query else path), stream
 
 
-def _method(operation: Operation, stream: bool) -> str:
-    match operation:
-        case "count_tokens":
-            return "countTokens"
-        case "embeddings":
-            return "batchEmbedContents"
+def _chat_method(stream: bool) -> str:
     return "streamGenerateContent" if stream else "generateContent"
 
 
-def _path(version: str, model: str, method: str) -> str:
+def method_path(version: str, model: str, method: str) -> str:
+    """The path of a model's method. Raises BadRequest when the model cannot stand in a path."""
     return f"/{version}/{quote(resource(model), safe='/:')}:{method}"
 
 
@@ -95,7 +90,7 @@ def resource(model: str) -> str:
     return name if name.startswith("tunedModels/") else f"models/{name}"
 
 
-def _with_method(wire: WireRequest, model: str, operation: Operation, stream: bool, body: dict[str, Json]) -> WireRequest:
+def with_method(wire: WireRequest, model: str, operation: Operation, stream: bool, body: dict[str, Json]) -> WireRequest:
     """The request with another model, method and body, on the API version that the caller uses.
 
     A stream asks for SSE, the only framing that the parser reads; the framing of the answer follows the caller's request.
@@ -104,13 +99,15 @@ def _with_method(wire: WireRequest, model: str, operation: Operation, stream: bo
     query = {name: value for name, value in wire.query.items() if name != "alt"}
     if operation == "chat" and stream:
         query["alt"] = "sse"
-    path = _path(version, model, _method(operation, stream))
-    return replace(wire, operation=operation, model=model, stream=stream, path=path, query=query, body=body)
+    method = "countTokens" if operation == "count_tokens" else _chat_method(stream)
+    return replace(
+        wire, operation=operation, model=model, stream=stream, path=method_path(version, model, method), query=query, body=body
+    )
 
 
 def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
     """The same request with another model or stream switch; a body that names its model as well is kept in step."""
-    return _with_method(wire, model, wire.operation, stream, _with_model(wire.body, model))
+    return with_method(wire, model, wire.operation, stream, _with_model(wire.body, model))
 
 
 def _with_model(body: dict[str, Json], model: str) -> dict[str, Json]:
@@ -124,12 +121,12 @@ def _with_model(body: dict[str, Json], model: str) -> dict[str, Json]:
 def parse_request(wire: WireRequest) -> ChatRequest:
     """Take the dialect off. Raises BadRequest naming ``param``, such as ``contents.2.parts.0``."""
     try:
-        return _parse(wire, _generate_body(wire))
+        return _parse(wire, generate_body(wire))
     except Malformed as error:
         raise BadRequest(error.message, param=error.where or "contents") from error
 
 
-def _generate_body(wire: WireRequest) -> dict[str, Json]:
+def generate_body(wire: WireRequest) -> dict[str, Json]:
     """The GenerateContentRequest: the body, or what a token count carries inside."""
     inner = member(wire.body, "generateContentRequest") if wire.operation == "count_tokens" else None
     return inner if isinstance(inner, dict) else wire.body
@@ -167,8 +164,8 @@ def render_request(chat: ChatRequest) -> WireRequest:
     """
     if chat.vendor == GEMINI:
         own = render_own(chat.messages, chat.model)
-        rendered = put_conversation(_with_model(_generate_body(chat.wire), chat.model), own)
-        wire = _with_method(chat.wire, chat.model, "chat", chat.stream, rendered)
+        rendered = put_conversation(_with_model(generate_body(chat.wire), chat.model), own)
+        wire = with_method(chat.wire, chat.model, "chat", chat.stream, rendered)
         return replace(wire, dropped=tuple(dict.fromkeys(own.dropped)))
     conversation = render_foreign(chat.messages, chat.model)
     dropped = [*chat.unmodelled, *conversation.dropped]
@@ -181,24 +178,8 @@ def render_request(chat: ChatRequest) -> WireRequest:
         operation="chat",
         model=chat.model,
         stream=chat.stream,
-        path=_path("v1beta", chat.model, _method("chat", chat.stream)),
+        path=method_path("v1beta", chat.model, _chat_method(chat.stream)),
         body=body,
         query={"alt": "sse"} if chat.stream else {},
         dropped=tuple(dict.fromkeys(dropped)),
     )
-
-
-def render_count_request(chat: ChatRequest) -> WireRequest:
-    """The token count of a request: a caller's own keeps its form as far as that can say it, any other is wrapped whole."""
-    wire = chat.wire
-    rendered = render_request(chat)
-    body = rendered.body
-    if chat.vendor == GEMINI and wire.operation == "count_tokens":
-        if isinstance(member(wire.body, "generateContentRequest"), dict):
-            whole = {**wire.body, spelling(wire.body, "generateContentRequest"): body}
-            return _with_method(rendered, chat.model, "count_tokens", False, whole)
-        if body.keys() <= wire.body.keys():
-            return _with_method(rendered, chat.model, "count_tokens", False, body)
-    # Only a whole request has a place for what the pipeline's blocks add, such as a system instruction.
-    wrapped: dict[str, Json] = {"generateContentRequest": {**body, "model": resource(chat.model)}}
-    return _with_method(rendered, chat.model, "count_tokens", False, wrapped)

@@ -5,92 +5,57 @@ models.py each one side of the dialect; platform.py is what OpenAI's two APIs sh
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from agentui.chat.messages import Message
 from agentui.chat.reply import Reply
-from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
-from agentui.errors import Unsupported, UpstreamRefused
+from agentui.chat.request import VendorName, WireRequest
+from agentui.errors import UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import Prompt, named_model, switch_stream
+from agentui.vendors.base import CountTokens, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
-from agentui.vendors.openai.errors import parse_error
+from agentui.vendors.openai import errors, prompt, reply, request
 from agentui.vendors.openai.platform import OpenAIPlatform
-from agentui.vendors.openai.prompt import render_prompt
-from agentui.vendors.openai.reply import parse_reply, render_reply
-from agentui.vendors.openai.request import (
-    CHAT_PATH,
-    EMBEDDINGS_PATH,
-    parse_request,
-    patch_request,
-    read_request,
-    render_request,
-)
 from agentui.vendors.openai.stream import OpenAIStreamParser, OpenAIStreamRenderer
-
-_NO_COUNT = "OpenAI chat completions have no way to count tokens; ask a Claude or Gemini model."
 
 
 class OpenAI(OpenAIPlatform):
-    """The dialect ``openai``.
+    """The dialect; ``Vendor`` says what each part promises.
 
     ``now`` gives seconds since 1970. Every answer must have a ``created`` and an ``id``, and other vendors send no time; both
-    are made here, at the door, once for each answer, so that everything behind it stays pure.
+    are made here, once for each answer, so that everything behind it stays pure.
     """
 
     name: VendorName = "openai"
-    title = "OpenAI"
+    title = "OpenAI Chat Completions"
+
+    count_tokens: CountTokens | None = None
+
+    read_request = staticmethod(request.read_request)
+    patch_request = staticmethod(request.patch_request)
+    parse_request = staticmethod(request.parse_request)
+    render_request = staticmethod(request.render_request)
+    render_prompt = staticmethod(prompt.render_prompt)
+    parse_reply = staticmethod(reply.parse_reply)
+    stream_parser = OpenAIStreamParser
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
 
-    def read_request(
-        self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]
-    ) -> WireRequest:
-        """Take in a caller's request; the dialect has no query."""
-        return read_request(path, headers, body)
-
-    def default_endpoint(self, model: str, operation: Operation, *, stream: bool) -> str:
-        """Where to post, below the base URL; model and streaming are in the body."""
-        if operation == "count_tokens":
-            raise Unsupported(_NO_COUNT)
-        return EMBEDDINGS_PATH if operation == "embeddings" else CHAT_PATH
+    def chat_endpoint(self, model: str, *, stream: bool) -> str:
+        """Model and stream switch stand in the body."""
+        return request.CHAT_PATH
 
     def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
         """Without an empty ``stop``, which the API refuses."""
         if body.get("stop") == []:
             del body["stop"]
         stream = switch_stream(body, stream=stream)
-        return WireRequest("openai", "chat", named_model(body, model), stream, CHAT_PATH, body)
+        return WireRequest("openai", "chat", named_model(body, model), stream, request.CHAT_PATH, body)
 
-    def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
-        """The same request with another model or stream switch."""
-        return patch_request(wire, model=model, stream=stream)
-
-    def parse_request(self, wire: WireRequest) -> ChatRequest:
-        """Take the dialect off."""
-        return parse_request(wire)
-
-    def render_request(self, chat: ChatRequest) -> WireRequest:
-        """Put the dialect on."""
-        return render_request(chat)
-
-    def render_prompt(self, messages: Sequence[Message]) -> Prompt:
-        """Prompt Blocks for templates."""
-        return render_prompt(messages)
-
-    def parse_reply(self, body: Json) -> Reply:
-        """A whole answer with the dialect taken off."""
-        return parse_reply(body)
-
-    def render_reply(self, reply: Reply, wire: WireRequest) -> Json:
+    def render_reply(self, answer: Reply, wire: WireRequest) -> Json:
         """A whole answer for the caller who sent ``wire``."""
-        return render_reply(reply, id=reply.id or new_id("chatcmpl"), model=wire.model, now=int(self._now()))
-
-    def stream_parser(self) -> OpenAIStreamParser:
-        """A machine that understands one stream."""
-        return OpenAIStreamParser()
+        return reply.render_reply(answer, id=answer.id or new_id("chatcmpl"), model=wire.model, now=int(self._now()))
 
     def stream_end(self) -> MarkedEnd:
         """Finds ``[DONE]``."""
@@ -102,16 +67,4 @@ class OpenAI(OpenAIPlatform):
 
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
         """What an upstream's error answer means."""
-        return parse_error(status, headers, body, now=self._now())
-
-    def render_count_request(self, chat: ChatRequest) -> WireRequest:
-        """Raises Unsupported: there is no such call."""
-        raise Unsupported(_NO_COUNT)
-
-    def parse_token_count(self, body: Json) -> int:
-        """Raises Unsupported: there is no such call."""
-        raise Unsupported(_NO_COUNT)
-
-    def render_token_count(self, tokens: int) -> Json:
-        """Raises Unsupported: there is no such call."""
-        raise Unsupported(_NO_COUNT)
+        return errors.parse_error(status, headers, body, now=self._now())

@@ -7,10 +7,13 @@ from agentui.jsonio import Json
 from agentui.vendors.base import ModelInfo
 from agentui.vendors.openai.messages import VENDOR
 
-MODELS_PATH = "/v1/models"
+
+def endpoint() -> str:
+    """Where the list is."""
+    return "/v1/models"
 
 
-def parse_models(body: Json) -> list[ModelInfo]:
+def parse_list(body: Json) -> list[ModelInfo]:
     """The models of a list, or of a bare array, which some compatible servers send. Raises UpstreamInvalid.
 
     Entries without an id are skipped: there is nothing to call them by.
@@ -21,12 +24,12 @@ def parse_models(body: Json) -> list[ModelInfo]:
     return [_parse_model(entry) for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
 
 
-def render_models(models: Sequence[ModelInfo]) -> Json:
+def render_list(models: Sequence[ModelInfo]) -> Json:
     """The list for a caller."""
-    return {"object": "list", "data": [render_model(model) for model in models]}
+    return {"object": "list", "data": [render_entry(model) for model in models]}
 
 
-def render_model(model: ModelInfo) -> Json:
+def render_entry(model: ModelInfo) -> Json:
     """One entry; the upstream's own where it was of this dialect."""
     if model.raw_vendor == VENDOR and model.raw is not None:
         return model.raw

@@ -40,7 +40,7 @@ _MODELLED = {
 _CACHE_MARKS = ("prompt_cache_breakpoint", "cache_control")
 
 
-def read_request(path: str, headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
+def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
     """Take in a caller's request, looking only at what the proxy itself needs. Raises BadRequest naming ``param``.
 
     The dialect defines no query, so none is kept; of the headers those that name the caller's organization, project and

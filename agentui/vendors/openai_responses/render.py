@@ -10,17 +10,13 @@ from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.openai_responses.content import Losses
 from agentui.vendors.openai_responses.items import message_item, render_items
-from agentui.vendors.openai_responses.request import COUNT_ENDPOINT, ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
+from agentui.vendors.openai_responses.request import ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
 from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.tools import render_tool_choice, render_tools
 
 MIN_OUTPUT_TOKENS = 16
 """The API refuses a smaller limit."""  # fmt: skip
 
-_COUNTED = {
-    "model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "truncation",
-    "previous_response_id", "conversation", "personality",
-}  # fmt: skip
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -30,17 +26,6 @@ def render_request(chat: ChatRequest) -> WireRequest:
     Raises UnsupportedFeature for several answers, sound, film, and files that cannot be reached from here.
     """
     return _render_own(chat) if chat.vendor == VENDOR else _render_foreign(chat)
-
-
-def render_count_request(chat: ChatRequest) -> WireRequest:
-    """The same prompt for ``/v1/responses/input_tokens``, which takes fewer fields than the API itself."""
-    wire = render_request(chat)
-    body = wire.body
-    if chat.vendor != VENDOR or chat.wire.operation != "count_tokens":
-        body = {key: value for key, value in body.items() if key in _COUNTED}
-    return WireRequest(
-        VENDOR, "count_tokens", chat.model, False, COUNT_ENDPOINT, body, headers=wire.headers, dropped=wire.dropped
-    )
 
 
 def _render_own(chat: ChatRequest) -> WireRequest:

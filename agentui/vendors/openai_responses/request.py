@@ -6,7 +6,7 @@ from typing import get_args
 
 from agentui.chat.messages import Message, Text
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
-from agentui.errors import BadRequest, Unsupported
+from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.openai_responses.items import parse_input, parse_plain
 from agentui.vendors.openai_responses.sealed import VENDOR, unseal
@@ -14,7 +14,6 @@ from agentui.vendors.openai_responses.shelf import is_reference
 from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice, parse_tools
 
 ENDPOINT = "/v1/responses"
-COUNT_ENDPOINT = "/v1/responses/input_tokens"
 _HEADERS = ("openai-organization", "openai-project", "openai-beta")
 """What a caller says to OpenAI in headers beside the key."""  # fmt: skip
 
@@ -29,7 +28,7 @@ _DEFAULTS: dict[str, Json] = {"background": False, "truncation": "disabled", "se
 """Saying these changes nothing, so leaving them out loses nothing."""  # fmt: skip
 
 
-def read_request(path: str, headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
+def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
     """Take in a caller's body. Raises BadRequest for ``model``, ``stream`` or ``input`` that cannot be used at all.
 
     ``input`` may be absent where ``prompt``, ``previous_response_id`` or ``conversation`` stand in for it. Of the headers
@@ -51,13 +50,6 @@ def read_request(path: str, headers: Mapping[str, str], body: Mapping[str, Json]
     operation: Operation = "count_tokens" if path.rstrip("/").endswith("/input_tokens") else "chat"
     kept = {name: headers[name] for name in _HEADERS if name in headers}
     return WireRequest(VENDOR, operation, model, bool(stream), path, dict(body), headers=kept)
-
-
-def default_endpoint(operation: Operation) -> str:
-    """Path below the base URL. Raises Unsupported for embeddings, which are OpenAI's other dialect."""
-    if operation == "embeddings":
-        raise Unsupported("The Responses API has no embeddings; use OpenAI's /v1/embeddings.")
-    return COUNT_ENDPOINT if operation == "count_tokens" else ENDPOINT
 
 
 def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:

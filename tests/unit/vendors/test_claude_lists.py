@@ -1,12 +1,14 @@
 """What surrounds a chat in Claude's dialect: prompts for templates, models, counts, headers, endpoints."""
 
+from dataclasses import replace
+
 import pytest
 from anthropic.types import ModelInfo as SdkModel
 
 from agentui.chat.messages import text_message
 from agentui.chat.request import WireRequest
 from agentui.errors import Unsupported, UpstreamInvalid
-from agentui.vendors.base import ModelInfo, Vendor
+from agentui.vendors.base import ModelInfo, Vendor, endpoint_of
 from agentui.vendors.claude import Claude
 
 CLAUDE: Vendor = Claude()
@@ -51,44 +53,41 @@ def test_a_model_list_is_understood() -> None:
         "created_at": "2026-01-02T00:00:00Z",
         "lifecycle": "active",
     }
-    models = CLAUDE.parse_models({"data": [entry, {"id": "y", "created_at": "soon"}], "has_more": False})
+    models = CLAUDE.models.parse_list({"data": [entry, {"id": "y", "created_at": "soon"}], "has_more": False})
     assert models[0] == ModelInfo("claude-x", "X", 1767312000, "anthropic", entry, "claude")
     assert (models[1].created, models[1].display_name) == (0, None)
-    assert CLAUDE.render_model(models[0]) is entry
+    assert CLAUDE.models.render_entry(models[0]) is entry
 
 
 @pytest.mark.parametrize("body", [None, [], {}, {"data": {}}, {"data": [1]}, {"data": [{}]}])
 def test_what_is_no_model_list_is_refused(body: object) -> None:
     with pytest.raises(UpstreamInvalid):
-        CLAUDE.parse_models(body)
+        CLAUDE.models.parse_list(body)
 
 
 def test_foreign_models_are_listed_as_claudes_sdk_reads_them() -> None:
-    listed = CLAUDE.render_models([ModelInfo("gpt", created=1767312000), ModelInfo("llama", "Llama", 10**18)])
+    listed = CLAUDE.models.render_list([ModelInfo("gpt", created=1767312000), ModelInfo("llama", "Llama", 10**18)])
     assert (listed["first_id"], listed["last_id"], listed["has_more"]) == ("gpt", "llama", False)
     first = SdkModel.model_validate(listed["data"][0])
     assert (first.id, first.display_name, first.created_at.timestamp()) == ("gpt", "gpt", 1767312000)
     SdkModel.model_validate(listed["data"][1])
-    assert CLAUDE.render_models([]) == {"data": [], "has_more": False, "first_id": None, "last_id": None}
+    assert CLAUDE.models.render_list([]) == {"data": [], "has_more": False, "first_id": None, "last_id": None}
 
 
 def test_token_counts_go_both_ways() -> None:
-    assert CLAUDE.parse_token_count(CLAUDE.render_token_count(12)) == 12
+    assert CLAUDE.count_tokens.parse_reply(CLAUDE.count_tokens.render_reply(12)) == 12
     for body in (None, {}, {"input_tokens": "12"}, {"input_tokens": True}):
         with pytest.raises(UpstreamInvalid):
-            CLAUDE.parse_token_count(body)
+            CLAUDE.count_tokens.parse_reply(body)
 
 
 def test_endpoints_and_what_there_is_none_for() -> None:
-    assert CLAUDE.default_endpoint("m", "chat", stream=True) == "/v1/messages"
-    assert CLAUDE.default_endpoint("m", "count_tokens", stream=False) == "/v1/messages/count_tokens"
-    assert CLAUDE.models_endpoint() == "/v1/models?limit=1000"
+    assert CLAUDE.chat_endpoint("m", stream=True) == "/v1/messages"
+    assert CLAUDE.count_tokens.endpoint("m") == "/v1/messages/count_tokens"
+    assert CLAUDE.models.endpoint() == "/v1/models?limit=1000"
+    assert CLAUDE.embeddings is None
     with pytest.raises(Unsupported, match="no embeddings"):
-        CLAUDE.default_endpoint("m", "embeddings", stream=False)
-    with pytest.raises(Unsupported, match="no embeddings"):
-        CLAUDE.render_embeddings_request(WIRE)
-    with pytest.raises(Unsupported, match="no embeddings"):
-        CLAUDE.parse_embeddings_reply({}, WIRE)
+        endpoint_of(CLAUDE, replace(WIRE, operation="embeddings"))
 
 
 def test_keys_and_versions_are_headers() -> None:

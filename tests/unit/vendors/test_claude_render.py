@@ -525,7 +525,7 @@ def test_json_without_schema_is_asked_for_in_words() -> None:
 
 
 def test_a_count_of_another_dialects_chat_has_no_limits() -> None:
-    wire = CLAUDE.render_count_request(chat(params=Params(temperature=2, n=3, stop=("x",)), stream=True, tools=(LOOK,)))
+    wire = CLAUDE.count_tokens.render_request(chat(params=Params(temperature=2, n=3, stop=("x",)), stream=True, tools=(LOOK,)))
     assert (wire.operation, wire.path, wire.stream, wire.dropped) == ("count_tokens", "/v1/messages/count_tokens", False, ())
     assert wire.body.keys() == {"model", "messages", "tools"}
 
@@ -533,7 +533,7 @@ def test_a_count_of_another_dialects_chat_has_no_limits() -> None:
 def test_a_count_asked_by_a_claude_caller_is_its_own_body() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "future": 1}
     wire = CLAUDE.read_request("/v1/messages/count_tokens", {}, {}, body)
-    assert CLAUDE.render_count_request(CLAUDE.parse_request(wire)).body == body
+    assert CLAUDE.count_tokens.render_request(CLAUDE.parse_request(wire)).body == body
     whole = CLAUDE.read_request("/v1/messages", {}, {}, {**body, "max_tokens": 3, "stream": True, "temperature": 1})
-    counted = CLAUDE.render_count_request(CLAUDE.parse_request(whole))
+    counted = CLAUDE.count_tokens.render_request(CLAUDE.parse_request(whole))
     assert (counted.body, counted.operation, counted.path) == (body, "count_tokens", "/v1/messages/count_tokens")

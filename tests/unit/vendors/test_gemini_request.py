@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agentui.chat.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult, text_message
 from agentui.chat.request import Params, ResponseFormat, ServerTool, ThinkingConfig, ToolChoice, WireRequest
 from agentui.errors import AgentUIError, BadRequest, NotFound
+from agentui.vendors.base import endpoint_of
 from agentui.vendors.gemini import Gemini
 
 GEMINI = Gemini()
@@ -81,12 +82,12 @@ def test_a_body_that_is_no_object_is_refused():
     ],
 )
 def test_endpoints(model, operation, stream, endpoint):
-    assert GEMINI.default_endpoint(model, operation, stream=stream) == endpoint
+    assert endpoint_of(GEMINI, WireRequest("gemini", operation, model, stream, "", {})) == endpoint
 
 
 def test_an_endpoint_refuses_a_model_with_a_query():
     with pytest.raises(BadRequest):
-        GEMINI.default_endpoint("x?key=1", "chat", stream=False)
+        GEMINI.chat_endpoint("x?key=1", stream=False)
 
 
 def test_a_patch_changes_model_and_method_and_nothing_else():
@@ -391,7 +392,7 @@ def test_openapi_schemas_become_json_schema():
 def test_a_count_keeps_the_callers_body():
     body = {"generateContentRequest": {**HELLO, "model": "models/old", "x": 1}}
     wire = read(body, "/v1/models/old:countTokens")
-    counted = GEMINI.render_count_request(replace(GEMINI.parse_request(wire), model="new"))
+    counted = GEMINI.count_tokens.render_request(replace(GEMINI.parse_request(wire), model="new"))
     assert counted.path == "/v1/models/new:countTokens"
     assert counted.body == {"generateContentRequest": {**HELLO, "model": "models/new", "x": 1}}
 
@@ -399,8 +400,8 @@ def test_a_count_keeps_the_callers_body():
 def test_a_count_holds_what_the_pipeline_made_of_the_conversation():
     wire = read(HELLO, "/v1/models/old:countTokens")
     chat = GEMINI.parse_request(wire)
-    assert GEMINI.render_count_request(chat).body == HELLO
-    counted = GEMINI.render_count_request(replace(chat, messages=(text_message("system", "Be brief."), *chat.messages)))
+    assert GEMINI.count_tokens.render_request(chat).body == HELLO
+    counted = GEMINI.count_tokens.render_request(replace(chat, messages=(text_message("system", "Be brief."), *chat.messages)))
     assert counted.body == {
         "generateContentRequest": {
             **HELLO,
@@ -411,7 +412,7 @@ def test_a_count_holds_what_the_pipeline_made_of_the_conversation():
 
 
 def test_the_count_of_a_chat_wraps_it():
-    counted = GEMINI.render_count_request(parse({**HELLO, "tools": [{"googleSearch": {}}]}))
+    counted = GEMINI.count_tokens.render_request(parse({**HELLO, "tools": [{"googleSearch": {}}]}))
     assert counted.operation == "count_tokens"
     assert counted.body == {
         "generateContentRequest": {**HELLO, "tools": [{"googleSearch": {}}], "model": "models/gemini-2.5-flash"}

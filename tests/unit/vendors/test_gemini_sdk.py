@@ -116,5 +116,5 @@ async def test_what_the_sdk_sends_is_understood():
 
 
 async def test_the_sdk_counts_tokens():
-    async with client(lambda wire: web.json_response(GEMINI.render_token_count(7))) as sdk:
+    async with client(lambda wire: web.json_response(GEMINI.count_tokens.render_reply(7))) as sdk:
         assert (await sdk.models.count_tokens(model="m", contents="Hi")).total_tokens == 7

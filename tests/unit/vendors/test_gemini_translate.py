@@ -332,7 +332,7 @@ def test_a_name_is_told_as_dropped():
 
 
 def test_counting_wraps_the_whole_request():
-    counted = GEMINI.render_count_request(asked(text_message("system", "A"), USER, tools=(Tool("f"),)))
+    counted = GEMINI.count_tokens.render_request(asked(text_message("system", "A"), USER, tools=(Tool("f"),)))
     assert counted.path == "/v1beta/models/gemini-2.5-flash:countTokens"
     assert counted.body == {
         "generateContentRequest": {

@@ -197,18 +197,18 @@ def test_a_caller_may_always_read_the_first_choice():
 
 def test_models_are_listed_both_ways():
     entry = {"id": "m", "object": "model", "created": 3, "owned_by": "o", "x": 1}
-    models = OPENAI.parse_models({"object": "list", "data": [entry, {"no": "id"}]})
+    models = OPENAI.models.parse_list({"object": "list", "data": [entry, {"no": "id"}]})
     assert models == [ModelInfo("m", None, 3, "o", entry, "openai")]
-    assert OPENAI.parse_models([entry]) == models
+    assert OPENAI.models.parse_list([entry]) == models
     plain = {"id": "claude", "object": "model", "created": 0, "owned_by": "agentui"}
-    assert OPENAI.render_models([*models, ModelInfo("claude")]) == {"object": "list", "data": [entry, plain]}
+    assert OPENAI.models.render_list([*models, ModelInfo("claude")]) == {"object": "list", "data": [entry, plain]}
     with pytest.raises(UpstreamInvalid):
-        OPENAI.parse_models({"models": []})
+        OPENAI.models.parse_list({"models": []})
 
 
 def test_the_dialect_knows_its_addresses():
-    assert OPENAI.default_endpoint("m", "chat", stream=True) == "/v1/chat/completions"
-    assert OPENAI.default_endpoint("m", "embeddings", stream=False) == "/v1/embeddings"
-    assert OPENAI.models_endpoint() == "/v1/models"
+    assert OPENAI.chat_endpoint("m", stream=True) == "/v1/chat/completions"
+    assert OPENAI.embeddings.endpoint("m") == "/v1/embeddings"
+    assert OPENAI.models.endpoint() == "/v1/models"
     assert OPENAI.auth_headers("k") == {"authorization": "Bearer k"}
     assert OPENAI.version_headers(WIRE) == {}

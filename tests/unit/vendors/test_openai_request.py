@@ -19,6 +19,7 @@ from agentui.chat.request import (
 )
 from agentui.errors import BadRequest, Unsupported, UnsupportedFeature
 from agentui.jsonio import Json, loads
+from agentui.vendors.base import endpoint_of
 from agentui.vendors.openai import OpenAI
 from agentui.vendors.openai.messages import render_messages
 
@@ -167,9 +168,9 @@ def test_what_the_proxy_needs_is_checked_at_the_door(body, param):
 def test_an_embeddings_request_needs_no_messages():
     wire = read({"model": "m", "input": "x"}, "/v1/embeddings")
     assert wire.operation == "embeddings"
-    assert OPENAI.render_embeddings_request(wire) is wire
+    assert OPENAI.embeddings.render_request(wire) is wire
     assert OPENAI.patch_request(wire, model="n", stream=False).body == {"model": "n", "input": "x"}
-    assert OPENAI.parse_embeddings_reply({"data": []}, wire) == {"data": []}
+    assert OPENAI.embeddings.parse_reply({"data": []}, wire) == {"data": []}
 
 
 def test_headers_for_openai_travel_and_keys_do_not():
@@ -641,10 +642,9 @@ def test_prompt_blocks_become_messages():
 
 
 def test_tokens_cannot_be_counted():
+    assert OPENAI.count_tokens is None
     with pytest.raises(Unsupported):
-        OPENAI.render_count_request(parse())
-    with pytest.raises(Unsupported):
-        OPENAI.default_endpoint("m", "count_tokens", stream=False)
+        endpoint_of(OPENAI, WireRequest("openai", "count_tokens", "m", False, "", {}))
 
 
 def test_custom_arguments_stay_json():

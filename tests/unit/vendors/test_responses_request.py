@@ -17,7 +17,7 @@ from agentui.chat.request import (
     ToolChoice,
     WireRequest,
 )
-from agentui.errors import BadRequest, Unsupported, UnsupportedFeature, UpstreamInvalid
+from agentui.errors import BadRequest, UnsupportedFeature, UpstreamInvalid
 from agentui.vendors.openai_responses import OpenAIResponses, requires_state
 
 VENDOR = OpenAIResponses(now=lambda: 1_700_000_000)
@@ -454,26 +454,25 @@ def test_a_choice_without_tools_is_not_sent():
 def test_counting_asks_the_apis_own_counter():
     wire = read({"model": "m", "input": "hi"}, path="/v1/responses/input_tokens")
     assert wire.operation == "count_tokens"
-    assert VENDOR.render_count_request(VENDOR.parse_request(wire)).body == wire.body
-    counted = VENDOR.render_count_request(VENDOR.parse_request(read(FULL)))
+    assert VENDOR.count_tokens.render_request(VENDOR.parse_request(wire)).body == wire.body
+    counted = VENDOR.count_tokens.render_request(VENDOR.parse_request(read(FULL)))
     assert (counted.path, counted.operation, counted.stream) == ("/v1/responses/input_tokens", "count_tokens", False)
     assert set(counted.body) == {
         *("model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "text", "reasoning")
     }
-    assert set(VENDOR.render_count_request(foreign(params=Params(max_tokens=5))).body) == {"model", "input"}
-    answer = VENDOR.render_token_count(7)
-    assert answer == {"object": "response.input_tokens", "input_tokens": 7} and VENDOR.parse_token_count(answer) == 7
+    assert set(VENDOR.count_tokens.render_request(foreign(params=Params(max_tokens=5))).body) == {"model", "input"}
+    answer = VENDOR.count_tokens.render_reply(7)
+    assert answer == {"object": "response.input_tokens", "input_tokens": 7} and VENDOR.count_tokens.parse_reply(answer) == 7
     with pytest.raises(UpstreamInvalid):
-        VENDOR.parse_token_count({"total": 7})
+        VENDOR.count_tokens.parse_reply({"total": 7})
 
 
 def test_endpoints_and_keys():
-    assert VENDOR.default_endpoint("m", "chat", stream=True) == "/v1/responses"
-    assert VENDOR.default_endpoint("m", "count_tokens", stream=False) == "/v1/responses/input_tokens"
-    with pytest.raises(Unsupported):
-        VENDOR.default_endpoint("m", "embeddings", stream=False)
+    assert VENDOR.chat_endpoint("m", stream=True) == "/v1/responses"
+    assert VENDOR.count_tokens.endpoint("m") == "/v1/responses/input_tokens"
+    assert VENDOR.embeddings.endpoint("m") == "/v1/embeddings"
     assert VENDOR.auth_headers("k") == {"authorization": "Bearer k"}
-    assert VENDOR.models_endpoint() == "/v1/models"
+    assert VENDOR.models.endpoint() == "/v1/models"
 
 
 def test_prompt_blocks():
