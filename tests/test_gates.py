@@ -1,5 +1,6 @@
 """The gates that every change must pass: formatting, lint, types, and the direction of imports."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agentui.vendors.registry import VENDOR_TITLES
 from tests.conftest import skip
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +31,39 @@ JS_ERRORS, NO_DENO, NO_TYPES = 1, 2, 3
 def test_the_gate_is_clean(command: list[str]) -> None:
     run = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-4000:]
+
+
+MAY_NAME = {
+    # the type of a vendor's name
+    "chat/request.py": set(VENDOR_TITLES),
+    # the table that tells dialects by path, headers and body
+    "vendors/detect.py": set(VENDOR_TITLES),
+    # the platform that OpenAI's two dialects share
+    "vendors/openai": {"openai_responses"},
+    # the dialect of a preset that names none, as its files always had it
+    "presets.py": {"openai"},
+    # names of secrets, which are services' names: openrouter stands beside openai
+    "secrets/origins.py": {"gemini", "openai"},
+}
+"""Files and folders that may name a dialect which is not their own."""
+
+
+def test_what_is_odd_about_a_dialect_is_known_in_its_folder_only() -> None:
+    package = ROOT / "agentui"
+    strays = [
+        f"{path.relative_to(ROOT)}:{node.lineno} names {node.value!r}"
+        for path in sorted(package.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value in VENDOR_TITLES
+        if not _may_name(path.relative_to(package), node.value)
+    ]
+    assert not strays, "\n".join(strays)
+
+
+def _may_name(path: Path, vendor: str) -> bool:
+    """Whether the file is in the vendor's own folder, or on the list."""
+    listed = any(vendor in names and path.is_relative_to(place) for place, names in MAY_NAME.items())
+    return listed or path.is_relative_to(Path("vendors", vendor))
 
 
 @pytest.mark.timeout(300)

@@ -15,12 +15,12 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from agentui.api.ops.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histogram, route_of
-from agentui.api.proxy.dialects import DIALECTS, is_proxied
 from agentui.http.state import STATE
 from agentui.http.workers import Family
 from agentui.jsonio import dumps
 from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
+from agentui.vendors.detect import PROXIED_PATHS
 from tests.api.callers import DIALECTS as CALLERS
 from tests.api.callers import Caller
 from tests.conftest import ROOT, Server, StartServer, call
@@ -185,11 +185,15 @@ async def test_the_token_is_asked_for_as_prometheus_sends_it(start_server: Start
 
 
 def test_every_proxied_path_has_its_dialect() -> None:
-    for path in (*DIALECTS, "/v1beta/models/m:x", "/v1/models/some-model:generateContent", "/v1alpha/models/m:countTokens"):
-        assert is_proxied(path)
+    for path in (
+        *PROXIED_PATHS,
+        "/v1beta/models/m:x",
+        "/v1/models/some-model:generateContent",
+        "/v1alpha/models/m:countTokens",
+    ):
         route, prefixed = route_of(path), route_of("/p/mine" + path)
         assert route.is_proxied and route == prefixed
-        assert route.dialect == DIALECTS.get(path, "gemini")
+        assert route.dialect == PROXIED_PATHS.get(path, "gemini")
 
 
 @pytest.mark.parametrize(

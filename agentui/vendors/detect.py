@@ -1,10 +1,23 @@
-"""Which dialect a request speaks: by its path, else by its headers, else by its body."""
+"""Which dialect a request speaks: by its path, else by its headers, else by its body; and the paths that run a pipeline."""
 
 import re
 from collections.abc import Mapping
 
 from agentui.chat.request import VendorName
 from agentui.jsonio import Json
+
+PROXIED_PATHS: Mapping[str, VendorName] = {
+    "/v1/chat/completions": "openai",
+    "/v1/responses": "openai_responses",
+    "/v1/responses/input_tokens": "openai_responses",
+    "/v1/embeddings": "openai",
+    "/v1/messages": "claude",
+    "/v1/messages/count_tokens": "claude",
+}
+"""The paths that run a pipeline, but for those that hold a model and its method. Each also stands below ``/p/{pipeline}``."""
+METHOD_PATH = "/{version:v1|v1beta|v1alpha}/models/{call:.+:[A-Za-z]+}"
+"""The paths that hold a model and its method, as aiohttp's router spells them: Gemini's."""
+_METHOD = re.compile(r"/(v1|v1beta|v1alpha)/models/.+:[A-Za-z]+")
 
 _PATHS: tuple[tuple[re.Pattern[str], VendorName], ...] = (
     (re.compile(r"(?:/v1)?/(?:chat/completions|completions|embeddings)"), "openai"),
@@ -19,6 +32,15 @@ _MODELS = re.compile(r"/v1/models(?:/.*)?")
 _CLAUDE_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image", "server_tool_use", "search_result"}
 )
+
+
+def proxied_route(path: str) -> tuple[str, VendorName] | None:
+    """The route behind a path whose POST runs a pipeline, and its dialect; None for any other path. ``path`` has no
+    ``/p/{pipeline}`` before it, and the route holds nothing of the request."""
+    if (vendor := PROXIED_PATHS.get(path)) is not None:
+        return path, vendor
+    match = _METHOD.fullmatch(path)
+    return None if match is None else (f"/{match[1]}/models/{{call}}", "gemini")
 
 
 def detect_vendor(path: str, headers: Mapping[str, str], query: Mapping[str, str], body: Json = None) -> VendorName | None:

@@ -11,7 +11,6 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.api.editor.sample import SampleRequest, read_sample
-from agentui.api.proxy.dialects import is_proxied
 from agentui.api.proxy.routes import answer_run, check_capacity, make_run
 from agentui.errors import BadRequest, NotFound
 from agentui.http.route import Route, read_model
@@ -19,6 +18,7 @@ from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan, compile_plan
+from agentui.vendors.detect import proxied_route
 
 UNSAVED = "unsaved"
 """The id of the pipeline in a run of a document that names none."""
@@ -56,7 +56,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     if keeper is not None:
         return await state.siblings.relay(request, keeper, dumps(asked.model_dump(exclude_unset=True)))
     incoming, chosen = _incoming(request, state, asked)
-    if incoming.wire is None or not is_proxied(incoming.path):
+    if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
     plan = await _plan(state, asked, chosen)
     unknown = sorted(asked.pins.keys() - {node.id for node in plan.nodes})

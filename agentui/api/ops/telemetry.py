@@ -17,12 +17,12 @@ from typing import NamedTuple, TypeAlias
 from aiohttp import web
 
 from agentui.api.ops.tracing import RequestTrace, Tracing
-from agentui.api.proxy.dialects import DIALECTS, GEMINI
 from agentui.http.limits import Limits
 from agentui.logs import REQUEST
 from agentui.pipeline.run import Run
 from agentui.pipeline.usage import told_tokens
 from agentui.settings import Settings
+from agentui.vendors.detect import proxied_route
 
 BOUNDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 """Seconds: from an answer out of a cache to a model that thinks for as long as ``AGENTUI_FIRST_BYTE_TIMEOUT`` lets it."""
@@ -60,11 +60,8 @@ def route_of(path: str) -> Route:
         _, slash, rest = path[3:].partition("/")
         inner = route_of(slash + rest) if slash else Route(OTHER, NO_DIALECT, False)
         return inner if inner.is_proxied or inner.name.endswith("/models") else Route(OTHER, NO_DIALECT, False)
-    dialect = DIALECTS.get(path)
-    if dialect is not None:
-        return Route(path, dialect, True)
-    if match := GEMINI.fullmatch(path):
-        return Route(f"/{match[1]}/models/{{call}}", "gemini", True)
+    if (proxied := proxied_route(path)) is not None:
+        return Route(*proxied, True)
     if match := _MODELS.fullmatch(path):
         return Route(f"/{match[1]}/models", NO_DIALECT, False)
     if path in _PLAIN:

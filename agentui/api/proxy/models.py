@@ -71,7 +71,8 @@ def _lower_headers(request: web.Request) -> dict[str, str]:
 
 def _caller_vendor(request: web.Request, state: State) -> Vendor:
     path, _ = split_prefix(request.path)
-    name = detect_vendor(path, _lower_headers(request), dict(request.query)) or "openai"
+    name = detect_vendor(path, _lower_headers(request), dict(request.query))
+    assert name is not None  # every list of models has a dialect
     return state.services.vendors[name]
 
 

@@ -8,7 +8,6 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from agentui.api.proxy.answer import ProxyAnswer
-from agentui.api.proxy.dialects import DIALECTS, GEMINI_ROUTE
 from agentui.api.proxy.recording import RecordedAnswer
 from agentui.api.proxy.repeats import claim_of, replay
 from agentui.api.proxy.turns import Keeping, begin_keeping, drop, keep
@@ -23,11 +22,12 @@ from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run
 from agentui.turns.repeats import HEADER, Claim
+from agentui.vendors.detect import METHOD_PATH, PROXIED_PATHS
 
 
 def add_proxy_routes(app: web.Application) -> None:
     """Register the proxied routes."""
-    for path in (*DIALECTS, GEMINI_ROUTE):
+    for path in (*PROXIED_PATHS, METHOD_PATH):
         app.router.add_post(path, proxy)
         app.router.add_post("/p/{pipeline}" + path, proxy)
 

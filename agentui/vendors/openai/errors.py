@@ -12,12 +12,9 @@ from email.utils import parsedate_to_datetime
 from agentui.errors import AgentUIError, ErrorKind, UpstreamRefused, kind_of_status
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
-from agentui.vendors.openai.messages import VENDOR
+from agentui.vendors.openai.messages import PLATFORM, VENDOR
 
 MAX_MESSAGE = 2000
-
-_OWN_SHAPE = ("openai", "openai_responses")
-"""Dialects whose error bodies are OpenAI's."""  # fmt: skip
 
 _TRAVELLING = re.compile(r"retry-after|retry-after-ms|x-should-retry|x-request-id|request-id|x-ratelimit-.+")
 
@@ -121,7 +118,7 @@ def reported_error(body: Json) -> UpstreamRefused:
 def render_error(error: AgentUIError) -> ErrorReply:
     """An error in the caller's shape; 529 is no status that this dialect's clients know, so they read 503."""
     if isinstance(error, UpstreamRefused):
-        if error.vendor in _OWN_SHAPE and isinstance(error.body, dict):
+        if error.vendor in PLATFORM and isinstance(error.body, dict):
             return ErrorReply(_plain(error.status), _headers(error), error.body)
         return ErrorReply(_status(error), _headers(error), _translated(error))
     kind = "invalid_request_error" if error.status < 500 else "server_error"

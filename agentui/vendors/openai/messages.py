@@ -36,6 +36,8 @@ from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps_text
 
 VENDOR = "openai"
+PLATFORM = frozenset({VENDOR, "openai_responses"})
+"""OpenAI's two dialects: what was uploaded through one is known in the other, and errors have one shape."""
 
 MAX_ID = 64
 """Characters of a tool call's id and of ``user``; the API refuses longer ones."""
@@ -72,7 +74,7 @@ def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str,
         if message.raw_vendor == VENDOR and message.raw is not None:
             writer.put_back(message.raw)
         else:
-            writer.write(paired, knows_files=message.raw_vendor not in ("claude", "gemini"))
+            writer.write(paired, knows_files=message.raw_vendor is None or message.raw_vendor in PLATFORM)
     writer.flush()
     return writer.wire, tuple(dict.fromkeys(writer.dropped))
 

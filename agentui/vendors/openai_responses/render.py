@@ -8,6 +8,7 @@ from agentui.chat.plain import PlainMessages, as_plain
 from agentui.chat.request import ChatRequest, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
+from agentui.vendors.openai.messages import PLATFORM
 from agentui.vendors.openai_responses.content import Losses
 from agentui.vendors.openai_responses.items import message_item, render_items
 from agentui.vendors.openai_responses.request import ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
@@ -66,7 +67,7 @@ def _split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
 
 def _render_foreign(chat: ChatRequest) -> WireRequest:
     """Everything modelled that this API can say."""
-    losses = Losses(file_ids=chat.vendor == "openai")
+    losses = Losses(file_ids=chat.vendor in PLATFORM)
     losses.drop(*chat.unmodelled)
     body: dict[str, Json] = {"model": chat.model}
     _put_messages(body, chat, losses)
