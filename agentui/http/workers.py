@@ -22,7 +22,7 @@ from aiohttp.typedefs import LooseHeaders
 from agentui.errors import NotFound
 from agentui.ids import new_id
 from agentui.jsonio import InvalidJson, Json, loads
-from agentui.upstream.headers import FRAMING
+from agentui.upstream.http.request import FRAMING
 
 REFRESH = "/siblings/refresh"
 THOUGHTS = "/siblings/thoughts"

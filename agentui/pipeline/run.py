@@ -21,8 +21,8 @@ from agentui.pipeline.trace import RunTrace
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.tape import Tape
-from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
 
 RunState = Literal["running", "finished", "failed", "cancelled"]

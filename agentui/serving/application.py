@@ -43,8 +43,8 @@ from agentui.settings import Settings
 from agentui.store.health import StoreHealth
 from agentui.store.opening import make_store
 from agentui.turns.service import TurnService
-from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.registry import make_vendors
 
 log = logging.getLogger("agentui")

@@ -6,18 +6,7 @@ All moments are seconds of ``time.monotonic()``.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """The three clocks of a call, in seconds.
-
-    ``connect`` covers the name's look-up, the connection and TLS; ``first_byte`` runs from there to the answer's headers
-    (long, because reasoning models think before they speak); ``idle`` is the silence allowed between reads after that.
-    """
-
-    connect: float = 5.0
-    first_byte: float = 600.0
-    idle: float = 120.0
+from agentui.upstream.http.exchange import Timeouts
 
 
 @dataclass(slots=True)
@@ -53,7 +42,7 @@ class UpstreamCall:
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
-    timeouts: Timeouts = Timeouts()
+    timeouts: Timeouts = field(default_factory=Timeouts)
     deadline: float | None = None
     node: str | None = None
     retries: bool = True

@@ -12,15 +12,14 @@ from types import TracebackType
 from aiohttp.abc import AbstractResolver
 
 from agentui.errors import AgentUIError, UpstreamUnavailable
-from agentui.upstream.call import UpstreamCall, UpstreamReply
-from agentui.upstream.exchange import Exchange
-from agentui.upstream.head import render_head, with_headers
-from agentui.upstream.origins import Origin, Origins, Tally, resolve_base_url
+from agentui.upstream.call import Attempt, UpstreamCall, UpstreamReply
+from agentui.upstream.http.exchange import Exchange
+from agentui.upstream.http.pool import Pool
+from agentui.upstream.http.request import Origin, UpstreamTarget, render_head, with_headers
+from agentui.upstream.http.stream import MAX_REPLY, UpstreamStream
+from agentui.upstream.origins import Origins, OriginState, Tally, resolve_base_url
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
-from agentui.upstream.pool import Pool
 from agentui.upstream.retry import RetryBudget, pause_before, retries_for
-from agentui.upstream.stream import MAX_REPLY, UpstreamStream
-from agentui.upstream.target import Place, Target
 
 MAX_IN_FLIGHT = 100
 
@@ -74,9 +73,9 @@ class Upstream:
     ) -> None:
         await self.close()
 
-    def origins(self) -> Mapping[Place, Origin]:
+    def origins(self) -> Mapping[Origin, OriginState]:
         """What goes on at each origin that was called."""
-        return self._origins.by_place
+        return self._origins.by_origin
 
     @property
     def forgotten(self) -> Tally:
@@ -101,24 +100,24 @@ class Upstream:
         """
         return _Opening(self, call)
 
-    def enter(self, call: UpstreamCall) -> tuple[Target, Origin]:
+    def enter(self, call: UpstreamCall) -> tuple[UpstreamTarget, OriginState]:
         """Where a call goes, with one call more under way there, to be left with ``end`` or by itself. Raises as ``open``
         does."""
         target = self._target(call.url)
         return target, self._origins.enter(target)
 
-    def end(self, exchange: Exchange, origin: Origin) -> None:
+    def end(self, exchange: Exchange, origin: OriginState) -> None:
         """Leave an answer."""
         exchange.close()
         if exchange.is_broken:
             origin.breaker.failed(time.monotonic())
         origin.leave()
 
-    def _check(self, url: str) -> Target:
+    def _check(self, url: str) -> UpstreamTarget:
         """The target behind a URL. Raises UpstreamUnreachable for one that may not be called."""
-        return Target.of(self._policy.check_url(url))
+        return UpstreamTarget.of(self._policy.check_url(url))
 
-    async def exchange(self, call: UpstreamCall, target: Target, origin: Origin) -> Exchange:
+    async def exchange(self, call: UpstreamCall, target: UpstreamTarget, origin: OriginState) -> Exchange:
         """Attempt the call until there is an answer to hand out. Raises the last attempt's error when there is none."""
         head = render_head(call.method, target, call.headers, _length(call))
         self._budget.asked(time.monotonic())
@@ -136,7 +135,7 @@ class Upstream:
                 retries += 1
             origin.tally.add(exchange.status if exchange.error is None else None, is_retried=pause is not None)
             if call.on_attempt is not None:
-                call.on_attempt(exchange.report(number, pause))
+                call.on_attempt(_attempt(exchange, number, origin.host, pause))
             if pause is None:
                 if exchange.error is not None:
                     raise exchange.error
@@ -145,7 +144,9 @@ class Upstream:
             if pause:
                 await asyncio.sleep(pause)
 
-    async def _attempt(self, call: UpstreamCall, target: Target, origin: Origin, head: bytes, *, afresh: bool) -> Exchange:
+    async def _attempt(
+        self, call: UpstreamCall, target: UpstreamTarget, origin: OriginState, head: bytes, *, afresh: bool
+    ) -> Exchange:
         """One attempt, if the circuit lets it through, and what it says about the origin."""
         if self._pool is None:
             raise RuntimeError("Upstream was not started.")
@@ -157,7 +158,9 @@ class Upstream:
                 retry_after=away,
                 host=origin.host,
             )
-        exchange = Exchange(call, target, self._pool)
+        exchange = Exchange(
+            self._pool, target, method=call.method, body=call.body, timeouts=call.timeouts, deadline=call.deadline
+        )
         health = "unknown"
         try:
             await exchange.run(head, afresh=afresh)
@@ -172,9 +175,9 @@ class Upstream:
                     origin.breaker.left()
         return exchange
 
-    def _pause(self, call: UpstreamCall, exchange: Exchange, retries: int, origin: Origin) -> float | None:
+    def _pause(self, call: UpstreamCall, exchange: Exchange, retries: int, origin: OriginState) -> float | None:
         """Seconds until the next attempt, or None when this one was the last."""
-        if self._pool is None or not call.retries or retries >= retries_for(exchange.setback):
+        if self._pool is None or not call.retries or retries >= retries_for(exchange.outcome):
             return None
         pause = pause_before(retries + 1, exchange.headers, jitter=self._jitter(), wall=time.time())
         now = time.monotonic()
@@ -191,7 +194,7 @@ class _Opening:
     __slots__ = ("_call", "_exchange", "_origin", "_upstream")
 
     _exchange: Exchange
-    _origin: Origin
+    _origin: OriginState
 
     def __init__(self, upstream: Upstream, call: UpstreamCall) -> None:
         self._upstream = upstream
@@ -233,3 +236,17 @@ def _length(call: UpstreamCall) -> int | None:
     if call.body is not None:
         return len(call.body)
     return 0 if call.method in ("POST", "PUT", "PATCH") else None
+
+
+def _attempt(exchange: Exchange, number: int, host: str, pause: float | None) -> Attempt:
+    """An exchange as ``on_attempt`` is told of it."""
+    return Attempt(
+        number=number,
+        host=host,
+        started=exchange.started,
+        connected=exchange.connected,
+        first_byte=exchange.first_byte,
+        status=exchange.status,
+        error=None if exchange.error is None else exchange.error.message,
+        wait=pause,
+    )

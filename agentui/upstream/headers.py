@@ -1,31 +1,10 @@
-"""Which headers travel: to an upstream (RawForward), back to a caller, and which are no headers at all."""
+"""Which headers travel: to an upstream (RawForward), and back to a caller."""
 
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
-from agentui.errors import BadRequest
-
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, 5.6.2
-_BREAKS = re.compile(r"[\r\n\0]")
-_UNFIT = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f\ud800-\udfff]")
-
-FRAMING = frozenset(
-    {
-        "connection",
-        "content-length",
-        "expect",
-        "host",
-        "http2-settings",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
-"""Headers that belong to one connection or one message on it, so that no caller and no node may set them."""
+from agentui.upstream.http.request import UNFIT
 
 _REQUEST = frozenset(
     {
@@ -72,21 +51,6 @@ _is_connection = re.compile("connection", re.IGNORECASE).fullmatch
 _RESPONSE_FAMILIES = ("anthropic-", "ratelimit-", "x-ratelimit-")
 
 
-def is_token(text: str) -> bool:
-    """True for what RFC 9110 lets a method or a header's name be."""
-    return _TOKEN.fullmatch(text) is not None
-
-
-def check_header(name: str, value: str) -> None:
-    """Raise BadRequest naming the header (never its value) when the pair cannot stand in a request."""
-    if not is_token(name):
-        raise BadRequest(f"{name!r:.80} cannot be a header's name: use letters, digits and '-'.", param="headers")
-    if _BREAKS.search(value):
-        raise BadRequest(f"The value of the header {name!r} contains a line break or a NUL; remove it.", param=name)
-    if _UNFIT.search(value):
-        raise BadRequest(f"The value of the header {name!r} contains a character that no header may hold.", param=name)
-
-
 def forwardable_request_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The caller's headers that an upstream may see, names in lower case.
 
@@ -97,7 +61,7 @@ def forwardable_request_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in _lowered(headers)
-        if (name in _REQUEST or name.startswith(_REQUEST_FAMILIES)) and name not in listed and not _UNFIT.search(value)
+        if (name in _REQUEST or name.startswith(_REQUEST_FAMILIES)) and name not in listed and not UNFIT.search(value)
     }
 
 
@@ -107,7 +71,7 @@ def returnable_response_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {
         shown: value
         for name, value in headers.items()
-        if (shown := _shown_name(name)) and shown not in listed and not _UNFIT.search(value)
+        if (shown := _shown_name(name)) and shown not in listed and not UNFIT.search(value)
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from agentui.errors import Busy, NotFound
 from agentui.upstream.breaker import Breaker
-from agentui.upstream.target import Place, Target
+from agentui.upstream.http.request import Origin, UpstreamTarget
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -38,7 +38,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Origin:
+class OriginState:
     """One scheme, host and port: how many calls are under way there, and its circuit. ``host`` is how errors name it."""
 
     host: str
@@ -56,13 +56,13 @@ class Origins:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._by_place: dict[Place, Origin] = {}
+        self._by_origin: dict[Origin, OriginState] = {}
         self.forgotten = Tally()
         """What was counted at the origins that are no longer remembered."""
 
-    def enter(self, target: Target) -> Origin:
+    def enter(self, target: UpstreamTarget) -> OriginState:
         """The target's origin, with one call more under way, to be left again. Raises Busy when it has its limit of them."""
-        origin = self._by_place.get(target.place)
+        origin = self._by_origin.get(target.origin)
         if origin is None:
             origin = self._new(target)
         if origin.in_flight >= self._limit:
@@ -76,22 +76,22 @@ class Origins:
         return origin
 
     @property
-    def by_place(self) -> Mapping[Place, Origin]:
+    def by_origin(self) -> Mapping[Origin, OriginState]:
         """The origins that are remembered."""
-        return self._by_place
+        return self._by_origin
 
-    def _new(self, target: Target) -> Origin:
+    def _new(self, target: UpstreamTarget) -> OriginState:
         """An origin that was not called before, remembered."""
-        if len(self._by_place) >= _KEPT:
-            kept: dict[Place, Origin] = {}
-            for place, known in self._by_place.items():
+        if len(self._by_origin) >= _KEPT:
+            kept: dict[Origin, OriginState] = {}
+            for origin, known in self._by_origin.items():
                 if known.in_flight or known.breaker.is_open():
-                    kept[place] = known
+                    kept[origin] = known
                 else:
                     self.forgotten.merge(known.tally)
-            self._by_place = kept
-        origin = self._by_place[target.place] = Origin(target.host)
-        return origin
+            self._by_origin = kept
+        state = self._by_origin[target.origin] = OriginState(target.host)
+        return state
 
 
 def resolve_base_url(base_url: str, named: Mapping[str, str]) -> str:

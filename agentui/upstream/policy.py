@@ -15,6 +15,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from agentui.errors import UpstreamUnreachable
+from agentui.upstream.http.pool import ForbiddenAddress
 
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\\]")
 _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)")
@@ -44,10 +45,6 @@ _PRIVATE_TOO = tuple(ipaddress.ip_network(network) for network in ("100.64.0.0/1
 """Private, though not every Python version counts them so."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _TRANSLATED = ipaddress.ip_network("::ffff:0:0:0/96")
-
-
-class ForbiddenAddress(Exception):
-    """A name leads only to addresses that the policy forbids; the text is the reason."""
 
 
 class AddressPolicy:

@@ -6,12 +6,9 @@ Pure: moments and chance are handed in.
 import math
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Literal, TypeAlias
 
+from agentui.upstream.http.exchange import Outcome
 from agentui.upstream.window import Window
-
-Setback: TypeAlias = int | Literal["connect", "final"]
-"""What an attempt came to: the status of an answer, ``connect`` (no answer and worth another try) or ``final``."""
 
 MAX_RETRIES = 2
 LONGEST_WAIT = 5.0
@@ -24,15 +21,15 @@ EXTRA = 3
 SPAN = 10.0
 
 
-def retries_for(setback: Setback) -> int:
-    """How often such a setback is tried again at most (rows U1, U9, U10 and U12 of the reliability model).
+def retries_for(outcome: Outcome) -> int:
+    """How often such a outcome is tried again at most (rows U1, U9, U10 and U12 of the reliability model).
 
     A refused connection and a 429 get one more try, a 408 or 5xx two; everything else is the caller's to hear.
     """
-    match setback:
+    match outcome:
         case "connect" | 429:
             return 1
-        case int() if setback == 408 or setback >= 500:
+        case int() if outcome == 408 or outcome >= 500:
             return MAX_RETRIES
         case _:
             return 0
@@ -41,7 +38,7 @@ def retries_for(setback: Setback) -> int:
 def pause_before(retry: int, headers: Mapping[str, str], *, jitter: float, wall: float) -> float | None:
     """Seconds to wait before retry number ``retry`` (from 1), or None when the answer goes to the caller instead.
 
-    ``headers`` are the setback's (lower case); ``x-should-retry: false`` and a wait of more than ``LONGEST_WAIT`` say no.
+    ``headers`` are the outcome's (lower case); ``x-should-retry: false`` and a wait of more than ``LONGEST_WAIT`` say no.
     ``jitter`` is in [0, 1); ``wall`` is seconds since 1970, for a Retry-After that is a date.
     """
     if headers.get("x-should-retry", "").strip().lower() == "false":

@@ -27,7 +27,7 @@ from agentui.pipeline.run import Run, Services
 from agentui.redaction import Redactor
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
-from agentui.upstream.stream import UpstreamStream
+from agentui.upstream.http.stream import UpstreamStream
 from tests.campaigns.audit import Watch, parsing
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.fuzz import Fuzz, same_json

@@ -15,8 +15,8 @@ from unittest.mock import patch
 import aiohttp
 from aiohappyeyeballs import AddrInfoType, start_connection
 
-from agentui.upstream import pool
 from agentui.upstream.breaker import REST
+from agentui.upstream.http import pool
 from tests.campaigns.answers import telling
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.lag import Lag, watching_lag

@@ -9,7 +9,7 @@ from agentui.pipeline.nodes import exchange
 from agentui.redaction import Redactor
 from agentui.upstream import retry
 from agentui.upstream.breaker import Breaker
-from agentui.upstream.exchange import Exchange
+from agentui.upstream.http.exchange import Exchange
 from tests.campaigns import disconnects
 from tests.campaigns.campaign import Trial
 from tests.campaigns.canaries import sinks

@@ -8,9 +8,9 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agentui.errors import UpstreamUnreachable
 from agentui.jsonio import Json
-from agentui.upstream import names
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
+from agentui.upstream.http import pool
 from tests.conftest import call
 from tests.faults.callers import DIALECTS, Asked, ask, error_of
 from tests.faults.conftest import House, StartHouse, forward
@@ -130,7 +130,7 @@ class Flipping(AbstractResolver):
 @pytest.fixture
 async def forgetful(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """No look-up is remembered, so that a name may flip between any two calls."""
-    monkeypatch.setattr(names, "TTL", -1.0)
+    monkeypatch.setattr(pool, "TTL", -1.0)
     yield
 
 

@@ -14,7 +14,8 @@ from agentui.http.state import STATE, State
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodes.provider_call import ProviderCall
 from agentui.pipeline.nodes.target import KEY_HEADERS, join_url
-from agentui.upstream.call import Timeouts, UpstreamCall
+from agentui.upstream.call import UpstreamCall
+from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import ModelInfo, Vendor
 from agentui.vendors.detect import detect_vendor
 

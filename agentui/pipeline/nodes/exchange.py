@@ -18,7 +18,7 @@ from agentui.pipeline.trace import TRACE_HEADERS
 from agentui.redaction import mask_url
 from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.headers import returnable_response_headers
-from agentui.upstream.stream import UpstreamStream
+from agentui.upstream.http.stream import UpstreamStream
 from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
 

@@ -18,8 +18,9 @@ from agentui.redaction import mask_url
 from agentui.secrets.store import check_origin
 from agentui.templating.scope import Scope
 from agentui.upstream.call import UpstreamCall
-from agentui.upstream.headers import check_header, forwardable_request_headers, returnable_response_headers
-from agentui.upstream.stream import UpstreamStream
+from agentui.upstream.headers import forwardable_request_headers, returnable_response_headers
+from agentui.upstream.http.request import check_header
+from agentui.upstream.http.stream import UpstreamStream
 from agentui.vendors.sse import SseDecoder
 
 MAX_KEPT_BYTES = 8 * 1024 * 1024

@@ -12,7 +12,7 @@ from agentui.pipeline.node import TextField
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.secrets.store import check_origin
 from agentui.templating.scope import Scope
-from agentui.upstream.headers import check_header
+from agentui.upstream.http.request import check_header
 from agentui.vendors.base import Vendor, endpoint_of
 
 KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})

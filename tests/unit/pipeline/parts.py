@@ -21,8 +21,8 @@ from agentui.pipeline.plan import Plan, compile_plan
 from agentui.pipeline.run import Run, Services
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
-from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.detect import detect_vendor
 from agentui.vendors.registry import make_vendors
 from agentui.vendors.sse import SseEvent

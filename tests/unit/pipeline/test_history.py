@@ -17,8 +17,8 @@ from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.run import Run, Services
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
-from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.registry import make_vendors
 
 SERVICES = Services(make_vendors(), Upstream(), SecretStore(Path("nowhere"), {}), Continuity(), Timeouts(), 1024)

@@ -23,8 +23,9 @@ from agentui.errors import (
     UpstreamUnavailable,
     UpstreamUnreachable,
 )
-from agentui.upstream.call import Attempt, Timeouts, UpstreamCall
+from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
 from tests.certificates import self_signed
 from tests.unit.upstream.conftest import Bytes, Visit, serving
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from agentui.errors import BadRequest, UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
 from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.client import Upstream
-from agentui.upstream.connection import MAX_EVENTS_HELD, MAX_PIECE, Connection
+from agentui.upstream.http.connection import MAX_EVENTS_HELD, MAX_PIECE, Connection
+from agentui.upstream.http.pool import Pool
+from agentui.upstream.http.request import Origin
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
-from agentui.upstream.pool import Pool
-from agentui.upstream.target import Place
 from tests.unit.upstream.conftest import Bytes, Script, Visit
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -82,16 +82,16 @@ ANSWERS = {
 def test_an_answer_is_the_same_however_it_is_cut(name: str, cuts: set[int]) -> None:
     async def run() -> None:
         answer = ANSWERS[name]
-        connection = Connection(Place(False, "h", 80), lambda _: None)
+        connection = Connection(Origin(False, "h", 80), lambda _: None)
         connection.connection_made(Wire())
-        connection.ask(b"GET / HTTP/1.1\r\n\r\n", None)
+        connection.send(b"GET / HTTP/1.1\r\n\r\n", None)
         edges = [0, *sorted(cut for cut in cuts if cut < len(answer)), len(answer)]
         for start, end in pairwise(edges):
             connection.data_received(answer[start:end])
         if name == "no length":
             assert not connection.is_complete
             connection.connection_lost(None)
-        await connection.answered()
+        await connection.head_received()
         assert (connection.status, connection.headers["x-a"], connection.is_complete) == (200, "1", True)
         assert connection.take() == b"helloworld" and connection.take() == b""
         assert connection.is_reusable is (name != "no length")
@@ -101,9 +101,9 @@ def test_an_answer_is_the_same_however_it_is_cut(name: str, cuts: set[int]) -> N
 
 async def test_of_an_event_stream_little_is_read_at_once_and_little_is_held() -> None:
     wire = Wire()
-    connection = Connection(Place(False, "h", 80), lambda _: None)
+    connection = Connection(Origin(False, "h", 80), lambda _: None)
     connection.connection_made(wire)
-    connection.ask(b"GET / HTTP/1.1\r\n\r\n", None)
+    connection.send(b"GET / HTTP/1.1\r\n\r\n", None)
     connection.data_received(OK + b"Content-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n")
     assert len(connection.get_buffer(-1)) == MAX_EVENTS_HELD
     event = b"data: " + b"x" * 1014 + b"\n\n"
@@ -115,7 +115,7 @@ async def test_of_an_event_stream_little_is_read_at_once_and_little_is_held() ->
     assert wire.is_reading
     connection.data_received(b"0\r\n\r\n")
     connection.take_all(MAX_PIECE)
-    connection.rest()
+    connection.reset()
     # The next answer may be another kind of body.
     assert len(connection.get_buffer(-1)) > MAX_EVENTS_HELD
 
@@ -125,9 +125,9 @@ async def test_of_an_event_stream_little_is_read_at_once_and_little_is_held() ->
 def test_pieces_are_never_too_large_nor_lost_and_reading_pauses_while_much_is_held(sizes: list[int]) -> None:
     async def run() -> None:
         wire = Wire()
-        connection = Connection(Place(False, "h", 80), lambda _: None)
+        connection = Connection(Origin(False, "h", 80), lambda _: None)
         connection.connection_made(wire)
-        connection.ask(b"GET / HTTP/1.1\r\n\r\n", None)
+        connection.send(b"GET / HTTP/1.1\r\n\r\n", None)
         connection.data_received(CHUNKED)
         sent, got = b"", b""
         for number, size in enumerate(sizes):
@@ -290,17 +290,17 @@ async def test_when_a_kept_connection_was_stale_the_next_try_uses_none_of_the_ot
 
 
 async def test_an_idle_connection_is_dropped_after_a_while(server: Bytes) -> None:
-    place = Place(False, "127.0.0.1", int(server.url.rpartition(":")[2]))
+    origin = Origin(False, "127.0.0.1", int(server.url.rpartition(":")[2]))
     pool = Pool(PolicyResolver(AddressPolicy()), keep_alive=0.1)
     server.script = Visit.answer
-    connection = await pool.connect(place)
-    connection.ask(b"GET / HTTP/1.1\r\n\r\n", None)
-    await connection.answered()
+    connection = await pool.connect(origin)
+    connection.send(b"GET / HTTP/1.1\r\n\r\n", None)
+    await connection.head_received()
     while not connection.is_complete:
         await connection.arrival()
-    pool.give_back(connection)
+    pool.release(connection)
     await asyncio.wait_for(server.aborted.wait(), 2)
-    assert pool.take(place) is None
+    assert pool.acquire(origin) is None
     await pool.close()
 
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.errors import BadRequest
-from agentui.upstream.headers import check_header, forwardable_request_headers, returnable_response_headers
+from agentui.upstream.headers import forwardable_request_headers, returnable_response_headers
+from agentui.upstream.http.request import check_header
 
 
 def test_an_sdks_own_headers_are_forwarded() -> None:

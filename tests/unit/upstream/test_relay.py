@@ -6,8 +6,8 @@ import gzip
 import pytest
 
 from agentui.errors import UpstreamTimeout, UpstreamTruncated
-from agentui.upstream.call import Timeouts
 from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
 from tests.unit.upstream.conftest import Bytes, Visit
 from tests.unit.upstream.test_client import CHUNKED, post
 

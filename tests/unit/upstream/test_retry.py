@@ -6,18 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.upstream.retry import RetryBudget, Setback, pause_before, retries_for, retry_after
+from agentui.upstream.http.exchange import Outcome
+from agentui.upstream.retry import RetryBudget, pause_before, retries_for, retry_after
 
 
 @pytest.mark.parametrize("setback", [200, 204, 301, 400, 401, 402, 403, 404, 409, 413, 422, 499, "final"])
-def test_what_cannot_succeed_is_never_tried_again(setback: Setback) -> None:
+def test_what_cannot_succeed_is_never_tried_again(setback: Outcome) -> None:
     assert retries_for(setback) == 0
 
 
 @pytest.mark.parametrize(
     "setback,times", [(408, 2), (429, 1), (500, 2), (502, 2), (503, 2), (504, 2), (529, 2), ("connect", 1)]
 )
-def test_what_may_pass_is_tried_again(setback: Setback, times: int) -> None:
+def test_what_may_pass_is_tried_again(setback: Outcome, times: int) -> None:
     assert retries_for(setback) == times
 
 

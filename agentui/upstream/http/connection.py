@@ -1,6 +1,6 @@
 """One connection to an upstream: a request goes out, its answer comes in.
 
-    ask ──> answered() ──> take(), arrival() ... until is_complete ──> rest ──> ask the next one
+    send ──> head_received() ──> take(), arrival() ... until is_complete ──> reset ──> send the next one
                                    │
                                    └── leaving before that: abort
 
@@ -19,7 +19,7 @@ from typing import cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from agentui.upstream.target import Place
+from agentui.upstream.http.request import Origin
 
 MAX_PIECE = 64 * 1024
 """Bytes handed out at once, and bytes held before the upstream is asked to wait."""
@@ -70,8 +70,8 @@ class Connection(asyncio.BufferedProtocol):
     waiting where it returns True.
     """
 
-    def __init__(self, place: Place, on_lost: Callable[["Connection"], None]) -> None:
-        self.place = place
+    def __init__(self, origin: Origin, on_lost: Callable[["Connection"], None]) -> None:
+        self.origin = origin
         self.idle_since = 0.0
         self.status = 0
         self.headers: dict[str, str] = {}
@@ -87,7 +87,7 @@ class Connection(asyncio.BufferedProtocol):
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
         self._waiter: asyncio.Future[None] | None = None
         self._uses = 0
-        self._heard = False
+        self._has_received = False
         self._keeps = True
         self._ends_with_connection = False
         self._is_bodiless = False
@@ -103,7 +103,7 @@ class Connection(asyncio.BufferedProtocol):
 
     # -- for whoever asks
 
-    def ask(self, head: bytes, body: bytes | None, *, is_bodiless: bool = False) -> None:
+    def send(self, head: bytes, body: bytes | None, *, is_bodiless: bool = False) -> None:
         """Send a request; ``is_bodiless`` when its answer has no body whatever its headers say (HEAD).
 
         Raises Disconnected when the connection is gone already.
@@ -122,7 +122,7 @@ class Connection(asyncio.BufferedProtocol):
             self._unsent = memoryview(body)
             self._pump()
 
-    async def answered(self) -> None:
+    async def head_received(self) -> None:
         """Wait for the answer's headers. Raises Disconnected or Malformed when they will not come."""
         while not self.status:
             if self.failure is not None:
@@ -176,14 +176,14 @@ class Connection(asyncio.BufferedProtocol):
             and not self._transport.get_write_buffer_size()
         )
 
-    def rest(self) -> None:
+    def reset(self) -> None:
         """Wait for the next request; what is left of the last answer is forgotten."""
         self.status = self._held = self._barren = self._interim = 0
         self._read_size = _FIRST_READ
         self.headers = {}
         self._fields.clear()
         self.pieces.clear()
-        self._heard = False
+        self._has_received = False
         self.idle_since = time.monotonic()
         if not self._reads:
             self._resume()
@@ -195,7 +195,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
-    async def lost(self) -> None:
+    async def closed(self) -> None:
         """Wait until the connection is gone."""
         await asyncio.shield(self._lost)
 
@@ -244,7 +244,7 @@ class Connection(asyncio.BufferedProtocol):
         if self.is_complete:
             self._stray()  # nobody asked, and the next answer here might be taken for another request's
             return
-        self._heard = True
+        self._has_received = True
         self._barren += len(data)
         try:
             self._parser.feed_data(data)
@@ -360,7 +360,7 @@ class Connection(asyncio.BufferedProtocol):
             self.is_complete = True
             self._wake()
         else:
-            self._fail(Disconnected(stale=self._uses > 1 and not self._heard))
+            self._fail(Disconnected(stale=self._uses > 1 and not self._has_received))
 
     def _fail(self, failure: Disconnected | Malformed) -> None:
         """Note the first thing that went wrong before the answer was complete."""

@@ -1,4 +1,7 @@
-"""One attempt at a call: the request out, the answer's headers in, and what it means when that fails."""
+"""One exchange: the request out, the answer's headers in, and what it means when that fails.
+
+All moments are seconds of ``time.monotonic()``.
+"""
 
 import asyncio
 import errno
@@ -6,72 +9,97 @@ import os
 import ssl
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from yarl import URL
 
 from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated, UpstreamUnreachable
-from agentui.upstream.call import Attempt, UpstreamCall
-from agentui.upstream.connection import Connection, Disconnected, Malformed
-from agentui.upstream.names import UnknownName
-from agentui.upstream.policy import ForbiddenAddress
-from agentui.upstream.pool import Pool
-from agentui.upstream.retry import Setback
-from agentui.upstream.stream import UpstreamStream
-from agentui.upstream.target import Target, host_of
+from agentui.upstream.http.connection import Connection, Disconnected, Malformed
+from agentui.upstream.http.pool import ForbiddenAddress, Pool, UnknownName
+from agentui.upstream.http.request import UpstreamTarget, host_of
+from agentui.upstream.http.stream import UpstreamStream
 
-Health = Literal["good", "bad", "unknown"]
+Health: TypeAlias = Literal["good", "bad", "unknown"]
+Outcome: TypeAlias = int | Literal["connect", "final"]
+"""What an exchange came to: the status of an answer, ``connect`` (no answer, and another try may help) or ``final``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """The three clocks of a call, in seconds.
+
+    ``connect`` covers the name's look-up, the connection and TLS; ``first_byte`` runs from there to the answer's headers
+    (long, because reasoning models think before they speak); ``idle`` is the silence allowed between reads after that.
+    """
+
+    connect: float = 5.0
+    first_byte: float = 600.0
+    idle: float = 120.0
 
 
 class Exchange:
-    """One attempt. After ``run`` either ``status`` is set or ``error`` (both for an answer that is none); ``setback`` says
-    whether to try again.
+    """One request and its answer. After ``run`` either ``status`` is set or ``error`` (both for an answer that is none);
+    ``outcome`` says whether to try again.
 
-    ``health`` is what the attempt says about the origin: a 4xx is a healthy one's answer, a deadline of ours says nothing.
-    ``stale`` means that a kept connection had been closed by the upstream and the request was never looked at.
+    ``deadline`` is a moment, or None where only ``timeouts`` limit the exchange. ``started``, ``connected`` and ``first_byte``
+    are when it came that far. ``health`` is what the exchange says about the origin: a 4xx is a healthy one's answer, a
+    deadline of ours says nothing. ``stale`` means that a kept connection had been closed by the upstream and the request was
+    never looked at.
     """
 
     status: int | None = None
     headers: Mapping[str, str] = MappingProxyType({})
     error: UpstreamError | None = None
-    setback: Setback = "final"
+    outcome: Outcome = "final"
     health: Health = "good"
     stale = False
-    _connected: float | None = None
-    _first_byte: float | None = None
+    connected: float | None = None
+    first_byte: float | None = None
     _expired = False
     _connection: Connection | None = None
     _stream: UpstreamStream | None = None
 
-    def __init__(self, call: UpstreamCall, target: Target, pool: Pool) -> None:
-        self._call = call
+    def __init__(
+        self,
+        pool: Pool,
+        target: UpstreamTarget,
+        *,
+        method: str,
+        body: bytes | None,
+        timeouts: Timeouts,
+        deadline: float | None,
+    ) -> None:
+        self._pool = pool
         self._target = target
         self._host = target.host
-        self._pool = pool
-        self._started = time.monotonic()
+        self._method = method
+        self._body = body
+        self._timeouts = timeouts
+        self._deadline = deadline
+        self.started = time.monotonic()
 
     async def run(self, head: bytes, *, afresh: bool) -> None:
         """Make the attempt, ``afresh`` on a new connection. Raises nothing but CancelledError: the rest is in ``error``."""
-        limit = self._left(self._call.timeouts.connect, self._started)
+        limit = self._left(self._timeouts.connect, self.started)
         if limit <= 0:
             self._too_late()
             return
         try:
-            connection = None if afresh else self._pool.take(self._target.place)
+            connection = None if afresh else self._pool.acquire(self._target.origin)
             if connection is None:
                 connection = await self._connect(limit)
             if connection is not None:
-                await self._ask(connection, head)
-                self._answered(connection)
+                await self._send(connection, head)
+                self._head_received(connection)
         except (Disconnected, Malformed, ForbiddenAddress, UnknownName, OSError) as error:
             self._failed(error)
 
     def stream(self) -> UpstreamStream:
         """The answer, ready to be read. Raises UpstreamInvalid when it is compressed in a way that nobody asked for."""
         assert self._connection is not None
-        call = self._call
-        self._stream = UpstreamStream(self._connection, self.headers, self._host, call.timeouts.idle, call.deadline)
+        self._stream = UpstreamStream(self._connection, self.headers, self._host, self._timeouts.idle, self._deadline)
         return self._stream
 
     def close(self) -> None:
@@ -80,64 +108,50 @@ class Exchange:
             self._stream.close()
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._pool.give_back(connection)
+            self._pool.release(connection)
 
     @property
     def is_broken(self) -> bool:
         """True when the upstream failed in the middle of its answer."""
         return self._stream is not None and self._stream.is_broken
 
-    def report(self, number: int, wait: float | None) -> Attempt:
-        """The attempt as ``on_attempt`` hears of it."""
-        return Attempt(
-            number=number,
-            host=self._host,
-            started=self._started,
-            connected=self._connected,
-            first_byte=self._first_byte,
-            status=self.status,
-            error=None if self.error is None else self.error.message,
-            wait=wait,
-        )
-
     async def _connect(self, limit: float) -> Connection | None:
         """A new connection within ``limit`` seconds; None, with ``error`` set, when it takes longer."""
         clock = asyncio.timeout(limit)
         try:
             async with clock:
-                return await self._pool.connect(self._target.place)
+                return await self._pool.connect(self._target.origin)
         except TimeoutError:
             if not clock.expired():
                 raise  # the system's own, which is shorter
         self.health = "bad"
-        self.error = self._timeout("connect", self._started, self._call.timeouts.connect, "did not accept a connection")
+        self.error = self._timeout("connect", self.started, self._timeouts.connect, "did not accept a connection")
         return None
 
-    async def _ask(self, connection: Connection, head: bytes) -> None:
+    async def _send(self, connection: Connection, head: bytes) -> None:
         """Send the request and wait for the answer's headers. Raises Disconnected or Malformed where there are none."""
-        call = self._call
-        self._connected = now = time.monotonic()
-        limit = max(0.0, self._left(call.timeouts.first_byte, now))
+        self.connected = now = time.monotonic()
+        limit = max(0.0, self._left(self._timeouts.first_byte, now))
         clock = asyncio.get_running_loop().call_later(limit, self._expire, connection)
         try:
-            connection.ask(head, call.body, is_bodiless=call.method == "HEAD")
-            await connection.answered()
+            connection.send(head, self._body, is_bodiless=self._method == "HEAD")
+            await connection.head_received()
         except BaseException:
             connection.abort()  # also where a caller leaves in the moment in which the headers arrive
             raise
         finally:
             clock.cancel()
-        self._first_byte = time.monotonic()
+        self.first_byte = time.monotonic()
 
     def _expire(self, connection: Connection) -> None:
         """No headers in time: drop the connection, which wakes whoever waits for it."""
         self._expired = True
         connection.abort()
 
-    def _answered(self, connection: Connection) -> None:
+    def _head_received(self, connection: Connection) -> None:
         """Headers are there: keep them, and refuse what is no final answer."""
         self._connection = connection
-        self.status = self.setback = status = connection.status
+        self.status = self.outcome = status = connection.status
         self.headers = headers = connection.headers
         headers.pop("set-cookie", None)
         if status >= 500:
@@ -148,7 +162,7 @@ class Exchange:
 
     def _no_answer(self, status: int, location: str | None) -> None:
         """A redirect (never followed: keys would go along) or a protocol that we do not speak."""
-        self.setback = "final"
+        self.outcome = "final"
         goal = None if location is None else _origin_of(location, self._target.url)
         if goal is not None:
             text = f"{self._host} redirects to {goal}; if that is where the model lives, change base_url to it."
@@ -159,16 +173,16 @@ class Exchange:
     def _failed(self, error: Exception) -> None:
         """Say what went wrong in words that hold no path, query or key."""
         self.health = "bad"
-        self.error, self.setback = self._explain(error)
+        self.error, self.outcome = self._explain(error)
         # Without its frames: this exchange stands in them.
         self.error.__cause__ = error.with_traceback(None)
 
-    def _explain(self, error: Exception) -> tuple[UpstreamError, Setback]:
+    def _explain(self, error: Exception) -> tuple[UpstreamError, Outcome]:
         """The error that a failure of the attempt is, and whether another attempt may help."""
         host = self._host
         if self._expired:
-            since = self._connected or self._started
-            return self._timeout("first_byte", since, self._call.timeouts.first_byte, "did not begin to answer"), "final"
+            since = self.connected or self.started
+            return self._timeout("first_byte", since, self._timeouts.first_byte, "did not begin to answer"), "final"
         match error:
             case Disconnected(stale=stale):
                 self.stale = stale
@@ -192,7 +206,7 @@ class Exchange:
 
     def _timeout(self, phase: str, since: float, limit: float, what: str) -> UpstreamTimeout:
         """The call's own clock or its deadline, whichever was to ring first. (A clock may ring a little early.)"""
-        deadline = self._call.deadline
+        deadline = self._deadline
         if deadline is not None and deadline < since + limit:
             self.health = "unknown"
             text = f"The time for this call ran out: {self._host} {what}."
@@ -202,7 +216,7 @@ class Exchange:
 
     def _left(self, limit: float, now: float) -> float:
         """Seconds until a limit that begins now, or the deadline if that is sooner."""
-        deadline = self._call.deadline
+        deadline = self._deadline
         return limit if deadline is None else min(limit, deadline - now)
 
     def _too_late(self) -> None:

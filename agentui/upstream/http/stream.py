@@ -2,14 +2,16 @@
 
 import asyncio
 import time
+import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 
 from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
-from agentui.upstream.connection import MAX_PIECE, Connection, Malformed
-from agentui.upstream.inflate import ENCODINGS, Inflater
+from agentui.upstream.http.connection import MAX_PIECE, Connection, Malformed
 
 MIB = 1024 * 1024
 MAX_REPLY = 32 * MIB
+ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+"""Compressions that can be undone, though none is asked for."""
 
 Take = Callable[[bytes], bool]
 """Takes a piece of an answer; False when it wants no more for now."""
@@ -35,16 +37,16 @@ class IdleClock:
         if self._handle is None and not self.has_expired:
             self._ring()
 
-    def wait(self) -> None:
+    def begin_wait(self) -> None:
         """Somebody begins to wait."""
         self._since = time.monotonic()
         self.start()
 
-    def heard(self) -> None:
+    def received(self) -> None:
         """Something came, and the wait goes on."""
         self._since = time.monotonic()
 
-    def rest(self) -> None:
+    def end_wait(self) -> None:
         """The wait is over."""
         self._since = None
 
@@ -185,7 +187,7 @@ class UpstreamStream:
             return False
         piece = connection.take()
         if piece:
-            self._clock.heard()
+            self._clock.received()
             try:
                 self._is_stopped = not take(piece)
             except Exception as fault:  # noqa: BLE001 - the task that waits raises it
@@ -223,11 +225,11 @@ class UpstreamStream:
                     raise self._broken(connection.failure)
                 else:
                     if not waits:
-                        clock.wait()
+                        clock.begin_wait()
                         waits = True
                     await connection.arrival()
         finally:
-            clock.rest()
+            clock.end_wait()
         return b""
 
     def _broken(self, failure: Exception) -> UpstreamError:
@@ -246,7 +248,7 @@ class UpstreamStream:
             text = f"{self._host} sent nothing for {self._clock.idle:g} seconds in the middle of its answer."
         return UpstreamTimeout(text, host=self._host, phase="idle")
 
-    def _inflater_for(self, encoding: str) -> Inflater | None:
+    def _inflater_for(self, encoding: str) -> "Inflater | None":
         """What undoes the answer's compression. Raises UpstreamInvalid for one that we did not ask for and cannot undo."""
         encoding = encoding.strip().lower()
         if encoding in ("", "identity"):
@@ -279,3 +281,54 @@ class _Chunks:
         if not piece:
             raise StopAsyncIteration
         return piece
+
+
+class Inflater:
+    """Undoes gzip or deflate: ``put`` what arrived, ``take`` until it gives nothing, ``finish`` at the end.
+
+    We ask for ``identity``; some upstreams compress all the same. A bomb costs no more memory than one piece.
+    """
+
+    def __init__(self, encoding: str, host: str) -> None:
+        self._gzip = encoding != "deflate"
+        self._host = host
+        self._pending = b""
+        self._machine = zlib.decompressobj(31 if self._gzip else 15)
+        self._begun = False
+        self._filled = False
+
+    def put(self, data: bytes) -> None:
+        """Add bytes as they came."""
+        self._pending += data
+
+    def take(self, limit: int) -> bytes:
+        """Up to ``limit`` decompressed bytes, b"" when more input is needed. Raises UpstreamInvalid for broken data."""
+        while self._pending or self._filled:
+            if self._machine.eof:
+                if not self._gzip or not self._pending.strip(b"\0"):
+                    self._pending, self._filled = b"", False
+                    break
+                self._machine = zlib.decompressobj(31)  # gzip files may follow each other (RFC 1952, 2.2)
+            piece = self._inflate(self._pending, limit)
+            self._pending = self._machine.unused_data or self._machine.unconsumed_tail
+            # A full piece may have left output inside zlib although all input is used up.
+            self._filled = len(piece) == limit
+            if piece:
+                return piece
+        return b""
+
+    def finish(self) -> None:
+        """Raise UpstreamTruncated unless the compressed data came to its own end."""
+        if self._begun and not self._machine.eof:
+            raise UpstreamTruncated(f"The compressed answer of {self._host} broke off.", host=self._host)
+
+    def _inflate(self, data: bytes, limit: int) -> bytes:
+        """Feed the machine; a deflate without zlib's header (common, though wrong) is tried on the first bytes."""
+        first, self._begun = not self._begun, True
+        try:
+            return self._machine.decompress(data, limit)
+        except zlib.error as error:
+            if first and not self._gzip:
+                self._machine = zlib.decompressobj(-15)
+                return self._inflate(data, limit)
+            raise UpstreamInvalid(f"{self._host} sent compressed data that is damaged.", host=self._host) from error
