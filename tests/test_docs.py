@@ -39,11 +39,11 @@ from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
 from agentui.schemas.forms import Data
 from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
-from agentui.templating.expressions import compile_expression
-from agentui.templating.filters import FILTERS
-from agentui.templating.json_body import compile_json
-from agentui.templating.scope import TIERS, Scope
-from agentui.templating.text import compile_text
+from agentui.templating.hadtavern.expressions import compile_expression
+from agentui.templating.hadtavern.filters import FILTERS
+from agentui.templating.hadtavern.json_body import JsonLanguage
+from agentui.templating.hadtavern.scope import TIERS, Scope
+from agentui.templating.hadtavern.template import TextLanguage
 from agentui.variables.errors import VariableError
 from agentui.variables.scopes import SCOPES
 from agentui.vendors.registry import make_vendors
@@ -125,7 +125,7 @@ def test_every_filter_and_every_form_of_macro_is_in_templates() -> None:
     rows = [row["filter"].strip("`").partition("(")[0] for row in table_rows(text) if "filter" in row]
     assert sorted(rows) == sorted([*FILTERS, "default"])
     source = "[[VAR:a]] [[OUT:n1]] [[OUT1]] [[NAME]] [[PROMPT]] [[SECRET:name]] {{ path }}"
-    kinds = {macro.kind for macro in compile_text(source, secrets=True, prompt=True).macros}
+    kinds = {macro.kind for macro in TextLanguage(secrets=True, prompt=True).compile(source).macros}
     assert kinds == {row["kind"] for row in table_rows(text) if "form" in row}
 
 
@@ -542,12 +542,14 @@ ROWS = list(table_rows(page("docs/templates.md"))) if "docs/templates.md" in PAG
 
 @pytest.mark.parametrize("row", [row for row in ROWS if {"template", "values"} <= row.keys()], ids=lambda row: row["template"])
 def test_a_template_renders_to_what_the_page_says(row: Mapping[str, str]) -> None:
-    assert compile_text(code_of(row["template"])).render(scope_of(code_of(row["values"]))) == code_of(row["result"])
+    assert TextLanguage().compile(code_of(row["template"])).render(scope_of(code_of(row["values"]))) == code_of(row["result"])
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "body" in row], ids=lambda row: row["body"])
 def test_a_body_renders_to_what_the_page_says(row: Mapping[str, str]) -> None:
-    assert compile_json(code_of(row["body"])).render(scope_of(code_of(row["values"]))) == json.loads(code_of(row["result"]))
+    assert JsonLanguage().compile(code_of(row["body"])).render(scope_of(code_of(row["values"]))) == json.loads(
+        code_of(row["result"])
+    )
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "formula" in row], ids=lambda row: row["formula"])

@@ -12,7 +12,7 @@ from agentui.pipeline.deadline import Deadline
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.plan import Plan, PlanNode
 from agentui.pipeline.run import Run
-from agentui.templating.best_text import best_text
+from agentui.templating.core.values import best_text
 
 INTERNAL: Json = {"code": "internal_error", "message": "An error of agentui or of a node's code; see the log."}
 """What is told of an error that is nobody's but the program's."""

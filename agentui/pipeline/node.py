@@ -16,8 +16,8 @@ help text). An instance belongs to one compiled plan: it compiles its templates 
 Third parties register theirs through the entry point group ``agentui.nodes``: each entry names such a class.
 """
 
-from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -27,31 +27,18 @@ from pydantic.json_schema import GenerateJsonSchema
 from agentui.documents.document import problems_of
 from agentui.errors import AgentUIError, Problem
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.nodecontext import NodeContext
-from agentui.templating.expressions import Expression, ExpressionError, compile_expression
-from agentui.templating.json_body import JsonTemplate, compile_json
-from agentui.templating.text import Template, TemplateSyntaxError, TextTemplate, compile_text
+from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.templating.core.language import Language, Reads
+from agentui.templating.core.problems import TemplateSyntaxError
+from agentui.templating.hadtavern.expressions import Expression, ExpressionError, compile_expression
+from agentui.templating.hadtavern.json_body import JsonLanguage
+from agentui.templating.hadtavern.scope import Scope
+from agentui.templating.hadtavern.template import TextLanguage
 from agentui.variables.paths import parse_path
 
 P = TypeVar("P", bound=BaseModel)
 N = TypeVar("N", bound="type[Node[Any]]")
-
-
-@dataclass(frozen=True, slots=True)
-class TextField:
-    """A compiled text template and the field it came from. ``constant`` is its text where no macro can change it."""
-
-    name: str
-    template: TextTemplate
-    constant: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class JsonField:
-    """A compiled JSON template and the field it came from."""
-
-    name: str
-    template: JsonTemplate
+V = TypeVar("V")
 
 
 @dataclass
@@ -60,10 +47,7 @@ class Build:
 
     node: str
     problems: list[Problem] = field(default_factory=list)
-    reads: set[str] = field(default_factory=set)
-    short_reads: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    tier_names: set[str] = field(default_factory=set)
+    reads: Reads = field(default_factory=Reads)
     sets: set[str] = field(default_factory=set)
     """Run variables that the node sets."""
     stores: bool = False
@@ -71,27 +55,13 @@ class Build:
     stored: set[str] = field(default_factory=set)
     """Their names; empty in a node that stores and knows only when it runs what."""
 
-    def text(self, name: str, source: str, *, secrets: bool = False, prompt: bool = False) -> TextField:
+    def text(self, name: str, source: str, *, secrets: bool = False, prompt: bool = False) -> TemplateField[str]:
         """Compile a text template; a broken one is a problem of this node and renders as nothing."""
-        try:
-            template = compile_text(source, secrets=secrets, prompt=prompt)
-        except TemplateSyntaxError as error:
-            self._broken(name, error)
-            template = compile_text("")
-        self._note_reads(template)
-        return TextField(name, template, template.source if template.is_constant and not template.is_single_line else None)
+        return self._compile(TextLanguage(secrets, prompt), name, source, instead="")
 
-    def json(self, name: str, source: str, *, secrets: bool = False) -> JsonField:
+    def json(self, name: str, source: str, *, secrets: bool = False) -> TemplateField[Json]:
         """Compile a JSON body template; a broken one is a problem of this node and renders as an empty object."""
-        try:
-            template = compile_json(source, secrets=secrets)
-        except TemplateSyntaxError as error:
-            self._broken(name, error)
-            template = compile_json("{}")
-        for warning in template.warnings:
-            self._add(warning, name)
-        self._note_reads(template)
-        return JsonField(name, template)
+        return self._compile(JsonLanguage(secrets), name, source, instead="{}")
 
     def expression(self, name: str, source: str) -> Expression | None:
         """Compile an expression of the closed language; None (and a problem) when it is broken."""
@@ -117,25 +87,18 @@ class Build:
         """Report something doubtful that does not stop the pipeline."""
         self.problems.append(Problem(code, message, "warning", node=self.node, field=field))
 
-    def all_reads(self, ids: Container[str]) -> frozenset[str]:
-        """The nodes whose OUT the templates read; ``[[OUT1]]`` means node ``1`` where there is no ``n1``."""
-        long_way = {f"n{number}" for number in self.short_reads if f"n{number}" not in ids and number in ids}
-        return frozenset(self.reads - long_way | {name[1:] for name in long_way})
-
-    def _note_reads(self, template: Template) -> None:
-        self.reads |= template.reads
-        self.short_reads |= template.short_reads
-        self.names |= template.names
-        self.tier_names |= template.tier_names
-
-    def _broken(self, name: str, error: TemplateSyntaxError) -> None:
-        for problem in error.problems:
-            self._add(problem, name)
-
-    def _add(self, problem: Problem, name: str) -> None:
-        self.problems.append(
-            Problem(problem.code, problem.message, problem.severity, self.node, name, problem.line, problem.column)
-        )
+    def _compile(self, language: Language[Scope, V], name: str, source: str, *, instead: str) -> TemplateField[V]:
+        """Compile a field, and ``instead`` of it what stands for a broken one."""
+        problems: tuple[Problem, ...] = ()
+        try:
+            template = language.compile(source)
+        except TemplateSyntaxError as error:
+            problems = error.problems
+            template = language.compile(instead)
+        for problem in (*problems, *template.warnings):
+            self.problems.append(replace(problem, node=self.node, field=name))
+        self.reads.add(template.reads)
+        return TemplateField(name, template)
 
 
 class NodeParams(BaseModel):

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
@@ -11,12 +12,12 @@ from agentui.pipeline.answer import Answer
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
 from agentui.secrets.store import Secret
-from agentui.templating.scope import Scope
-from agentui.templating.text import TemplateRenderError
+from agentui.templating.core.language import Template
+from agentui.templating.core.problems import TemplateRenderError
+from agentui.templating.hadtavern.scope import Scope
 from agentui.variables.scopes import Scope as Tier
 
 if TYPE_CHECKING:
-    from agentui.pipeline.node import JsonField, TextField
     from agentui.pipeline.run import Run, Services
 
 CHUNK_EVENT_SECONDS = 0.05
@@ -25,6 +26,17 @@ UNWATCHED_EVENT_SECONDS = 1.0
 """The same while nobody does: an event costs as much as passing the piece on."""
 MOST_GATHERED = 4096
 """Characters after which an event is made all the same; much larger ones are not shown in place."""
+
+V_co = TypeVar("V_co", covariant=True)
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateField(Generic[V_co]):
+    """A field of a node's configuration, compiled; ``name`` is its path there."""
+
+    name: str
+    template: Template[Scope, V_co]
 
 
 class NodeContext:
@@ -99,21 +111,15 @@ class NodeContext:
             tier, path, value, reason=f"node:{self.node_type}", source={"toolName": self.node_type, "providerId": self.node_id}
         )
 
-    def render(self, field: "TextField", scope: Scope | None = None) -> str:
-        """Render a text field. Raises TemplateProblem naming pipeline, node, field, line and column."""
-        if field.constant is not None:
-            return field.constant
+    def render(self, field: TemplateField[V], scope: Scope | None = None) -> V:
+        """Render a field: text, or JSON. Raises TemplateProblem naming pipeline, node, field, line and column."""
         try:
             return field.template.render(scope or self.scope())
         except TemplateRenderError as error:
-            raise self._template_problem(field.name, error) from error
-
-    def render_json(self, field: "JsonField", scope: Scope | None = None) -> Json:
-        """Render a JSON field. Raises TemplateProblem as ``render`` does."""
-        try:
-            return field.template.render(scope or self.scope())
-        except TemplateRenderError as error:
-            raise self._template_problem(field.name, error) from error
+            problem = Problem(
+                "template.render", error.message, node=self.node_id, field=field.name, line=error.line, column=error.column
+            )
+            raise TemplateProblem(problem, pipeline=self.run.plan.id) from error
 
     def emit_chunk(self, text: str) -> None:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""
@@ -158,9 +164,3 @@ class NodeContext:
 
     def _warn(self, message: str) -> None:
         self.run.emit("run.warning", self.node_id, {"message": message})
-
-    def _template_problem(self, field: str, error: TemplateRenderError) -> TemplateProblem:
-        problem = Problem(
-            "template.render", error.message, node=self.node_id, field=field, line=error.line, column=error.column
-        )
-        return TemplateProblem(problem, pipeline=self.run.plan.id)

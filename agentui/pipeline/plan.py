@@ -77,7 +77,7 @@ def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
     graph = _graph(spec, catalog, problems)
     made, builds = _make_nodes(spec, catalog, problems)
     ids = {node.id for node in spec.nodes}
-    reads = {id: build.all_reads(ids) for id, build in builds.items()}
+    reads = {id: build.reads.nodes_among(ids) for id, build in builds.items()}
     _check_reads(spec, graph, reads, problems)
     answer = _answer(spec, graph, problems)
     if answer is None or any(problem.severity == "error" for problem in problems):
@@ -148,9 +148,9 @@ def _uses_memory(spec: PipelineSpec, graph: Graph, builds: Mapping[str, Build]) 
         build = builds[node.id]
         if not node.enabled:
             continue
-        if build.stores or build.tier_names:
+        if build.stores or build.reads.tier_names:
             return True
-        unknown = build.names - known
+        unknown = build.reads.names - known
         if unknown:
             # Walking to all ancestors costs a pass over the graph: only where a name is left.
             before = nx.ancestors(graph, node.id)
@@ -166,9 +166,11 @@ def _variables(spec: PipelineSpec, builds: Mapping[str, Build]) -> frozenset[str
     ``assets.gold`` may be a variable's name or lead into ``assets``: both begin alike, so the beginning is what counts.
     """
     every = [builds[node.id] for node in spec.nodes if node.enabled]
-    if any("vars" in build.names or (build.stores and not build.stored) for build in every):
+    if any("vars" in build.reads.names or (build.stores and not build.stored) for build in every):
         return None
-    return frozenset(name.partition(".")[0] for build in every for name in (*build.names, *build.tier_names, *build.stored))
+    return frozenset(
+        name.partition(".")[0] for build in every for name in (*build.reads.names, *build.reads.tier_names, *build.stored)
+    )
 
 
 def _check_reads(spec: PipelineSpec, graph: Graph, reads: Mapping[str, frozenset[str]], problems: list[Problem]) -> None:

@@ -8,8 +8,8 @@ called ``assets.gold``.
 from collections.abc import Container, Mapping, Sequence
 
 from agentui.jsonio import Json
-from agentui.templating.paths import MAX_STEPS, MISSING, Step, read_path, walk
-from agentui.templating.paths import step as _step
+from agentui.templating.core.paths import MAX_STEPS, MISSING, Step, read_path, walk
+from agentui.templating.core.paths import step as _step
 
 
 class PathBlocked(ValueError):

@@ -24,7 +24,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from agentui.jsonio import Json
 from agentui.store.prepared import Prepared
 from agentui.store.tables import variables
-from agentui.templating.paths import MISSING, Step
+from agentui.templating.core.paths import MISSING, Step
 from agentui.variables.errors import CannotStage, InvalidWrite, ValueTooLarge, VariableChanged
 from agentui.variables.hosts import hold_session
 from agentui.variables.ledger import Entry, write_ledger

@@ -7,20 +7,21 @@ from typing import Any
 import pytest
 
 from agentui.errors import Problem
-from agentui.templating.filters import FILTERS
-from agentui.templating.json_body import compile_json
-from agentui.templating.text import Template, TemplateSyntaxError, compile_text
+from agentui.templating.core.problems import TemplateSyntaxError
+from agentui.templating.hadtavern.filters import FILTERS
+from agentui.templating.hadtavern.json_body import JsonLanguage
+from agentui.templating.hadtavern.template import HadTavernTemplate, TextLanguage
 from tests.browser.core import Evaluate
 
 FIXTURES = sorted((Path(__file__).parent.parent / "fixtures" / "macros").glob("*.json"))
 CASES: list[dict[str, Any]] = [case for path in FIXTURES for case in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def compiled(case: dict[str, Any]) -> Template:
+def compiled(case: dict[str, Any]) -> HadTavernTemplate[Any]:
     """The case's text, compiled by the server's engine."""
     if case["language"] == "json":
-        return compile_json(case["text"], secrets=case["secrets"])
-    return compile_text(case["text"], secrets=case["secrets"], prompt=case["prompt"])
+        return JsonLanguage(secrets=case["secrets"]).compile(case["text"])
+    return TextLanguage(secrets=case["secrets"], prompt=case["prompt"]).compile(case["text"])
 
 
 def place(text: str, problem: Problem) -> list[Any]:
@@ -39,9 +40,9 @@ def test_the_server_reads_the_fixtures_so(case: dict[str, Any]) -> None:
         return
     assert case["problems"] == []
     assert [[macro.kind, macro.start, macro.end] for macro in template.macros] == case["macros"]
-    assert sorted(template.reads) == case["reads"]
-    assert sorted(template.short_reads) == case["short"]
-    assert sorted(template.names) == case["names"]
+    assert sorted(template.reads.nodes) == case["reads"]
+    assert sorted(template.reads.numbers) == case["short"]
+    assert sorted(template.reads.names) == case["names"]
 
 
 READ = """
@@ -117,10 +118,10 @@ async def test_renaming_follows_every_way_of_writing_a_node(core: Evaluate) -> N
     # What was written anew reads the new node, for the server too.
     for (before, old, new, _), after in zip(RENAMED, results, strict=True):
         try:
-            reads = compile_text(before).reads
+            reads = TextLanguage().compile(before).reads.nodes
         except TemplateSyntaxError:
             continue
-        assert compile_text(after).reads == {new if node == old else node for node in reads}
+        assert TextLanguage().compile(after).reads.nodes == {new if node == old else node for node in reads}
 
 
 COMPLETIONS: list[tuple[str, dict[str, Any] | None]] = [

@@ -3,7 +3,7 @@
 fuzz = Fuzz(trial, "templates", (TemplateSyntaxError, TemplateRenderError))
 with fuzz.watch:
     for random in fuzz.inputs():
-        outcome = fuzz.try_out(source, lambda: compile_text(source))
+        outcome = fuzz.try_out(source, lambda: TextLanguage().compile(source))
 """
 
 import time

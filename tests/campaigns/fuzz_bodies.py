@@ -26,7 +26,8 @@ from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.incoming import Incoming
 from agentui.settings import Settings
-from agentui.templating import Scope, compile_json
+from agentui.templating.hadtavern.json_body import JsonLanguage
+from agentui.templating.hadtavern.scope import Scope
 from agentui.vendors.base import Vendors
 from agentui.vendors.registry import make_vendors
 from tests.campaigns.campaign import Campaign, Trial
@@ -362,7 +363,7 @@ def enter(state: State, asked: Asked, data: bytes) -> Incoming:
     return incoming
 
 
-EVERYTHING = compile_json(
+EVERYTHING = JsonLanguage().compile(
     '{"v": [' + ", ".join(f"{{{{ {name} }}}}" for name in CONTEXT_NAMES) + '], "s": "{{ chat.last_user }}|{{ system }}"}'
 )
 

@@ -11,9 +11,10 @@ import pytest
 
 from agentui.documents.folder import FolderLibrary
 from agentui.jsonio import Json
-from agentui.templating import ExpressionError, TemplateSyntaxError, compile_expression, compile_text
-from agentui.templating.macros import Insert
-from agentui.templating.scope import Frame
+from agentui.templating.core.problems import SourceText, TemplateSyntaxError
+from agentui.templating.hadtavern.expressions import ExpressionError, compile_expression
+from agentui.templating.hadtavern.macros import Insert, MacroReader
+from agentui.templating.hadtavern.scope import Frame
 from agentui.vendors.sse import SseDecoder, SseEvent
 from tests.campaigns import files, fuzz_bodies, fuzz_expressions, fuzz_pipelines, fuzz_streams, fuzz_templates
 from tests.campaigns.audit import Watch
@@ -36,10 +37,12 @@ def rereads(monkeypatch: pytest.MonkeyPatch) -> None:
     def twice(self: Insert, frame: Frame) -> str:
         text = once(self, frame)
         try:
-            template = compile_text(text)
+            reader = MacroReader(SourceText(text), allows_secrets=False, allows_prompt=False)
+            pieces = reader.read_pieces()
+            reader.source.raise_problems()
         except TemplateSyntaxError:
             return text
-        return "".join(piece if isinstance(piece, str) else once(piece, frame) for piece in template.pieces)
+        return "".join(piece if isinstance(piece, str) else once(piece, frame) for piece in pieces)
 
     monkeypatch.setattr(Insert, "text", twice)
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentui.jsonio import Json
-from agentui.templating.paths import MISSING, step, walk
+from agentui.templating.core.paths import MISSING, step, walk
 from agentui.variables.paths import PathBlocked, parse_path, read, root_of, write_path
 from tests.variables.values import json_values
 

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,14 +24,15 @@ from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps, dumps_text, loads
 from agentui.pipeline.answer import Answer
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.node import JsonField, TextField
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.plan import Plan, PlanNode, compile_plan
 from agentui.pipeline.run import Run
 from agentui.redaction import secret_headers
-from agentui.templating.macros import Segment
-from agentui.templating.scope import Scope
+from agentui.templating.core.language import Segment
+from agentui.templating.hadtavern.scope import Scope
 from agentui.vendors.sse import SseEvent
+
+V = TypeVar("V")
 
 
 class PreviewRequest(BaseModel):
@@ -214,18 +215,12 @@ class _TracingContext(NodeContext):
         super().__init__(run, node_id, node_type, answer)
         self.traces: list[FieldTrace] = []
 
-    def render(self, field: TextField, scope: Scope | None = None) -> str:
+    def render(self, field: TemplateField[V], scope: Scope | None = None) -> V:
         scope = scope or self.scope()
-        text = super().render(field, scope)
+        value = super().render(field, scope)
         if field.template.macros:
-            self.traces.append(FieldTrace(field.name, None, field.template.trace(scope)))
-        return text
-
-    def render_json(self, field: JsonField, scope: Scope | None = None) -> Json:
-        scope = scope or self.scope()
-        value = super().render_json(field, scope)
-        for pointer, segments in field.template.trace(scope):
-            self.traces.append(FieldTrace(field.name, pointer, segments))
+            for pointer, segments in field.template.trace(scope):
+                self.traces.append(FieldTrace(field.name, pointer, segments))
         return value
 
     def empty(self) -> list[dict[str, str]]:

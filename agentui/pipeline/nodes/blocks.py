@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.chat.messages import Message, ToolResult
 from agentui.chat.plain import PlainMessages, as_plain, join_messages, plain_message
-from agentui.pipeline.node import Build, TextField
-from agentui.pipeline.nodecontext import NodeContext
-from agentui.templating.scope import Scope
+from agentui.pipeline.node import Build
+from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.templating.hadtavern.scope import Scope
 
 
 class Block(BaseModel):
@@ -35,7 +35,7 @@ class Block(BaseModel):
 @dataclass(frozen=True, slots=True)
 class _TextBlock:
     role: Literal["system", "user", "assistant"]
-    text: TextField
+    text: TemplateField[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.blocks import Block, BlockList
 from agentui.pipeline.nodes.exchange import OutgoingRequest, exchange
 from agentui.pipeline.nodes.target import Target, TargetFields
-from agentui.templating.scope import Scope
+from agentui.templating.hadtavern.scope import Scope
 from agentui.vendors.base import Vendor
 from agentui.vendors.registry import VENDOR_TITLES
 
@@ -185,7 +185,7 @@ class ProviderCall(Node[ProviderCallParams]):
         """The body that the template renders to (seed 003 part 5)."""
         assert self._template is not None
         prompt = vendor.render_prompt(self._blocks.compose(ctx, scope))
-        body = ctx.render_json(self._template, ctx.scope({"pm": prompt.pm}, prompt.members))
+        body = ctx.render(self._template, ctx.scope({"pm": prompt.pm}, prompt.members))
         if not isinstance(body, dict):
             raise NodeFailed("The template must render to a JSON object.", field="template")
         return replace(vendor.fit_body(body, model=model, stream=stream), dropped=prompt.dropped)

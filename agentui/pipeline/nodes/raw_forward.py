@@ -10,13 +10,13 @@ from agentui.chat.reply import ReplyBuilder
 from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.estimate import estimate_outgoing
-from agentui.pipeline.node import Build, JsonField, Node, NodeParams, TextField, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node import Build, Node, NodeParams, node
+from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.nodes.exchange import make_call
 from agentui.pipeline.nodes.target import join_url, tidy_header
 from agentui.redaction import mask_url
 from agentui.secrets.store import check_origin
-from agentui.templating.scope import Scope
+from agentui.templating.hadtavern.scope import Scope
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.headers import forwardable_request_headers, returnable_response_headers
 from agentui.upstream.http.request import check_header
@@ -64,8 +64,8 @@ class RawForward(Node[RawForwardParams]):
         params = self.params
         self._base_url = build.text("base_url", params.base_url)
         self._path = build.text("override_path", params.override_path, secrets=True)
-        self._headers: Mapping[str, TextField] = {}
-        self._headers_json: JsonField | None = None
+        self._headers: Mapping[str, TemplateField[str]] = {}
+        self._headers_json: TemplateField[Json] | None = None
         if isinstance(params.extra_headers, str):
             if params.extra_headers.strip():
                 self._headers_json = build.json("extra_headers", params.extra_headers, secrets=True)
@@ -132,7 +132,7 @@ class RawForward(Node[RawForwardParams]):
     def _extra_headers(self, ctx: NodeContext, scope: Scope) -> dict[str, str]:
         extra: dict[str, str] = {name: ctx.render(field, scope) for name, field in self._headers.items()}
         if self._headers_json is not None:
-            rendered = ctx.render_json(self._headers_json, scope)
+            rendered = ctx.render(self._headers_json, scope)
             if not isinstance(rendered, dict):
                 raise NodeFailed("extra_headers must be a JSON object of texts.", field="extra_headers")
             extra = {

@@ -12,7 +12,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.templating.expressions import Expression, ExpressionError
+from agentui.templating.hadtavern.expressions import Expression, ExpressionError
 
 RESERVED = frozenset({"incoming", "OUT", "PROMPT", "VAR", "SECRET", "pm", "vars"})
 """Names that templates give a meaning of their own; ``OUT1``, ``OUT2`` ... are refused too."""
@@ -106,11 +106,10 @@ class SetVars(Node[SetVarsParams]):
         match row.mode:
             case "string":
                 text = build.text(field, row.value, prompt=True)
-                constant = text.constant
-                return (lambda ctx: ctx.render(text)) if constant is None else (lambda ctx: constant)
+                return lambda ctx: ctx.render(text)
             case "json":
                 document = build.json(field, row.value)
-                return lambda ctx: ctx.render_json(document)
+                return lambda ctx: ctx.render(document)
             case "expr":
                 expression = build.expression(field, row.value)
                 if expression is None:

@@ -8,10 +8,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, NodeFailed
-from agentui.pipeline.node import TextField
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.secrets.store import check_origin
-from agentui.templating.scope import Scope
+from agentui.templating.hadtavern.scope import Scope
 from agentui.upstream.http.request import check_header
 from agentui.vendors.base import Vendor, endpoint_of
 
@@ -27,9 +26,9 @@ _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 class TargetFields:
     """The compiled fields of a node that say where to call."""
 
-    base_url: TextField
-    endpoint: TextField
-    headers: Mapping[str, TextField]
+    base_url: TemplateField[str]
+    endpoint: TemplateField[str]
+    headers: Mapping[str, TemplateField[str]]
 
 
 @dataclass(slots=True)

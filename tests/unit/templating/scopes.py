@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from agentui.templating import Scope
+from agentui.templating.hadtavern.scope import Scope
 
 CONTEXT = {
     "model": "gpt-4o-mini",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agentui.templating import best_text, compile_text
+from agentui.templating.core.values import best_text
+from agentui.templating.hadtavern.template import TextLanguage
 from tests.unit.templating.scopes import scope
 
 
@@ -63,6 +64,6 @@ def test_a_deep_result_is_searched_without_recursion():
 
 
 def test_out1_means_node_n1_and_else_node_1():
-    assert compile_text("[[OUT1]]").render(scope(out={"n1": "a", "1": "b"})) == "a"
-    assert compile_text("[[OUT1]]{{ OUT1 }}[[VAR:OUT1]]").render(scope(out={"1": "b"})) == "bbb"
-    assert compile_text("[[OUT1]]").render(scope(out={})) == ""
+    assert TextLanguage().compile("[[OUT1]]").render(scope(out={"n1": "a", "1": "b"})) == "a"
+    assert TextLanguage().compile("[[OUT1]]{{ OUT1 }}[[VAR:OUT1]]").render(scope(out={"1": "b"})) == "bbb"
+    assert TextLanguage().compile("[[OUT1]]").render(scope(out={})) == ""

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from agentui.templating import ExpressionError, compile_expression
+from agentui.templating.hadtavern.expressions import ExpressionError, compile_expression
 
 
 def evaluate(source):

@@ -4,8 +4,11 @@ import doctest
 
 import pytest
 
-from agentui.templating import TemplateRenderError, compile_text, filters, literals
-from agentui.templating.filters import FILTERS
+from agentui.templating.core import values
+from agentui.templating.core.problems import TemplateRenderError
+from agentui.templating.hadtavern import filters
+from agentui.templating.hadtavern.filters import FILTERS
+from agentui.templating.hadtavern.template import TextLanguage
 from tests.unit.templating.scopes import scope
 
 
@@ -13,7 +16,7 @@ def test_every_filter_shows_itself_in_a_doctest():
     finder = doctest.DocTestFinder()
     shown = {test.name.rsplit(".", 1)[-1] for test in finder.find(filters) if test.examples}
     assert {listed.function.__name__ for listed in FILTERS.values()} <= shown
-    assert doctest.testmod(filters).failed == doctest.testmod(literals).failed == 0
+    assert doctest.testmod(filters).failed == doctest.testmod(values).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -32,15 +35,15 @@ def test_every_filter_shows_itself_in_a_doctest():
     ],
 )
 def test_filters_in_macros(source, text):
-    assert compile_text(source).render(scope()) == text
+    assert TextLanguage().compile(source).render(scope()) == text
 
 
 @pytest.mark.parametrize("size", ["'a'", "-1", "1.5", "true", "nothing"])
 def test_truncate_wants_a_size(size):
     with pytest.raises(TemplateRenderError, match="whole number"):
-        compile_text(f"{{{{ 'abc'|truncate({size}) }}}}").render(scope())
+        TextLanguage().compile(f"{{{{ 'abc'|truncate({size}) }}}}").render(scope())
 
 
 def test_numbers_of_many_digits_are_no_numbers():
-    assert compile_text("{{ x|int|default('long') }}").render(scope(run_vars={"x": "9" * 10_000})) == "long"
-    assert compile_text("{{ x|float|default('big') }}").render(scope(run_vars={"x": 10**399})) == "big"
+    assert TextLanguage().compile("{{ x|int|default('long') }}").render(scope(run_vars={"x": "9" * 10_000})) == "long"
+    assert TextLanguage().compile("{{ x|float|default('big') }}").render(scope(run_vars={"x": 10**399})) == "big"

@@ -1,11 +1,11 @@
 """A stored variable may have dots in its name; the whole name is tried before the path (seed 000)."""
 
-from agentui.templating.scope import Scope
-from agentui.templating.text import compile_text
+from agentui.templating.hadtavern.scope import Scope
+from agentui.templating.hadtavern.template import TextLanguage
 
 
 def render(source: str, **scope: object) -> str:
-    return compile_text(source).render(Scope(**scope))  # type: ignore[arg-type]
+    return TextLanguage().compile(source).render(Scope(**scope))  # type: ignore[arg-type]
 
 
 def test_a_flat_name_wins_over_the_path() -> None:

@@ -2,12 +2,14 @@
 
 import pytest
 
-from agentui.templating import Segment, TemplateRenderError, TemplateSyntaxError, compile_json, compile_value
+from agentui.templating.core.language import Segment
+from agentui.templating.core.problems import TemplateRenderError, TemplateSyntaxError
+from agentui.templating.hadtavern.json_body import JsonLanguage
 from tests.unit.templating.scopes import Warnings, scope
 
 
 def render(source, **changes):
-    return compile_json(source).render(scope(**changes))
+    return JsonLanguage().compile(source).render(scope(**changes))
 
 
 @pytest.mark.parametrize(
@@ -73,12 +75,12 @@ def test_values_cannot_leave_their_place():
 
 
 def test_rendering_twice_gives_two_objects():
-    template = compile_json('{"a": {"b": 1}}')
+    template = JsonLanguage().compile('{"a": {"b": 1}}')
     first = template.render(scope())
     first["stream"] = True
     assert template.render(scope()) == {"a": {"b": 1}}
     given = scope(run_vars={"x": {"a": 1}})
-    compile_json("{{ x }}").render(given)["b"] = 2
+    JsonLanguage().compile("{{ x }}").render(given)["b"] = 2
     assert given.run_vars == {"x": {"a": 1}}
 
 
@@ -112,7 +114,7 @@ def test_rendering_twice_gives_two_objects():
 )
 def test_broken_json_is_named_with_its_place(source, line, column, says):
     with pytest.raises(TemplateSyntaxError) as caught:
-        compile_json(source)
+        JsonLanguage().compile(source)
     [problem] = caught.value.problems
     assert (problem.line, problem.column, problem.code) == (line, column, "template.json")
     assert says in problem.message
@@ -120,7 +122,7 @@ def test_broken_json_is_named_with_its_place(source, line, column, says):
 
 def test_mistakes_in_macros_are_found_beside_broken_json():
     with pytest.raises(TemplateSyntaxError) as caught:
-        compile_json('{"a": {{ x|nope }},\n b: {{ y|never }},\n "c": [[SECRET:k]]}')
+        JsonLanguage().compile('{"a": {{ x|nope }},\n b: {{ y|never }},\n "c": [[SECRET:k]]}')
     assert [(problem.line, problem.code) for problem in caught.value.problems] == [
         (1, "template.unknown_filter"),
         (2, "template.json"),
@@ -130,8 +132,8 @@ def test_mistakes_in_macros_are_found_beside_broken_json():
 
 
 def test_a_trace_lists_the_leaves_with_macros():
-    template = compile_json(
-        '{"m/~": "a {{ model }}", [[PROMPT]], "l": [1, {{ params.stop }}], "k": "[[SECRET:k]]"}', secrets=True
+    template = JsonLanguage(secrets=True).compile(
+        '{"m/~": "a {{ model }}", [[PROMPT]], "l": [1, {{ params.stop }}], "k": "[[SECRET:k]]"}'
     )
     assert template.trace(scope(prompt={"messages": []}, secret=str)) == [
         ("/m~1~0", [Segment("a ", None), Segment("gpt-4o-mini", "{{ model }}")]),
@@ -142,22 +144,10 @@ def test_a_trace_lists_the_leaves_with_macros():
 
 
 def test_facts_cover_the_whole_document():
-    template = compile_json('{"{{ a.x }}": "[[OUT1]]", "b": [{"c": {{ OUT.n2.x|default(d) }}}]}')
-    assert (template.reads, template.short_reads, template.names) == ({"n1", "n2"}, {"1"}, {"a", "d"})
+    template = JsonLanguage().compile('{"{{ a.x }}": "[[OUT1]]", "b": [{"c": {{ OUT.n2.x|default(d) }}}]}')
+    assert (template.reads.nodes, template.reads.numbers, template.reads.names) == ({"n1", "n2"}, {"1"}, {"a", "d"})
     assert [macro.text for macro in template.macros] == ["{{ a.x }}", "[[OUT1]]", "{{ OUT.n2.x|default(d) }}"]
-    assert compile_json('{"a": "b"}').is_constant
-
-
-def test_headers_stay_text_and_parameters_may_be_values():
-    value = {"n": "{{ params.top_p }}", "[[model]]": ["{{ params.top_p }} x", 5, None]}
-    assert compile_value(value).render(scope()) == {"n": "1.0", "gpt-4o-mini": ["1.0 x", 5, None]}
-    assert compile_value(value, lone_macros_are_values=True).render(scope()) == {"n": 1.0, "gpt-4o-mini": ["1.0 x", 5, None]}
-
-
-def test_mistakes_in_a_value_name_their_string():
-    with pytest.raises(TemplateSyntaxError) as caught:
-        compile_value({"X-A": "{{ a|nope }}", "b": ["ok", "[[SECRET:k]]"]})
-    assert [problem.message.split(":")[0] for problem in caught.value.problems] == ["In /X-A", "In /b/1"]
+    assert JsonLanguage().compile('{"a": "b"}').is_constant
 
 
 def test_a_large_chat_is_fine_once_and_refused_many_times():

@@ -10,15 +10,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from agentui.jsonio import dumps, loads
-from agentui.templating import (
-    ExpressionError,
-    TemplateRenderError,
-    TemplateSyntaxError,
-    compile_expression,
-    compile_json,
-    compile_text,
-    compile_value,
-)
+from agentui.templating.core.problems import TemplateRenderError, TemplateSyntaxError
+from agentui.templating.hadtavern.expressions import ExpressionError, compile_expression
+from agentui.templating.hadtavern.json_body import JsonLanguage
+from agentui.templating.hadtavern.template import TextLanguage
 from tests.unit.templating.scopes import scope
 
 NASTY = st.sampled_from(
@@ -60,7 +55,7 @@ def test_a_value_stands_in_its_place_and_the_result_is_json(value):
     if isinstance(value, dict) and value.get("y") is not None:
         default = value["y"]
     text = as_text(value)
-    result = compile_json(source).render(given)
+    result = JsonLanguage().compile(source).render(given)
     assert result == {
         "v": value,
         "b": value,
@@ -79,11 +74,12 @@ def test_a_value_stands_in_its_place_and_the_result_is_json(value):
 def test_text_takes_values_letter_for_letter_and_never_reads_them_again(value):
     given = scope(run_vars={"x": value}, own={"pm": {"system": value}}, out={"n1": {"response_text": value}})
     text = as_text(value)
-    assert compile_text("{{ x }}|[[x]]|[[VAR:x]]|{{ pm.system }}|[[OUT:n1.response_text]]").render(given) == "|".join(
+    assert TextLanguage().compile("{{ x }}|[[x]]|[[VAR:x]]|{{ pm.system }}|[[OUT:n1.response_text]]").render(given) == "|".join(
         [text] * 5
     )
-    assert compile_value({"{{ x }}": ["{{ x }}"]}).render(given) == {text: [text]}
-    assert "".join(segment.text for segment in compile_text("a{{ x }}b").trace(given)) == f"a{text}b"
+    assert JsonLanguage().compile('{"{{ x }}": ["{{ x }}"]}').render(given) == {text: [text]}
+    [(_, segments)] = TextLanguage().compile("a{{ x }}b").trace(given)
+    assert "".join(segment.text for segment in segments) == f"a{text}b"
 
 
 MARKS = (
@@ -106,7 +102,7 @@ SOURCES = st.one_of(st.text(), st.lists(PIECES, max_size=25).map("".join))
 @example("[[VAR:x[" + "9" * 5000 + "]]]")
 def test_any_text_source_compiles_or_is_a_syntax_error(source):
     try:
-        template = compile_text(source, secrets=True, prompt=True)
+        template = TextLanguage(secrets=True, prompt=True).compile(source)
     except TemplateSyntaxError as error:
         assert error.problems
         assert all(problem.line and problem.column and problem.severity == "error" for problem in error.problems)
@@ -126,7 +122,7 @@ def test_any_text_source_compiles_or_is_a_syntax_error(source):
 @example("9" * 5000)
 def test_any_json_source_compiles_or_is_a_syntax_error(source):
     try:
-        template = compile_json(source, secrets=True)
+        template = JsonLanguage(secrets=True).compile(source)
     except TemplateSyntaxError as error:
         assert error.problems
         return
@@ -141,7 +137,7 @@ def test_any_json_source_compiles_or_is_a_syntax_error(source):
 def test_json_without_macros_is_read_as_json(value):
     source = dumps(value).decode()
     assume(not any(mark in source for mark in ("[[", "{{", "{%", "{#")))
-    template = compile_json(source)
+    template = JsonLanguage().compile(source)
     assert template.is_constant
     assert template.render(scope()) == json.loads(source)
     assert dumps(template.render(scope())) == dumps(json.loads(source))
@@ -161,7 +157,7 @@ def test_broken_json_is_broken_for_us_too(source):
         expected = json.loads(source)
         is_json = True
     try:
-        assert compile_json(source).render(scope()) == expected
+        assert JsonLanguage().compile(source).render(scope()) == expected
     except TemplateSyntaxError:
         assert not is_json
 

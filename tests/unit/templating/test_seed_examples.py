@@ -4,7 +4,9 @@ from random import Random
 
 import pytest
 
-from agentui.templating import compile_expression, compile_json, compile_text, compile_value
+from agentui.templating.hadtavern.expressions import compile_expression
+from agentui.templating.hadtavern.json_body import JsonLanguage
+from agentui.templating.hadtavern.template import TextLanguage
 from tests.unit.templating.scopes import CONTEXT, Warnings, scope
 from tests.unit.templating.seed import CLAUDE_TEMPLATE, GEMINI_TEMPLATE, OPENAI_TEMPLATE
 
@@ -38,7 +40,7 @@ OUT = {
     ],
 )
 def test_parts_1_3_and_9_context_paths(source, text):
-    assert compile_text(source).render(scope()) == text
+    assert TextLanguage().compile(source).render(scope()) == text
 
 
 @pytest.mark.parametrize(
@@ -53,13 +55,13 @@ def test_parts_1_3_and_9_context_paths(source, text):
     ],
 )
 def test_part_2_results_of_nodes(source, text):
-    assert compile_text(source).render(scope(out=OUT)) == text
+    assert TextLanguage().compile(source).render(scope(out=OUT)) == text
 
 
 def test_part_2_reads_are_known_before_anything_runs():
-    template = compile_text("[[OUT:n1.result]] {{ OUT.n2.result|default(OUT['n-3'].x) }} [[OUT4]] [[VAR:OUT.n5]]")
-    assert template.reads == {"n1", "n2", "n-3", "n4", "n5"}
-    assert template.short_reads == {"4"}
+    template = TextLanguage().compile("[[OUT:n1.result]] {{ OUT.n2.result|default(OUT['n-3'].x) }} [[OUT4]] [[VAR:OUT.n5]]")
+    assert template.reads.nodes == {"n1", "n2", "n-3", "n4", "n5"}
+    assert template.reads.numbers == {"4"}
 
 
 @pytest.mark.parametrize(
@@ -81,13 +83,13 @@ def test_part_2_reads_are_known_before_anything_runs():
 )
 def test_part_4_pm_is_inserted_as_real_json(pm, sources):
     for source in sources:
-        template = compile_json(f'{{"x": {{{{ {source} }}}}}}')
+        template = JsonLanguage().compile(f'{{"x": {{{{ {source} }}}}}}')
         assert template.render(scope(own={"pm": pm})) == {"x": pm[source.removeprefix("pm.")]}
 
 
 def test_part_5_the_openai_body():
     messages = [{"role": "system", "content": "S"}, {"role": "user", "content": 'quote " and [[NAME]]'}]
-    body = compile_json(OPENAI_TEMPLATE).render(scope(prompt={"messages": messages}))
+    body = JsonLanguage().compile(OPENAI_TEMPLATE).render(scope(prompt={"messages": messages}))
     assert list(body.items()) == [
         ("model", "gpt-4o-mini"),
         ("messages", messages),
@@ -99,7 +101,7 @@ def test_part_5_the_openai_body():
 
 
 def test_part_5_the_gemini_body_with_its_surplus_brace():
-    template = compile_json(SURPLUS)
+    template = JsonLanguage().compile(SURPLUS)
     prompt = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "systemInstruction": {"parts": [{"text": "S"}]}}
     config = {"temperature": 0.1, "stopSequences": ["x"]}
     incoming = CONTEXT["incoming"] | {"json": {"generationConfig": config}}
@@ -120,7 +122,7 @@ def test_part_5_the_gemini_body_with_its_surplus_brace():
 
 def test_part_5_the_claude_body_says_system_twice_and_the_last_wins():
     prompt = {"system": "from blocks", "messages": [{"role": "user", "content": "Hi"}]}
-    template = compile_json(CLAUDE_TEMPLATE)
+    template = JsonLanguage().compile(CLAUDE_TEMPLATE)
     body = template.render(scope(prompt=prompt, own={"pm": {"system": "from pm"}}))
     assert body["system"] == "from pm"
     assert body["messages"] == prompt["messages"]
@@ -131,23 +133,23 @@ def test_part_5_the_claude_body_says_system_twice_and_the_last_wins():
 def test_part_5_extra_headers_of_raw_forward(query, trace):
     source = """{"X-Trace":"req-{{ incoming.query_params.session|default('no-session') }}"}"""
     given = scope(context={"incoming": {"query_params": query}})
-    assert compile_json(source).render(given) == {"X-Trace": trace}
-    header = {"X-Trace": "req-{{ incoming.query_params.session|default('no-session') }}"}
-    assert compile_value(header).render(given) == {"X-Trace": trace}
+    assert JsonLanguage().compile(source).render(given) == {"X-Trace": trace}
+    header = "req-{{ incoming.query_params.session|default('no-session') }}"
+    assert TextLanguage().compile(header).render(given) == trace
 
 
 def test_part_7_curly_forms_insert_what_the_value_is():
     contents = [{"role": "user", "parts": []}]
-    body = compile_json('{"contents": {{ pm.contents }}, "t": {{ params.temperature|default(0.7) }}}')
+    body = JsonLanguage().compile('{"contents": {{ pm.contents }}, "t": {{ params.temperature|default(0.7) }}}')
     assert body.render(scope(own={"pm": {"contents": contents}})) == {"contents": contents, "t": 0.7}
 
 
 def test_set_vars_use_in_strings_and_in_json():
     run_vars = {"AUTH": "Bearer Bearer sk-1", "MAX_TOKENS": 192, "GEN_CFG": {"topP": 0.9}, "MY_KEY": "k", "MY_LIST": [0.1]}
     given = scope(run_vars=run_vars)
-    assert compile_text("Bearer [[VAR:incoming.headers.authorization]]").render(given) == run_vars["AUTH"]
-    assert compile_value({"Authorization": "[[AUTH]]"}).render(given) == {"Authorization": run_vars["AUTH"]}
-    body = compile_json(
+    assert TextLanguage().compile("Bearer [[VAR:incoming.headers.authorization]]").render(given) == run_vars["AUTH"]
+    assert TextLanguage().compile("[[AUTH]]").render(given) == run_vars["AUTH"]
+    body = JsonLanguage().compile(
         '{"max_tokens": {{ MAX_TOKENS }}, "generationConfig": {{ GEN_CFG }}, "k": "[[MY_KEY]]", "numbers": {{ MY_LIST }}}'
     )
     assert body.render(given) == {"max_tokens": 192, "generationConfig": {"topP": 0.9}, "k": "k", "numbers": [0.1]}
@@ -156,7 +158,7 @@ def test_set_vars_use_in_strings_and_in_json():
 def test_set_vars_strings_may_hold_the_prompt():
     messages = [{"role": "user", "content": 'a "b"'}]
     warnings = Warnings()
-    template = compile_text("<[[PROMPT]]>", prompt=True)
+    template = TextLanguage(prompt=True).compile("<[[PROMPT]]>")
     assert template.render(scope(prompt={"messages": messages})) == r'<"messages":[{"role":"user","content":"a \"b\""}]>'
     assert template.render(scope(warn=warnings)) == "<>"
     assert len(warnings) == 1
@@ -205,6 +207,6 @@ def test_the_vars_of_the_context():
         tiers={"global": {"gold": 4}, "chat": {"gold": 5}, "floor": {"bag": {"gold": 6}}},
     )
     source = "{{ vars.gold }} {{ vars.global.gold }} {{ vars.chat.gold }} {{ vars.floor.bag.gold }} {{ vars.run.gold }}"
-    assert compile_text(source).render(given) == "1 4 5 6 1"
-    assert compile_text("[[VAR:vars.gold]]{{ vars.page.gold }}{{ vars.silver }}|{{ silver }}").render(given) == "1|3"
-    assert compile_json("{{ vars }}").render(given) == {"gold": 1, "chat": "shadow"}
+    assert TextLanguage().compile(source).render(given) == "1 4 5 6 1"
+    assert TextLanguage().compile("[[VAR:vars.gold]]{{ vars.page.gold }}{{ vars.silver }}|{{ silver }}").render(given) == "1|3"
+    assert JsonLanguage().compile("{{ vars }}").render(given) == {"gold": 1, "chat": "shadow"}

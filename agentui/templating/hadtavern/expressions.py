@@ -21,7 +21,7 @@ from random import Random
 from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 from agentui.jsonio import Json
-from agentui.templating.literals import CONSTANTS, number, unescape
+from agentui.templating.core.values import CONSTANTS, number, unescape
 
 MAX_BYTES = 4096
 MAX_NESTING = 30

@@ -10,14 +10,15 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, TypeAlias
 
 from agentui.jsonio import Json
-from agentui.templating.curly import Curly
-from agentui.templating.literals import CONSTANTS
-from agentui.templating.paths import MAX_STEPS, MISSING, Step, read_path
-from agentui.templating.problems import Fault, SourceText, TemplateRenderError
-from agentui.templating.scope import (
+from agentui.templating.core.language import Macro, Reads
+from agentui.templating.core.paths import MAX_STEPS, MISSING, Step, read_path
+from agentui.templating.core.problems import CannotInsert, SourceText, TemplateRenderError
+from agentui.templating.core.values import CONSTANTS, json_text, plain_top, text_of
+from agentui.templating.hadtavern.curly import Curly
+from agentui.templating.hadtavern.scope import (
     TIERS,
     Frame,
     Read,
@@ -28,13 +29,10 @@ from agentui.templating.scope import (
     read_out,
     read_vars,
 )
-from agentui.templating.values import json_text, plain_top, text_of
 
 MAX_MACROS = 10_000
 
-Kind = Literal["var", "out", "best", "prompt", "secret", "name", "expression"]
-
-OPENER: Final = re.compile(r"\{\{|\[\[|\{%|\{\#")
+_OPENER: Final = re.compile(r"\{\{|\[\[|\{%|\{\#")
 """Where a macro may begin."""
 
 _SQUARE = re.compile(r"\[\[[ \t]*(?:(?P<form>VAR|OUT|SECRET)[ \t]*:[ \t]*|(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*\]\])")
@@ -43,26 +41,6 @@ _SECRET_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _BEST = re.compile(r"OUT([0-9]{1,9})")
 _SQUARE_ONLY = {"PROMPT": "[[PROMPT]]", "SECRET": "[[SECRET:name]]", "VAR": "[[VAR:incoming.path]]"}
 _HIDDEN = "***"
-
-
-@dataclass(frozen=True, slots=True)
-class Macro:
-    """One macro as the editor marks it: its source, and where it stands (offsets from 0, line and column from 1)."""
-
-    text: str
-    kind: Kind
-    start: int
-    end: int
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A piece of a rendering: the text, and the source of the macro that it came from (None: the template's own text)."""
-
-    text: str
-    macro: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +58,29 @@ class Insert:
                 return None
             frame.add_value(value)
             return plain_top(value)
-        except Fault as fault:
-            raise self._located(fault) from fault
+        except CannotInsert as error:
+            raise self._located(error) from error
 
     def text(self, frame: Frame) -> str:
         """What stands in a string or a text. Raises TemplateRenderError."""
         try:
             return frame.add_output(text_of(self.read(frame)))
-        except Fault as fault:
-            raise self._located(fault) from fault
+        except CannotInsert as error:
+            raise self._located(error) from error
 
     def json(self, frame: Frame) -> str:
         """What ``value`` gives, as compact JSON; for people. Raises TemplateRenderError."""
         try:
             return frame.add_output(json_text(self.value(frame)))
-        except Fault as fault:
-            raise self._located(fault) from fault
+        except CannotInsert as error:
+            raise self._located(error) from error
 
-    def _located(self, fault: Fault) -> TemplateRenderError:
-        return TemplateRenderError(f"{self.macro.text[:200]}: {fault}", self.macro.line, self.macro.column)
+    def _located(self, error: CannotInsert) -> TemplateRenderError:
+        return TemplateRenderError(f"{self.macro.text[:200]}: {error}", self.macro.line, self.macro.column)
+
+
+Pieces: TypeAlias = tuple[str | Insert, ...]
+"""A text with the macros in it, in order; neighbouring strings are one."""
 
 
 @dataclass(slots=True)
@@ -109,10 +91,26 @@ class MacroReader:
     allows_secrets: bool
     allows_prompt: bool
     macros: list[Macro] = field(default_factory=list)
-    reads: set[str] = field(default_factory=set)
-    short_reads: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    tier_names: set[str] = field(default_factory=set)
+    reads: Reads = field(default_factory=Reads)
+
+    def read_pieces(self, start: int = 0) -> Pieces:
+        """The text from ``start`` on, cut at its macros."""
+        text = self.source.text
+        pieces: list[str | Insert] = []
+        taken = offset = start
+        while opener := _OPENER.search(text, offset):
+            found = self.read(opener.start())
+            if found is None:
+                # The next macro may begin one character further: [[[NAME]]
+                offset = opener.start() + 1
+                continue
+            if opener.start() > taken:
+                pieces.append(text[taken : opener.start()])
+            pieces.append(found[0])
+            taken = offset = found[1]
+        if taken < len(text):
+            pieces.append(text[taken:])
+        return tuple(pieces)
 
     def read(self, start: int, *, is_in_json_string: bool = False) -> tuple[Insert, int] | None:
         """The macro that begins at ``start`` and the offset behind it; None when plain text stands there.
@@ -132,7 +130,7 @@ class MacroReader:
             return self._named(match["name"], start, match.end())
         return self._prefixed(match["form"], start, match.end())
 
-    def _insert(self, kind: Kind, start: int, end: int, read: Read) -> tuple[Insert, int]:
+    def _insert(self, kind: str, start: int, end: int, read: Read) -> tuple[Insert, int]:
         """List the macro."""
         if len(self.macros) >= MAX_MACROS:
             self.source.add(start, "template.too_many_macros", f"There are more than {MAX_MACROS} macros. Use fewer.")
@@ -226,24 +224,24 @@ class MacroReader:
         """The reader of a path by its first name; nodes and names that it reads are noted."""
         best = _BEST.fullmatch(name)
         if name == "OUT":
-            self.reads.update(each.key for each in steps[:1])
+            self.reads.nodes.update(each.key for each in steps[:1])
             return read_out(steps)
         if best is not None:
             if steps:
                 self.source.add(offset, "template.syntax", f"{name} is a text. Write OUT.n{best[1]}. for the whole result.")
-            self.reads.add("n" + best[1])
-            self.short_reads.add(best[1])
+            self.reads.nodes.add("n" + best[1])
+            self.reads.numbers.add(best[1])
             return read_best_text(best[1])
         if name in _SQUARE_ONLY and not is_context_first:
             self.source.add(offset, "template.syntax", f"{name} works in square brackets only: {_SQUARE_ONLY[name]}.")
         if name == "vars":
             if steps and steps[0].key in TIERS - {"run"}:  # the run's own variables are no name to look up
                 if len(steps) > 1:
-                    self.tier_names.add(steps[1].key)
+                    self.reads.tier_names.add(steps[1].key)
                 else:
-                    self.names.add(name)
+                    self.reads.names.add(name)
             return read_vars(steps)
-        self.names.add(name)
+        self.reads.names.add(name)
         return read_context(name, steps) if is_context_first else read_name(name, steps)
 
 
@@ -267,7 +265,7 @@ def _secret_reader(name: str) -> Read:
         if frame.is_preview:
             return _HIDDEN
         if frame.scope.secret is None:
-            raise Fault("There are no secrets here.")
+            raise CannotInsert("There are no secrets here.")
         return frame.scope.secret(name)
 
     return read

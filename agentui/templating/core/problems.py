@@ -20,7 +20,7 @@ _MOST_PROBLEMS = 50
 
 
 class TemplateSyntaxError(ValueError):
-    """A template that does not compile. ``problems`` holds at least one; their node and field are None."""
+    """A template that does not compile. ``problems`` holds at least one; their ``node`` and ``field`` are None."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("; ".join(str(problem) for problem in problems))
@@ -37,18 +37,16 @@ class TemplateRenderError(ValueError):
         self.column = column
 
 
-class Fault(Exception):
+class CannotInsert(Exception):
     """A rule broken while a value is computed, before anybody knows which macro it was."""
 
 
 class SourceText:
     """One template's text, the places in it, and the problems found so far."""
 
-    def __init__(self, text: str, place: str = "") -> None:
-        """``place`` names the string within a larger value; it opens every message."""
+    def __init__(self, text: str) -> None:
         self.text = text
         self.problems: list[Problem] = []
-        self._place = place
         self._tokens = 0
         self._last: dict[str, int] = {}
         self._line_starts = [0]
@@ -81,7 +79,6 @@ class SourceText:
     def add(self, offset: int, code: str, message: str) -> None:
         """Note an error at ``offset``. Raises TemplateSyntaxError when there are too many to go on."""
         line, column = self.position(offset)
-        message = f"In {self._place}: {message}" if self._place else message
         self.problems.append(Problem(code, message, line=line, column=column))
         if len(self.problems) >= _MOST_PROBLEMS:
             self.raise_problems()

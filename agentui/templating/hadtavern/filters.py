@@ -11,10 +11,10 @@ from math import isfinite
 from typing import Final
 
 from agentui.jsonio import Json
-from agentui.templating.paths import MISSING, is_sequence
-from agentui.templating.problems import Fault
-from agentui.templating.scope import MAX_OUTPUT
-from agentui.templating.values import json_text, text_of
+from agentui.templating.core.paths import MISSING, is_sequence
+from agentui.templating.core.problems import CannotInsert
+from agentui.templating.core.values import json_text, text_of
+from agentui.templating.hadtavern.scope import MAX_OUTPUT
 
 Function = Callable[..., Json]
 
@@ -83,7 +83,7 @@ def add(value: Json, other: Json) -> Json:
     """
     total = _number_of(value) + _number_of(other)
     if isinstance(total, float) and not isfinite(total):
-        raise Fault("The sum is no finite number.")
+        raise CannotInsert("The sum is no finite number.")
     return total
 
 
@@ -222,18 +222,18 @@ def truncate(value: Json, size: Json, end: Json = "") -> str:
     """
     text, mark = text_of(value), text_of(end)
     if type(size) is not int or size < 0:
-        raise Fault("truncate needs a whole number of characters, 0 or more.")
+        raise CannotInsert("truncate needs a whole number of characters, 0 or more.")
     return text if len(text) <= size else text[: max(0, size - len(mark))] + mark[:size]
 
 
 def _check_size(size: int) -> None:
-    """Raise Fault when a filter is about to build more than a result may hold."""
+    """Raise CannotInsert when a filter is about to build more than a result may hold."""
     if size > MAX_OUTPUT:
-        raise Fault(f"A filter would produce more than {MAX_OUTPUT} characters. Insert less.")
+        raise CannotInsert(f"A filter would produce more than {MAX_OUTPUT} characters. Insert less.")
 
 
 def _number_of(value: Json) -> int | float:
-    """A number as it is, a text that is one as a number. Raises Fault for anything else."""
+    """A number as it is, a text that is one as a number. Raises CannotInsert for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     text = text_of(value).strip() if isinstance(value, str) else ""
@@ -243,4 +243,4 @@ def _number_of(value: Json) -> int | float:
                 return kind(text)
             except ValueError:
                 continue
-    raise Fault("add takes numbers, and texts that are numbers.")
+    raise CannotInsert("add takes numbers, and texts that are numbers.")

@@ -15,11 +15,11 @@ from jinja2 import TemplateSyntaxError as JinjaSyntaxError
 from jinja2.parser import Parser
 
 from agentui.jsonio import Json
-from agentui.templating.filters import FILTERS, Filter
-from agentui.templating.literals import CONSTANTS, number, unescape
-from agentui.templating.paths import MAX_STEPS, MISSING, Step, step, walk
-from agentui.templating.problems import SourceText
-from agentui.templating.scope import Frame, Read, read_nothing
+from agentui.templating.core.paths import MAX_STEPS, MISSING, Step, step, walk
+from agentui.templating.core.problems import SourceText
+from agentui.templating.core.values import CONSTANTS, number, unescape
+from agentui.templating.hadtavern.filters import FILTERS, Filter
+from agentui.templating.hadtavern.scope import Frame, Read, read_nothing
 
 MAX_LENGTH = 64 * 1024
 MAX_NESTING = 30

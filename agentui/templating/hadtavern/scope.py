@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agentui.jsonio import Json
-from agentui.templating.best_text import best_text
-from agentui.templating.paths import MISSING, Step, is_sequence, walk
-from agentui.templating.problems import Fault
+from agentui.templating.core.paths import MISSING, Step, is_sequence, walk
+from agentui.templating.core.problems import CannotInsert
+from agentui.templating.core.values import best_text
 
 TIERS: Final = frozenset({"global", "chat", "branch", "floor", "page", "run"})
 
@@ -71,20 +71,20 @@ class Frame:
         self._best: dict[str, Json] | None = None
 
     def add_output(self, text: str) -> str:
-        """Count a piece of the result and return it. Raises Fault beyond MAX_OUTPUT."""
+        """Count a piece of the result and return it. Raises CannotInsert beyond MAX_OUTPUT."""
         self._output -= len(text)
         if self._output < 0:
-            raise Fault(f"The result is longer than {MAX_OUTPUT} characters. Insert less.")
+            raise CannotInsert(f"The result is longer than {MAX_OUTPUT} characters. Insert less.")
         return text
 
     def add_work(self, text: str) -> None:
-        """Count what a filter produced. Raises Fault when all filters together did too much."""
+        """Count what a filter produced. Raises CannotInsert when all filters together did too much."""
         self._work -= len(text)
         if self._work < 0:
-            raise Fault(f"The filters of this template produced more than {_MAX_WORK} characters. Insert less.")
+            raise CannotInsert(f"The filters of this template produced more than {_MAX_WORK} characters. Insert less.")
 
     def add_value(self, value: Json) -> None:
-        """Count a JSON value inserted whole. Raises Fault when large values are inserted too often."""
+        """Count a JSON value inserted whole. Raises CannotInsert when large values are inserted too often."""
         is_small = len(value) < _LONG_STRING if isinstance(value, str) else not isinstance(value, (list, Mapping))
         if is_small:
             return
@@ -93,7 +93,7 @@ class Frame:
             return
         self._room -= _size(value, self._room)
         if self._room < 0:
-            raise Fault(f"The template inserts more than {MAX_OUTPUT} characters of values. Insert less.")
+            raise CannotInsert(f"The template inserts more than {MAX_OUTPUT} characters of values. Insert less.")
 
     def best_text_of(self, number: str) -> Json:
         """What ``[[OUT1]]`` is for "1": the best text of node n1, else of node 1; MISSING when neither ran."""

@@ -1,0 +1,6 @@
+"""HadTavern's templates.
+
+TextLanguage().compile(source).render(scope)   a text with macros
+JsonLanguage().compile(source).render(scope)   a JSON body with macros, by position
+compile_expression(source).evaluate(random)    a formula of SetVars, which has no macros and reads nothing
+"""
