@@ -249,7 +249,7 @@ def _problems(file: Path, catalog: Any) -> Sequence[Problem]:
         document = parse_document(file.read_bytes())
         return (document,) if isinstance(document, Problem) else compile_plan(file.stem, document, catalog).warnings
     except InvalidPipeline as error:
-        return error.problems or (Problem(error.code, error.message),)
+        return error.problems
     except OSError as error:
         return (Problem("file.unreadable", f"The file cannot be read ({error.strerror})."),)
 

@@ -130,3 +130,16 @@ _MAKERS: Mapping[str, Callable[[Incoming], Json]] = {
     "chat": lambda incoming: _chat_or_none(incoming, _chat, {"last_user": "", "messages": []}),
     "incoming": _incoming,
 }
+
+
+def context_paths() -> list[str]:
+    """The dotted paths of an empty request's context."""
+    empty = Incoming("POST", "", "", "", {}, {}, b"", None, None, None, {})
+    return sorted(_paths(MacroContext(empty)))
+
+
+def _paths(value: Mapping[str, Json], prefix: str = "") -> Iterator[str]:
+    for name, item in value.items():
+        yield prefix + name
+        if isinstance(item, Mapping):
+            yield from _paths(item, f"{prefix}{name}.")

@@ -1,7 +1,6 @@
 """Facts about this server for the editor: its settings, its secrets' names, and the names that templates know."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -10,8 +9,7 @@ from agentui import __version__
 from agentui.http.route import Route, answer
 from agentui.http.state import STATE
 from agentui.jsonio import Json
-from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
-from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.settings import Settings
 
 _SECRET_SETTINGS = frozenset({"token", "secret_key"})
@@ -74,19 +72,6 @@ async def list_secrets(request: web.Request) -> web.Response:
 async def get_context_names(request: web.Request) -> web.Response:
     """List the names that every template can read."""
     return answer(ContextNames(list(CONTEXT_NAMES), context_paths()))
-
-
-def context_paths() -> list[str]:
-    """The dotted paths of an empty request's context."""
-    empty = Incoming("POST", "", "", "", {}, {}, b"", None, None, None, {})
-    return sorted(_paths(MacroContext(empty)))
-
-
-def _paths(value: Mapping[str, Json], prefix: str = "") -> Iterator[str]:
-    for name, item in value.items():
-        yield prefix + name
-        if isinstance(item, Mapping):
-            yield from _paths(item, f"{prefix}{name}.")
 
 
 ROUTES = (

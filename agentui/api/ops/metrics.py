@@ -20,7 +20,7 @@ from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, Histogram
 from agentui.http.state import STATE, State
 from agentui.http.workers import is_from_sibling
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.hosts import hosts_of
+from agentui.pipeline.check import hosts_of
 from agentui.upstream.origins import Tally
 
 if TYPE_CHECKING:

@@ -1,14 +1,42 @@
-"""Where a pipeline's document would send keys, before anything else is known of it."""
+"""Checking a pipeline that is still being drawn: nothing is saved, nothing runs."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from agentui.errors import AgentUIError
+from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json
 from agentui.pipeline.node import Catalog
+from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.run import Services
 
 CALLERS_OWN = "the caller's own provider"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with a document and, where nothing is, what it means.
+
+    ``reads`` names for each node those whose OUT it reads, ``order`` the nodes in an order of running. ``hosts`` are where
+    keys would be sent: hosts of literal addresses; an address with macros as its own text.
+    """
+
+    valid: bool
+    problems: tuple[Problem, ...]
+    reads: dict[str, list[str]]
+    order: list[str]
+    hosts: list[str]
+
+
+def check_document(document: Mapping[str, Json], catalog: Catalog, services: Services) -> Verdict:
+    """Check a pipeline document of any shape."""
+    hosts = hosts_of(document, catalog, services)
+    try:
+        plan = compile_plan("document", document, catalog)
+    except InvalidPipeline as error:
+        return Verdict(False, tuple(error.problems), {}, [], hosts)
+    reads = {reader: sorted(read) for reader, read in plan.reads.items()}
+    return Verdict(True, plan.warnings, reads, [node.id for node in plan.nodes], hosts)
 
 
 def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services) -> list[str]:
