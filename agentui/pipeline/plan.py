@@ -64,6 +64,13 @@ class Plan:
     variables: frozenset[str] | None
     warnings: tuple[Problem, ...]
 
+    def before(self, position: int) -> set[int]:
+        """The positions of the nodes that this one waits for, near or far."""
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(self.nodes)))
+        graph.add_edges_from((number, following) for number, node in enumerate(self.nodes) for following in node.feeds)
+        return nx.ancestors(graph, position)
+
 
 def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
     """Check a pipeline document and make its plan.

@@ -1,0 +1,183 @@
+"""What a node would send, shown without sending anything.
+
+Nodes before it that call no model run for real; of those that would, the given results stand in. Nothing here can reach an
+upstream: a node that calls one is only ever asked for its ``preview``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TypeVar
+
+from agentui.chat.deltas import Delta
+from agentui.chat.reply import Reply
+from agentui.chat.request import VendorName
+from agentui.errors import AgentUIError, NotFound
+from agentui.jsonio import Json, dumps, dumps_text, loads
+from agentui.pipeline.answer import Answer
+from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.plan import PlanNode
+from agentui.pipeline.run import Run
+from agentui.templating.core.language import Segment
+from agentui.templating.hadtavern.scope import Scope
+from agentui.vendors.sse import SseEvent
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTrace:
+    """Where the pieces of one rendered field came from; ``pointer`` is the place within a JSON body, null in a text."""
+
+    field: str
+    pointer: str | None
+    segments: list[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the node would send or set, secrets replaced.
+
+    ``bytes`` is the size of the body, ``tokens`` about how many a model would read (null where none would, or nobody can
+    tell). ``warnings`` are sentences, ``missing`` the nodes before it whose results are not
+    known, ``empty`` the macros that inserted nothing, each as ``{"field", "macro"}``.
+    """
+
+    preview: Json
+    bytes: int
+    tokens: int | None
+    warnings: list[str]
+    missing: list[str]
+    empty: list[dict[str, str]]
+    trace: list[FieldTrace]
+
+
+async def preview_node(run: Run, node: str, given: Mapping[str, Json]) -> Json:
+    """What a node would send or set in this run, which nobody executes: a ``Preview`` as JSON.
+
+    ``given`` are results of nodes by id. Raises NotFound where the plan has no such node, and what its templates, and the
+    nodes before it, raise; then with the node's id and type in the details.
+    """
+    target = next((position for position, each in enumerate(run.plan.nodes) if each.id == node), None)
+    if target is None:
+        raise NotFound(f"The pipeline has no node {node!r}.", node=node)
+    missing = await _prepare(run, target, given)
+    return await _show(run, target, missing)
+
+
+async def _prepare(run: Run, target: int, given: Mapping[str, Json]) -> list[str]:
+    """Give every node before the target its OUT; the ids of those whose OUT nobody knows."""
+    missing = []
+    before = run.plan.before(target)
+    for position, node in enumerate(run.plan.nodes):
+        if position not in before or not node.enabled:
+            continue
+        if node.id in given:
+            _set_out(run, node.id, given[node.id])
+        elif node.node.calls_upstream:
+            missing.append(node.id)
+        else:
+            _set_out(run, node.id, await _run_node(run, node))
+    return missing
+
+
+async def _run_node(run: Run, node: PlanNode) -> Json:
+    """The OUT of a node that calls no model."""
+    try:
+        return dict(await node.node.run(NodeContext(run, node.id, node.type, None)))
+    except AgentUIError as error:
+        error.details.setdefault("node", node.id)
+        error.details.setdefault("type", node.type)
+        if not node.may_fail:
+            raise
+        return {"error": {"code": error.code, "message": error.message, "status": error.status}}
+
+
+def _set_out(run: Run, node_id: str, out: Json) -> None:
+    run.out[node_id] = out
+    variables = out.get("vars") if isinstance(out, Mapping) else None
+    if isinstance(variables, Mapping):
+        run.run_vars = {**run.run_vars, **variables}
+
+
+async def _show(run: Run, target: int, missing: list[str]) -> Json:
+    """Ask the node for its preview and tell where the pieces came from: a ``Preview`` as JSON, secrets replaced."""
+    node = run.plan.nodes[target]
+    ear = _DeafAnswer(run.incoming.wants_stream) if target == run.plan.answer else None
+    ctx = _TracingContext(run, node.id, node.type, ear)
+    try:
+        shown = await node.node.preview(ctx)
+    except AgentUIError as error:
+        error.details.setdefault("node", node.id)
+        error.details.setdefault("type", node.type)
+        raise
+    members = dict(shown) if isinstance(shown, Mapping) else {}
+    tokens, body = members.pop("tokens", None), members.get("body")
+    found = Preview(
+        preview=members if isinstance(shown, Mapping) else shown,
+        bytes=0 if body is None else len(dumps(body)),
+        tokens=tokens,
+        warnings=_warnings(run, node.id),
+        missing=missing,
+        empty=ctx.empty(),
+        trace=ctx.traces,
+    )
+    return loads(run.redactor.redact(dumps_text(asdict(found))))
+
+
+def _warnings(run: Run, node_id: str) -> list[str]:
+    """What the check of the pipeline said about this node, and what was noticed while rendering."""
+    warnings = [str(problem) for problem in run.plan.warnings if problem.node == node_id]
+    for event in run.events.items:
+        if event.type == "run.warning" and isinstance(event.data, Mapping) and "message" in event.data:
+            warnings.append(str(event.data["message"]))
+    return list(dict.fromkeys(warnings))
+
+
+class _TracingContext(NodeContext):
+    """A node's context that remembers where the pieces of every rendered field came from."""
+
+    __slots__ = ("traces",)
+
+    def __init__(self, run: Run, node_id: str, node_type: str, answer: Answer | None) -> None:
+        super().__init__(run, node_id, node_type, answer)
+        self.traces: list[FieldTrace] = []
+
+    def render(self, field: TemplateField[V], scope: Scope | None = None) -> V:
+        scope = scope or self.scope()
+        value = super().render(field, scope)
+        if field.template.macros:
+            for pointer, segments in field.template.trace(scope):
+                self.traces.append(FieldTrace(field.name, pointer, segments))
+        return value
+
+    def empty(self) -> list[dict[str, str]]:
+        """The macros that inserted nothing: a name that is missing, or a value that is empty."""
+        return [
+            {"field": trace.field, "macro": segment.macro}
+            for trace in self.traces
+            for segment in trace.segments
+            if segment.macro is not None and segment.text in ("", "null")
+        ]
+
+
+class _DeafAnswer:
+    """Stands where a caller would listen, so that the node knows it answers; nothing is said in a preview."""
+
+    def __init__(self, wants_stream: bool) -> None:
+        self.wants_stream = wants_stream
+
+    def note_dropped(self, names: Sequence[str]) -> None: ...
+
+    def note_headers(self, headers: Mapping[str, str]) -> None: ...
+
+    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None: ...
+
+    async def reply(self, reply: Reply, body: bytes | None = None) -> None: ...
+
+    async def document(self, body: Json) -> None: ...
+
+    async def tokens(self, count: int, *, estimated: bool) -> None: ...
+
+    async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None: ...
+
+    async def text(self, text: str) -> None: ...
