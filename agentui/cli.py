@@ -12,11 +12,11 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from agentui import __version__
+from agentui.api.ops.openapi import build_openapi
 from agentui.demo import start_demo
 from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
-from agentui.http.openapi import build_openapi
 from agentui.jsonio import Json, dumps_pretty
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN

@@ -20,12 +20,12 @@ from pydantic import BaseModel
 
 from agentui import __version__
 from agentui.api.chats import ROUTES as MEMORY_ROUTES
+from agentui.api.ops.openapi import build_openapi
 from agentui.chat.messages import text_message
 from agentui.chats.codes import CODES
 from agentui.cli import _parser
 from agentui.demo import DemoSettings, start_demo
 from agentui.errors import AgentUIError, ApiError
-from agentui.http.openapi import build_openapi
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.pipeline.memory import Tier

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agentui.api.ops.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histogram, route_of
 from agentui.http.state import STATE
-from agentui.http.workers import Family
+from agentui.http.workers import WorkerGroup
 from agentui.jsonio import dumps
 from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings
@@ -245,7 +245,7 @@ async def test_whichever_worker_is_asked_answers_for_all(tmp_path: Path, mock: M
     try:
         with tempfile.TemporaryDirectory() as doors:
             for number in range(2):
-                app = create_app(settings, family=Family(Path(doors), 2, number))
+                app = create_app(settings, group=WorkerGroup(Path(doors), 2, number))
                 listeners.append(Listener(app))
                 port = await listeners[-1].start("127.0.0.1", 0)
                 origin = f"http://127.0.0.1:{port}"

@@ -401,7 +401,7 @@ async def test_the_private_doors_are_private(crew: Crew) -> None:
     [folder] = (crew.server.folder / "tmp").glob("agentui-*")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert sorted(door.name for door in folder.iterdir()) == ["0.sock", "1.sock", "2.sock"]
-    for path in ("/siblings/refresh", "/siblings/thoughts"):
+    for path in ("/workers/refresh", "/workers/thoughts"):
         status, _, body = await crew.call("POST", path, {})
         assert (status, body["error"]["code"]) == (404, "not_found")
 

@@ -1,6 +1,6 @@
 """A route of the editor or the memory: what handles it, what goes in and out, in one place for the router and OpenAPI."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from agentui.documents.document import MAX_FILE_BYTES
 from agentui.errors import BadRequest, WrongContentType
+from agentui.http.keys import SETTINGS
 from agentui.http.reading import read_body
-from agentui.http.state import STATE
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 
 M = TypeVar("M", bound=BaseModel)
@@ -45,6 +45,12 @@ class Route:
     tag: str = "editor"
 
 
+def add_routes(app: web.Application, routes: Iterable[Route]) -> None:
+    """Register routes in their order, which decides between paths that fit alike."""
+    for route in routes:
+        app.router.add_route(route.method, route.path, route.handler)
+
+
 def answer(value: Json, *, status: int = 200, etag: str | None = None) -> web.Response:
     """A JSON answer; dataclasses are written as objects."""
     headers = {"cache-control": "no-store"}
@@ -57,7 +63,7 @@ async def read_json(request: web.Request, limit: int = MAX_FILE_BYTES, parse: Ca
     """The request's JSON, read by ``parse``. Raises WrongContentType, BodyTooLarge, SlowBody, BadRequest."""
     if request.content_type != "application/json":
         raise WrongContentType("The content type must be application/json.")
-    raw = await read_body(request, limit, request.app[STATE].settings.body_timeout)
+    raw = await read_body(request, limit, request.app[SETTINGS].body_timeout)
     try:
         return parse(raw)
     except InvalidJson as error:

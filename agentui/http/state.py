@@ -6,7 +6,7 @@ from aiohttp import web
 
 from agentui.api.ops.telemetry import Telemetry
 from agentui.api.proxy.detached import Unattended
-from agentui.http.workers import Siblings
+from agentui.http.workers import Workers
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
@@ -36,7 +36,7 @@ class State:
     store_health: StoreHealth
     turns: TurnService
     owner: str
-    siblings: Siblings
+    workers: Workers
     telemetry: Telemetry
     unattended: Unattended
     in_flight: int = 0

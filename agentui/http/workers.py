@@ -1,9 +1,9 @@
 """The other workers of this server, as one of them sees it.
 
-    caller -> any worker --- private door ---> the worker that has the run
+    caller -> any worker --- Unix socket ---> the worker that has the run
 
 Every worker keeps its own runs, so a request about one is passed to the worker that has it, whose number the run's id ends
-with; lists are put together of what each worker says. The doors are Unix sockets in a folder that no other user can enter.
+with; lists are put together of what each worker says. The sockets are in a folder that no other user can enter.
 What comes through one is answered by that worker alone.
 """
 
@@ -24,14 +24,14 @@ from agentui.ids import new_id
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.upstream.http.request import FRAMING
 
-REFRESH = "/siblings/refresh"
-THOUGHTS = "/siblings/thoughts"
-"""What siblings POST to each other."""
+REFRESH = "/workers/refresh"
+THOUGHTS = "/workers/thoughts"
+"""What workers POST to each other."""
 
 ASK_SECONDS = 5.0
-"""How long a sibling may take for an answer of its own."""
+"""How long another worker may take for an answer of its own."""
 RETRY_SECONDS = 0.5
-"""The pause before a sibling that is away is followed again."""
+"""The pause before a worker that is away is followed again."""
 
 _HOP_BY_HOP = FRAMING - {"host"}
 """Headers of one connection (RFC 9110, 7.6.1); lengths are counted anew."""
@@ -40,34 +40,34 @@ log = logging.getLogger("agentui.serving.supervisor")
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """The workers of one server: ``size`` of them, this one being ``number`` (from 0). ``folder`` holds their doors."""
+class WorkerGroup:
+    """The workers of one server: ``size`` of them, this one being ``number`` (from 0). ``folder`` holds their sockets."""
 
     folder: Path
     size: int
     number: int
 
-    def door(self, number: int) -> Path:
+    def socket_of(self, number: int) -> Path:
         """The socket of one worker."""
         return self.folder / f"{number}.sock"
 
 
-class Siblings:
-    """The other workers. A server of one process has none (``family`` None): then nothing here does anything.
+class Workers:
+    """The other workers. A server of one process has none (``group`` None): then nothing here does anything.
 
-    ``token`` is the server's own access token, which siblings ask each other for as they ask everybody. A caller may leave
+    ``token`` is the server's own access token, which workers ask each other for as they ask everybody. A caller may leave
     a relayed answer unread for ``write_timeout`` seconds.
     """
 
-    def __init__(self, family: Family | None, *, token: str | None, write_timeout: float) -> None:
-        self._family = family
+    def __init__(self, group: WorkerGroup | None, *, token: str | None, write_timeout: float) -> None:
+        self._group = group
         self._write_timeout = write_timeout
         self._headers = {"x-agentui-token": token} if token is not None else {}
         self._sessions: dict[int, aiohttp.ClientSession] = {}
 
-    async def __aenter__(self) -> "Siblings":
+    async def __aenter__(self) -> "Workers":
         for number in self.numbers:
-            connector = aiohttp.UnixConnector(path=str(self._door_of(number)), limit=0)
+            connector = aiohttp.UnixConnector(path=str(self._socket_of(number)), limit=0)
             # Bodies pass as they are: whoever wrote them says how they are compressed.
             self._sessions[number] = aiohttp.ClientSession(
                 "http://localhost", connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
@@ -83,36 +83,36 @@ class Siblings:
     @property
     def own(self) -> int:
         """This worker's number."""
-        return self._family.number if self._family is not None else 0
+        return self._group.number if self._group is not None else 0
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the others."""
-        if self._family is None:
+        if self._group is None:
             return ()
-        return tuple(number for number in range(self._family.size) if number != self._family.number)
+        return tuple(number for number in range(self._group.size) if number != self._group.number)
 
     @property
-    def door(self) -> Path | None:
-        """This worker's own door."""
-        return self._door_of(self._family.number) if self._family is not None else None
+    def socket(self) -> Path | None:
+        """Where this worker listens for the others."""
+        return self._socket_of(self._group.number) if self._group is not None else None
 
     def new_run_id(self) -> str:
         """An id for a run of this worker: sortable by time, and it ends with the worker's number where there are several."""
         id = new_id("run")
-        return id if self._family is None else f"{id}-{self._family.number}"
+        return id if self._group is None else f"{id}-{self._group.number}"
 
-    def keeper_of(self, run: str) -> int | None:
-        """The number of the sibling that has the run of this id; None where it is this worker's, or nobody's."""
+    def owner_of(self, run: str) -> int | None:
+        """The number of the other worker that has the run of this id; None where it is this worker's, or nobody's."""
         number = run.rpartition("-")[2]
         if len(number) > 3 or not number.isascii() or not number.isdigit() or int(number) not in self.numbers:
             return None
         return int(number)
 
     async def relay(self, request: web.Request, number: int, body: bytes | None = None) -> web.StreamResponse:
-        """Let a sibling answer this request, as if the caller had reached it. ``body`` replaces one that has been read.
+        """Let another worker answer this request, as if the caller had reached it. ``body`` replaces one that has been read.
 
-        Raises NotFound where the sibling is away: what it had went with it.
+        Raises NotFound where that one is away: what it had went with it.
         """
         headers = [(name, value) for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP]
         if body is None and request.can_read_body:
@@ -132,18 +132,19 @@ class Siblings:
             raise NotFound("The worker that had this run has stopped; its runs are gone.") from None
 
     async def ask_all(self, path_and_query: str) -> list[Json]:
-        """What each sibling answers to a GET, as JSON. One that is away, or busy for too long, is left out."""
+        """What each other worker answers to a GET, as JSON. One that is away, or busy for too long, is left out."""
         answers = await asyncio.gather(*(self._ask(number, "GET", path_and_query) for number in self.numbers))
         return [answer for answer in answers if answer is not None]
 
-    async def tell_all(self, path: str, body: bytes = b"") -> None:
-        """POST to each sibling, and wait until it has taken it in. One that is away need not know."""
+    async def post_all(self, path: str, body: bytes = b"") -> None:
+        """POST to each other worker, and wait until it has taken it in. One that is away need not know."""
         await asyncio.gather(*(self._ask(number, "POST", path, body) for number in self.numbers))
 
     async def follow(self, number: int, path_and_query: str, last: str | None) -> AsyncGenerator[bytes, None]:
-        """The events of a sibling's stream from behind the id ``last``: whole ones, as they arrive together, without comments.
+        """The events of another worker's stream from behind the id ``last``: whole ones, as they arrive together, and no
+        comments.
 
-        Raises aiohttp.ClientError when the sibling is away or its stream breaks.
+        Raises aiohttp.ClientError when that worker is away or its stream breaks.
         """
         headers = {**self._headers, **({"last-event-id": last} if last is not None else {})}
         timeout = aiohttp.ClientTimeout(total=None)
@@ -157,7 +158,7 @@ class Siblings:
                     yield b"".join(told)
 
     async def _pass_on(self, request: web.Request, answer: aiohttp.ClientResponse) -> web.StreamResponse:
-        """The sibling's answer to the caller, piece by piece. One that breaks off is broken off here too."""
+        """The other worker's answer to the caller, piece by piece. One that breaks off is broken off here too."""
         headers: LooseHeaders = [(name, value) for name, value in answer.headers.items() if name.lower() not in _HOP_BY_HOP]
         response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
         if answer.content_length is not None:
@@ -172,9 +173,9 @@ class Siblings:
                 request.transport.abort()
         return response
 
-    def _door_of(self, number: int) -> Path:
-        assert self._family is not None
-        return self._family.door(number)
+    def _socket_of(self, number: int) -> Path:
+        assert self._group is not None
+        return self._group.socket_of(number)
 
     async def _ask(self, number: int, method: str, path_and_query: str, body: bytes = b"") -> Json:
         timeout = aiohttp.ClientTimeout(total=ASK_SECONDS)
@@ -194,9 +195,12 @@ class Siblings:
         return None
 
 
-def is_from_sibling(request: web.BaseRequest) -> bool:
-    """True for what came through the private door."""
+def is_from_worker(request: web.BaseRequest) -> bool:
+    """True for what another worker sent, through this one's socket."""
     if request.transport is None:
         return False
     connection = request.transport.get_extra_info("socket")
     return connection is not None and hasattr(socket, "AF_UNIX") and connection.family == socket.AF_UNIX
+
+
+WORKERS: web.AppKey[Workers] = web.AppKey("workers", Workers)

@@ -11,22 +11,25 @@ from typing import Any
 from aiohttp import web
 from aiohttp.base_protocol import BaseProtocol
 
-from agentui import __version__
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.editor import add_editor_routes
+from agentui.api.keys import CATALOG, HISTORY, PIPELINES, PRESETS, SERVICES, STORE, STORE_HEALTH, TURNS
+from agentui.api.ops.health import health, ready
 from agentui.api.ops.metrics import metrics
-from agentui.api.ops.readiness import ready
-from agentui.api.ops.telemetry import Telemetry
-from agentui.api.ops.workers import add_door_routes
+from agentui.api.ops.openapi import openapi
+from agentui.api.ops.telemetry import TELEMETRY, Telemetry
+from agentui.api.ops.workers import add_worker_routes
 from agentui.api.proxy.detached import Unattended
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.errors import ServerStopping
 from agentui.files import SharedLock
 from agentui.http.guard import add_own_headers, guard, meet_expectations
+from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.pages import add_page_routes
+from agentui.http.route import add_routes
 from agentui.http.state import STATE, State
-from agentui.http.workers import THOUGHTS, Family, Siblings
+from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jsonio import dumps
 from agentui.pipeline.continuity import Continuity
@@ -58,27 +61,31 @@ def create_app(
     named_origins: Mapping[str, str] = NOTHING,
     secret_env: Mapping[str, str] = NOTHING,
     default_active: str = "default",
-    family: Family | None = None,
+    group: WorkerGroup | None = None,
 ) -> web.Application:
     """The whole server as an application; it loads files and opens connections when it starts.
 
     ``named_origins`` are addresses that a base_url may call by a word (``demo``), ``secret_env`` the environment's
-    ``AGENTUI_SECRET_*``, ``default_active`` the pipeline that answers until somebody activates another. ``family`` are the
+    ``AGENTUI_SECRET_*``, ``default_active`` the pipeline that answers until somebody activates another. ``group`` are the
     workers of one server, where this is one of several: somebody else has locked the data folder for all of them.
     """
     app = web.Application(middlewares=[guard], client_max_size=settings.max_body)
-    state = _make_state(settings, named_origins, secret_env, default_active, family)
+    state = _make_state(settings, named_origins, secret_env, default_active, group)
     app[STATE] = state
+    app[SETTINGS], app[REDACTOR] = settings, state.redactor
+    app[CATALOG], app[SERVICES], app[HISTORY] = state.catalog, state.services, state.history
+    app[PIPELINES], app[PRESETS] = state.pipelines, state.presets
+    app[STORE], app[STORE_HEALTH], app[TURNS] = state.store, state.store_health, state.turns
+    app[WORKERS], app[TELEMETRY] = state.workers, state.telemetry
     app.on_response_prepare.append(add_own_headers)
     app.cleanup_ctx.append(_live)
     add_proxy_routes(app)
     add_model_routes(app)
     add_editor_routes(app)
-    for route in CHAT_ROUTES:
-        app.router.add_route(route.method, route.path, route.handler)
+    add_routes(app, CHAT_ROUTES)
     add_page_routes(app)
-    if family is not None:
-        add_door_routes(app)
+    if group is not None:
+        add_worker_routes(app)
     app.router.add_get("/health", health)
     app.router.add_get("/ready", ready)
     app.router.add_get("/metrics", metrics)
@@ -91,7 +98,7 @@ def _make_state(
     named_origins: Mapping[str, str],
     secret_env: Mapping[str, str],
     default_active: str,
-    family: Family | None,
+    group: WorkerGroup | None,
 ) -> State:
     redactor = Redactor()
     if settings.token is not None:
@@ -100,7 +107,7 @@ def _make_state(
     for complaint in complaints:
         log.warning("%s", complaint)
     token = settings.token.get_secret_value() if settings.token is not None else None
-    siblings = Siblings(family, token=token, write_timeout=settings.write_timeout)
+    workers = Workers(group, token=token, write_timeout=settings.write_timeout)
     services = Services(
         vendors=make_vendors(),
         upstream=Upstream(
@@ -110,7 +117,7 @@ def _make_state(
             max_in_flight=settings.max_per_origin,
         ),
         secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
-        continuity=Continuity(partial(siblings.tell_all, THOUGHTS) if siblings.numbers else None),
+        continuity=Continuity(partial(workers.post_all, THOUGHTS) if workers.numbers else None),
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
         max_event=settings.max_event,
         max_reply=settings.max_reply,
@@ -118,9 +125,9 @@ def _make_state(
     )
     owner = new_id("server")
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
-    store = make_store(url, settings.data, is_shared=family is not None)
+    store = make_store(url, settings.data, is_shared=group is not None)
     # Several workers change the same files.
-    lock = SharedLock(settings.data / "documents.lock") if family is not None else None
+    lock = SharedLock(settings.data / "documents.lock") if group is not None else None
     return State(
         settings=settings,
         catalog=catalog,
@@ -133,7 +140,7 @@ def _make_state(
         store=store,
         store_health=StoreHealth(store),
         owner=owner,
-        siblings=siblings,
+        workers=workers,
         telemetry=Telemetry(settings, owner),
         unattended=Unattended(),
         turns=TurnService(
@@ -155,7 +162,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
     state.pipelines.load()
     state.presets.load()
     state.turns.start()
-    async with state.services.upstream, state.siblings:
+    async with state.services.upstream, state.workers:
         watchers = [asyncio.create_task(library.watch()) for library in (state.pipelines, state.presets)]
         try:
             yield
@@ -169,34 +176,6 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
             await state.store_health.stop()
             await state.turns.close()
             await state.store.close()
-
-
-async def health(request: web.Request) -> web.Response:
-    """Say that the server is up, and what it would run."""
-    state = request.app[STATE]
-    store = state.store.status
-    body = {
-        "status": "ok",
-        "version": __version__,
-        "active_pipeline": next((entry.id for entry in state.pipelines.entries() if state.pipelines.is_active(entry.id)), None),
-        "in_flight": state.in_flight,
-        # Anybody may ask, so no path and no reason: those are in the log.
-        "store": {name: store[name] for name in ("engine", "open", "read_only", "full")},
-    }
-    return web.Response(body=dumps(body), content_type="application/json")
-
-
-async def openapi(request: web.Request) -> web.Response:
-    """The OpenAPI document of every route."""
-    document = await asyncio.to_thread(_document, request.app[STATE].settings)
-    return web.Response(body=document, content_type="application/json")
-
-
-def _document(settings: Settings) -> bytes:
-    # It describes the memory's routes, so it loads them all: only for who asks.
-    from agentui.http.openapi import build_openapi
-
-    return dumps(build_openapi(settings))
 
 
 KEEP_ALIVE = 15.0
@@ -311,7 +290,7 @@ class Listener:
     async def start(self, host: str, port: int, *, reuse_port: bool = False) -> int:
         """Load everything and listen; returns the port. Raises OSError when the port is busy.
 
-        A worker opens its door to the other workers too.
+        A worker listens for the other workers too.
         """
         await self._runner.setup()
         manager = self._runner.server
@@ -324,8 +303,8 @@ class Listener:
             return _Protocol(self._connections, manager, loop, self._keep_alive)
 
         try:
-            if state.siblings.door is not None:
-                self._servers.append(await loop.create_unix_server(connection, state.siblings.door))
+            if state.workers.socket is not None:
+                self._servers.append(await loop.create_unix_server(connection, state.workers.socket))
             server = await loop.create_server(connection, host, port, backlog=4096, reuse_port=reuse_port or None)
             self._servers.append(server)
         except OSError:

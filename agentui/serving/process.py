@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentui.http.state import STATE
-from agentui.http.workers import Family
+from agentui.http.workers import WorkerGroup
 from agentui.logs import set_up_logging
 from agentui.serving.application import Listener, create_app
 from agentui.settings import Settings, secret_environment
@@ -86,19 +86,19 @@ async def serve_until(
     *,
     named_origins: Mapping[str, str] = NOTHING,
     active: str = "default",
-    family: Family | None = None,
+    group: WorkerGroup | None = None,
 ) -> None:
     """Serve until ``stop`` says so; ``wait_for`` is then told how many requests are still under way.
 
-    One of a ``family`` shares its port with the others.
+    One of a ``group`` shares its port with the others.
     """
     secret_env = secret_environment()
-    app = create_app(settings, named_origins=named_origins, secret_env=secret_env, default_active=active, family=family)
+    app = create_app(settings, named_origins=named_origins, secret_env=secret_env, default_active=active, group=group)
     state = app[STATE]
     set_up_logging(state.redactor, settings)
     listener = Listener(app, stop_seconds=settings.stop_timeout)
     try:
-        port = await listener.start(settings.host, settings.port, reuse_port=family is not None)
+        port = await listener.start(settings.host, settings.port, reuse_port=group is not None)
     except OSError as error:
         raise cannot_listen(settings, error) from error
     greet(port)

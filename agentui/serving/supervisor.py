@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentui.errors import AgentUIError
-from agentui.http.workers import Family
+from agentui.http.workers import WorkerGroup
 from agentui.logs import set_up_logging
 from agentui.redaction import Redactor
 from agentui.serving.process import Refusal, StopSignals, cannot_listen, run, serve_until, tell_waiting
@@ -170,8 +170,8 @@ class Supervisor:
     async def _run(self, number: int) -> SpawnProcess:
         """One worker's life, from its start to its end."""
         reports, theirs = _SPAWN.Pipe(duplex=False)
-        family = Family(self._folder, self._settings.workers, number)
-        process = self._processes[number] = _SPAWN.Process(target=work, args=(self._settings, family, theirs))
+        group = WorkerGroup(self._folder, self._settings.workers, number)
+        process = self._processes[number] = _SPAWN.Process(target=work, args=(self._settings, group, theirs))
         process.start()
         theirs.close()
         loop = asyncio.get_running_loop()
@@ -246,16 +246,16 @@ def _end_of(process: SpawnProcess) -> str:
     return f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
 
 
-def work(settings: Settings, family: Family, reports: "Connection[Report, object]") -> None:
+def work(settings: Settings, group: WorkerGroup, reports: "Connection[Report, object]") -> None:
     """One worker's whole life, in a process of its own. Exits with 1 after a line in the log where it cannot serve."""
     try:
-        run(_work(settings, family, reports))
+        run(_work(settings, group, reports))
     except (Refusal, AgentUIError) as error:
-        log.error("Worker %d cannot serve: %s", family.number, error)
+        log.error("Worker %d cannot serve: %s", group.number, error)
         sys.exit(1)
 
 
-async def _work(settings: Settings, family: Family, reports: "Connection[Report, object]") -> None:
+async def _work(settings: Settings, group: WorkerGroup, reports: "Connection[Report, object]") -> None:
     stop = StopSignals()
     # Ctrl+C reaches every process of a terminal; the supervisor says what it means.
     stop.listen(keyboard=False)
@@ -268,7 +268,7 @@ async def _work(settings: Settings, family: Family, reports: "Connection[Report,
         settings,
         lambda port: reports.send(("ready", port)),
         lambda _, requests: _tell(reports, ("waiting", requests)),
-        family=family,
+        group=group,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agentui.api.editor.changes import FEED, KEPT
-from agentui.api.editor.templates import GALLERY, SHIPPED
+from agentui.api.editor.facts import GALLERY, SHIPPED
 from agentui.jsonio import Json, dumps, loads
 from tests.api.editor_client import BROKEN, Editor, editing, say
 from tests.conftest import ROOT, Server, StartServer

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from agentui.http.openapi import build_openapi, first_sentence
+from agentui.api.ops.openapi import build_openapi, first_sentence
 from agentui.jsonio import Json
 from agentui.serving.application import create_app
 from agentui.settings import Settings

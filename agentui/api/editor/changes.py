@@ -8,12 +8,14 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from agentui.api.editor.streams import send_events, sse_event
+from agentui.api.keys import PIPELINES, PRESETS
 from agentui.documents.folder import FolderLibrary
 from agentui.errors import NotFound
+from agentui.http.events import send_events, sse_event
 from agentui.http.route import EVENT_STREAM, Route
-from agentui.http.state import STATE, State
 from agentui.ids import new_id
+from agentui.pipeline.library import PipelineLibrary
+from agentui.presets import PresetLibrary
 
 KEPT = 256
 """How many changes a reader may miss before it is told to read everything anew."""
@@ -38,8 +40,8 @@ class Change:
 class ChangeFeed:
     """The last changes, numbered, for any number of readers. Changes may come from any thread."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, pipelines: PipelineLibrary, presets: PresetLibrary) -> None:
+        self._pipelines = pipelines
         self._name = new_id("changes")
         self._loop = asyncio.get_running_loop()
         self._recent: deque[Change] = deque(maxlen=KEPT)
@@ -47,8 +49,8 @@ class ChangeFeed:
         self._news = asyncio.Event()
         self._is_closed = False
         self._active = self._active_now()
-        state.pipelines.subscribe(self._hear_pipelines)
-        state.presets.subscribe(lambda ids: self._hear("preset", state.presets, ids))
+        pipelines.subscribe(self._receive_pipelines)
+        presets.subscribe(lambda ids: self._receive("preset", presets, ids))
 
     def close(self) -> None:
         """The server stops: let every reader end."""
@@ -81,20 +83,20 @@ class ChangeFeed:
         return sse_event(f"{self._name}-{position}", "change", shown)
 
     def _position(self, last: str | None) -> int | None:
-        """How many changes the reader of this id has heard; None where the id is not one of ours."""
+        """How many changes the reader of this id has received; None where the id is not one of ours."""
         name, _, number = (last or "").rpartition("-")
         if name != self._name or not number.isascii() or not number.isdigit():
             return None
         return min(int(number[:15]), self._count)
 
-    def _hear_pipelines(self, ids: frozenset[str]) -> None:
-        self._hear("pipeline", self._state.pipelines, ids)
+    def _receive_pipelines(self, ids: frozenset[str]) -> None:
+        self._receive("pipeline", self._pipelines, ids)
         active = self._active_now()
         if active != self._active:
             self._active = active
             self._put(Change("active", active))
 
-    def _hear(self, kind: Kind, library: FolderLibrary[Any], ids: frozenset[str]) -> None:
+    def _receive(self, kind: Kind, library: FolderLibrary[Any], ids: frozenset[str]) -> None:
         for id in sorted(ids):
             if id in library:
                 entry = library.entry(id)
@@ -104,7 +106,7 @@ class ChangeFeed:
 
     def _active_now(self) -> str | None:
         try:
-            return self._state.pipelines.active
+            return self._pipelines.active
         except NotFound:
             return None
 
@@ -117,7 +119,7 @@ class ChangeFeed:
     def _take(self, change: Change) -> None:
         self._recent.append(change)
         self._count += 1
-        # Those who wait hear of it; those who come later wait for the next one.
+        # Those who wait receive it; those who come later wait for the next one.
         self._news.set()
         self._news = asyncio.Event()
 
@@ -127,7 +129,7 @@ FEED: web.AppKey[ChangeFeed] = web.AppKey("changes", ChangeFeed)
 
 async def open_feed(app: web.Application) -> None:
     """Begin to listen, when the libraries have been loaded."""
-    app[FEED] = ChangeFeed(app[STATE])
+    app[FEED] = ChangeFeed(app[PIPELINES], app[PRESETS])
 
 
 async def stream_changes(request: web.Request) -> web.StreamResponse:

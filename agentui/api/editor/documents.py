@@ -1,25 +1,28 @@
-"""What pipelines and presets have in common over HTTP: documents with ETags and versions.
+"""Pipelines and presets over HTTP: documents with ETags and versions, read, saved, renamed, removed and activated.
 
 Saving needs ``If-Match`` with the ETag that was read (``*``: whatever is there), or ``If-None-Match: *`` for a new one.
 A document that was read, changed by somebody else, and saved meets 412 with the current one in the error's details.
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, Field
 
+from agentui.api.keys import PIPELINES, PRESETS
 from agentui.documents.document import MAX_FILE_BYTES, Entry
-from agentui.documents.folder import FolderLibrary
-from agentui.documents.versions import MAX_VERSION_NAME, Version
-from agentui.errors import Problem
-from agentui.http.route import Route, answer, read_json, read_model, whole_number
-from agentui.jsonio import Json
+from agentui.documents.versions import Version
+from agentui.http.route import Handler, Route, answer, read_json, read_model, whole_number
+from agentui.http.workers import REFRESH, WORKERS
+from agentui.pipeline.plan import Plan
+from agentui.pipeline.spec import PipelineSpec
+from agentui.presets import Preset
+from agentui.schemas.editor import DocumentLine, DocumentState, NewId, VersionName, VersionState
 
-Library = FolderLibrary[Any]
+LibraryKey = web.AppKey[Any]
+"""The key of a library of documents of any kind."""
 
 SAVE_HEADERS = {
     "If-Match": "The ETag of what is replaced; * replaces whatever is there.",
@@ -32,69 +35,80 @@ RENAME_HEADERS = {"If-Match": "The ETag of what is renamed, or *."}
 _BODY_LIMIT = MAX_FILE_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentLine:
-    """A document in a list. ``modified`` is milliseconds since 1970."""
-
-    id: str
-    name: str
-    description: str
-    etag: str
-    valid: bool
-    active: bool
-    problem_count: int
-    modified: int
+async def list_pipelines(request: web.Request) -> web.Response:
+    """List the pipelines."""
+    library = request.app[PIPELINES]
+    return answer([_line(entry, active=library.is_active(entry.id)) for entry in library.entries()])
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentState:
-    """A document and how it fares.
-
-    ``document`` is null where the file is no JSON object; ``text`` is then what stands in it. ``serving`` is the ETag of
-    the version that serves, which is an earlier one while this one has problems; ``notice`` says so in a sentence.
-    """
-
-    id: str
-    etag: str
-    modified: int
-    valid: bool
-    active: bool
-    document: dict[str, Json] | None
-    text: str | None
-    problems: tuple[Problem, ...]
-    serving: str | None
-    notice: str | None
+async def get_pipeline(request: web.Request) -> web.Response:
+    """Read a pipeline with its problems; the ETag is for saving."""
+    return _pipeline(request, request.app[PIPELINES].entry(request.match_info["id"]))
 
 
-@dataclass(frozen=True, slots=True)
-class VersionState:
-    """A kept version with its document. ``time`` is milliseconds since 1970, ``size`` bytes."""
-
-    number: int
-    time: int
-    etag: str
-    name: str
-    size: int
-    document: dict[str, Json]
+async def put_pipeline(request: web.Request) -> web.Response:
+    """Save a pipeline as it is given, problems and all. One with problems does not serve: the last good version goes on."""
+    entry, status = await _save(request, PIPELINES)
+    return _pipeline(request, entry, status)
 
 
-class VersionName(BaseModel):
-    """A version's name; "" takes it away."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    name: str = Field(max_length=MAX_VERSION_NAME)
+async def delete_pipeline(request: web.Request) -> web.Response:
+    """Remove a pipeline; its versions stay. The active one cannot be removed."""
+    return await _delete(request, PIPELINES)
 
 
-class NewId(BaseModel):
-    """The id that a document gets."""
+async def activate_pipeline(request: web.Request) -> web.Response:
+    """Let this pipeline serve callers who name none; it must have no problems."""
+    library, id = request.app[PIPELINES], request.match_info["id"]
+    await asyncio.to_thread(library.activate, id)
+    return _pipeline(request, library.entry(id))
 
-    model_config = ConfigDict(extra="forbid", strict=True)
 
-    id: str
+async def rename_pipeline(request: web.Request) -> web.Response:
+    """Give a pipeline another id; its versions go with it, and the active one stays active."""
+    named = await read_model(request, NewId)
+    rename, id = request.app[PIPELINES].rename, request.match_info["id"]
+    return _pipeline(request, await asyncio.to_thread(rename, id, named.id, request.headers.get("If-Match")))
 
 
-def line(entry: Entry[Any], *, active: bool = False) -> DocumentLine:
+async def list_presets(request: web.Request) -> web.Response:
+    """List the presets."""
+    return answer([_line(entry) for entry in request.app[PRESETS].entries()])
+
+
+async def get_preset(request: web.Request) -> web.Response:
+    """Read a preset with its problems; the ETag is for saving."""
+    return _state(request.app[PRESETS].entry(request.match_info["id"]))
+
+
+async def put_preset(request: web.Request) -> web.Response:
+    """Save a preset as it is given."""
+    entry, status = await _save(request, PRESETS)
+    return _state(entry, status=status)
+
+
+async def delete_preset(request: web.Request) -> web.Response:
+    """Remove a preset; its versions stay."""
+    return await _delete(request, PRESETS)
+
+
+async def _save(request: web.Request, key: LibraryKey) -> tuple[Entry[Any], int]:
+    """Write the document in the body; the entry, and 201 where it is new."""
+    library, id = request.app[key], request.match_info["id"]
+    document = await read_json(request, _BODY_LIMIT)
+    is_new = id not in library
+    entry = await asyncio.to_thread(
+        library.save, id, document, request.headers.get("If-Match"), request.headers.get("If-None-Match")
+    )
+    return entry, 201 if is_new else 200
+
+
+async def _delete(request: web.Request, key: LibraryKey) -> web.Response:
+    await asyncio.to_thread(request.app[key].delete, request.match_info["id"], request.headers.get("If-Match"))
+    return web.Response(status=204)
+
+
+def _line(entry: Entry[Any], *, active: bool = False) -> DocumentLine:
     """An entry as a list shows it."""
     return DocumentLine(
         id=entry.id,
@@ -108,9 +122,13 @@ def line(entry: Entry[Any], *, active: bool = False) -> DocumentLine:
     )
 
 
-def state_of(entry: Entry[Any], *, active: bool = False) -> DocumentState:
+def _pipeline(request: web.Request, entry: Entry[Plan], status: int = 200) -> web.Response:
+    return _state(entry, active=request.app[PIPELINES].is_active(entry.id), status=status)
+
+
+def _state(entry: Entry[Any], *, active: bool = False, status: int = 200) -> web.Response:
     """An entry in full."""
-    return DocumentState(
+    state = DocumentState(
         id=entry.id,
         etag=entry.etag,
         modified=entry.modified,
@@ -122,6 +140,7 @@ def state_of(entry: Entry[Any], *, active: bool = False) -> DocumentState:
         serving=entry.good.etag if entry.good else None,
         notice=_notice(entry),
     )
+    return answer(state, status=status, etag=entry.etag)
 
 
 def _notice(entry: Entry[Any]) -> str | None:
@@ -132,47 +151,24 @@ def _notice(entry: Entry[Any]) -> str | None:
     return "This version has problems, so the last good version before it goes on serving."
 
 
-async def save(request: web.Request, library: Library) -> tuple[Entry[Any], int]:
-    """Write the document in the body; the entry, and 201 where it is new."""
-    id = request.match_info["id"]
-    document = await read_json(request, _BODY_LIMIT)
-    is_new = id not in library
-    entry = await asyncio.to_thread(
-        library.save, id, document, request.headers.get("If-Match"), request.headers.get("If-None-Match")
-    )
-    return entry, 201 if is_new else 200
-
-
-async def rename(request: web.Request, library: Library) -> Entry[Any]:
-    """Give a document the id in the body."""
-    named = await read_model(request, NewId)
-    return await asyncio.to_thread(library.rename, request.match_info["id"], named.id, request.headers.get("If-Match"))
-
-
-async def delete(request: web.Request, library: Library) -> web.Response:
-    """Remove a document."""
-    await asyncio.to_thread(library.delete, request.match_info["id"], request.headers.get("If-Match"))
-    return web.Response(status=204)
-
-
-def version_routes(path: str, library_of: Callable[[web.Request], Library]) -> tuple[Route, ...]:
+def _version_routes(path: str, library: LibraryKey) -> tuple[Route, ...]:
     """The routes of the kept versions of the documents at ``path``, which names one by ``{id}``."""
 
     async def list_versions(request: web.Request) -> web.Response:
         """List the kept versions, newest first."""
-        return answer(await asyncio.to_thread(library_of(request).versions, request.match_info["id"]))
+        return answer(await asyncio.to_thread(request.app[library].versions, request.match_info["id"]))
 
     async def get_version(request: web.Request) -> web.Response:
         """Read one version; saving its document restores it."""
         number = _number(request)
-        kept, document = await asyncio.to_thread(library_of(request).version, request.match_info["id"], number)
+        kept, document = await asyncio.to_thread(request.app[library].version, request.match_info["id"], number)
         return answer(VersionState(kept.number, kept.time, kept.etag, kept.name, kept.size, document))
 
     async def name_version(request: web.Request) -> web.Response:
         """Name a version, which keeps it for good."""
         named = await read_model(request, VersionName)
         name, number = named.name.strip(), _number(request)
-        kept: Version = await asyncio.to_thread(library_of(request).name_version, request.match_info["id"], number, name)
+        kept: Version = await asyncio.to_thread(request.app[library].name_version, request.match_info["id"], number, name)
         return answer(kept)
 
     naming = f"{path}/versions/{{number}}/name"
@@ -185,3 +181,57 @@ def version_routes(path: str, library_of: Callable[[web.Request], Library]) -> t
 
 def _number(request: web.Request) -> int:
     return whole_number(request.match_info["number"], "number", least=1)
+
+
+def _known_to_all(route: Route) -> Route:
+    """The same route; what it changes is known to every worker before the answer leaves."""
+    if route.method == "GET":
+        return route
+
+    @wraps(route.handler)
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = await route.handler(request)
+        await request.app[WORKERS].post_all(REFRESH)
+        return response
+
+    handler: Handler = handle
+    return replace(route, handler=handler)
+
+
+_PIPELINE = "/api/pipelines/{id}"
+_PRESET = "/api/presets/{id}"
+_SAVE_ERRORS = (400, 409, 412, 413, 415, 428, 507)
+
+ROUTES = tuple(
+    _known_to_all(route)
+    for route in (
+        Route("GET", "/api/pipelines", list_pipelines, answer=list[DocumentLine]),
+        Route("GET", _PIPELINE, get_pipeline, answer=DocumentState, errors=(404,)),
+        Route(
+            "PUT",
+            _PIPELINE,
+            put_pipeline,
+            answer=DocumentState,
+            body=PipelineSpec,
+            headers=SAVE_HEADERS,
+            errors=_SAVE_ERRORS,
+        ),
+        Route("DELETE", _PIPELINE, delete_pipeline, status=204, headers=DELETE_HEADERS, errors=(404, 409, 412, 428, 507)),
+        Route("POST", f"{_PIPELINE}/activate", activate_pipeline, answer=DocumentState, errors=(404, 422, 507)),
+        Route(
+            "POST",
+            f"{_PIPELINE}/rename",
+            rename_pipeline,
+            answer=DocumentState,
+            body=NewId,
+            headers=RENAME_HEADERS,
+            errors=(400, 404, 409, 412, 415, 428, 507),
+        ),
+        *_version_routes(_PIPELINE, PIPELINES),
+        Route("GET", "/api/presets", list_presets, answer=list[DocumentLine]),
+        Route("GET", _PRESET, get_preset, answer=DocumentState, errors=(404,)),
+        Route("PUT", _PRESET, put_preset, answer=DocumentState, body=Preset, headers=SAVE_HEADERS, errors=_SAVE_ERRORS),
+        Route("DELETE", _PRESET, delete_preset, status=204, headers=DELETE_HEADERS, errors=(404, 412, 428, 507)),
+        *_version_routes(_PRESET, PRESETS),
+    )
+)

@@ -1,56 +1,79 @@
-"""Facts about this server for the editor: its settings, its secrets' names, and the names that templates know."""
+"""Facts about this server that the editor draws with: node types, the gallery, settings, secrets' names, and the names that
+templates know."""
 
 import asyncio
-from dataclasses import dataclass
+from pathlib import Path
 
 from aiohttp import web
 
 from agentui import __version__
+from agentui.api.keys import CATALOG, PIPELINES, PRESETS, SERVICES
+from agentui.documents.document import parse_document
+from agentui.errors import Problem
+from agentui.http.keys import SETTINGS
 from agentui.http.route import Route, answer
-from agentui.http.state import STATE
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, context_paths
+from agentui.schemas.editor import ContextNames, NodeType, SecretLine, SettingsState, Template
 from agentui.settings import Settings
+from agentui.shipped import shipped
+
+GALLERY = shipped("pipelines")
+SHIPPED = (
+    "default",
+    "system-prompt",
+    "raw-forward",
+    "local-model",
+    "openai-to-claude",
+    "openai-to-gemini",
+    "translate-then-answer",
+    "two-models-merge",
+    "template-openai",
+    "gold",
+    "demo",
+)
+"""What ships, the simplest first. The folder itself cannot tell: in a checkout it is also where people's own pipelines are."""
 
 _SECRET_SETTINGS = frozenset({"token", "secret_key"})
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsState:
-    """The settings in effect but for the secret ones, and what the server complains of."""
-
-    version: str
-    has_token: bool
-    settings: dict[str, Json]
-    complaints: list[str]
+async def list_node_types(request: web.Request) -> web.Response:
+    """List the node types with their forms and their help."""
+    return answer(request.app[CATALOG].describe())
 
 
-@dataclass(frozen=True, slots=True)
-class SecretLine:
-    """A provider key by its name: where it is kept, and where it may be sent (null: anywhere)."""
-
-    name: str
-    source: str
-    origins: list[str] | None
+async def list_templates(request: web.Request) -> web.Response:
+    """List the pipelines that ship with agentui, each with its document."""
+    return answer(await asyncio.to_thread(read_gallery, GALLERY))
 
 
-@dataclass(frozen=True, slots=True)
-class ContextNames:
-    """What ``[[VAR:...]]`` completes to: first names, and paths below them that every request has."""
+def read_gallery(folder: Path) -> list[Template]:
+    """The shipped pipelines in this folder; one that is not there, or can no longer be read, is left out."""
+    found = []
+    for id in SHIPPED:
+        try:
+            document = parse_document((folder / f"{id}.json").read_bytes())
+        except OSError:
+            continue
+        if not isinstance(document, Problem):
+            found.append(Template(id, _text(document, "name") or id, _text(document, "description"), document))
+    return found
 
-    names: list[str]
-    paths: list[str]
+
+def _text(document: dict[str, Json], field: str) -> str:
+    value = document.get(field)
+    return value if isinstance(value, str) else ""
 
 
 async def get_settings(request: web.Request) -> web.Response:
     """Read the settings in effect, the secret ones left out, and the version."""
-    state = request.app[STATE]
+    settings = request.app[SETTINGS]
     return answer(
         SettingsState(
             version=__version__,
-            has_token=state.settings.token is not None,
-            settings=public_settings(state.settings),
-            complaints=[*state.pipelines.complaints, *state.presets.complaints],
+            has_token=settings.token is not None,
+            settings=public_settings(settings),
+            complaints=[*request.app[PIPELINES].complaints, *request.app[PRESETS].complaints],
         )
     )
 
@@ -63,7 +86,7 @@ def public_settings(settings: Settings) -> dict[str, Json]:
 
 async def list_secrets(request: web.Request) -> web.Response:
     """List the names of the provider keys and where each may be sent; their values never leave the server."""
-    names = await asyncio.to_thread(request.app[STATE].services.secrets.names)
+    names = await asyncio.to_thread(request.app[SERVICES].secrets.names)
     return answer(
         [SecretLine(known.name, known.source, None if known.origins is None else sorted(known.origins)) for known in names]
     )
@@ -75,6 +98,8 @@ async def get_context_names(request: web.Request) -> web.Response:
 
 
 ROUTES = (
+    Route("GET", "/api/templates", list_templates, answer=list[Template]),
+    Route("GET", "/api/node-types", list_node_types, answer=list[NodeType]),
     Route("GET", "/api/settings", get_settings, answer=SettingsState),
     Route("GET", "/api/secrets", list_secrets, answer=list[SecretLine]),
     Route("GET", "/api/context-names", get_context_names, answer=ContextNames),

@@ -8,13 +8,12 @@ from typing import TypeAlias, get_args
 
 from aiohttp import web
 
-from agentui.api.editor.live import LiveEvents
-from agentui.api.editor.merged import MergedEvents, OwnEvents
-from agentui.api.editor.streams import send_events, sse_event
+from agentui.api.editor.live import LiveEvents, MergedEvents, OwnEvents
+from agentui.api.keys import HISTORY
 from agentui.errors import BadRequest, Conflict, NotFound
+from agentui.http.events import send_events, sse_event
 from agentui.http.route import EVENT_STREAM, Handler, Route, answer, whole_number
-from agentui.http.state import STATE
-from agentui.http.workers import is_from_sibling
+from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.events import INLINE_LIMIT, SUMMARY, parsed
 from agentui.pipeline.history import RunHistory, RunSummary
@@ -31,16 +30,16 @@ EventJson: TypeAlias = dict[str, Json]
 
 async def list_runs(request: web.Request) -> web.Response:
     """List the last runs, newest first."""
-    state = request.app[STATE]
+    history, workers = request.app[HISTORY], request.app[WORKERS]
     query = request.query
     wanted = query.get("state")
     if wanted is not None and wanted not in get_args(RunState):
         raise BadRequest(f"state must be one of {', '.join(get_args(RunState))}.", param="state")
     limit = whole_number(query.get("limit", str(DEFAULT_LIMIT)), "limit", least=1, most=MAX_LIMIT)
-    summaries = state.history.list(limit, query.get("q", ""), query.get("pipeline"), _as_state(wanted))
-    lines = [_shown(summary, state.history.get(summary.id)) for summary in summaries]
-    if state.siblings.numbers and not is_from_sibling(request):
-        for more in await state.siblings.ask_all(request.path_qs):
+    summaries = history.list(limit, query.get("q", ""), query.get("pipeline"), _as_state(wanted))
+    lines = [_shown(summary, history.get(summary.id)) for summary in summaries]
+    if workers.numbers and not is_from_worker(request):
+        for more in await workers.ask_all(request.path_qs):
             lines += more
         lines = sorted(lines, key=lambda line: str(line["id"]), reverse=True)[:limit]
     return answer(lines)
@@ -51,11 +50,11 @@ def _by_its_worker(handler: Handler) -> Handler:
 
     @wraps(handler)
     async def handle(request: web.Request) -> web.StreamResponse:
-        siblings = request.app[STATE].siblings
-        number = siblings.keeper_of(request.match_info["id"])
-        if number is None or is_from_sibling(request):
+        workers = request.app[WORKERS]
+        number = workers.owner_of(request.match_info["id"])
+        if number is None or is_from_worker(request):
             return await handler(request)
-        return await siblings.relay(request, number)
+        return await workers.relay(request, number)
 
     return handle
 
@@ -104,16 +103,15 @@ async def stream_run_events(request: web.Request) -> web.StreamResponse:
 
 async def stream_live_runs(request: web.Request) -> web.StreamResponse:
     """Follow which runs begin, from now on or from behind Last-Event-ID; with ``events=1`` also all that happens in them."""
-    state, last = request.app[STATE], request.headers.get("Last-Event-ID")
-    history = state.history
+    history, workers = request.app[HISTORY], request.app[WORKERS]
     if request.query.get("events", "0") not in ("0", "1"):
         raise BadRequest("events must be 0 or 1.", param="events")
     own: OwnEvents = partial(_live_runs, history)
     if request.query.get("events") == "1":
         own = LiveEvents(history, lambda run: _shown(RunSummary.of(run), run)).read
-    if state.siblings.numbers and not is_from_sibling(request):
-        own = MergedEvents(state.siblings, own, request.path_qs).read
-    return await send_events(request, own(last))
+    if workers.numbers and not is_from_worker(request):
+        own = MergedEvents(workers, own, request.path_qs).read
+    return await send_events(request, own(request.headers.get("Last-Event-ID")))
 
 
 @_by_its_worker
@@ -131,7 +129,7 @@ async def cancel_run(request: web.Request) -> web.Response:
 
 
 def _run(request: web.Request) -> Run:
-    return request.app[STATE].history.get(request.match_info["id"])
+    return request.app[HISTORY].get(request.match_info["id"])
 
 
 def _as_state(text: str | None) -> RunState | None:

@@ -5,43 +5,23 @@ A pinned node does not run: its OUT is given. To run from a node on, pin all nod
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.api.editor.sample import SampleRequest, read_sample
+from agentui.api.editor.preview import read_sample
 from agentui.api.proxy.routes import answer_run, check_capacity, make_run
 from agentui.errors import BadRequest, NotFound
 from agentui.http.route import Route, read_model
 from agentui.http.state import STATE, State
+from agentui.http.workers import WORKERS
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan, compile_plan
+from agentui.schemas.editor import TryRequest
 from agentui.vendors.detect import proxied_route
 
 UNSAVED = "unsaved"
 """The id of the pipeline in a run of a document that names none."""
-
-
-class TryRequest(BaseModel):
-    """Which pipeline to run on which request.
-
-    Name a saved ``pipeline`` or give a ``document`` (with both, the document runs under the pipeline's id); without either
-    the pipeline is meant that the request would choose, or that the run was of. Give a ``request``, or the ``run_id`` of a run
-    to answer its request (keys included) once more. ``pins`` are OUT by node id. ``session`` and ``branch`` stand for the
-    headers ``x-agentui-session`` and ``x-agentui-branch``; a run's request joins its chat again only if they say so.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    pipeline: str | None = None
-    document: dict[str, Any] | None = None
-    request: SampleRequest | None = None
-    run_id: str | None = None
-    pins: dict[str, Any] = Field(default_factory=dict)
-    session: str | None = None
-    branch: str | None = None
 
 
 async def try_pipeline(request: web.Request) -> web.StreamResponse:
@@ -52,9 +32,10 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     """
     state = request.app[STATE]
     asked = await read_model(request, TryRequest, state.settings.max_body)
-    keeper = state.siblings.keeper_of(asked.run_id or "")
-    if keeper is not None:
-        return await state.siblings.relay(request, keeper, dumps(asked.model_dump(exclude_unset=True)))
+    workers = request.app[WORKERS]
+    owner = workers.owner_of(asked.run_id or "")
+    if owner is not None:
+        return await workers.relay(request, owner, dumps(asked.model_dump(exclude_unset=True)))
     incoming, chosen = _incoming(request, state, asked)
     if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)

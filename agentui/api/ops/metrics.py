@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from agentui import __version__
-from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, Histogram
-from agentui.http.state import STATE, State
-from agentui.http.workers import is_from_sibling
+from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, STORE
+from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, TELEMETRY, Histogram
+from agentui.http.state import STATE
+from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.check import hosts_of
 from agentui.upstream.origins import Tally
@@ -32,16 +33,16 @@ PATH = "/metrics"
 async def metrics(request: web.Request) -> web.Response:
     """Read what this server has counted, for Prometheus: text or OpenMetrics, as ``Accept`` asks. Of several workers each is
     told with its number as the label ``worker``."""
-    state = request.app[STATE]
+    app, workers = request.app, request.app[WORKERS]
     # In a thread: the event loop goes on while Python reads the code.
     await asyncio.to_thread(_load)
-    own = list(_collect(state))
-    if is_from_sibling(request):
+    own = list(_collect(app))
+    if is_from_worker(request):
         # A worker that was asked by everybody's Prometheus puts all of them together.
-        return web.Response(body=dumps(_as_json(state.siblings.own, own)), content_type="application/json")
-    if state.siblings.numbers:
-        told = await state.siblings.ask_all(PATH)
-        own = list(_merged([_as_json(state.siblings.own, own), *told]))
+        return web.Response(body=dumps(_as_json(workers.own, own)), content_type="application/json")
+    if workers.numbers:
+        told = await workers.ask_all(PATH)
+        own = list(_merged([_as_json(workers.own, own), *told]))
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import choose_encoder
 
@@ -67,19 +68,19 @@ class _Told:
         return self._families
 
 
-def _collect(state: State) -> "Iterator[Metric]":
+def _collect(app: web.Application) -> "Iterator[Metric]":
     """Every family of this process."""
-    yield from _requests(state)
-    yield from _runs(state)
-    yield from _upstreams(state)
-    yield from _house(state)
+    yield from _requests(app)
+    yield from _runs(app)
+    yield from _upstreams(app)
+    yield from _house(app)
     yield from _process()
 
 
-def _requests(state: State) -> "Iterator[Metric]":
+def _requests(app: web.Application) -> "Iterator[Metric]":
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-    counters = state.telemetry.counters
+    counters = app[TELEMETRY].counters
     answers = CounterMetricFamily(
         "agentui_http_requests", "Requests that ended, by class of status.", labels=("route", "dialect", "status")
     )
@@ -90,18 +91,18 @@ def _requests(state: State) -> "Iterator[Metric]":
         for name, count in by_class.items():
             answers.add_metric((route, counters.dialects[route], name), count)
     yield answers
-    yield GaugeMetricFamily("agentui_in_flight_requests", "Proxied requests under way.", state.in_flight)
+    yield GaugeMetricFamily("agentui_in_flight_requests", "Proxied requests under way.", app[STATE].in_flight)
     errors = CounterMetricFamily("agentui_errors", "Answers that told an error, by its code.", labels=("code",))
     for code, count in counters.errors.items():
         errors.add_metric((code,), count)
     yield errors
     limits = CounterMetricFamily("agentui_limited_requests", "Requests refused by a limit.", labels=("limit",))
-    for limit, count in state.telemetry.limits.hits.items():
+    for limit, count in app[TELEMETRY].limits.hits.items():
         limits.add_metric((limit,), count)
     yield limits
 
 
-def _runs(state: State) -> "Iterator[Metric]":
+def _runs(app: web.Application) -> "Iterator[Metric]":
     from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 
     runs = CounterMetricFamily("agentui_runs", "Runs that ended, by what they came to.", labels=("pipeline", "outcome"))
@@ -113,7 +114,7 @@ def _runs(state: State) -> "Iterator[Metric]":
     tokens = CounterMetricFamily(
         "agentui_tokens", "Tokens as providers counted them, but for answers passed on unread.", labels=("pipeline", "kind")
     )
-    for name, known in state.telemetry.counters.pipelines.items():
+    for name, known in app[TELEMETRY].counters.pipelines.items():
         for outcome, count in known.outcomes.items():
             runs.add_metric((name, outcome), count)
         duration.add_metric((name,), _buckets(known.duration), known.duration.total)
@@ -139,7 +140,7 @@ class _OriginTotals:
         self.is_open = False
 
 
-def _upstreams(state: State) -> "Iterator[Metric]":
+def _upstreams(app: web.Application) -> "Iterator[Metric]":
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
     attempts = CounterMetricFamily(
@@ -153,7 +154,7 @@ def _upstreams(state: State) -> "Iterator[Metric]":
     circuit = GaugeMetricFamily(
         "agentui_upstream_circuit_open", "1 while an upstream is left alone because it failed too often.", labels=("origin",)
     )
-    for name, told in sorted(_by_origin(state).items()):
+    for name, told in sorted(_by_origin(app).items()):
         for hundreds, count in enumerate(told.tally.by_class):
             if count:
                 attempts.add_metric((name, f"{hundreds}xx" if hundreds else "none"), count)
@@ -164,45 +165,45 @@ def _upstreams(state: State) -> "Iterator[Metric]":
     yield from (attempts, retries, refused, under_way, circuit)
 
 
-def _by_origin(state: State) -> dict[str, _OriginTotals]:
+def _by_origin(app: web.Application) -> dict[str, _OriginTotals]:
     """What was counted, by origin. Only those that a file names have a name: a template may make addresses of what callers
     say."""
-    known = _named_hosts(state)
+    known = _named_hosts(app)
     totals: dict[str, _OriginTotals] = defaultdict(_OriginTotals)
-    for place, origin in state.services.upstream.origins().items():
+    for place, origin in app[SERVICES].upstream.origins().items():
         host = origin.host
         scheme = "https" if place.is_tls else "http"
         total = totals[f"{scheme}://{host}" if host in known else OTHER]
         total.tally.merge(origin.tally)
         total.in_flight += origin.in_flight
         total.is_open = total.is_open or origin.breaker.is_open()
-    totals[OTHER].tally.merge(state.services.upstream.forgotten)
+    totals[OTHER].tally.merge(app[SERVICES].upstream.forgotten)
     return totals
 
 
-def _named_hosts(state: State) -> set[str]:
+def _named_hosts(app: web.Application) -> set[str]:
     """The hosts that pipelines name as they are written, and the vendors' own."""
-    vendors = state.services.vendors
+    vendors = app[SERVICES].vendors
     hosts = {urlsplit(vendors[name].default_base_url).netloc for name in vendors}
-    for entry in state.pipelines.entries():
+    for entry in app[PIPELINES].entries():
         if entry.document is not None:
-            hosts.update(hosts_of(entry.document, state.catalog, state.services))
+            hosts.update(hosts_of(entry.document, app[CATALOG], app[SERVICES]))
     return hosts
 
 
-def _house(state: State) -> "Iterator[Metric]":
+def _house(app: web.Application) -> "Iterator[Metric]":
     from prometheus_client.core import GaugeMetricFamily
 
     info = GaugeMetricFamily("agentui_build_info", "1; the version is in the label.", labels=("version",))
     info.add_metric((__version__,), 1)
     yield info
-    status = state.store.status
+    status = app[STORE].status
     store = GaugeMetricFamily("agentui_store_open", "1 while the memory is open.", labels=("engine",))
     store.add_metric((str(status["engine"]),), int(bool(status["open"])))
     yield store
     yield GaugeMetricFamily("agentui_store_read_only", "1 while the memory can only be read.", int(bool(status["read_only"])))
     yield GaugeMetricFamily("agentui_store_full", "1 while the memory's disk is full.", int(bool(status["full"])))
-    yield GaugeMetricFamily("agentui_run_history_bytes", "About what the kept runs hold in memory.", state.history.bytes)
+    yield GaugeMetricFamily("agentui_run_history_bytes", "About what the kept runs hold in memory.", app[HISTORY].bytes)
 
 
 def _process() -> "Iterator[Metric]":

@@ -199,6 +199,9 @@ class Telemetry:
             await self.tracing.close()
 
 
+TELEMETRY: web.AppKey[Telemetry] = web.AppKey("telemetry", Telemetry)
+
+
 def _is_traced(request: web.Request) -> bool:
     return request.method == "POST" and route_of(request.path).is_proxied
 

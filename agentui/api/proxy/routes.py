@@ -93,7 +93,7 @@ def make_run(state: State, incoming: Incoming, plan: Plan) -> Run:
     redactor.register_headers(incoming.headers)
     redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
     deadline = time.monotonic() + state.settings.run_timeout
-    return Run(plan, incoming, state.services, redactor, deadline, state.siblings.new_run_id())
+    return Run(plan, incoming, state.services, redactor, deadline, state.workers.new_run_id())
 
 
 async def answer_run(

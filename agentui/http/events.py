@@ -1,4 +1,4 @@
-"""Server-sent events to the editor, resumable: every event carries an id that the browser sends back when it reconnects."""
+"""Server-sent events to a browser, resumable: every event carries an id that it sends back when it reconnects."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,8 +6,8 @@ from contextlib import aclosing
 
 from aiohttp import web
 
+from agentui.http.keys import SETTINGS
 from agentui.http.route import EVENT_STREAM
-from agentui.http.state import STATE
 from agentui.jsonio import Json, dumps
 from agentui.vendors.sse import encode_comment, encode_event
 
@@ -24,7 +24,7 @@ async def send_events(request: web.Request, events: AsyncGenerator[bytes, None])
 
     A browser that reads nothing for ``write_timeout`` is dropped.
     """
-    settings = request.app[STATE].settings
+    settings = request.app[SETTINGS]
     response = web.StreamResponse(headers=STREAM_HEADERS)
     await response.prepare(request)
     try:

@@ -4,6 +4,7 @@ Paths, methods and summaries (the first sentence of each handler's docstring) co
 bodies and the memory's from their types; only what code cannot tell is written here.
 """
 
+import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
@@ -13,13 +14,14 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from agentui import __version__
-from agentui.api.chats import ROUTES as TAVERN_ROUTES
-from agentui.api.editor.routes import ROUTES as EDITOR_ROUTES
+from agentui.api.chats import ROUTES as CHAT_ROUTES
+from agentui.api.editor import ROUTES as EDITOR_ROUTES
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.documents.document import ID_PATTERN
+from agentui.http.keys import SETTINGS
 from agentui.http.route import EVENT_STREAM, Route
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
 from agentui.settings import Settings
 
 OPENAPI_VERSION = "3.1.0"
@@ -120,6 +122,12 @@ _READINESS: Json = {
 }
 
 
+async def openapi(request: web.Request) -> web.Response:
+    """Read this document."""
+    document = await asyncio.to_thread(build_openapi, request.app[SETTINGS])
+    return web.Response(body=dumps(document), content_type="application/json")
+
+
 def build_openapi(settings: Settings) -> dict[str, Json]:
     """The document of every route but the editor's pages. Where a token is set, every route asks for it."""
     shapes, definitions = _shapes(_ROUTES.values())
@@ -211,7 +219,7 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
     return operation
 
 
-_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *TAVERN_ROUTES)}
+_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *CHAT_ROUTES)}
 """The routes that say themselves what goes in and out."""
 
 

@@ -1,0 +1,25 @@
+"""The services that handlers share, each under a typed key: a handler takes from its application what it needs.
+
+``create_app`` puts them there. What knows aiohttp itself has its key beside it (``WORKERS``, ``TELEMETRY``).
+"""
+
+from aiohttp import web
+
+from agentui.pipeline.history import RunHistory
+from agentui.pipeline.library import PipelineLibrary
+from agentui.pipeline.node import Catalog
+from agentui.pipeline.run import Services
+from agentui.presets import PresetLibrary
+from agentui.store.base import Store
+from agentui.store.health import StoreHealth
+from agentui.turns.service import TurnService
+
+CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
+PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary)
+PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)
+SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
+"""What nodes may use: dialects, upstreams, secrets."""
+HISTORY: web.AppKey[RunHistory] = web.AppKey("history", RunHistory)
+STORE: web.AppKey[Store] = web.AppKey("store", Store)
+STORE_HEALTH: web.AppKey[StoreHealth] = web.AppKey("store_health", StoreHealth)
+TURNS: web.AppKey[TurnService] = web.AppKey("turns", TurnService)

@@ -1,0 +1,178 @@
+"""The shapes of the editor's API but for runs, checks and previews, which show the pipeline's own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentui.documents.versions import MAX_VERSION_NAME
+from agentui.errors import Problem
+from agentui.jsonio import Json
+
+
+class StrictForm(BaseModel):
+    """A body whose fields are all known and of exactly their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLine:
+    """A document in a list. ``modified`` is milliseconds since 1970."""
+
+    id: str
+    name: str
+    description: str
+    etag: str
+    valid: bool
+    active: bool
+    problem_count: int
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """A document and how it fares.
+
+    ``document`` is null where the file is no JSON object; ``text`` is then what stands in it. ``serving`` is the ETag of
+    the version that serves, which is an earlier one while this one has problems; ``notice`` says so in a sentence.
+    """
+
+    id: str
+    etag: str
+    modified: int
+    valid: bool
+    active: bool
+    document: dict[str, Json] | None
+    text: str | None
+    problems: tuple[Problem, ...]
+    serving: str | None
+    notice: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionState:
+    """A kept version with its document. ``time`` is milliseconds since 1970, ``size`` bytes."""
+
+    number: int
+    time: int
+    etag: str
+    name: str
+    size: int
+    document: dict[str, Json]
+
+
+class VersionName(StrictForm):
+    """A version's name; "" takes it away."""
+
+    name: str = Field(max_length=MAX_VERSION_NAME)
+
+
+class NewId(StrictForm):
+    """The id that a document gets."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeType:
+    """One node type. ``schema`` is the JSON Schema of its configuration, with ``ui`` hints."""
+
+    type: str
+    title: str
+    category: str
+    icon: str
+    help: str
+    ports: list[str]
+    calls_upstream: bool
+    summary: str
+    schema: dict[str, Json]
+    defaults: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A pipeline to begin from. Where the gallery's folder is the one that is served, it is as it was last saved there."""
+
+    id: str
+    name: str
+    description: str
+    document: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsState:
+    """The settings in effect but for the secret ones, and what the server complains of."""
+
+    version: str
+    has_token: bool
+    settings: dict[str, Json]
+    complaints: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretLine:
+    """A provider key by its name: where it is kept, and where it may be sent (null: anywhere)."""
+
+    name: str
+    source: str
+    origins: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextNames:
+    """What ``[[VAR:...]]`` completes to: first names, and paths below them that every request has."""
+
+    names: list[str]
+    paths: list[str]
+
+
+class ValidateRequest(StrictForm):
+    """A pipeline document, of any shape."""
+
+    document: dict[str, Any]
+
+
+class SampleRequest(StrictForm):
+    """A caller's request. ``body`` is JSON; ``query`` is the text behind ``?``, or its parameters."""
+
+    method: str = Field("POST", pattern="^[A-Z]{1,20}$")
+    path: str = Field("/v1/chat/completions", pattern="^/")
+    query: str | dict[str, str] = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: Any = None
+
+
+class PreviewRequest(StrictForm):
+    """Which node of which pipeline, for which request.
+
+    Name a saved ``pipeline`` or give a ``document``; without either the run's own pipeline is meant, else the one that the
+    request would choose. Give a ``request`` or the ``run_id`` of a run to take it (and the results of its nodes) from.
+    ``out`` are results of nodes by id, ``vars`` variables of the run.
+    """
+
+    node: str
+    pipeline: str | None = None
+    document: dict[str, Any] | None = None
+    request: SampleRequest | None = None
+    run_id: str | None = None
+    out: dict[str, Any] = Field(default_factory=dict)
+    vars: dict[str, Any] = Field(default_factory=dict)
+
+
+class TryRequest(StrictForm):
+    """Which pipeline to run on which request.
+
+    Name a saved ``pipeline`` or give a ``document`` (with both, the document runs under the pipeline's id); without either
+    the pipeline is meant that the request would choose, or that the run was of. Give a ``request``, or the ``run_id`` of a run
+    to answer its request (keys included) once more. ``pins`` are OUT by node id. ``session`` and ``branch`` stand for the
+    headers ``x-agentui-session`` and ``x-agentui-branch``; a run's request joins its chat again only if they say so.
+    """
+
+    pipeline: str | None = None
+    document: dict[str, Any] | None = None
+    request: SampleRequest | None = None
+    run_id: str | None = None
+    pins: dict[str, Any] = Field(default_factory=dict)
+    session: str | None = None
+    branch: str | None = None
