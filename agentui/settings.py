@@ -85,7 +85,13 @@ class Settings(BaseSettings):
     max_stream: int = Field(128 * MIB, gt=0, description="Largest streamed answer that is understood.")
     max_event: int = Field(16 * MIB, gt=0, description="Largest single event of a stream.")
     max_in_flight: int = Field(1000, gt=0, description="Most proxied requests at once; beyond it 503.")
-    max_per_origin: int = Field(100, gt=0, description="Most calls at once to one upstream; beyond it 503.")
+    max_per_origin: int = Field(100, gt=0, description="Most calls at once to one upstream; further ones wait their turn.")
+    max_queued_per_origin: int = Field(
+        1000, ge=0, description="Most calls that wait for their turn at one upstream; beyond it 503."
+    )
+    queue_timeout: float = Field(
+        30.0, gt=0, description="How long a call waits for its turn at one upstream before it is refused."
+    )
     workers: int = Field(1, ge=1, le=256, description="How many processes `agentui serve` starts.")
     stop_timeout: float = Field(
         30.0, ge=0, description="How long a server that stops lets requests under way go on before it cuts them."

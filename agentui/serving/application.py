@@ -115,6 +115,8 @@ def _make_state(
             allow_private=settings.may_call_private,
             max_reply=settings.max_reply,
             max_in_flight=settings.max_per_origin,
+            max_queued=settings.max_queued_per_origin,
+            queue_timeout=settings.queue_timeout,
         ),
         secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
         continuity=Continuity(partial(workers.post_all, THOUGHTS) if workers.numbers else None),

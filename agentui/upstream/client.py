@@ -17,18 +17,17 @@ from agentui.upstream.http.exchange import Exchange
 from agentui.upstream.http.pool import Pool
 from agentui.upstream.http.request import Origin, UpstreamTarget, render_head, with_headers
 from agentui.upstream.http.stream import MAX_REPLY, UpstreamStream
-from agentui.upstream.origins import Origins, OriginState, Tally, resolve_base_url
+from agentui.upstream.origins import MAX_IN_FLIGHT, MAX_QUEUED, QUEUE_TIMEOUT, Origins, OriginState, Tally, resolve_base_url
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
 from agentui.upstream.retry import RetryBudget, pause_before, retries_for
-
-MAX_IN_FLIGHT = 100
 
 
 class Upstream:
     """The one door outside. Start it inside the event loop, or use it as an async context manager.
 
-    ``named_origins`` are URLs by the names that presets use for them (``demo``). ``resolver`` replaces the system's look-up
-    of names, ``ssl_context`` its trusted certificates, ``jitter`` gives numbers in [0, 1).
+    ``named_origins`` are URLs by the names that presets use for them (``demo``). At most ``max_in_flight`` calls to one origin
+    are under way at once; ``max_queued`` more wait ``queue_timeout`` seconds for their turn. ``resolver`` replaces the system's
+    look-up of names, ``ssl_context`` its trusted certificates, ``jitter`` gives numbers in [0, 1).
     """
 
     def __init__(
@@ -38,6 +37,8 @@ class Upstream:
         named_origins: Mapping[str, str] | None = None,
         max_reply: int = MAX_REPLY,
         max_in_flight: int = MAX_IN_FLIGHT,
+        max_queued: int = MAX_QUEUED,
+        queue_timeout: float = QUEUE_TIMEOUT,
         resolver: AbstractResolver | None = None,
         ssl_context: SSLContext | None = None,
         jitter: Callable[[], float] = random.random,
@@ -45,7 +46,7 @@ class Upstream:
         self._named = dict(named_origins or {})
         self._policy = AddressPolicy(allow_private=allow_private, trusted=self._named.values())
         self._target = lru_cache(maxsize=1024)(self._check)
-        self._origins = Origins(max_in_flight)
+        self._origins = Origins(max_in_flight, max_queued, queue_timeout)
         self._budget = RetryBudget()
         self._max_reply = max_reply
         self._resolver = resolver
@@ -96,15 +97,15 @@ class Upstream:
 
         Leaving before the answer's end drops the connection, so that the upstream stops working on it. Entering raises
         UpstreamUnreachable, UpstreamTimeout, UpstreamInvalid, UpstreamTruncated, UpstreamUnavailable (circuit open), Busy
-        (too many at once for this origin) and BadRequest (a header that is none).
+        (too many at once for this origin, and the turn did not come in time) and BadRequest (a header that is none).
         """
         return _Opening(self, call)
 
-    def enter(self, call: UpstreamCall) -> tuple[UpstreamTarget, OriginState]:
+    async def enter(self, call: UpstreamCall) -> tuple[UpstreamTarget, OriginState]:
         """Where a call goes, with one call more under way there, to be left with ``end`` or by itself. Raises as ``open``
         does."""
         target = self._target(call.url)
-        return target, self._origins.enter(target)
+        return target, await self._origins.enter(target, call.deadline)
 
     def end(self, exchange: Exchange, origin: OriginState) -> None:
         """Leave an answer."""
@@ -203,7 +204,7 @@ class _Opening:
     async def __aenter__(self) -> UpstreamStream:
         upstream, call = self._upstream, self._call
         try:
-            target, self._origin = upstream.enter(call)
+            target, self._origin = await upstream.enter(call)
             try:
                 self._exchange = await upstream.exchange(call, target, self._origin)
             except BaseException:

@@ -1,10 +1,15 @@
-"""Origins: the named ones that presets may write for a base URL, and what goes on at each one that is called."""
+"""Origins: the named ones that presets may write for a base URL, and what goes on at each one that is called.
 
+A call enters an origin and leaves it. Beyond the limit of calls at once it waits in a queue, first come, first served.
+"""
+
+import asyncio
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentui.errors import Busy, NotFound
+from agentui.errors import Busy, NotFound, UpstreamTimeout
 from agentui.upstream.breaker import Breaker
 from agentui.upstream.http.request import Origin, UpstreamTarget
 
@@ -12,6 +17,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEPT = 1024
 """Origins remembered at most; idle ones beyond that are forgotten."""
+
+MAX_IN_FLIGHT = 100
+MAX_QUEUED = 1000
+QUEUE_TIMEOUT = 30.0
 
 
 class Tally:
@@ -39,41 +48,86 @@ class Tally:
 
 @dataclass(slots=True)
 class OriginState:
-    """One scheme, host and port: how many calls are under way there, and its circuit. ``host`` is how errors name it."""
+    """What goes on at one origin: how many calls are under way there, who waits for their end, and its circuit. ``host`` is how
+    errors name it."""
 
     host: str
     in_flight: int = 0
+    queue: dict[asyncio.Future[None], None] = field(default_factory=dict)
+    """Those who wait, the first one first; done when it is their turn. (A mapping, because anyone may leave it.)"""
     breaker: Breaker = field(default_factory=Breaker)
     tally: Tally = field(default_factory=Tally)
 
     def leave(self) -> None:
-        """One call is over."""
+        """One call is over, and the next one's turn has come."""
+        while self.queue:
+            turn = next(iter(self.queue))
+            del self.queue[turn]
+            if not turn.done():  # otherwise its caller has left in this very moment
+                turn.set_result(None)
+                return
         self.in_flight -= 1
 
 
 class Origins:
-    """Every origin that was called, with at most ``limit`` calls at once to each."""
+    """Every origin that was called, with at most ``limit`` calls at once to each; ``max_queued`` more wait for their turn, for
+    ``queue_timeout`` seconds."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int = MAX_IN_FLIGHT, max_queued: int = MAX_QUEUED, queue_timeout: float = QUEUE_TIMEOUT) -> None:
         self._limit = limit
+        self._max_queued = max_queued
+        self._queue_timeout = queue_timeout
         self._by_origin: dict[Origin, OriginState] = {}
         self.forgotten = Tally()
         """What was counted at the origins that are no longer remembered."""
 
-    def enter(self, target: UpstreamTarget) -> OriginState:
-        """The target's origin, with one call more under way, to be left again. Raises Busy when it has its limit of them."""
-        origin = self._by_origin.get(target.origin)
-        if origin is None:
-            origin = self._new(target)
-        if origin.in_flight >= self._limit:
-            origin.tally.refused += 1
+    async def enter(self, target: UpstreamTarget, deadline: float | None = None) -> OriginState:
+        """The target's origin, with one call more under way, to be left again.
+
+        Raises Busy when too many wait already or the turn does not come in time, UpstreamTimeout when ``deadline`` (a moment of
+        ``time.monotonic()``) comes first.
+        """
+        state = self._by_origin.get(target.origin) or self._new(target)
+        if state.in_flight < self._limit:
+            state.in_flight += 1
+        elif len(state.queue) < self._max_queued:
+            await self._wait(state, deadline)
+        else:
+            state.tally.refused += 1
+            waiting = f" and {self._max_queued} wait for their turn" if self._max_queued else ""
             raise Busy(
-                f"{self._limit} calls to {origin.host} are already under way; try again in a second.",
+                f"{self._limit} calls to {state.host} are already under way{waiting}; try again in a second.",
                 retry_after=1.0,
-                host=origin.host,
+                host=state.host,
             )
-        origin.in_flight += 1
-        return origin
+        return state
+
+    async def _wait(self, state: OriginState, deadline: float | None) -> None:
+        """Wait for the turn; whoever leaves or is too late gives it to the next."""
+        turn = asyncio.get_running_loop().create_future()
+        state.queue[turn] = None
+        left = None if deadline is None else deadline - time.monotonic()
+        is_last_chance = left is not None and left < self._queue_timeout
+        try:
+            async with asyncio.timeout(left if is_last_chance else self._queue_timeout):
+                await turn
+        except BaseException as error:
+            if turn in state.queue:
+                del state.queue[turn]
+            elif not turn.cancelled():
+                state.leave()
+            if not isinstance(error, TimeoutError):
+                raise
+            if is_last_chance:
+                text = f"The time for this call ran out before {state.host} could be asked."
+                raise UpstreamTimeout(text, host=state.host, phase="connect") from None
+            state.tally.refused += 1
+            raise Busy(
+                f"{self._limit} calls to {state.host} are under way, and this one's turn did not come within "
+                f"{self._queue_timeout:g} seconds; try again in a second.",
+                retry_after=1.0,
+                host=state.host,
+            ) from None
 
     @property
     def by_origin(self) -> Mapping[Origin, OriginState]:

@@ -63,6 +63,27 @@ async def test_everybodys_key_goes_with_their_own_question(start_house: StartHou
         json.loads(visit.body)
 
 
+async def test_many_callers_at_once_wait_their_turn_and_none_is_refused(start_house: StartHouse, wild: Bytes) -> None:
+    inside = most = 0
+
+    async def script(visit: Visit) -> None:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await asyncio.sleep(0.05)
+        inside -= 1
+        await visit.answer(400, b'{"error": {"message": "no"}}', Content_Type="application/json")
+
+    wild.script = script
+    house = await start_house(wild.url)
+    asked = [ask(route_of(number).caller) for number in range(256)]
+    heard = await asyncio.gather(*(house.send(house.at(route_of(number), asked[number])) for number in range(256)))
+    # The upstream's own answer, and nobody is told that the server is busy.
+    assert {answer.status for answer in heard} == {400}
+    assert len(wild.visits) == 256 and most <= 100
+    await house.is_quiet()
+
+
 async def test_ones_trouble_is_nobody_elses(start_house: StartHouse, mock: Mock) -> None:
     house = await start_house(mock.origin, max_in_flight=200)
     fine = [Route(dialect, kind, stream) for dialect in ANOTHER for kind in KINDS for stream in (False, True)]

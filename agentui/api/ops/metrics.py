@@ -137,6 +137,7 @@ class _OriginTotals:
     def __init__(self) -> None:
         self.tally = Tally()
         self.in_flight = 0
+        self.queued = 0
         self.is_open = False
 
 
@@ -148,9 +149,12 @@ def _upstreams(app: web.Application) -> "Iterator[Metric]":
     )
     retries = CounterMetricFamily("agentui_upstream_retries", "Attempts that were followed by another.", labels=("origin",))
     refused = CounterMetricFamily(
-        "agentui_upstream_refused", "Calls not made: too many under way, or the circuit was open.", labels=("origin",)
+        "agentui_upstream_refused",
+        "Calls not made: too many waited or too long, or the circuit was open.",
+        labels=("origin",),
     )
     under_way = GaugeMetricFamily("agentui_upstream_in_flight", "Calls under way.", labels=("origin",))
+    queued = GaugeMetricFamily("agentui_upstream_queued", "Calls that wait for their turn.", labels=("origin",))
     circuit = GaugeMetricFamily(
         "agentui_upstream_circuit_open", "1 while an upstream is left alone because it failed too often.", labels=("origin",)
     )
@@ -161,8 +165,9 @@ def _upstreams(app: web.Application) -> "Iterator[Metric]":
         retries.add_metric((name,), told.tally.retries)
         refused.add_metric((name,), told.tally.refused)
         under_way.add_metric((name,), told.in_flight)
+        queued.add_metric((name,), told.queued)
         circuit.add_metric((name,), int(told.is_open))
-    yield from (attempts, retries, refused, under_way, circuit)
+    yield from (attempts, retries, refused, under_way, queued, circuit)
 
 
 def _by_origin(app: web.Application) -> dict[str, _OriginTotals]:
@@ -176,6 +181,7 @@ def _by_origin(app: web.Application) -> dict[str, _OriginTotals]:
         total = totals[f"{scheme}://{host}" if host in known else OTHER]
         total.tally.merge(origin.tally)
         total.in_flight += origin.in_flight
+        total.queued += len(origin.queue)
         total.is_open = total.is_open or origin.breaker.is_open()
     totals[OTHER].tally.merge(app[SERVICES].upstream.forgotten)
     return totals

@@ -665,7 +665,7 @@ async def test_an_origin_at_its_limit_is_busy_and_others_are_not(server: Bytes) 
         await visit.answer()
 
     server.script = script
-    async with Upstream(max_in_flight=2) as upstream:
+    async with Upstream(max_in_flight=2, max_queued=0) as upstream:
         calls = [asyncio.create_task(upstream.send(post(server))) for _ in range(2)]
         await full.wait()
         with pytest.raises(Busy) as caught:
