@@ -71,6 +71,10 @@ class Server:
     pipelines: Path
     data: Path
 
+    @property
+    def presets(self) -> Path:
+        return self.pipelines.parent / "presets"
+
     def put(self, id: str, document: Json) -> None:
         """Drop a pipeline into the folder, and see that it is in use."""
         (self.pipelines / f"{id}.json").write_bytes(dumps(document))

@@ -11,6 +11,7 @@ import re
 import shutil
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ except ImportError:
     playwright = None  # type: ignore[assignment]  # the tests say that they are skipped
 
 from agentui.demo import DemoServer
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
 from tests.browser.core import Evaluate, evaluator
 from tests.conftest import Server, StartServer, call, quick_demo, servers, skip
 
@@ -239,6 +240,97 @@ async def open_editor(
         await home.leave(origin)
     unexpected = [text for editor in editors for text in editor.unexpected()]
     assert unexpected == [], "The page complained."
+
+
+EMPTY = """async (view) => {
+  const [{store}, {stage}, {setView}, drafts] = await Promise.all([
+    own('state/store.js'), own('canvas/stage.js'), own('state/view.js'), own('api/drafts.js')]);
+  window.first ??= store.get();
+  const {runs, session} = window.first;
+  store.set(({server}) => ({tabs: [], activeTab: null, dialogs: [], notices: [], spoken: '', runs: {...runs, live: store.get().runs.live},
+    session, server}));
+  stage.set({menu: null, chooser: null, hovered: null, renaming: null});
+  for (const {key} of await drafts.loadDrafts()) await drafts.removeDraft(key);
+  localStorage.clear();
+  localStorage.setItem('agentui.tour', 'declined');
+  // As after a change of the language, every part is made anew: none keeps what was typed into it.
+  setView({...window.first.view, words: store.get().view.words + 1});
+}"""
+"""Leaves an editor in which nothing is open, looking as it did when it started."""
+OPEN = """async (id) => {
+  await (await own('state/library.js')).refreshLibrary();
+  await (await own('state/tabs.js')).openPipeline(id);
+}"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def reused(browser: "playwright.Browser", tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenEditor]:
+    """Open the editor once for all tests of a module that ask for the same settings of the server."""
+    editors: dict[str, Editor] = {}
+    async with quick_demo() as demo, AsyncExitStack() as stack:
+
+        async def open_one(**settings: object) -> Editor:
+            made = editors.get(repr(settings))
+            if made is not None and not made.page.is_closed():
+                return made
+            folder = tmp_path_factory.mktemp("reused")
+            start = await stack.enter_async_context(servers(folder))
+            server = await start({}, named_origins={"demo": demo.origin}, **settings)
+            context = await browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
+            stack.push_async_callback(context.close)
+            await context.add_init_script(OWN_MODULES)
+            editor = editors[repr(settings)] = Editor(await context.new_page(), server, folder)
+            editor.page.set_default_timeout(WAIT_MS)
+            await editor.page.goto(server.origin + "/ui/", wait_until="load")
+            await editor.page.wait_for_function("async () => (await own('state/store.js')).store.get().runs.live === 'open'")
+            return editor
+
+        yield open_one
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_document(reused: OpenEditor, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[OpenEditor]:
+    """
+    Open pipelines in the page that the tests of this module share: ``await open_document({"default": ...}, **settings)``, once in
+    a test. To open a page takes ten times as long as to empty it.
+
+    The editor is emptied first, as is its server's folder, and the tour is declined. A test that changes what emptying does not
+    give back (the clipboard's functions, the window's size, the context) opens an editor of its own with ``open_editor``. After a
+    test that failed, nobody uses its page again.
+    """
+    failed = request.session.testsfailed
+    opened: list[Editor] = []
+
+    async def open_one(pipelines: Mapping[str, Json] | None = None, **settings: object) -> Editor:
+        assert not opened, "A test has the shared page once."
+        editor = await reused(**settings)
+        opened.append(editor)
+        await editor.page.mouse.move(0, 0)
+        await editor.page.evaluate(EMPTY)
+        editor.complaints.clear()
+        editor.allowed.clear()
+        documents = {"default": call("openai", "demo")} if pipelines is None else pipelines
+        for folder, library in (
+            (editor.server.pipelines, editor.server.state.pipelines),
+            (editor.server.presets, editor.server.state.presets),
+        ):
+            for file in folder.glob("*.json"):
+                file.unlink()
+            if library is editor.server.state.pipelines:
+                for id, document in documents.items():
+                    (folder / f"{id}.json").write_bytes(dumps(document))
+            library.refresh()
+        await editor.page.evaluate(OPEN, "default")
+        return editor
+
+    yield open_one
+    for editor in opened:
+        # What the page said until now has been heard when it has answered once more.
+        await editor.page.evaluate("1")
+        unexpected = editor.unexpected()
+        if request.session.testsfailed > failed or unexpected:
+            await editor.page.close()
+        assert unexpected == [], "The page complained."
 
 
 @pytest_asyncio.fixture(loop_scope="session")

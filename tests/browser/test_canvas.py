@@ -121,16 +121,22 @@ class Canvas:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def canvas(open_editor: OpenEditor) -> AsyncIterator[Open]:
-    """Open a canvas: ``await canvas(pipeline(3), width=1440)``; the tour is declined, the drawing has come to rest."""
+async def canvas(open_editor: OpenEditor, open_document: OpenEditor) -> AsyncIterator[Open]:
+    """Open a canvas: ``await canvas(pipeline(3))``; the tour is declined, the drawing has come to rest.
 
-    async def open_canvas(document: Json = None, **options: Any) -> Canvas:
+    With options (``width=390``, ``own=True``) it has a page of its own.
+    """
+
+    async def open_canvas(document: Json = None, *, own: bool = False, **options: Any) -> Canvas:
         async def calm(page: Any) -> None:
             await page.emulate_media(reduced_motion="reduce")
             await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
 
         documents = {"default": document or pipeline()}
-        opened = Canvas(await open_editor(documents, prepare=calm, **options))
+        if own or options:
+            opened = Canvas(await open_editor(documents, prepare=calm, **options))
+        else:
+            opened = Canvas(await open_document(documents))
         if options.get("width", 1440) >= 900:
             await opened.page.locator(".canvas .react-flow__viewport").wait_for(state="attached")
             await opened.page.wait_for_timeout(150)
@@ -344,7 +350,7 @@ async def test_copy_and_paste_go_through_the_clipboard_and_between_pipelines(can
 
 
 async def test_what_cannot_be_copied_is_not_cut(canvas: Open) -> None:
-    here = await canvas()
+    here = await canvas(own=True)
     await here.page.evaluate(
         """() => {
           navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));

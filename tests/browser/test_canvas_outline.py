@@ -58,7 +58,7 @@ async def test_the_order_of_untied_nodes_is_changed_and_tied_ones_stay(canvas: O
     await here.page.locator('.canvas-outline-main[data-node="n2"]').click()
     await here.page.get_by_role("button", name="Move up in the order").click()
     assert await here.ids() == ["n2", "n1"]
-    tied = await canvas(pipeline(2))
+    tied = await canvas(pipeline(2), own=True)
     await outline(tied)
     await tied.page.locator('.canvas-outline-main[data-node="n2"]').click()
     assert await tied.page.get_by_role("button", name="Move up in the order").is_disabled()
