@@ -252,7 +252,6 @@ EMPTY = """async (view) => {
   stage.set({menu: null, chooser: null, hovered: null, renaming: null});
   for (const {key} of await drafts.loadDrafts()) await drafts.removeDraft(key);
   localStorage.clear();
-  localStorage.setItem('agentui.tour', 'declined');
   // As after a change of the language, every part is made anew: none keeps what was typed into it.
   setView({...window.first.view, words: store.get().view.words + 1});
 }"""
@@ -278,7 +277,7 @@ async def reused(browser: "playwright.Browser", tmp_path_factory: pytest.TempPat
             server = await start({}, named_origins={"demo": demo.origin}, **settings)
             context = await browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
             stack.push_async_callback(context.close)
-            await context.add_init_script(OWN_MODULES)
+            await context.add_init_script(f"{OWN_MODULES} localStorage.setItem('agentui.tour', 'declined');")
             editor = editors[repr(settings)] = Editor(await context.new_page(), server, folder)
             editor.page.set_default_timeout(WAIT_MS)
             await editor.page.goto(server.origin + "/ui/", wait_until="load")

@@ -42,9 +42,9 @@ def pipeline(text: str = TEXT) -> dict[str, Any]:
     }
 
 
-async def opened(open_editor: OpenEditor, document: dict[str, Any]) -> Editor:
+async def opened(open_document: OpenEditor, document: dict[str, Any]) -> Editor:
     """The editor with the third node's text block before it."""
-    editor = await open_editor({"default": document}, secret_env={"AGENTUI_SECRET_OPENAI": "sk-a-secret-value"})
+    editor = await open_document({"default": document}, secret_env={"AGENTUI_SECRET_OPENAI": "sk-a-secret-value"})
     await editor.page.locator(".doc-tab").first.wait_for()
     await editor.page.evaluate("async () => (await own('state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text'})")
     await editor.page.locator('[data-field="blocks.0.text"]').wait_for()
@@ -80,8 +80,8 @@ async def ran(editor: Editor) -> None:
     )
 
 
-async def test_macros_are_coloured_by_kind_and_unknown_names_marked(open_editor: OpenEditor) -> None:
-    editor = await opened(open_editor, pipeline())
+async def test_macros_are_coloured_by_kind_and_unknown_names_marked(open_document: OpenEditor) -> None:
+    editor = await opened(open_document, pipeline())
     field = editor.page.locator('[data-field="blocks.0.text"]')
     for kind, text in [
         ("var", "[[VAR:model]]"),
@@ -95,32 +95,33 @@ async def test_macros_are_coloured_by_kind_and_unknown_names_marked(open_editor:
     assert await axe(editor.page, ".inspector-side") == []
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered", "refused"),
-    [
-        ("[[", ["MOOD", "VAR:", "OUT:", "model", "OUT2"], ["PROMPT", "SECRET:", "OUT3"]),
-        ("[[VAR:chat.", ["last_user", "messages"], ["model"]),
-        ("[[OUT:", ["n1", "n2"], ["n3"]),
-        ("{{ ", ["MOOD", "chat", "OUT."], ["OUT3"]),
-        ("{{ chat.", ["last_user", "messages"], ["MOOD"]),
-        ("{{ MOOD|", ["default", "upper", "truncate"], ["MOOD"]),
-    ],
-)
-async def test_completion_offers_what_is_visible_there(
-    open_editor: OpenEditor, typed: str, offered: list[str], refused: list[str]
-) -> None:
-    editor = await opened(open_editor, pipeline())
-    await write(editor, typed)
-    # The list follows the keys one after the other.
+COMPLETIONS = [
+    ("[[", ["MOOD", "VAR:", "OUT:", "model", "OUT2"], ["PROMPT", "SECRET:", "OUT3"]),
+    ("[[VAR:chat.", ["last_user", "messages"], ["model"]),
+    ("[[OUT:", ["n1", "n2"], ["n3"]),
+    ("{{ ", ["MOOD", "chat", "OUT."], ["OUT3"]),
+    ("{{ chat.", ["last_user", "messages"], ["MOOD"]),
+    ("{{ MOOD|", ["default", "upper", "truncate"], ["MOOD"]),
+]
+"""What is typed, what the list offers then, and what it does not."""
+
+
+async def test_completion_offers_what_is_visible_there(open_document: OpenEditor) -> None:
+    editor = await opened(open_document, pipeline())
     labels = editor.page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
-    for label in offered:
-        await expect(labels.get_by_text(label, exact=True)).to_have_count(1)
-    for label in refused:
-        await expect(labels.get_by_text(label, exact=True)).to_have_count(0)
+    for typed, offered, refused in COMPLETIONS:
+        await write(editor, typed)
+        # The list follows the keys one after the other.
+        for label in offered:
+            await expect(labels.get_by_text(label, exact=True), typed).to_have_count(1)
+        for label in refused:
+            await expect(labels.get_by_text(label, exact=True), typed).to_have_count(0)
+        await editor.page.keyboard.press("Escape")
+        await expect(labels).to_have_count(0)
 
 
-async def test_completion_writes_the_whole_macro(open_editor: OpenEditor) -> None:
-    editor = await opened(open_editor, pipeline())
+async def test_completion_writes_the_whole_macro(open_document: OpenEditor) -> None:
+    editor = await opened(open_document, pipeline())
     await write(editor, "[[MO")
     await expect(editor.page.locator(".cm-tooltip-autocomplete [aria-selected]")).to_contain_text("MOOD")
     await editor.page.keyboard.press("Enter")
@@ -132,8 +133,8 @@ async def test_completion_writes_the_whole_macro(open_editor: OpenEditor) -> Non
     )
 
 
-async def test_secrets_are_completed_by_name_where_they_may_stand_and_never_shown(open_editor: OpenEditor) -> None:
-    editor = await opened(open_editor, pipeline())
+async def test_secrets_are_completed_by_name_where_they_may_stand_and_never_shown(open_document: OpenEditor) -> None:
+    editor = await opened(open_document, pipeline())
     await editor.page.evaluate("async () => (await own('state/tabs.js')).goTo({node: 'n3', field: 'headers.x-a'})")
     await editor.page.locator('[data-field="headers.x-a"]').click()
     await editor.page.keyboard.type("[[SECRET:")
@@ -141,8 +142,8 @@ async def test_secrets_are_completed_by_name_where_they_may_stand_and_never_show
     assert "sk-a-secret-value" not in await editor.page.content()
 
 
-async def test_results_of_the_last_run_are_completed_and_shown(open_editor: OpenEditor) -> None:
-    editor = await opened(open_editor, pipeline("[[OUT:n2.finish_reason]]"))
+async def test_results_of_the_last_run_are_completed_and_shown(open_document: OpenEditor) -> None:
+    editor = await opened(open_document, pipeline("[[OUT:n2.finish_reason]]"))
     await ran(editor)
     await editor.page.locator('[data-field="blocks.0.text"] .macro-out').hover()
     hover = editor.page.locator(".macro-hover")
@@ -152,9 +153,9 @@ async def test_results_of_the_last_run_are_completed_and_shown(open_editor: Open
     await editor.page.locator(".cm-completionLabel", has_text="0").wait_for()
 
 
-async def test_f12_and_control_click_lead_to_the_node_that_defines_a_name(open_editor: OpenEditor) -> None:
+async def test_f12_and_control_click_lead_to_the_node_that_defines_a_name(open_document: OpenEditor) -> None:
     selected = "async () => (await own('state/tabs.js')).activeTab().selection.nodes[0]"
-    editor = await opened(open_editor, pipeline("[[MOOD]]"))
+    editor = await opened(open_document, pipeline("[[MOOD]]"))
     await editor.page.locator('[data-field="blocks.0.text"] .macro-name').click(modifiers=["Control"])
     assert await editor.page.evaluate(selected) == "n1"
     await editor.page.evaluate(
@@ -166,8 +167,8 @@ async def test_f12_and_control_click_lead_to_the_node_that_defines_a_name(open_e
     assert await editor.page.evaluate(selected) == "n1"
 
 
-async def test_a_problem_is_marked_at_its_place_and_gone_when_it_is_mended(open_editor: OpenEditor) -> None:
-    editor = await opened(open_editor, pipeline("one\ntwo {{ model|nofilter }}"))
+async def test_a_problem_is_marked_at_its_place_and_gone_when_it_is_mended(open_document: OpenEditor) -> None:
+    editor = await opened(open_document, pipeline("one\ntwo {{ model|nofilter }}"))
     mark = editor.page.locator('[data-field="blocks.0.text"] .cm-lintRange-error')
     await mark.first.wait_for()
     assert "one" not in "".join(await mark.all_inner_texts())
@@ -177,8 +178,8 @@ async def test_a_problem_is_marked_at_its_place_and_gone_when_it_is_mended(open_
     await mark.first.wait_for(state="detached")
 
 
-async def test_typing_is_undone_by_the_document_and_does_not_lose_the_cursor(open_editor: OpenEditor) -> None:
-    editor = await opened(open_editor, pipeline("start"))
+async def test_typing_is_undone_by_the_document_and_does_not_lose_the_cursor(open_document: OpenEditor) -> None:
+    editor = await opened(open_document, pipeline("start"))
     await editor.page.locator('[data-field="blocks.0.text"]').click()
     await editor.page.keyboard.press("End")
     await editor.page.keyboard.type(" and more", delay=5)
@@ -191,9 +192,9 @@ async def test_typing_is_undone_by_the_document_and_does_not_lose_the_cursor(ope
     assert await editor.page.locator('[data-field="blocks.0.text"]').inner_text() == "start"
 
 
-async def test_typing_over_lines_with_macros_is_one_clean_edit(open_editor: OpenEditor) -> None:
+async def test_typing_over_lines_with_macros_is_one_clean_edit(open_document: OpenEditor) -> None:
     """Chromium would put a style attribute into the page, which the policy refuses: the fixture would hear of it."""
-    editor = await opened(open_editor, pipeline("one [[MOOD]]\ntwo {{ model }}\nthree"))
+    editor = await opened(open_document, pipeline("one [[MOOD]]\ntwo {{ model }}\nthree"))
     await editor.page.locator('[data-field="blocks.0.text"]').click()
     await editor.page.keyboard.press("Control+a")
     await editor.page.keyboard.insert_text("x")

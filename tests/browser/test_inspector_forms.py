@@ -27,16 +27,16 @@ def one(type_: str, **config: Json) -> dict[str, Json]:
     return {"default": {"format": 1, "name": "One", "nodes": [{"id": "n1", "type": type_, "config": config}], "edges": []}}
 
 
-async def open_node(open_editor: OpenEditor, type_: str, config: dict[str, Json] | None = None, **options: object) -> Editor:
+async def open_node(open_document: OpenEditor, type_: str, config: dict[str, Json] | None = None, **options: object) -> Editor:
     """An editor with one node, which is selected."""
-    editor = await open_editor(one(type_, **(config or {})), **options)
+    editor = await open_document(one(type_, **(config or {})), **options)
     await choose(editor.page, "n1")
     return editor
 
 
-async def with_preset(open_editor: OpenEditor, config: dict[str, Json] | None = None) -> Editor:
+async def with_preset(open_document: OpenEditor, config: dict[str, Json] | None = None) -> Editor:
     """An editor with one ProviderCall on a server that has the preset ``router``."""
-    editor = await open_node(open_editor, "ProviderCall", config)
+    editor = await open_node(open_document, "ProviderCall", config)
     (editor.server.pipelines.parent / "presets" / "router.json").write_text(json.dumps(PRESET), encoding="utf-8")
     editor.server.state.presets.refresh()
     await editor.page.evaluate("async () => (await own('state/library.js')).refreshLibrary()")
@@ -48,13 +48,13 @@ def row(name: str, value: str = "", **more: Json) -> dict[str, Json]:
     return {"name": name, "value": value, **more}
 
 
-async def test_rows_show_what_they_would_be_and_which_vary(open_editor: OpenEditor) -> None:
+async def test_rows_show_what_they_would_be_and_which_vary(open_document: OpenEditor) -> None:
     rows: Json = [
         row("HI", "Hello [[model]]"),
         row("DICE", "randint(7, 7)", mode="expr"),
         row("N", "{{ params.temperature }}", mode="json"),
     ]
-    page = (await open_node(open_editor, "SetVars", {"variables": rows})).page
+    page = (await open_node(open_document, "SetVars", {"variables": rows})).page
     await expect(page.get_by_role("group", name="HI would be now")).to_contain_text("Hello demo-small")
     await expect(page.get_by_role("group", name="DICE would be now")).to_contain_text("7")
     await expect(page.get_by_role("group", name="DICE would be now")).to_contain_text("varies")
@@ -64,7 +64,7 @@ async def test_rows_show_what_they_would_be_and_which_vary(open_editor: OpenEdit
     assert await axe(page, ".inspector-side") == []
 
 
-async def test_one_broken_row_does_not_hide_the_values_of_the_others(open_editor: OpenEditor) -> None:
+async def test_one_broken_row_does_not_hide_the_values_of_the_others(open_document: OpenEditor) -> None:
     rows: Json = [
         row("A", "fine"),
         row("B", "[[A]] + 1", mode="expr"),
@@ -72,7 +72,7 @@ async def test_one_broken_row_does_not_hide_the_values_of_the_others(open_editor
         row("no good", "x"),
         row("incoming", "x"),
     ]
-    editor = await open_node(open_editor, "SetVars", {"variables": rows})
+    editor = await open_node(open_document, "SetVars", {"variables": rows})
     editor.allow("status of 422")
     page = editor.page
     await expect(page.get_by_role("group", name="A would be now")).to_contain_text("fine")
@@ -83,8 +83,8 @@ async def test_one_broken_row_does_not_hide_the_values_of_the_others(open_editor
     assert await axe(page, ".inspector-side") == []
 
 
-async def test_rows_are_added_switched_moved_copied_and_removed(open_editor: OpenEditor) -> None:
-    page = (await open_node(open_editor, "SetVars")).page
+async def test_rows_are_added_switched_moved_copied_and_removed(open_document: OpenEditor) -> None:
+    page = (await open_node(open_document, "SetVars")).page
     await page.get_by_role("button", name="Add variable").click()
     await page.get_by_role("textbox", name="Name of variable 1").fill("GOLD")
     await page.get_by_role("combobox", name="Kind of value of GOLD").select_option(label="Formula")
@@ -107,8 +107,8 @@ async def test_rows_are_added_switched_moved_copied_and_removed(open_editor: Ope
     assert [one["name"] for one in (await config_of(page))["variables"]] == ["GOLD", "SILVER"]
 
 
-async def test_lines_become_rows(open_editor: OpenEditor) -> None:
-    page = (await open_node(open_editor, "SetVars", {"variables": [row("A", "1")]})).page
+async def test_lines_become_rows(open_document: OpenEditor) -> None:
+    page = (await open_node(open_document, "SetVars", {"variables": [row("A", "1")]})).page
     await page.get_by_role("button", name="From lines").click()
     await page.get_by_role("textbox", name="Lines such as NAME=value").fill(
         '# a comment\nexport HOST="example.com"\nPORT = 80\nnonsense\n'
@@ -118,8 +118,8 @@ async def test_lines_become_rows(open_editor: OpenEditor) -> None:
     await expect(page.get_by_text("1 line is no NAME=value")).to_be_visible()
 
 
-async def test_a_row_is_dragged_with_the_pointer(open_editor: OpenEditor) -> None:
-    page = (await open_node(open_editor, "SetVars", {"variables": [row("A"), row("B"), row("C")]})).page
+async def test_a_row_is_dragged_with_the_pointer(open_document: OpenEditor) -> None:
+    page = (await open_node(open_document, "SetVars", {"variables": [row("A"), row("B"), row("C")]})).page
     await page.get_by_role("group", name="C would be now").wait_for()
     start = await page.get_by_role("button", name="Move A, 1 of 3").bounding_box()
     end = await page.get_by_role("button", name="Move C, 3 of 3").bounding_box()
@@ -131,9 +131,9 @@ async def test_a_row_is_dragged_with_the_pointer(open_editor: OpenEditor) -> Non
     assert [one["name"] for one in (await config_of(page))["variables"]] == ["B", "C", "A"]
 
 
-async def test_wrong_rows_are_shown_as_they_are(open_editor: OpenEditor) -> None:
+async def test_wrong_rows_are_shown_as_they_are(open_document: OpenEditor) -> None:
     wrong: Json = ["text", {"name": 5, "value": ["x"], "mode": "magic"}, {"value": "nameless", "mine": 1}]
-    page = (await open_node(open_editor, "SetVars", {"variables": wrong})).page
+    page = (await open_node(open_document, "SetVars", {"variables": wrong})).page
     await expect(page.get_by_role("textbox", name="Variable 1")).to_contain_text('"text"')
     await expect(page.get_by_role("textbox", name="mode", exact=True)).to_contain_text('"magic"')
     await expect(page.get_by_role("textbox", name="mine", exact=True)).to_contain_text("1")
@@ -148,8 +148,10 @@ async def test_wrong_rows_are_shown_as_they_are(open_editor: OpenEditor) -> None
     await expect(page.get_by_role("textbox", name="Variables")).to_contain_text('"none"')
 
 
-async def test_a_preset_is_found_by_letters_and_its_changes_are_marked_reverted_and_saved_back(open_editor: OpenEditor) -> None:
-    editor = await with_preset(open_editor)
+async def test_a_preset_is_found_by_letters_and_its_changes_are_marked_reverted_and_saved_back(
+    open_document: OpenEditor,
+) -> None:
+    editor = await with_preset(open_document)
     page = editor.page
     await page.get_by_role("combobox", name="Preset", exact=True).click()
     await page.keyboard.type("rtr")
@@ -171,8 +173,8 @@ async def test_a_preset_is_found_by_letters_and_its_changes_are_marked_reverted_
     assert await axe(page, ".inspector-side") == []
 
 
-async def test_a_node_becomes_a_new_preset(open_editor: OpenEditor) -> None:
-    editor = await open_node(open_editor, "ProviderCall", {"provider": "claude", "model": "m"})
+async def test_a_node_becomes_a_new_preset(open_document: OpenEditor) -> None:
+    editor = await open_node(open_document, "ProviderCall", {"provider": "claude", "model": "m"})
     page = editor.page
     await page.get_by_role("button", name="Preset menu").click()
     await page.get_by_role("menuitem", name="Save as a new preset…").click()
@@ -183,8 +185,8 @@ async def test_a_node_becomes_a_new_preset(open_editor: OpenEditor) -> None:
     assert editor.server.state.presets.preset("my-claude").provider == "claude"
 
 
-async def test_keys_are_picked_by_name_and_literal_ones_are_warned_about(open_editor: OpenEditor) -> None:
-    page = (await open_node(open_editor, "ProviderCall", {"headers": {"Authorization": f"Bearer {KEY}"}})).page
+async def test_keys_are_picked_by_name_and_literal_ones_are_warned_about(open_document: OpenEditor) -> None:
+    page = (await open_node(open_document, "ProviderCall", {"headers": {"Authorization": f"Bearer {KEY}"}})).page
     await expect(page.get_by_text("This looks like a key as it is")).to_be_visible()
     assert await axe(page, ".inspector-side") == []
     await page.get_by_role("button", name="Write [[SECRET:").click()
@@ -199,8 +201,8 @@ async def test_keys_are_picked_by_name_and_literal_ones_are_warned_about(open_ed
     assert (await config_of(page))["headers"]["x-api-key"] == "[[SECRET:mine]]"
 
 
-async def test_a_template_starts_from_the_providers_example(open_editor: OpenEditor) -> None:
-    page = (await open_node(open_editor, "ProviderCall", {"provider": "gemini"})).page
+async def test_a_template_starts_from_the_providers_example(open_document: OpenEditor) -> None:
+    page = (await open_node(open_document, "ProviderCall", {"provider": "gemini"})).page
     await page.get_by_role("tab", name="Template").click()
     await page.get_by_role("button", name="Example for Gemini").click()
     assert "safetySettings" in (await config_of(page))["template"]
@@ -209,15 +211,15 @@ async def test_a_template_starts_from_the_providers_example(open_editor: OpenEdi
     assert not (await config_of(page)).get("template")
 
 
-async def blocks_page(open_editor: OpenEditor, blocks: Json) -> Page:
+async def blocks_page(open_document: OpenEditor, blocks: Json) -> Page:
     """The page of Prompt Blocks of a ProviderCall."""
-    page = (await open_node(open_editor, "ProviderCall", {"blocks": blocks})).page
+    page = (await open_node(open_document, "ProviderCall", {"blocks": blocks})).page
     await page.get_by_role("tab", name="Prompt Blocks").click()
     return page
 
 
-async def test_blocks_are_added_written_switched_moved_and_counted(open_editor: OpenEditor) -> None:
-    page = await blocks_page(open_editor, [])
+async def test_blocks_are_added_written_switched_moved_and_counted(open_document: OpenEditor) -> None:
+    page = await blocks_page(open_document, [])
     await page.get_by_role("button", name="Add block").click()
     await page.get_by_role("menuitem", name="Text: System").click()
     await page.get_by_role("button", name="Add block").click()
@@ -240,24 +242,24 @@ async def test_blocks_are_added_written_switched_moved_and_counted(open_editor: 
     await expect(page.get_by_role("textbox", name="Text of Persona")).to_have_count(0)
 
 
-async def test_order_numbers_decide_until_a_block_is_moved(open_editor: OpenEditor) -> None:
-    page = await blocks_page(open_editor, [{"name": "late", "order": 9, "text": "b"}, {"name": "early", "text": "a"}])
+async def test_order_numbers_decide_until_a_block_is_moved(open_document: OpenEditor) -> None:
+    page = await blocks_page(open_document, [{"name": "late", "order": 9, "text": "b"}, {"name": "early", "text": "a"}])
     names = page.get_by_role("textbox", name="Name of block")
     assert [await names.nth(index).input_value() for index in range(2)] == ["early", "late"]
     await page.get_by_role("button", name="Move late, 2 of 2").press("ArrowUp")
     assert (await config_of(page))["blocks"] == [{"name": "late", "text": "b"}, {"name": "early", "text": "a"}]
 
 
-async def test_wrong_blocks_are_shown_as_they_are(open_editor: OpenEditor) -> None:
+async def test_wrong_blocks_are_shown_as_they_are(open_document: OpenEditor) -> None:
     wrong: Json = [7, {"text": 1, "role": "narrator", "enabled": "no", "last": -1, "mine": None}]
-    page = await blocks_page(open_editor, wrong)
+    page = await blocks_page(open_document, wrong)
     await expect(page.get_by_role("textbox", name="role", exact=True)).to_contain_text("narrator")
     await expect(page.get_by_role("textbox", name="Block 1")).to_contain_text("7")
     assert (await config_of(page))["blocks"] == wrong
     assert await axe(page, ".inspector-side") == []
 
 
-async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_editor: OpenEditor, tmp_path: Path) -> None:
+async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_document: OpenEditor, tmp_path: Path) -> None:
     prompts = [
         {
             "identifier": "main",
@@ -284,7 +286,7 @@ async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_
     ]
     file = tmp_path / "preset.json"
     file.write_text(json.dumps({"prompts": prompts, "prompt_order": tracks, "temperature": 1}), encoding="utf-8")
-    page = await blocks_page(open_editor, [{"text": "old"}])
+    page = await blocks_page(open_document, [{"text": "old"}])
     await page.get_by_label("SillyTavern prompt preset (JSON file)").set_input_files(file)
     dialog = page.get_by_role("dialog")
     for text in (
@@ -314,8 +316,8 @@ async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_
         await expect(page.get_by_text(f"{name} is no SillyTavern prompt preset")).to_be_visible()
 
 
-async def test_raw_forward_takes_headers_as_rows_or_as_one_text(open_editor: OpenEditor) -> None:
-    page = (await open_node(open_editor, "RawForward", {"extra_headers": {"X-A": "1"}})).page
+async def test_raw_forward_takes_headers_as_rows_or_as_one_text(open_document: OpenEditor) -> None:
+    page = (await open_node(open_document, "RawForward", {"extra_headers": {"X-A": "1"}})).page
     await write(page.get_by_role("textbox", name="Base URL"), "https://gateway.example")
     await write(page.get_by_role("textbox", name="Path instead of the caller's"), "[[VAR:incoming.path]]")
     await page.get_by_role("button", name="as JSON text").click()
@@ -329,9 +331,9 @@ async def test_raw_forward_takes_headers_as_rows_or_as_one_text(open_editor: Ope
     assert await axe(page, ".inspector-side") == []
 
 
-async def test_requests_of_the_wrong_kind_are_shown_as_they_are(open_editor: OpenEditor) -> None:
+async def test_requests_of_the_wrong_kind_are_shown_as_they_are(open_document: OpenEditor) -> None:
     wrong: Json = {"provider": 3, "base_url": ["x"], "headers": "none", "model": {"a": 1}, "template": 5, "blocks": {"b": 1}}
-    page = (await open_node(open_editor, "ProviderCall", wrong)).page
+    page = (await open_node(open_document, "ProviderCall", wrong)).page
     for name in ("Base URL", "Headers", "Model"):
         await expect(page.get_by_role("textbox", name=name, exact=True)).to_be_visible()
     assert await axe(page, ".inspector-side") == []

@@ -29,15 +29,15 @@ PAIR: Json = {
 }
 
 
-async def open_pair(open_editor: OpenEditor, *selected: str, **options: object) -> Editor:
+async def open_pair(open_document: OpenEditor, *selected: str, **options: object) -> Editor:
     """An editor with a SetVars before a ProviderCall."""
-    editor = await open_editor({"default": PAIR}, **options)
+    editor = await open_document({"default": PAIR}, **options)
     await choose(editor.page, *selected)
     return editor
 
 
-async def test_the_pipeline_shows_its_fields_counts_hosts_and_addresses(open_editor: OpenEditor) -> None:
-    editor = await open_pair(open_editor)
+async def test_the_pipeline_shows_its_fields_counts_hosts_and_addresses(open_document: OpenEditor) -> None:
+    editor = await open_pair(open_document)
     page, origin = editor.page, editor.server.origin
     for text in (f"{origin}/p/default/v1", "pipeline/default"):
         await expect(page.get_by_text(text, exact=True)).to_be_visible()
@@ -58,8 +58,8 @@ async def test_an_address_is_copied(open_editor: OpenEditor) -> None:
     assert await editor.page.evaluate("navigator.clipboard.readText()") == f"{editor.server.origin}/p/default"
 
 
-async def test_a_node_is_titled_renamed_switched_copied_and_deleted(open_editor: OpenEditor) -> None:
-    page = (await open_pair(open_editor, "n1")).page
+async def test_a_node_is_titled_renamed_switched_copied_and_deleted(open_document: OpenEditor) -> None:
+    page = (await open_pair(open_document, "n1")).page
     side = page.get_by_role("region", name="Inspector")
     await side.get_by_role("textbox", name="Title").fill("Words")
     await side.get_by_role("button", name="Id n1, rename").click()
@@ -88,8 +88,8 @@ async def test_a_node_is_titled_renamed_switched_copied_and_deleted(open_editor:
     assert len((await document_of(page))["nodes"]) == 3
 
 
-async def test_a_visible_name_is_inserted_where_the_cursor_was(open_editor: OpenEditor) -> None:
-    page = (await open_pair(open_editor, "n2")).page
+async def test_a_visible_name_is_inserted_where_the_cursor_was(open_document: OpenEditor) -> None:
+    page = (await open_pair(open_document, "n2")).page
     field = page.get_by_role("textbox", name="Model")
     await write(field, "gpt-")
     await page.get_by_role("tab", name="Input").click()
@@ -124,16 +124,16 @@ async def test_an_output_is_pinned_edited_and_read_by_macro(open_editor: OpenEdi
     assert await page.evaluate(pins) == {}
 
 
-async def test_a_problem_leads_to_its_field(open_editor: OpenEditor) -> None:
-    page = (await open_pair(open_editor, "n2")).page
+async def test_a_problem_leads_to_its_field(open_document: OpenEditor) -> None:
+    page = (await open_pair(open_document, "n2")).page
     await write(page.get_by_role("textbox", name="Base URL"), "{{ model|nofilter }}")
     await page.get_by_role("tab", name="Prompt Blocks").click()
     await page.get_by_role("list", name="Problems").get_by_role("button").first.click()
     await expect(page.get_by_role("textbox", name="Base URL")).to_be_focused()
 
 
-async def test_many_nodes_are_switched_copied_and_deleted_at_once(open_editor: OpenEditor) -> None:
-    page = (await open_pair(open_editor, "n1", "n2")).page
+async def test_many_nodes_are_switched_copied_and_deleted_at_once(open_document: OpenEditor) -> None:
+    page = (await open_pair(open_document, "n1", "n2")).page
     side = page.get_by_role("region", name="Inspector")
     await expect(side.get_by_role("heading", name="2 nodes selected")).to_be_visible()
     assert await axe(page, ".inspector-side") == []
@@ -148,8 +148,8 @@ async def test_many_nodes_are_switched_copied_and_deleted_at_once(open_editor: O
     assert [node["id"] for node in (await document_of(page))["nodes"]] == ["n1", "n2"]
 
 
-async def test_presets_are_made_changed_restored_and_deleted_in_their_panel(open_editor: OpenEditor) -> None:
-    editor = await open_pair(open_editor)
+async def test_presets_are_made_changed_restored_and_deleted_in_their_panel(open_document: OpenEditor) -> None:
+    editor = await open_pair(open_document)
     editor.allow("status of 412")
     page, presets = editor.page, editor.server.state.presets
     await page.get_by_role("navigation", name="Panels").get_by_role("button", name="Presets").click()

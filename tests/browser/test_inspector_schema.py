@@ -76,13 +76,13 @@ def document(**config: Json) -> Json:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def probe(open_editor: OpenEditor, monkeypatch: pytest.MonkeyPatch) -> OpenEditor:
+async def probe(open_document: OpenEditor, monkeypatch: pytest.MonkeyPatch) -> OpenEditor:
     """Open an editor on a server that has the Probe installed as a package's node type, with the node selected."""
     entry = EntryPoint("probe", f"{__name__}:Probe", "agentui.nodes")
     monkeypatch.setattr("agentui.pipeline.node.entry_points", lambda group: [entry] if group == "agentui.nodes" else [])
 
     async def open_probe(config: Json | None = None, **options: Any) -> Editor:
-        editor = await open_editor({"default": document(**(config or {}))}, **options)
+        editor = await open_document({"default": document(**(config or {}))}, **options)
         await choose(editor.page, "n1")
         await editor.page.get_by_role("tab", name="Settings").wait_for()
         return editor
