@@ -7,6 +7,7 @@ itself; ``[[PROMPT]]`` stands where members of an object stand. So the result is
 Members come in the order of the source; of two with one key the last wins, at the place of the first.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Final, NoReturn, TypeVar
 from agentui.errors import Problem
 from agentui.jsonio import MAX_DEPTH, Json
 from agentui.templating.core.problems import SourceText
-from agentui.templating.core.values import join_surrogates, number
+from agentui.templating.core.values import number
 from agentui.templating.hadtavern.macros import Insert, MacroReader, Pieces
 from agentui.templating.hadtavern.template import (
     Constant,
@@ -33,9 +34,7 @@ T = TypeVar("T")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_PLAIN = re.compile(r'[^"\\\x00-\x1f{\[]+')
-_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4}))')
-_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_CHARACTERS = re.compile(r'(?:[^"\\\x00-\x1f{\[]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))+')
 _WORDS: Final[dict[str, Json]] = {"true": True, "false": False, "null": None}
 _SURPLUS = re.compile(r"[ \t\n\r\]}]*")
 
@@ -211,36 +210,33 @@ class _Parser:
         self._at += 1
         pieces: list[str | Insert] = []
         plain: list[str] = []
-        while (mark := self._peek()) != '"':
-            insert = self._macro(is_in_json_string=True) if mark and mark in "[{" else None
+        while self._peek() != '"':
+            insert = self._macro(is_in_json_string=True)
             if insert is None:
                 plain.append(self._characters(start))
                 continue
             if plain:
-                pieces.append(join_surrogates("".join(plain)))
+                pieces.append("".join(plain))
                 plain = []
             pieces.append(insert)
         self._at += 1
         if plain:
-            pieces.append(join_surrogates("".join(plain)))
+            pieces.append("".join(plain))
         return tuple(pieces)
 
     def _characters(self, start: int) -> str:
         """The next characters of the string that began at ``start``, escapes resolved."""
         mark = self._peek()
-        if mark == "\\":
-            match = _ESCAPE.match(self._text, self._at)
-            if match is None:
-                self._fail(r"JSON has no such escape. Write \\ for a backslash.")
-            self._at = match.end()
-            return chr(int(match[2], 16)) if match[2] else _ESCAPES[match[1]]
         if mark and mark in "[{":
             self._at += 1
             return mark
-        match = _PLAIN.match(self._text, self._at)
+        match = _CHARACTERS.match(self._text, self._at)
         if match is None:
+            if mark == "\\":
+                self._fail(r"JSON has no such escape. Write \\ for a backslash.")
             if not mark:
                 self._fail("The string that begins here is not closed.", start)
             self._fail(r"A line break or control character cannot stand in a JSON string. Write \n for a line break.")
         self._at = match.end()
-        return match.group()
+        # The standard library keeps lone surrogates, which orjson refuses.
+        return str(json.loads(f'"{match.group()}"'))
