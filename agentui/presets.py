@@ -42,7 +42,3 @@ class PresetLibrary(FolderLibrary[Preset]):
             return Preset.model_validate(document), ()
         except ValidationError as error:
             raise InvalidPipeline(f"The preset {id!r} has wrong fields.", problems_of(error)) from error
-
-    def preset(self, id: str) -> Preset:
-        """The preset that serves under this id. Raises NotFound, InvalidPipeline."""
-        return self.good(id)

@@ -65,8 +65,8 @@ def test_a_file_is_written_as_a_save_would_write_it(path: Path) -> None:
 @pytest.mark.parametrize("path", PRESETS, ids=name)
 def test_a_preset_is_valid_and_says_what_it_is_for(path: Path, tmp_path: Path) -> None:
     library = PresetLibrary(ROOT / "presets", tmp_path)
-    library.load()
-    preset = library.preset(path.stem)
+    library.refresh()
+    preset = library.good(path.stem)
     assert preset.description
     assert not preset.model_extra
     assert preset.base_url
@@ -86,7 +86,7 @@ def test_a_presets_fields_make_a_node(path: Path) -> None:
 
 def test_the_folder_loads_as_a_library(tmp_path: Path) -> None:
     library = PipelineLibrary(ROOT / "pipelines", tmp_path, Catalog(BUILTIN))
-    library.load()
+    library.refresh()
     assert [entry.id for entry in library.entries()] == [path.stem for path in PIPELINES]
     assert all(entry.is_valid for entry in library.entries())
     assert library.active == "default"

@@ -114,17 +114,10 @@ class FolderLibrary(ABC, Generic[T]):
 
     def good(self, id: str) -> T:
         """What serves under this id. Raises NotFound, or InvalidPipeline when no version was ever good."""
-        entry = self._entries.get(id)
-        if entry is None or entry.good is None:
-            raise self._no_good(id)
+        entry = self.entry(id)
+        if entry.good is None:
+            raise self._invalid(entry)
         return entry.good.value
-
-    def _no_good(self, id: str) -> NotFound | InvalidPipeline:
-        try:
-            entry = self.entry(id)
-        except NotFound as error:
-            return error
-        return self._invalid(entry)
 
     def _invalid(self, entry: Entry[T]) -> InvalidPipeline:
         errors = [problem for problem in entry.problems if problem.severity == "error"]
@@ -142,10 +135,6 @@ class FolderLibrary(ABC, Generic[T]):
         """Call the listeners with the ids that changed."""
         for listener in self._listeners:
             listener(ids)
-
-    def load(self) -> None:
-        """Read everything for the first time."""
-        self.refresh()
 
     async def watch(self, seconds: float = POLL_SECONDS) -> None:
         """Follow the folder until cancelled. Polling works on every file system, network shares and containers included."""

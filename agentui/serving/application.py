@@ -161,8 +161,8 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
     """Take the data folder, load the files, watch them, and open the client; close all of it at the end."""
     state = app[STATE]
     state.store.claim()
-    state.pipelines.load()
-    state.presets.load()
+    state.pipelines.refresh()
+    state.presets.refresh()
     state.turns.start()
     async with state.services.upstream, state.workers:
         watchers = [asyncio.create_task(library.watch()) for library in (state.pipelines, state.presets)]

@@ -169,7 +169,7 @@ async def test_a_preset_is_found_by_letters_and_its_changes_are_marked_reverted_
     await page.get_by_role("menuitem", name="Save back to Router").click()
     await expect(page.get_by_text("Preset router is saved.")).to_be_visible()
     await expect(page.get_by_text("1 changed")).to_have_count(0)
-    assert editor.server.state.presets.preset("router").model == "large"
+    assert editor.server.state.presets.good("router").model == "large"
     assert await axe(page, ".inspector-side") == []
 
 
@@ -182,7 +182,7 @@ async def test_a_node_becomes_a_new_preset(open_document: OpenEditor) -> None:
     await page.get_by_role("dialog").get_by_role("button", name="Save").click()
     await expect(page.get_by_text("Preset my-claude is saved.")).to_be_visible()
     assert (await document_of(page))["nodes"][0]["preset"] == "my-claude"
-    assert editor.server.state.presets.preset("my-claude").provider == "claude"
+    assert editor.server.state.presets.good("my-claude").provider == "claude"
 
 
 async def test_keys_are_picked_by_name_and_literal_ones_are_warned_about(open_document: OpenEditor) -> None:

@@ -69,7 +69,7 @@ class Folder:
             library = PipelineLibrary(folder, data, Catalog(BUILTIN), NEIGHBOUR)
         else:
             library = PresetLibrary(folder, data)
-        library.load()
+        library.refresh()
         return library
 
     def put(self, data: bytes) -> Entry[Any]:

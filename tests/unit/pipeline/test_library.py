@@ -75,7 +75,7 @@ class Place:
 
     def open(self, default: str = "default") -> PipelineLibrary:
         library = PipelineLibrary(self.folder, self.data, CATALOG, default)
-        library.load()
+        library.refresh()
         return library
 
 
@@ -505,14 +505,14 @@ def test_versions_lead_nowhere_else(place: Place, id: str) -> None:
 
 def test_presets_are_a_folder_like_any_other(tmp_path: Path) -> None:
     library = PresetLibrary(tmp_path / "presets", tmp_path / "data")
-    library.load()
+    library.refresh()
     document = {"format": 1, "name": "OpenAI", "provider": "openai", "headers": {"authorization": "x"}, "extra": 1}
     entry = library.save("openai", document, if_none_match="*")
     assert entry.is_valid
-    assert library.preset("openai").headers == {"authorization": "x"}
+    assert library.good("openai").headers == {"authorization": "x"}
     bad = library.save("openai", {**document, "provider": "nobody"}, if_match=entry.etag)
     assert [problem.field for problem in bad.problems] == ["provider"]
-    assert library.preset("openai").provider == "openai"
+    assert library.good("openai").provider == "openai"
 
 
 def test_the_shipped_files_are_good(gallery: Path, tmp_path: Path) -> None:
@@ -520,7 +520,7 @@ def test_the_shipped_files_are_good(gallery: Path, tmp_path: Path) -> None:
         PipelineLibrary(gallery / "pipelines", tmp_path / "data", CATALOG),
         PresetLibrary(gallery / "presets", tmp_path / "data"),
     ):
-        library.load()
+        library.refresh()
         assert library.entries()
         assert {entry.id: entry.problems for entry in library.entries() if entry.problems} == {}
         assert library.complaints == ()
