@@ -142,6 +142,11 @@ class Settings(BaseSettings):
             raise ValueError("a collector's address holds no user and no query: put keys into OTEL_EXPORTER_OTLP_HEADERS")
         return value
 
+    @property
+    def own_token(self) -> str | None:
+        """The access token in clear."""
+        return self.token.get_secret_value() if self.token is not None else None
+
     @field_validator("token")
     @classmethod
     def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:

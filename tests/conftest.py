@@ -14,7 +14,8 @@ from aiohttp import web
 from agentui.demo import DemoServer, DemoSettings, start_demo
 from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps
-from agentui.serving.application import KEEP_ALIVE, Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import KEEP_ALIVE, Listener
 from agentui.settings import Settings
 from tests.upstreams.server import Mock, start_mock
 

@@ -36,7 +36,8 @@ from agentui.pipeline.nodes.set_vars import RESERVED, Row
 from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
 from agentui.schemas.forms import Data
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from agentui.templating.hadtavern.expressions import compile_expression
 from agentui.templating.hadtavern.filters import FILTERS

@@ -18,7 +18,8 @@ from agentui.api.ops.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histo
 from agentui.http.state import STATE
 from agentui.http.workers import WorkerGroup
 from agentui.jsonio import dumps
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from agentui.vendors.detect import PROXIED_PATHS
 from tests.api.callers import DIALECTS as CALLERS

@@ -14,9 +14,11 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from agentui.api.keys import STOPPING
 from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps, loads
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller
 from tests.conftest import ROOT, StartServer, call
@@ -207,7 +209,7 @@ async def test_a_server_is_ready_and_says_so_without_a_token(start_server: Start
 
 async def test_a_server_that_stops_is_alive_and_not_ready(start_server: StartServer, mock: Mock) -> None:
     server = await start_server({"default": call("openai", mock.origin)})
-    server.state.is_stopping = True
+    server.app[STOPPING].set()
     assert (await readiness(server.origin))[:2] == (503, ["stopping"])
     async with aiohttp.ClientSession() as http, http.get(f"{server.origin}/health") as answer:
         assert answer.status == 200

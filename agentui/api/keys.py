@@ -3,6 +3,8 @@
 ``create_app`` puts them there. What knows aiohttp itself has its key beside it (``WORKERS``, ``TELEMETRY``).
 """
 
+import asyncio
+
 from aiohttp import web
 
 from agentui.pipeline.history import RunHistory
@@ -19,6 +21,8 @@ PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary
 PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 """What nodes may use: dialects, upstreams, secrets."""
+STOPPING: web.AppKey[asyncio.Event] = web.AppKey("stopping", asyncio.Event)
+"""Set once the server takes no more connections."""
 HISTORY: web.AppKey[RunHistory] = web.AppKey("history", RunHistory)
 STORE: web.AppKey[Store] = web.AppKey("store", Store)
 STORE_HEALTH: web.AppKey[StoreHealth] = web.AppKey("store_health", StoreHealth)

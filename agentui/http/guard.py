@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from ipaddress import ip_address
+from typing import Protocol
 
 from aiohttp import HttpVersion10, HttpVersion11, web
 
@@ -25,11 +26,12 @@ from agentui.errors import (
     let_go,
 )
 from agentui.http.errors import error_response
+from agentui.http.limits import Limits
 from agentui.http.reading import TOKEN_HEADERS, is_json, same_secret, split_prefix
-from agentui.http.state import STATE, State
 from agentui.ids import new_id
 from agentui.redaction import Redactor, secret_headers
-from agentui.vendors.base import Vendor
+from agentui.settings import Settings
+from agentui.vendors.base import Vendor, Vendors
 from agentui.vendors.detect import detect_vendor
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -43,7 +45,7 @@ PAGES = frozenset({"/", "/ui/", "/ui/index.html"})
 """Where the editor's page is, which other sites may link to."""
 
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("id", str)
-REDACTOR: web.RequestKey[Redactor] = web.RequestKey("redactor", Redactor)
+RUN_REDACTOR: web.RequestKey[Redactor] = web.RequestKey("redactor", Redactor)
 """Knows the secrets of the request's run, where one began."""
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -57,93 +59,150 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/?#\s,]+)(?::[0-9]*)?")
 log = logging.getLogger("agentui.http")
 
 
-@web.middleware
-async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The application's middleware: check, answer, and turn whatever goes wrong into the answer that this route promises."""
+class RequestObserver(Protocol):
+    """Who is told of every request: when it begins and ends, and which errors were told."""
 
-    async def answer(request: web.Request) -> web.StreamResponse:
-        check_content_type(request)
-        return await handler(request)
+    def begin(self, request: web.Request, request_id: str) -> None:
+        """A request begins."""
 
-    return await _guarded(request, request.app[STATE], answer)
+    def end(self, request: web.Request, status: int | None) -> None:
+        """It is over; ``status`` is None where its caller left."""
+
+    def count_error(self, code: str) -> None:
+        """An answer told an error."""
 
 
-def meet_expectations(state: State, application: Entrance) -> Entrance:
-    """The entrance to ``application``, but for requests with an ``Expect`` that is not ``100-continue``: aiohttp would answer
-    them itself, before any middleware, and repeat the header in its own words."""
+class Guard:
+    """What every request crosses on its way in, and its answer on its way out.
 
-    async def enter(request: web.BaseRequest) -> web.StreamResponse:
-        if isinstance(request, web.Request) and request.headers.get("Expect", "100-continue").lower() != "100-continue":
-            response = await _guarded(request, state, _refuse_expectation)
-            _add_own_headers(request, response, state)
+    ``redactor`` knows the server's own secrets, ``vendors`` the shapes of errors, ``limits`` who tried too many tokens.
+    """
+
+    def __init__(
+        self, settings: Settings, redactor: Redactor, vendors: Vendors, limits: Limits, observer: RequestObserver
+    ) -> None:
+        self._settings = settings
+        self._redactor = redactor
+        self._vendors = vendors
+        self._limits = limits
+        self._observer = observer
+
+    @web.middleware
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """The middleware: check, answer, and turn whatever goes wrong into the answer that this route promises."""
+
+        async def answer(request: web.Request) -> web.StreamResponse:
+            check_content_type(request)
+            return await handler(request)
+
+        return await self._observed(request, answer)
+
+    async def add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Put the headers on an answer that every answer carries. A signal: aiohttp sends it before any head leaves."""
+        headers = response.headers
+        headers.setdefault("x-request-id", request[REQUEST_ID])
+        headers.setdefault("x-content-type-options", "nosniff")
+        origin = request.headers.get("Origin")
+        if origin is not None and origin in self._settings.cors_origins:
+            headers.setdefault("access-control-allow-origin", origin)
+            headers.setdefault("vary", "Origin")
+            headers.setdefault("access-control-expose-headers", "*")
+
+    def meet_expectations(self, application: Entrance) -> Entrance:
+        """The entrance to ``application``, but for requests with an ``Expect`` that is not ``100-continue``: aiohttp would
+        answer them itself, before any middleware, and repeat the header in its own words."""
+
+        async def enter(request: web.BaseRequest) -> web.StreamResponse:
+            if isinstance(request, web.Request) and request.headers.get("Expect", "100-continue").lower() != "100-continue":
+                response = await self._observed(request, _refuse_expectation)
+                await self.add_headers(request, response)
+                return response
+            return await application(request)
+
+        return enter
+
+    async def _observed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        request_id = request[REQUEST_ID] = new_id("req")
+        self._observer.begin(request, request_id)
+        status: int | None = None
+        try:
+            response = await self._answered(request, handler)
+            status = response.status
             return response
-        return await application(request)
+        finally:
+            self._observer.end(request, status)
 
-    return enter
-
-
-async def _guarded(request: web.Request, state: State, handler: Handler) -> web.StreamResponse:
-    request_id = new_id("req")
-    request[REQUEST_ID] = request_id
-    telemetry = state.telemetry
-    watch = telemetry.begin(request, request_id)
-    status: int | None = None
-    try:
-        response = await _answered(request, state, handler)
-        status = response.status
+    async def _answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """The answer, whatever happens; who left is told nothing."""
+        try:
+            check_framing(request)
+            check_host(request, self._settings)
+            check_origin(request, self._settings)
+            if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+                return _preflight()
+            self._check_token(request)
+            return await handler(request)
+        except web.HTTPException as error:
+            response = self._error_response(request, _of_http(error, request))
+            let_go(error)
+        except AgentUIError as error:
+            self._observer.count_error(error.code)
+            response = self._error_response(request, error)
+            if isinstance(error, _Misframed):
+                response.force_close()
+            let_go(error)
+        except ConnectionResetError:
+            # The caller is gone; there is nobody to answer.
+            raise
+        except Exception as error:  # noqa: BLE001  it is logged: the log's own filter knows no secrets of single requests
+            trace = self._redactor_of(request).redact(traceback.format_exc())
+            request_id = request[REQUEST_ID]
+            self._observer.count_error(AgentUIError.code)
+            log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
+            fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
+            response = self._error_response(request, fault)
+            let_go(error)
         return response
-    finally:
-        telemetry.end(request, watch, status)
+
+    def _check_token(self, request: web.Request) -> None:
+        """Ask for the server's own token where one is set. Raises Unauthorized, and RateLimited after too many wrong ones."""
+        token = self._settings.token
+        if token is None:
+            return
+        path = request.path
+        if path in OPEN_PATHS or path.startswith("/ui/"):
+            return
+        self._limits.check_attempts(request)
+        expected = token.get_secret_value()
+        given = [request.headers.get(name, "").removeprefix("Bearer ").strip() for name in TOKEN_HEADERS]
+        given.append(request.query.get("key", ""))
+        if not any(same_secret(value, expected) for value in given):
+            if any(given):
+                self._limits.note_wrong_token(request)
+            raise Unauthorized("This server needs its access token: send it as API key, or in the header x-agentui-token.")
+
+    def _error_response(self, request: web.Request, error: AgentUIError) -> web.Response:
+        return error_response(error, self._vendor_of(request), self._redactor_of(request))
+
+    def _redactor_of(self, request: web.Request) -> Redactor:
+        """What knows the secrets of this request: its run's own, or one made of its headers and its query."""
+        if RUN_REDACTOR in request:
+            return request[RUN_REDACTOR]
+        redactor = self._redactor.child()
+        redactor.register(*secret_headers(request.headers), *request.query.getall("key", ()))
+        return redactor
+
+    def _vendor_of(self, request: web.Request) -> Vendor | None:
+        """The dialect whose error shape this path promises."""
+        path, _ = split_prefix(request.path)
+        if not path.startswith(("/v1/", "/v1beta/", "/v1alpha/")):
+            return None
+        headers: Mapping[str, str] = {name.lower(): value for name, value in request.headers.items()}
+        name = detect_vendor(path, headers, dict(request.query))
+        return self._vendors[name] if name is not None else None
 
 
-async def _answered(request: web.Request, state: State, handler: Handler) -> web.StreamResponse:
-    """The answer, whatever happens; who left is told nothing."""
-    try:
-        check_framing(request)
-        check_host(request, state)
-        check_origin(request, state)
-        if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
-            response: web.StreamResponse = _preflight()
-        else:
-            check_token(request, state)
-            response = await handler(request)
-    except web.HTTPException as error:
-        response = error_response(_of_http(error, request), _vendor_of(request, state), _redactor_of(request, state))
-        let_go(error)
-    except AgentUIError as error:
-        state.telemetry.counters.count_error(error.code)
-        response = error_response(error, _vendor_of(request, state), _redactor_of(request, state))
-        if isinstance(error, _Misframed):
-            response.force_close()
-        let_go(error)
-    except ConnectionResetError:
-        # The caller is gone; there is nobody to answer.
-        raise
-    except Exception as error:  # noqa: BLE001  it is logged below: the log's own filter knows no secrets of single requests
-        trace = _redactor_of(request, state).redact(traceback.format_exc())
-        request_id = request[REQUEST_ID]
-        state.telemetry.counters.count_error(AgentUIError.code)
-        log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
-        fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
-        response = error_response(fault, _vendor_of(request, state), _redactor_of(request, state))
-        let_go(error)
-    return response
-
-
-async def add_own_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Put the headers on an answer that every answer carries. A signal: aiohttp sends it before any head leaves."""
-    _add_own_headers(request, response, request.app[STATE])
-
-
-def _add_own_headers(request: web.Request, response: web.StreamResponse, state: State) -> None:
-    headers = response.headers
-    headers.setdefault("x-request-id", request[REQUEST_ID])
-    headers.setdefault("x-content-type-options", "nosniff")
-    origin = request.headers.get("Origin")
-    if origin is not None and origin in state.settings.cors_origins:
-        headers.setdefault("access-control-allow-origin", origin)
-        headers.setdefault("vary", "Origin")
-        headers.setdefault("access-control-expose-headers", "*")
+GUARD: web.AppKey[Guard] = web.AppKey("guard", Guard)
 
 
 class _Misframed(BadRequest):
@@ -163,10 +222,9 @@ def check_framing(request: web.Request) -> None:
         raise _Misframed("This server is no proxy for connections (CONNECT).")
 
 
-def check_host(request: web.Request, state: State) -> None:
+def check_host(request: web.Request, settings: Settings) -> None:
     """Refuse names that are not ours (DNS rebinding), in the Host header and in an absolute request target, which comes
     before it (RFC 9112, 3.2.2). Raises WrongHost."""
-    settings = state.settings
     host = request.headers.get("Host", "")
     allowed = tuple(settings.allowed_hosts)
     if _is_ours(host, settings.host, allowed):
@@ -206,10 +264,10 @@ def _is_address(name: str, *, loopback_only: bool) -> bool:
     return address.is_loopback or not loopback_only
 
 
-def check_origin(request: web.Request, state: State) -> None:
+def check_origin(request: web.Request, settings: Settings) -> None:
     """Refuse requests that a page of another origin makes; other sites may link to the editor's page. Raises Forbidden."""
     origin = request.headers.get("Origin")
-    allowed = state.settings.cors_origins
+    allowed = settings.cors_origins
     if origin is not None:
         # Either scheme: behind a proxy that ends TLS the page is https and the request that arrives here is not.
         host = request.headers.get("Host", "")
@@ -245,25 +303,6 @@ def check_content_type(request: web.Request) -> None:
         raise WrongContentType("The content type must be application/json: send the header 'Content-Type: application/json'.")
 
 
-def check_token(request: web.Request, state: State) -> None:
-    """Ask for the server's own token where one is set. Raises Unauthorized, and RateLimited after too many wrong ones."""
-    token = state.settings.token
-    if token is None:
-        return
-    path = request.path
-    if path in OPEN_PATHS or path.startswith("/ui/"):
-        return
-    limits = state.telemetry.limits
-    limits.check_attempts(request)
-    expected = token.get_secret_value()
-    given = [request.headers.get(name, "").removeprefix("Bearer ").strip() for name in TOKEN_HEADERS]
-    given.append(request.query.get("key", ""))
-    if not any(same_secret(value, expected) for value in given):
-        if any(given):
-            limits.note_wrong_token(request)
-        raise Unauthorized("This server needs its access token: send it as API key, or in the header x-agentui-token.")
-
-
 async def _refuse_expectation(request: web.Request) -> web.StreamResponse:
     refused = BadRequest("The only expectation that this server meets is '100-continue'.")
     refused.status = 417
@@ -271,7 +310,7 @@ async def _refuse_expectation(request: web.Request) -> web.StreamResponse:
 
 
 def _preflight() -> web.Response:
-    """The answer to a browser's question; ``add_own_headers`` adds the origin where it is allowed."""
+    """The answer to a browser's question; ``Guard.add_headers`` adds the origin where it is allowed."""
     return web.Response(
         status=204,
         headers={
@@ -292,22 +331,3 @@ def _of_http(error: web.HTTPException, request: web.Request) -> AgentUIError:
     refused = AgentUIError(f"The request was refused: {error.reason}.")
     refused.status = error.status
     return refused
-
-
-def _redactor_of(request: web.Request, state: State) -> Redactor:
-    """What knows the secrets of this request: its run's own, or one made of its headers and its query."""
-    if REDACTOR in request:
-        return request[REDACTOR]
-    redactor = state.redactor.child()
-    redactor.register(*secret_headers(request.headers), *request.query.getall("key", ()))
-    return redactor
-
-
-def _vendor_of(request: web.Request, state: State) -> Vendor | None:
-    """The dialect whose error shape this path promises."""
-    path, _ = split_prefix(request.path)
-    if not path.startswith(("/v1/", "/v1beta/", "/v1alpha/")):
-        return None
-    headers: Mapping[str, str] = {name.lower(): value for name, value in request.headers.items()}
-    name = detect_vendor(path, headers, dict(request.query))
-    return state.services.vendors[name] if name is not None else None

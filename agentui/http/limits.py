@@ -131,6 +131,9 @@ class Limits:
         return any(address in network for network in self._trusted)
 
 
+LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)
+
+
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     """An address as peers and proxies write it, with or without port and brackets; IPv4 within IPv6 is IPv4."""
     text = text.strip()

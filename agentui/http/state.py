@@ -40,8 +40,6 @@ class State:
     telemetry: Telemetry
     unattended: Unattended
     in_flight: int = 0
-    is_stopping: bool = False
-    """True once the server takes no more connections."""
 
 
 STATE: web.AppKey[State] = web.AppKey("state", State)

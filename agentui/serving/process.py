@@ -11,7 +11,8 @@ from typing import Any
 from agentui.http.state import STATE
 from agentui.http.workers import WorkerGroup
 from agentui.logs import set_up_logging
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings, secret_environment
 
 NOTHING: Mapping[str, str] = MappingProxyType({})

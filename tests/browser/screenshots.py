@@ -19,7 +19,8 @@ from aiohttp import ClientSession, web
 
 from agentui.demo import DemoServer, DemoSettings, create_demo_app
 from agentui.jsonio import Json, dumps
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, OWN_MODULES, WAIT_MS
 from tests.conftest import ROOT

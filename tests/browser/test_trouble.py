@@ -14,7 +14,8 @@ from playwright.async_api import Locator, Page, expect
 
 from agentui.http.state import STATE
 from agentui.jsonio import Json, dumps, loads
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.browser.conftest import Editor, OpenEditor, axe
 from tests.conftest import Server, call

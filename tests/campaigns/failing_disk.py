@@ -25,7 +25,8 @@ import agentui.turns.service
 from agentui.errors import AgentUIError
 from agentui.http.state import STATE, State
 from agentui.jsonio import dumps
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.sqlite import SqliteStore

@@ -16,16 +16,14 @@ from typing import Any, Final, cast
 import aiohttp
 from yarl import URL
 
+from agentui.api.proxy.incoming import read_incoming
 from agentui.chat.request import ChatRequest
 from agentui.demo import DemoSettings, start_demo
 from agentui.errors import AgentUIError
-from agentui.http.reading import read_incoming
-from agentui.http.state import State
 from agentui.jsonio import Json, dumps, loads
 from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.incoming import Incoming
-from agentui.settings import Settings
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
 from agentui.vendors.base import Vendors
@@ -334,31 +332,12 @@ class Grammar:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Services:
-    vendors: Vendors
-
-
-@dataclass(frozen=True, slots=True)
-class _Door:
-    """What of a server's state the door looks at."""
-
-    settings: Settings
-    services: _Services
-
-
-def make_door() -> State:
-    """A state for ``read_incoming``, without a server."""
-    settings = Settings(token=None)  # type: ignore[call-arg]
-    return cast(State, _Door(settings, _Services(make_vendors())))
-
-
-def enter(state: State, asked: Asked, data: bytes) -> Incoming:
+def enter(vendors: Vendors, asked: Asked, data: bytes) -> Incoming:
     """The request as the proxied routes take it in. Raises as they do."""
     path, _, query = asked.path.partition("?")
     headers = {"content-type": "application/json", **asked.headers}
     incoming, _ = read_incoming(
-        state, method="POST", url=f"http://x{asked.path}", path=path, query=query, headers=headers, body=data
+        vendors, None, method="POST", url=f"http://x{asked.path}", path=path, query=query, headers=headers, body=data
     )
     return incoming
 
@@ -371,15 +350,15 @@ EVERYTHING = JsonLanguage().compile(
 async def fuzz_bodies(trial: Trial) -> None:
     """Bodies through every parser."""
     fuzz = Fuzz(trial, "bodies", (AgentUIError,))
-    state = make_door()
+    vendors = make_vendors()
     grammar = Grammar(trial.random)
 
     def one(random: Random) -> None:
         asked = grammar.ask()
         if random.random() < 0.35:
-            _whole(fuzz, state, asked, random)
+            _whole(fuzz, vendors, asked, random)
         else:
-            _broken(fuzz, state, asked, random)
+            _broken(fuzz, vendors, asked, random)
 
     fuzz.warm_up(500, lambda: one(trial.random))
     with fuzz.watch:
@@ -389,11 +368,11 @@ async def fuzz_bodies(trial: Trial) -> None:
                 await asyncio.sleep(0)
 
 
-def _whole(fuzz: Fuzz, state: State, asked: Asked, random: Random) -> None:
+def _whole(fuzz: Fuzz, vendors: Vendors, asked: Asked, random: Random) -> None:
     """A whole request is understood, and says the same in another dialect, where that dialect can say it."""
     fuzz.trial.counts["whole bodies"] += 1
     data = dumps(asked.body)
-    outcome = fuzz.try_out(data, lambda: enter(state, asked, data))
+    outcome = fuzz.try_out(data, lambda: enter(vendors, asked, data))
     incoming = outcome.value
     if incoming is None:
         fuzz.fail("a whole request is refused", asked, outcome.error)
@@ -410,16 +389,16 @@ def _whole(fuzz: Fuzz, state: State, asked: Asked, random: Random) -> None:
     ):
         fuzz.fail("the context says something else", asked, rendered)
     target = random.choice(DIALECTS)
-    _translate(fuzz, state, read.value, target, data, asked)
+    _translate(fuzz, vendors, read.value, target, data, asked)
 
 
 def _context(incoming: Incoming) -> Mapping[str, Json]:
     return MacroContext(incoming)
 
 
-def _translate(fuzz: Fuzz, state: State, chat: ChatRequest, target: str, data: bytes, asked: Asked | None) -> None:
+def _translate(fuzz: Fuzz, vendors: Vendors, chat: ChatRequest, target: str, data: bytes, asked: Asked | None) -> None:
     """Into a dialect and back; ``asked`` where the words must be the same afterwards."""
-    vendor = state.services.vendors[cast(Any, target)]
+    vendor = vendors[cast(Any, target)]
     outcome = fuzz.try_out((target, data), lambda: vendor.render_request(chat))
     if outcome.value is None:
         fuzz.trial.counts["not sayable"] += 1
@@ -437,13 +416,13 @@ def _translate(fuzz: Fuzz, state: State, chat: ChatRequest, target: str, data: b
         fuzz.fail(f"in {target} the user's words are others", asked, again.error, wire.body)
 
 
-def _broken(fuzz: Fuzz, state: State, asked: Asked, random: Random) -> None:
+def _broken(fuzz: Fuzz, vendors: Vendors, asked: Asked, random: Random) -> None:
     """After accidents a body is refused as the caller's fault, or served."""
     if random.random() < 0.25:
         data = mutate_bytes(random, dumps(asked.body))
     else:
         data = dumps(mutate_json(random, deepcopy(asked.body), WORDS))
-    outcome = fuzz.try_out(data, lambda: enter(state, asked, data))
+    outcome = fuzz.try_out(data, lambda: enter(vendors, asked, data))
     _check_fault(fuzz, data, outcome.error)
     incoming = outcome.value
     if incoming is None:
@@ -451,7 +430,7 @@ def _broken(fuzz: Fuzz, state: State, asked: Asked, random: Random) -> None:
         return
     fuzz.try_out(data, lambda: dumps(EVERYTHING.render(Scope(context=_context(incoming)))))
     if not asked.is_chat:
-        _side_operation(fuzz, state, incoming, random, data)
+        _side_operation(fuzz, vendors, incoming, random, data)
         return
     read = fuzz.try_out(data, lambda: incoming.chat)
     _check_fault(fuzz, data, read.error)
@@ -461,12 +440,12 @@ def _broken(fuzz: Fuzz, state: State, asked: Asked, random: Random) -> None:
     chat = read.value
     fuzz.trial.counts["understood after accidents"] += 1
     fuzz.try_out(data, lambda: estimate_tokens(chat))
-    _translate(fuzz, state, chat, random.choice(DIALECTS), data, None)
+    _translate(fuzz, vendors, chat, random.choice(DIALECTS), data, None)
 
 
-def _side_operation(fuzz: Fuzz, state: State, incoming: Incoming, random: Random, data: bytes) -> None:
+def _side_operation(fuzz: Fuzz, vendors: Vendors, incoming: Incoming, random: Random, data: bytes) -> None:
     """Token counts and embeddings in any dialect."""
-    vendor = state.services.vendors[cast(Any, random.choice(DIALECTS))]
+    vendor = vendors[cast(Any, random.choice(DIALECTS))]
     wire = incoming.wire
     if wire is None:
         return

@@ -78,7 +78,7 @@ async def test_formulas_that_are_executed_or_taken_from_python_are_found(
 async def test_a_door_that_changes_words_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter = fuzz_bodies.enter
     monkeypatch.setattr(
-        fuzz_bodies, "enter", lambda state, asked, data: enter(state, asked, data.replace(b"[[VAR:secret]]", b"sk-canary"))
+        fuzz_bodies, "enter", lambda vendors, asked, data: enter(vendors, asked, data.replace(b"[[VAR:secret]]", b"sk-canary"))
     )
     assert any("words are others" in each for each in await failures(fuzz_bodies.CAMPAIGNS[0], tmp_path, 300))
 

@@ -10,7 +10,8 @@ import pytest
 
 from agentui.http.state import STATE
 from agentui.jsonio import dumps
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.conftest import call
 from tests.faults.callers import DIALECTS, Asked, Route, ask, asking, looks_finished, routes, talking

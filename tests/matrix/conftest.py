@@ -12,7 +12,8 @@ import pytest
 import pytest_asyncio
 
 from agentui.jsonio import dumps
-from agentui.serving.application import Listener, create_app
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.conftest import call
 from tests.matrix.callers import Callers

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES
+from agentui.api.proxy.incoming import read_incoming
 from agentui.api.proxy.turns import begin_looking
 from agentui.errors import BadRequest
 from agentui.http.keys import REDACTOR, SETTINGS
-from agentui.http.reading import read_incoming
 from agentui.http.route import Route, answer, read_model
-from agentui.http.state import STATE, State
+from agentui.http.state import STATE
 from agentui.http.workers import WORKERS
 from agentui.jsonio import dumps
 from agentui.pipeline.check import Verdict, check_document
@@ -53,7 +53,7 @@ def _incoming(request: web.Request, asked: PreviewRequest, recorded: Run | None)
         if recorded is None:
             raise BadRequest("Give a request, or the run_id of a run to take it from.", param="request")
         return recorded.incoming, None
-    return read_sample(request, request.app[STATE], asked.request)
+    return read_sample(request, asked.request)
 
 
 async def _plan(app: web.Application, asked: PreviewRequest, recorded: Run | None, chosen: str | None) -> Plan:
@@ -74,7 +74,7 @@ def _run(app: web.Application, plan: Plan, incoming: Incoming, recorded: Run | N
     return Run(plan, incoming, app[SERVICES], redactor, time.monotonic() + app[SETTINGS].run_timeout)
 
 
-def read_sample(request: web.Request, state: State, sample: SampleRequest) -> tuple[Incoming, str | None]:
+def read_sample(request: web.Request, sample: SampleRequest) -> tuple[Incoming, str | None]:
     """A caller's request as the editor gives it, read as if it had come over HTTP by itself, and the pipeline that it names
     (None: the active one). A query may also stand in the path.
 
@@ -86,7 +86,8 @@ def read_sample(request: web.Request, state: State, sample: SampleRequest) -> tu
     headers = {"content-type": "application/json"} | {name.lower(): value for name, value in sample.headers.items()}
     url = f"{request.url.origin()}{path}" + (f"?{query}" if query else "")
     body = b"" if sample.body is None else dumps(sample.body)
-    return read_incoming(state, method=sample.method, url=url, path=path, query=query, headers=headers, body=body)
+    vendors, token = request.app[SERVICES].vendors, request.app[SETTINGS].own_token
+    return read_incoming(vendors, token, method=sample.method, url=url, path=path, query=query, headers=headers, body=body)
 
 
 ROUTES = (

@@ -43,7 +43,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     unknown = sorted(asked.pins.keys() - {node.id for node in plan.nodes})
     if unknown:
         raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
-    check_capacity(state)
+    check_capacity(request, state)
     run = make_run(state, incoming, plan)
     run.pins, run.origin = asked.pins, "try"
     state.in_flight += 1
@@ -59,7 +59,7 @@ def _incoming(request: web.Request, state: State, asked: TryRequest) -> tuple[In
     given = {name: value for name, value in named.items() if value is not None}
     if asked.request is not None:
         headers = {name.lower(): value for name, value in asked.request.headers.items()} | given
-        return read_sample(request, state, asked.request.model_copy(update={"headers": headers}))
+        return read_sample(request, asked.request.model_copy(update={"headers": headers}))
     if asked.run_id is None:
         raise BadRequest("Give a request, or the run_id of a run to take it from.", param="request")
     run = state.history.get(asked.run_id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from agentui import __version__
-from agentui.api.keys import PIPELINES, STORE, STORE_HEALTH
+from agentui.api.keys import PIPELINES, STOPPING, STORE, STORE_HEALTH
 from agentui.errors import InvalidPipeline, NotFound
 from agentui.http.keys import SETTINGS
 from agentui.http.state import STATE
@@ -22,7 +22,7 @@ class Reason:
     message: str
 
 
-STOPPING = Reason("stopping", "The server is stopping.")
+SERVER_STOPPING = Reason("stopping", "The server is stopping.")
 DATABASE_UNREACHABLE = Reason("database_unreachable", "The database cannot be reached.")
 NO_ACTIVE_PIPELINE = Reason("no_active_pipeline", "No pipeline serves callers who name none.")
 
@@ -55,7 +55,7 @@ async def ready(request: web.Request) -> web.Response:
 
 async def _reasons(app: web.Application) -> list[Reason]:
     """What speaks against sending requests here; nothing where all is well."""
-    found = [STOPPING] if app[STATE].is_stopping else []
+    found = [SERVER_STOPPING] if app[STOPPING].is_set() else []
     # Without a database the memory is a file of this machine, and nothing is loaded to look at it.
     if app[SETTINGS].database_url is not None and not await app[STORE_HEALTH].answers():
         found.append(DATABASE_UNREACHABLE)

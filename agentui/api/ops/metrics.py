@@ -18,6 +18,7 @@ from aiohttp import web
 from agentui import __version__
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, STORE
 from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, TELEMETRY, Histogram
+from agentui.http.limits import LIMITS
 from agentui.http.state import STATE
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps
@@ -97,7 +98,7 @@ def _requests(app: web.Application) -> "Iterator[Metric]":
         errors.add_metric((code,), count)
     yield errors
     limits = CounterMetricFamily("agentui_limited_requests", "Requests refused by a limit.", labels=("limit",))
-    for limit, count in app[TELEMETRY].limits.hits.items():
+    for limit, count in app[LIMITS].hits.items():
         limits.add_metric((limit,), count)
     yield limits
 

@@ -1,8 +1,8 @@
 """What becomes known of every request that ended: counters, and a log line and a trace where somebody wants them.
 
-guarded() ──> Telemetry.end() ──> Counters   plain integers, read by GET /metrics
-                             ├──> the log    one line (AGENTUI_LOG_REQUESTS)
-                             └──> a trace    spans (AGENTUI_OTEL_ENDPOINT)
+Guard ──> Telemetry.end() ──> Counters   plain integers, read by GET /metrics
+                         ├──> the log    one line (AGENTUI_LOG_REQUESTS)
+                         └──> a trace    spans (AGENTUI_OTEL_ENDPOINT)
 """
 
 import logging
@@ -17,7 +17,6 @@ from typing import NamedTuple, TypeAlias
 from aiohttp import web
 
 from agentui.api.ops.tracing import RequestTrace, Tracing
-from agentui.http.limits import Limits
 from agentui.logs import REQUEST
 from agentui.pipeline.run import Run
 from agentui.pipeline.usage import told_tokens
@@ -143,6 +142,7 @@ class Counters:
 Watch: TypeAlias = tuple[str, float, RequestTrace | None, Token[str | None]]
 """A request under way: its id, the monotonic moment at which it began, its trace where it has one, and what ends its name in
 the log. (Every request makes one, and a named tuple takes ten times as long.)"""
+WATCH: web.RequestKey[Watch] = web.RequestKey("watch", tuple)
 
 
 class Telemetry:
@@ -150,17 +150,16 @@ class Telemetry:
 
     def __init__(self, settings: Settings, owner: str) -> None:
         self.counters = Counters()
-        self.limits = Limits(settings.rate_limit, settings.token_attempts, settings.trusted_proxies)
         self.tracing: Tracing | None = Tracing.open(settings, owner) if settings.has_collector else None
         self._logs_requests = settings.log_requests
 
-    def begin(self, request: web.Request, request_id: str) -> Watch:
+    def begin(self, request: web.Request, request_id: str) -> None:
         """A request begins: from here on every line of the log that belongs to it names it."""
         started = time.monotonic()
         trace = None
         if self.tracing is not None and _is_traced(request):
             trace = request[TRACE] = self.tracing.begin(request.headers, started)
-        return request_id, started, trace, REQUEST.set(request_id)
+        request[WATCH] = request_id, started, trace, REQUEST.set(request_id)
 
     def follow(self, request: web.Request, run: Run) -> None:
         """A request has become a run."""
@@ -176,9 +175,13 @@ class Telemetry:
         """A run is over whose request had been let go."""
         self.counters.count_run(run, told_tokens(run))
 
-    def end(self, request: web.Request, watch: Watch, status: int | None) -> None:
+    def count_error(self, code: str) -> None:
+        """An answer told an error."""
+        self.counters.count_error(code)
+
+    def end(self, request: web.Request, status: int | None) -> None:
         """A request is over. ``status`` is None where its caller left."""
-        request_id, started, trace, log_token = watch
+        request_id, started, trace, log_token = request[WATCH]
         route = route_of(request.path)
         self.counters.count_answer(route, status)
         run = request.get(RUN)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
+from agentui.api.proxy.incoming import caller_key
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
-from agentui.http.reading import caller_key, same_secret, split_prefix
+from agentui.http.reading import same_secret, split_prefix
 from agentui.http.state import STATE, State
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodes.provider_call import ProviderCall
@@ -73,7 +74,9 @@ def _lower_headers(request: web.Request) -> dict[str, str]:
 def _caller_vendor(request: web.Request, state: State) -> Vendor:
     path, _ = split_prefix(request.path)
     name = detect_vendor(path, _lower_headers(request), dict(request.query))
-    assert name is not None  # every list of models has a dialect
+    if name is None:
+        # Decoded, the name of the pipeline may hold slashes.
+        raise NotFound(f"There is nothing at {request.method} {request.path[:200]}.")
     return state.services.vendors[name]
 
 
@@ -128,8 +131,8 @@ def _has_own_key(node: ProviderCall) -> bool:
 def _key(request: web.Request, state: State) -> str:
     """The caller's key, unless it is this server's own token."""
     key = caller_key(_lower_headers(request), dict(request.query))
-    token = state.settings.token
-    return "" if token is not None and same_secret(key, token.get_secret_value()) else key
+    token = state.settings.own_token
+    return "" if token is not None and same_secret(key, token) else key
 
 
 async def _fetch(state: State, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:

@@ -8,14 +8,16 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from agentui.api.proxy.answer import ProxyAnswer
+from agentui.api.proxy.incoming import read_incoming
 from agentui.api.proxy.recording import RecordedAnswer
 from agentui.api.proxy.repeats import claim_of, replay
 from agentui.api.proxy.turns import Keeping, begin_keeping, drop, keep
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, Busy, NodeFailed, NotFound, let_go
 from agentui.http.errors import error_response, redacted
-from agentui.http.guard import REDACTOR
-from agentui.http.reading import read_body, read_incoming
+from agentui.http.guard import RUN_REDACTOR
+from agentui.http.limits import LIMITS
+from agentui.http.reading import read_body
 from agentui.http.state import STATE, State
 from agentui.pipeline.executor import describe_error
 from agentui.pipeline.incoming import Incoming
@@ -35,8 +37,8 @@ def add_proxy_routes(app: web.Application) -> None:
 async def proxy(request: web.Request) -> web.StreamResponse:
     """Run a pipeline on this request and answer in the caller's dialect."""
     state = request.app[STATE]
-    state.telemetry.limits.check_rate(request)
-    check_capacity(state)
+    request.app[LIMITS].check_rate(request)
+    check_capacity(request, state)
     state.in_flight += 1
     try:
         body = await read_body(request, state.settings.max_body, state.settings.body_timeout)
@@ -62,10 +64,10 @@ async def _answer_once(request: web.Request, state: State, run: Run, wire: WireR
     return await state.unattended.see_through(request, state, run, answer, answer_run(request, state, run, wire, answer))
 
 
-def check_capacity(state: State) -> None:
+def check_capacity(request: web.Request, state: State) -> None:
     """Raise Busy when as many requests are under way as may be."""
     if state.in_flight >= state.settings.max_in_flight:
-        state.telemetry.limits.hits["in_flight"] += 1
+        request.app[LIMITS].hits["in_flight"] += 1
         raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
 
 
@@ -73,7 +75,8 @@ def _read_run(request: web.Request, state: State, body: bytes) -> tuple[Run, Wir
     """A run of the pipeline that the request names, and the request as its dialect spells it."""
     url = request.rel_url
     incoming, pipeline = read_incoming(
-        state,
+        state.services.vendors,
+        state.settings.own_token,
         method=request.method,
         url=f"{request.scheme}://{request.host}{url}",
         path=unquote(url.raw_path),
@@ -101,7 +104,7 @@ async def answer_run(
 ) -> web.StreamResponse:
     """Execute a new run and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
     run.task = asyncio.current_task()
-    request[REDACTOR] = run.redactor
+    request[RUN_REDACTOR] = run.redactor
     state.telemetry.follow(request, run)
     state.history.add(run)
     vendor = state.services.vendors[wire.vendor]
@@ -129,7 +132,7 @@ async def answer_run(
         if keeping is not None:
             await drop(keeping, run, error)
         run.finish("failed", describe_error(error))
-        state.telemetry.counters.count_error(error.code)
+        state.telemetry.count_error(error.code)
         _name_node(error)
         if answer.has_begun:
             return await answer.fail(redacted(error, run.redactor))

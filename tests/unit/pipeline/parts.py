@@ -7,10 +7,10 @@ from tempfile import gettempdir
 from typing import Any
 from urllib.parse import parse_qsl
 
+from agentui.api.proxy.incoming import caller_key
 from agentui.chat.deltas import Delta
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
-from agentui.http.reading import caller_key
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.executor import PipelineExecutor
