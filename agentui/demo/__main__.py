@@ -3,8 +3,7 @@
 import argparse
 import asyncio
 
-from agentui.demo.server import start_demo
-from agentui.demo.stream import DemoSettings
+from agentui.demo.server import DemoSettings, start_demo
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What the demo model says: no dialect, no sockets, the same answer for the same question.
+"""What the demo model says: neutral requests in, neutral replies out, the same answer for the same question.
 
 Tokens are words here.
 """
@@ -6,23 +6,27 @@ Tokens are words here.
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
+from agentui.chat.deltas import Delta, FinishReason, TextDelta, ThinkingDelta, Usage, UsageDelta
+from agentui.chat.messages import Part, Text, Thinking, ToolCall, ToolResult
+from agentui.chat.reply import Choice, Reply
+from agentui.chat.request import ChatRequest, ThinkingConfig, Tool, ToolChoice
+from agentui.errors import UpstreamRefused, kind_of_status
+from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
 
-MODELS = ("demo-small", "demo-large")
+INTRODUCTION = "This is agentui's built-in demo model, not a real one."
 CREATED = 1_790_000_000
 """When the demo models were "made", in seconds since 1970."""
 
-INTRODUCTION = "This is agentui's built-in demo model, not a real one."
-
-Finish = Literal["stop", "stop_sequence", "length", "tool_calls"]
-
+_SIGNATURE = "YWdlbnR1aSBkZW1vOiBub3QgYSByZWFsIHNpZ25hdHVyZQ=="
+"""Base64 of "agentui demo: not a real signature"; dialects want one on thoughts and calls, and give it back."""
 _ERROR_MODEL = re.compile(r"demo-error-([45]\d\d)")
 _ASKS_FOR_TOOL = re.compile(r"\b(tool|call)s?\b", re.IGNORECASE)
 _WORD = re.compile(r"\s*\S+\s*")
+_MOST_CHOICES = 8
 _QUOTE = 300
 _SYSTEM_QUOTE = 60
 _DEEP = 8
@@ -32,98 +36,45 @@ _EMBEDDING_SIZE = 8
 _EMBEDDING_LIMIT = 4096
 
 
-class DemoError(Exception):
-    """The demo refuses; each dialect puts ``status`` and ``message`` into its own shape. ``retry_after`` is in seconds."""
-
-    def __init__(self, status: int, message: str, *, param: str | None = None, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.param = param
-        self.retry_after = retry_after
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A function that may be called; ``schema`` is JSON Schema of its arguments (or Gemini's subset)."""
-
-    name: str
-    schema: Json = None
+def answer(chat: ChatRequest) -> Reply:
+    """Answer a request, with as many choices as it asks for (at most 8)."""
+    results = _last_results(chat)
+    wanted = max(1, min(chat.params.n or 1, _MOST_CHOICES))
+    choices = tuple(_choice(chat, results, variant) for variant in range(wanted))
+    reasoning = sum(_count(part.text for part in choice.parts if isinstance(part, Thinking)) for choice in choices)
+    spoken = sum(_count((choice.text, *(call.arguments for call in choice.tool_calls))) for choice in choices)
+    usage = Usage(input=count_tokens(chat), output=spoken + reasoning, reasoning=reasoning)
+    return Reply(choices, model=chat.model, created=CREATED, usage=usage)
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question with the dialect taken off.
-
-    ``tool_results`` are those that the conversation ends with. ``choice`` is auto, none, required or the name of the
-    tool that must be called. ``schema`` asks for JSON that fits it, ``json`` for any JSON. ``heard`` is every text of
-    the request, for counting.
-    """
-
-    model: str
-    user: str = ""
-    system: str = ""
-    heard: tuple[str, ...] = ()
-    tools: tuple[Tool, ...] = ()
-    choice: str = "auto"
-    parallel: bool = True
-    tool_results: tuple[str, ...] = ()
-    schema: Json = None
-    json: bool = False
-    thinking: bool = False
-    max_tokens: int | None = None
-    stop: tuple[str, ...] = ()
+def deltas(reply: Reply) -> Iterator[Delta]:
+    """The reply as it is streamed: what was asked is counted at the beginning, and the words come one by one."""
+    if reply.usage is not None:
+        yield UsageDelta(Usage(input=reply.usage.input))
+    for delta in reply.deltas():
+        match delta:
+            case TextDelta(text, choice):
+                yield from (TextDelta(word, choice) for word in words(text))
+            case ThinkingDelta(text):
+                said = words(text)
+                yield from (replace(delta, text=word, signature=None) for word in said[:-1])
+                yield replace(delta, text=said[-1])
+            case _:
+                yield delta
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool to call, its arguments as a JSON object."""
-
-    name: str
-    arguments: dict[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the demo says. Token counts are words; ``output_tokens`` includes the thought's ``reasoning_tokens``."""
-
-    text: str
-    finish: Finish
-    calls: tuple[Call, ...] = ()
-    thought: str | None = None
-    stop_sequence: str | None = None
-    input_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
-
-
-def answer(ask: Ask, variant: int = 0) -> Answer:
-    """Answer a question; ``variant`` counts the choices from 0. Raises DemoError for a ``demo-error-<status>`` model."""
-    raise_on_demand(ask.model)
-    calls = _calls(ask)
-    thought = "The demo thinks for a moment, as it was asked to." if ask.thinking else None
-    reasoning = count_tokens([thought or ""])
-    text, finish, stop = ("", "tool_calls", None) if calls else _limited(_text(ask, variant), ask)
-    spoken = [text, *(dumps_text(call.arguments) for call in calls)]
-    return Answer(
-        text=text,
-        finish=finish,
-        calls=calls,
-        thought=thought,
-        stop_sequence=stop,
-        input_tokens=count_tokens(ask.heard),
-        output_tokens=reasoning + count_tokens(spoken),
-        reasoning_tokens=reasoning,
-    )
-
-
-def raise_on_demand(model: str) -> None:
+def refuse_on_demand(model: str) -> None:
     """Raise the error that a model named ``demo-error-<status>`` stands for."""
     wanted = _ERROR_MODEL.fullmatch(model)
     if wanted:
         status = int(wanted[1])
-        retry_after = 1 if status in (429, 503, 529) else None
-        raise DemoError(status, f"The demo answers {status}, as the model's name asked it to.", retry_after=retry_after)
+        raise UpstreamRefused(
+            f"The demo answers {status}, as the model's name asked it to.",
+            status=status,
+            kind=kind_of_status(status),
+            vendor="demo",
+            retry_after=1.0 if status in (429, 503, 529) else None,
+        )
 
 
 def words(text: str) -> list[str]:
@@ -131,14 +82,18 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text) or ([text] if text else [])
 
 
-def count_tokens(texts: Iterable[str]) -> int:
-    """The number of words."""
+def count_tokens(chat: ChatRequest) -> int:
+    """The number of words in a conversation."""
+    return _count(_text_of(part) for message in chat.messages for part in message.parts)
+
+
+def _count(texts: Iterable[str]) -> int:
     return sum(len(text.split()) for text in texts)
 
 
-def embedding(text: str, dimensions: int | None = None) -> list[float]:
-    """A unit vector that is always the same for the same text."""
-    size = min(max(dimensions or _EMBEDDING_SIZE, 1), _EMBEDDING_LIMIT)
+def embedding(text: str, dimensions: Json = None) -> list[float]:
+    """A unit vector that is always the same for the same text, of 8 numbers where ``dimensions`` is no number."""
+    size = min(max(dimensions if isinstance(dimensions, int) else _EMBEDDING_SIZE, 1), _EMBEDDING_LIMIT)
     raw = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(size * 2)
     values = [int.from_bytes(raw[at : at + 2], "big") / 32767.5 - 1 for at in range(0, len(raw), 2)]
     length = math.sqrt(sum(value * value for value in values)) or 1.0
@@ -150,19 +105,59 @@ def sample(schema: Json) -> Json:
     return _Sampler(schema).value(schema)
 
 
-def _text(ask: Ask, variant: int) -> str:
+def _choice(chat: ChatRequest, results: tuple[str, ...], variant: int) -> Choice:
+    """One choice; ``variant`` counts them from 0."""
+    parts: list[Part] = []
+    if _is_to_think(chat.thinking):
+        parts.append(Thinking("The demo thinks for a moment, as it was asked to.", _SIGNATURE, None, chat.vendor))
+    if not results and (tools := _wanted(chat)):
+        return Choice((*parts, *_calls(tools, chat.vendor)), "tool_calls")
+    text, finish, stop = _limited(_text(chat, results, variant), chat.params.max_tokens, chat.params.stop or ())
+    return Choice((*parts, Text(text)), finish, stop)
+
+
+def _is_to_think(thinking: ThinkingConfig | None) -> bool:
+    """Whether thoughts are asked for, and may be shown."""
+    return thinking is not None and thinking.mode != "disabled" and thinking.effort != "none" and thinking.include is not False
+
+
+def _last_results(chat: ChatRequest) -> tuple[str, ...]:
+    """The tool results that the conversation ends with."""
+    found: list[str] = []
+    for message in reversed(chat.messages):
+        results = [_text_of(part) for part in message.parts if isinstance(part, ToolResult)]
+        if not results:
+            break
+        found[:0] = results
+    return tuple(found)
+
+
+def _text_of(part: Part) -> str:
+    """The words in a part; those of a JSON result are what it wraps, or its text."""
+    match part:
+        case Text(text):
+            return text
+        case ToolResult(value={"result": str(text)} | {"output": str(text)}):
+            return text
+        case ToolResult():
+            return part.text or ("" if part.value is None else dumps_text(part.value))
+    return ""
+
+
+def _text(chat: ChatRequest, results: tuple[str, ...], variant: int) -> str:
     """The words of an answer without a tool call."""
-    if ask.schema is not None:
-        return dumps_text(sample(ask.schema))
-    if ask.json:
-        return dumps_text({"demo": True, "you_said": _short(ask.user, _QUOTE)})
-    if ask.tool_results:
-        said = " ".join(f'"{_short(result, _QUOTE)}"' for result in ask.tool_results)
+    form = chat.response_format
+    if form is not None and form.schema is not None:
+        return dumps_text(sample(form.schema))
+    if form is not None and form.kind == "json":
+        return dumps_text({"demo": True, "you_said": _short(chat.last_user, _QUOTE)})
+    if results:
+        said = " ".join(f'"{_short(result, _QUOTE)}"' for result in results)
         text = f"{INTRODUCTION} The tool answered: {said}"
     else:
-        text = f"{INTRODUCTION} You said: {_short(ask.user, _QUOTE) or '(nothing)'}"
-    if ask.system:
-        text += f'\nThe system prompt begins: "{_short(ask.system, _SYSTEM_QUOTE)}"'
+        text = f"{INTRODUCTION} You said: {_short(chat.last_user, _QUOTE) or '(nothing)'}"
+    if chat.system:
+        text += f'\nThe system prompt begins: "{_short(chat.system, _SYSTEM_QUOTE)}"'
     return f"{text} (choice {variant + 1})" if variant else text
 
 
@@ -172,42 +167,41 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _limited(text: str, ask: Ask) -> tuple[str, Finish, str | None]:
+def _limited(text: str, max_tokens: int | None, stops: Iterable[str]) -> tuple[str, FinishReason, str | None]:
     """The text up to the first stop string and within the limit of tokens, and why it ends there."""
-    finish: Finish = "stop"
-    found = min(((at, stop) for stop in ask.stop if stop and (at := text.find(stop)) >= 0), default=None)
+    finish: FinishReason = "stop"
+    found = min(((at, stop) for stop in stops if stop and (at := text.find(stop)) >= 0), default=None)
     if found is not None:
         text, finish = text[: found[0]], "stop_sequence"
     pieces = words(text)
-    if ask.max_tokens is not None and len(pieces) > ask.max_tokens:
-        return "".join(pieces[: ask.max_tokens]).rstrip(), "length", None
+    if max_tokens is not None and 0 < max_tokens < len(pieces):
+        return "".join(pieces[:max_tokens]).rstrip(), "length", None
     return text, finish, found[1] if found else None
 
 
-def _calls(ask: Ask) -> tuple[Call, ...]:
-    """The tools to call now; after their results the demo answers with text."""
-    if ask.tool_results or ask.choice == "none" or not ask.tools:
-        return ()
-    wanted = _wanted(ask)
-    if not ask.parallel:
-        wanted = wanted[:1]
-    return tuple(Call(tool.name, _arguments(tool.schema)) for tool in wanted)
+def _wanted(chat: ChatRequest) -> list[Tool]:
+    """The tools to call: forced, named by the user, or the first when a tool is spoken of."""
+    choice = chat.tool_choice or ToolChoice()
+    tools = [tool for tool in chat.tools if isinstance(tool, Tool)]
+    user = chat.last_user
+    match choice.mode:
+        case "none":
+            wanted = []
+        case "named":
+            wanted = [tool for tool in tools if tool.name in choice.names] or tools[:1]
+        case mode:
+            speaks_of_one = mode == "required" or _ASKS_FOR_TOOL.search(user)
+            wanted = [tool for tool in tools if tool.name.lower() in user.lower()] or (tools[:1] if speaks_of_one else [])
+    return wanted[:1] if choice.parallel is False else wanted
 
 
-def _wanted(ask: Ask) -> list[Tool]:
-    """The tools that the request asks for: forced, named by the user, or the first when a tool is spoken of."""
-    if ask.choice not in ("auto", "required"):
-        return [tool for tool in ask.tools if tool.name == ask.choice]
-    named = [tool for tool in ask.tools if tool.name.lower() in ask.user.lower()]
-    if named:
-        return named
-    return [ask.tools[0]] if ask.choice == "required" or _ASKS_FOR_TOOL.search(ask.user) else []
-
-
-def _arguments(schema: Json) -> dict[str, Json]:
-    """Arguments that fit a tool's schema."""
-    value = sample(schema) if schema else {}
-    return value if isinstance(value, dict) else {}
+def _calls(tools: Iterable[Tool], vendor: str) -> Iterator[ToolCall]:
+    """A call of each, with arguments that fit; the first one is signed, as some dialects want it."""
+    for number, tool in enumerate(tools):
+        arguments = sample(tool.schema) if tool.schema else {}
+        text = dumps_text(arguments if isinstance(arguments, dict) else {})
+        signature = (None, None) if number else (_SIGNATURE, vendor)
+        yield ToolCall(new_id("call"), tool.name, text, *signature)
 
 
 def _type_of(schema: Mapping[str, Json]) -> str:

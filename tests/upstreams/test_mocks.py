@@ -17,8 +17,10 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentui.chat.messages import text_message
+from agentui.chat.request import ChatRequest, Params, WireRequest
 from agentui.demo import DemoSettings, start_demo
-from agentui.demo.brain import Ask, answer, sample, words
+from agentui.demo.brain import answer, sample, words
 from tests.upstreams.server import API_KEY, Call, Mock, Step, start_mock
 from tests.upstreams.step import HOSTILE_TEXT, SCENARIOS
 
@@ -364,7 +366,9 @@ class TestDemo:
     @given(st.text(), st.integers(1, 20))
     def test_words_joined_are_the_text_again(self, text, limit):
         assert "".join(words(text)) == text
-        assert len(answer(Ask("m", user=text, max_tokens=limit)).text.split()) <= limit
+        wire = WireRequest("openai", "chat", "m", False, "/v1/chat/completions", {})
+        chat = ChatRequest("openai", "m", [text_message("user", text)], Params(max_tokens=limit), wire)
+        assert len(answer(chat).text.split()) <= limit
 
     @pytest.mark.parametrize(
         "path", ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1beta/models/m:generateContent"]
