@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json
+from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.node import Catalog
-from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.run import Services
 
 CALLERS_OWN = "the caller's own provider"

@@ -1,20 +1,30 @@
-"""A pipeline understood once: ``compile_plan`` turns a spec into an immutable ``Plan``.
-
-Who waits for whom is a graph of networkx, which lives as long as the compiling; a run only counts down integers.
-"""
+"""A pipeline understood once: what ``compile_plan`` makes of a document, for any number of runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Protocol
 
 import networkx as nx
 
-from agentui.documents.document import version_of
-from agentui.errors import InvalidPipeline, Problem
+from agentui.errors import Problem
 from agentui.jsonio import Json
-from agentui.pipeline.context import CONTEXT_NAMES
-from agentui.pipeline.node import Build, Catalog, Node, make_node
-from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
+
+
+class PreparedNode(Protocol):
+    """A node that is set up, as the plan holds it: ``Node``, which the plan does not know.
+
+    The context of a run knows its plan, and the node's methods know the context; so here it has no type.
+    """
+
+    @property
+    def calls_upstream(self) -> bool:
+        """Whether a run of this node may cost money."""
+
+    async def run(self, ctx: Any) -> Mapping[str, Json]:
+        """Do the work in a ``NodeContext``. Raises AgentUIError."""
+
+    async def preview(self, ctx: Any) -> Json:
+        """What the node would send or set in a ``NodeContext``, with nothing sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,7 @@ class PlanNode:
     id: str
     type: str
     title: str
-    node: Node[Any]
+    node: PreparedNode
     enabled: bool
     may_fail: bool
     waits_for: int
@@ -67,182 +77,3 @@ class Plan:
         graph.add_nodes_from(range(len(self.nodes)))
         graph.add_edges_from((number, following) for number, node in enumerate(self.nodes) for following in node.feeds)
         return nx.ancestors(graph, position)
-
-
-def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
-    """Check a pipeline document and make its plan.
-
-    Raises InvalidPipeline with every problem that was found: fields, unknown types, edges that lead nowhere, cycles
-    (with the path), reads of nodes that do not run before, templates and expressions with line and column.
-    """
-    return _Compiler(parse_spec(document), catalog).compile(pipeline_id, document)
-
-
-class _Compiler:
-    """One document on its way to a plan; what is wrong with it gathers in ``problems``."""
-
-    def __init__(self, spec: PipelineSpec, catalog: Catalog) -> None:
-        self.spec = spec
-        self.catalog = catalog
-        self.problems: list[Problem] = []
-        self.specs: dict[str, NodeSpec] = {}
-        self.graph: nx.DiGraph[str] = nx.DiGraph()
-        """The nodes' ids in the document's order; an edge leads from a node to one that waits for it."""
-        self.nodes: dict[str, Node[Any]] = {}
-        self.builds: dict[str, Build] = {}
-        """What compiling each node told: what it reads, sets and stores."""
-        self.reads: dict[str, frozenset[str]] = {}
-
-    def compile(self, pipeline_id: str, document: Json) -> Plan:
-        """The plan. Raises InvalidPipeline with every problem that was found."""
-        self._check_ids()
-        self._draw_edges()
-        self._make_nodes()
-        self._check_reads()
-        answer = self._answer()
-        errors = [problem for problem in self.problems if problem.severity == "error"]
-        if answer is None or errors:
-            more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-            headline = f"The pipeline {pipeline_id!r} cannot run: {errors[0]}{more}"
-            raise InvalidPipeline(headline, tuple(self.problems), pipeline=pipeline_id)
-        rank = {name: number for number, name in enumerate(self.specs)}
-        order = list(nx.lexicographical_topological_sort(self.graph, key=rank.__getitem__))
-        position = {name: number for number, name in enumerate(order)}
-        return Plan(
-            id=pipeline_id,
-            name=self.spec.name,
-            version=version_of(document),
-            document=document,
-            nodes=tuple(self._plan_node(name, position) for name in order),
-            answer=position[answer],
-            reads=self.reads,
-            is_chain=all(len(ready) == 1 for ready in nx.topological_generations(self.graph)),
-            needed=frozenset(position[name] for name in nx.ancestors(self.graph, answer) | {answer}),
-            uses_memory=self._uses_memory(),
-            variables=self._variables(),
-            warnings=tuple(self.problems),
-        )
-
-    def _plan_node(self, id: str, position: Mapping[str, int]) -> PlanNode:
-        spec, build = self.specs[id], self.builds[id]
-        return PlanNode(
-            id=id,
-            type=spec.type,
-            title=spec.title or spec.type,
-            node=self.nodes[id],
-            enabled=spec.enabled,
-            may_fail=spec.on_error == "continue",
-            waits_for=len(self.graph.pred[id]),
-            feeds=tuple(sorted(position[name] for name in self.graph.succ[id])),
-            sets=frozenset(build.sets),
-            stores=build.stores,
-        )
-
-    def _report(
-        self, code: str, message: str, node: str | None = None, severity: Literal["error", "warning"] = "error"
-    ) -> None:
-        self.problems.append(Problem(code, message, severity, node=node))
-
-    def _check_ids(self) -> None:
-        for node in self.spec.nodes:
-            if node.id in self.specs:
-                self._report("node.duplicate_id", f"Two nodes have the id {node.id!r}; rename one.", node.id)
-            self.specs[node.id] = node
-        self.graph.add_nodes_from(self.specs)
-
-    def _draw_edges(self) -> None:
-        """Bad edges are reported and left out; a cycle is reported with its path."""
-        for edge in self.spec.edges:
-            missing = [name for name in (edge.source, edge.target) if name not in self.specs]
-            if missing:
-                text = f"The edge {edge.source} -> {edge.target} leads to no node: there is no {missing[0]!r}."
-                self._report("edge.unknown_node", text)
-                continue
-            kind = self.specs[edge.source].type
-            if kind in self.catalog and edge.from_port not in self.catalog[kind].ports:
-                text = f"{kind} has no port {edge.from_port!r}; it has {', '.join(self.catalog[kind].ports)}."
-                self._report("edge.unknown_port", text, edge.source)
-            self.graph.add_edge(edge.source, edge.target)
-        if not nx.is_directed_acyclic_graph(self.graph):
-            cycle = [source for source, _ in nx.find_cycle(self.graph)]
-            path = " -> ".join([*cycle, cycle[0]])
-            self._report("graph.cycle", f"The nodes wait for each other: {path}. Remove one edge.", cycle[0])
-
-    def _make_nodes(self) -> None:
-        for node in self.spec.nodes:
-            if node.type not in self.catalog:
-                text = f"There is no node type {node.type!r}; known are {', '.join(self.catalog.names())}."
-                self._report("node.unknown_type", text, node.id)
-                continue
-            build = self.builds[node.id] = Build(node.id)
-            instance = make_node(self.catalog[node.type], node.config, build)
-            self.problems.extend(build.problems)
-            if instance is not None:
-                self.nodes[node.id] = instance
-
-    def _check_reads(self) -> None:
-        """A template may only read the OUT of nodes that run before it."""
-        for reader, build in self.builds.items():
-            read = self.reads[reader] = build.reads.nodes_among(self.specs)
-            # Walking to all ancestors costs a pass over the graph: only where something is read.
-            before = nx.ancestors(self.graph, reader) if read else set()
-            for other in sorted(read):
-                reads = f"Node {reader!r} reads OUT.{other}, but"
-                if other not in self.specs:
-                    self._report("read.unknown_node", f"{reads} there is no node {other!r}.", reader)
-                elif other not in before:
-                    text = f"{reads} {other!r} does not run before it. Connect them, or read another node."
-                    self._report("read.not_before", text, reader)
-                elif not self.specs[other].enabled:
-                    self._report("read.disabled", f"{reads} {other!r} is disabled: it will find nothing.", reader, "warning")
-
-    def _answer(self) -> str | None:
-        """The node that answers: the one named, else the only one that nothing follows. None is reported."""
-        named = self.spec.answer
-        if named is not None:
-            if named not in self.specs:
-                self._report("answer.unknown", f"answer names {named!r}, but there is no such node.")
-                return None
-            if not self.specs[named].enabled:
-                text = "This node answers, but it is disabled. Enable it, or let another node answer."
-                self._report("answer.disabled", text, named)
-            return named
-        last = [name for name, node in self.specs.items() if not self.graph.succ[name] and node.enabled]
-        if len(last) == 1:
-            return last[0]
-        if last:
-            text = f"Which node answers? Nothing follows {', '.join(sorted(last))}: name one in answer."
-            self._report("answer.ambiguous", text)
-        elif nx.is_directed_acyclic_graph(self.graph):
-            self._report("answer.none", "The node that nothing follows is disabled: name an enabled one in answer.")
-        return None
-
-    def _enabled(self) -> list[tuple[str, Build]]:
-        return [(node.id, self.builds[node.id]) for node in self.spec.nodes if node.enabled]
-
-    def _uses_memory(self) -> bool:
-        """Whether a node stores a variable, or reads a name that neither the context nor a SetVars surely before it gives."""
-        known = {*CONTEXT_NAMES, "OUT", "pm"}
-        sure = {node.id for node in self.spec.nodes if node.enabled and node.on_error == "fail"}
-        for id, build in self._enabled():
-            if build.stores or build.reads.tier_names:
-                return True
-            unknown = build.reads.names - known
-            if unknown:
-                # Walking to all ancestors costs a pass over the graph: only where a name is left.
-                before = nx.ancestors(self.graph, id)
-                if unknown.difference(*(self.builds[other].sets for other in before & sure)):
-                    return True
-        return False
-
-    def _variables(self) -> frozenset[str] | None:
-        """The stored variables that the enabled nodes may read or write, as ``Plan.variables`` holds them.
-
-        ``assets.gold`` may be a variable's name or lead into ``assets``: both begin alike, so the beginning is what counts.
-        """
-        names: set[str] = set()
-        for _, build in self._enabled():
-            if "vars" in build.reads.names or (build.stores and not build.stored):
-                return None
-            names |= build.reads.names | build.reads.tier_names | build.stored
-        return frozenset(name.partition(".")[0] for name in names)

@@ -18,11 +18,12 @@ from typing import Any, Final, cast
 from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json, dumps, loads
+from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.plan import Plan, compile_plan
+from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.redaction import Redactor
 from agentui.upstream.call import UpstreamCall

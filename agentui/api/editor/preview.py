@@ -16,8 +16,9 @@ from agentui.http.state import STATE
 from agentui.http.workers import WORKERS
 from agentui.jsonio import dumps
 from agentui.pipeline.check import Verdict, check_document
+from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.plan import Plan, compile_plan
+from agentui.pipeline.plan import Plan
 from agentui.pipeline.preview import Preview, preview_node
 from agentui.pipeline.run import Run
 from agentui.redaction import secret_headers

@@ -15,8 +15,9 @@ from agentui.http.route import Route, read_model
 from agentui.http.state import STATE, State
 from agentui.http.workers import WORKERS
 from agentui.jsonio import Json, dumps
+from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.plan import Plan, compile_plan
+from agentui.pipeline.plan import Plan
 from agentui.schemas.editor import TryRequest
 from agentui.vendors.detect import proxied_route
 

@@ -12,12 +12,13 @@ from agentui.chat.deltas import Delta
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.jsonio import Json, dumps
+from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog, Node
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.plan import Plan, compile_plan
+from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore

@@ -8,12 +8,12 @@ import pytest
 
 from agentui.errors import NotFound
 from agentui.jsonio import Json
+from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.history import MAX_UNHEARD, RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.plan import compile_plan
 from agentui.pipeline.run import Run, Services
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
