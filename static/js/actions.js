@@ -5,6 +5,7 @@ import {filesActions} from './files/actions.js';
 import {helpActions} from './help/actions.js';
 import {runActions} from './run/actions.js';
 import {store} from './state/store.js';
+import {t} from './words.js';
 import {variablesActions} from './variables/actions.js';
 
 /**
@@ -63,9 +64,19 @@ export function keysOf(id) {
  * @param {string} id
  */
 export function shownKeys(id) {
-  const keys = keysOf(id)[0];
-  if (!keys) return '';
+  const keys = keysOf(id)[0]?.replace('Arrow', '').replace('Delete', 'Del') ?? '';
   return IS_MAC ? keys.replace('Ctrl+', '⌘').replace('Shift+', '⇧').replace('Alt+', '⌥') : keys;
+}
+
+/**
+ * An action as a line of a menu.
+ * @param {string} id
+ * @param {Partial<import('./ui/menu.js').MenuItem>} [more]
+ * @returns {import('./ui/menu.js').MenuItem & {label: string}}
+ */
+export function menuItem(id, more) {
+  const action = byId.get(id);
+  return {label: t(action?.title ?? id), icon: action?.icon, keys: shownKeys(id), disabled: !canRun(id), run: () => void runAction(id), ...more};
 }
 
 /**

@@ -60,7 +60,7 @@ async def test_a_real_run_is_reduced_to_what_happened(core: Evaluate, start_serv
         const replayed = runlog.reduceAll(events.slice(0, 9).reduce(runlog.reduce, runlog.emptyRun(arg)), events);
         return {
           same: doc.isSame(whole, oneByOne) && doc.isSame(whole, replayed), again: runlog.reduceAll(whole, events) === whole,
-          states: runlog.nodeStates(whole), text: runlog.textOf(whole.nodes.n2), out: runlog.outsOf(whole),
+          states: Object.fromEntries(whole.order.map((id) => [id, whole.nodes[id].state])), text: runlog.textOf(whole.nodes.n2), out: runlog.outsOf(whole),
             missed: whole.missed, state: whole.state,
           bad: whole.nodes.bad, rows: runlog.waterfall(whole, {n2: "Answer"}), duration: whole.duration,
             skipped: whole.nodes.off.reason,
@@ -109,7 +109,7 @@ async def test_odd_events_and_gaps_break_nothing(core: Evaluate) -> None:
         const frozen = Object.freeze({...before, nodes: Object.freeze({...before.nodes})});
         runlog.reduce(frozen, events[7]);
         return {text: runlog.textOf(run.nodes.n1), early: runlog.textOf(before.nodes.n1), links: run.nodes.n1.links,
-          states: Object.entries(runlog.nodeStates(run)), missed: run.missed, warnings: run.warnings,
+          states: run.order.map((id) => [id, run.nodes[id].state]), missed: run.missed, warnings: run.warnings,
           proto: Object.getPrototypeOf(run.nodes) === Object.prototype, state: run.state, outs: runlog.outsOf(run),
             nobody: runlog.textOf(undefined),
           rows: runlog.waterfall(run).length, change: runlog.compareRuns(run, before).nodes.find((each) =>

@@ -79,7 +79,7 @@ async def test_one_broken_row_does_not_hide_the_values_of_the_others(open_docume
     await expect(page.get_by_role("alert").filter(has_text="A formula holds no macros")).to_be_visible()
     await expect(page.get_by_role("listitem", name="C").get_by_role("status")).to_be_visible()
     await expect(page.get_by_text("no digit first").first).to_be_visible()
-    await expect(page.get_by_text("incoming has a meaning of its own").first).to_be_visible()
+    await expect(page.get_by_text("'incoming' has a meaning of its own").first).to_be_visible()
     assert await axe(page, ".inspector-side") == []
 
 

@@ -87,15 +87,6 @@ export function saveValue(name, value) {
 }
 
 /**
- * @param {string} name
- * @returns {Promise<any>} undefined where there is none
- */
-export async function loadValue(name) {
-  if (memory[VALUES].has(name)) return memory[VALUES].get(name);
-  return transact(VALUES, "readonly", (store) => store.get(name), undefined);
-}
-
-/**
  * The values whose names begin so, by name.
  * @param {string} [prefix]
  * @returns {Promise<{name: string, value: any}[]>}

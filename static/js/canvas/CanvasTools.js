@@ -1,9 +1,9 @@
 /** What lies over the drawing: the tools in the corner, the small map, and what an empty canvas says. */
 import {Flow, h, memo, tags} from '../h.js';
+import {canRun, menuItem} from '../actions.js';
 import {useStore} from '../state/store.js';
 import {Button} from '../ui/buttons.js';
 import {t} from '../words.js';
-import {actionById, canRun, keysShown} from './actions.js';
 import {canEdit} from './editing.js';
 import {openChooser, viewCentre, besideNode} from './stage.js';
 import {NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
@@ -55,18 +55,9 @@ function mapClass(node) {
 
 /** @param {{id: string, pressed?: boolean, icon?: string}} props */
 function Tool({id, pressed, icon}) {
-  const action = actionById(id);
-  const enabled = useStore((state) => canRun(action, state));
-  return h(Button, {
-    label: t(action.title),
-    icon: icon ?? action.icon,
-    iconOnly: true,
-    tone: 'quiet',
-    keys: keysShown(id),
-    pressed,
-    disabled: !enabled,
-    onClick: () => void action.run(),
-  });
+  useStore((state) => canRun(id, state));
+  const {run, ...item} = menuItem(id, icon ? {icon} : undefined);
+  return h(Button, {...item, iconOnly: true, tone: 'quiet', pressed, onClick: () => run?.()});
 }
 
 /** How near we are; pressing it goes to the drawing's own size. */

@@ -2,6 +2,7 @@
  * The outline: the nodes as a list in the order in which they run. Everything the canvas can do can be done here, by keyboard and with
  * a screen reader; on narrow screens it is the editor.
  */
+import {runAction, shownKeys} from '../actions.js';
 import {classes, h, memo, tags, useEffect, useMemo, useRef} from '../h.js';
 import {portOf} from '../core/doc.js';
 import {order} from '../core/graph.js';
@@ -12,7 +13,6 @@ import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {t} from '../words.js';
-import {actionById, keysShown} from './actions.js';
 import {canEdit, canMoveInOrder, cutWire, deleteSelection, duplicateSelection, frameSelection, layOut, moveInOrder, selectAll, selectionOf, toggleAnswer, toggleSelection} from './editing.js';
 import {edgeKey} from './geometry.js';
 import {answerNode, nodeRun, problemsOf, stateOf} from './nodestate.js';
@@ -70,8 +70,8 @@ function ListChooser() {
 function OutlineTools({editable, count}) {
   return div(
     {className: 'canvas-outline-tools', role: 'toolbar', 'aria-label': t('canvas.outline.tools')},
-    h(Button, {label: t('canvas.action.add'), icon: 'add', keys: keysShown('canvas.add'), disabled: !editable, onClick: () => void actionById('canvas.add').run()}),
-    h(Button, {label: t('canvas.action.find'), icon: 'search', iconOnly: true, tone: 'quiet', onClick: () => void actionById('canvas.find').run()}),
+    h(Button, {label: t('canvas.action.add'), icon: 'add', keys: shownKeys('canvas.add'), disabled: !editable, onClick: () => void runAction('canvas.add')}),
+    h(Button, {label: t('canvas.action.find'), icon: 'search', iconOnly: true, tone: 'quiet', onClick: () => void runAction('canvas.find')}),
     h(MenuButton, {
       label: t('canvas.outline.more'),
       icon: 'more',

@@ -171,23 +171,3 @@ const actions = [
 
 /** Their keys work where the focus is at the canvas, in the outline, or nowhere. @type {Action[]} */
 export const canvasActions = actions.map((action) => ({...action, atFocus: isAtCanvas}));
-
-const byId = new Map(canvasActions.map((action) => [action.id, action]));
-
-/** @param {string} id @returns {Action} */
-export function actionById(id) {
-  const action = byId.get(id);
-  if (!action) throw new Error(`There is no action ${id}.`);
-  return action;
-}
-
-/** @param {Action} action @param {State} [state] */
-export function canRun(action, state = store.get()) {
-  return !action.when || action.when(state);
-}
-
-/** The first key of an action as people know it: their own, else the usual one. @param {string} id */
-export function keysShown(id) {
-  const keys = (store.get().view.keys[id] ?? actionById(id).keys ?? [])[0] ?? '';
-  return keys.replace('Arrow', '').replace('Delete', 'Del');
-}

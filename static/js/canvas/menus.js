@@ -1,8 +1,8 @@
 /** The menus of the canvas: at a node, several nodes, a wire, a frame, a note, and empty space. */
+import {menuItem as item} from '../actions.js';
 import {store} from '../state/store.js';
 import {select} from '../state/tabs.js';
 import {t} from '../words.js';
-import {actionById, canRun, keysShown} from './actions.js';
 import {addNoteAt, canChange, changeFrame, changeNote, cutWire, frontDoc, FRAME_COLORS, nameOf, selectionOf, sizeOf, withMembers} from './editing.js';
 import {edgeKey, NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
 import {thingOf} from './projection.js';
@@ -31,17 +31,6 @@ export function menuAt(thing, wire, at) {
   else if (sizeOf(chosen) - chosen.edges.length > 1) return selectionMenu();
   if (kind === 'node') return nodeMenu(id);
   return boxMenu(kind, id);
-}
-
-/**
- * An action as a line of a menu.
- * @param {string} id
- * @param {Partial<MenuItem>} [more]
- * @returns {MenuItem}
- */
-function item(id, more) {
-  const action = actionById(id);
-  return {label: t(action.title), icon: action.icon, keys: keysShown(id), disabled: !canRun(action), run: () => void action.run(), ...more};
 }
 
 /** @param {string} id */

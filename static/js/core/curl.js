@@ -32,7 +32,7 @@ export function curlPowerShell(request) {
  * One word of a POSIX shell, whatever it holds (POSIX 2.2.2: nothing is special between single quotes).
  * @param {string} text
  */
-export function posixQuote(text) {
+function posixQuote(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -18,7 +18,7 @@
  */
 
 /** How many steps back are kept. */
-export const MAX_STEPS = 500;
+const MAX_STEPS = 500;
 
 /**
  * @param {Pipeline} document
@@ -42,15 +42,6 @@ export function push(history, document, label, coalesceKey = null) {
   const isContinued = coalesceKey !== null && coalesceKey === history.key && history.future.length === 0;
   const past = isContinued ? history.past : [...history.past, presentStep(history)].slice(-MAX_STEPS);
   return {past, present: document, label, key: coalesceKey, future: []};
-}
-
-/**
- * End a series of changes: the next one with the same key is a step of its own.
- * @param {History} history
- * @returns {History}
- */
-export function seal(history) {
-  return history.key === null ? history : {...history, key: null};
 }
 
 /**
@@ -87,18 +78,6 @@ export function canUndo(history) {
  */
 export function canRedo(history) {
   return history.future.length > 0;
-}
-
-/**
- * What undo and redo would take back and do again; null where there is nothing.
- * @param {History} history
- * @returns {{undo: string | null, redo: string | null}}
- */
-export function labels(history) {
-  return {
-    undo: canUndo(history) ? history.label : null,
-    redo: history.future.at(-1)?.label ?? null,
-  };
 }
 
 /**

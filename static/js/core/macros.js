@@ -137,21 +137,10 @@ function meantNode({node, style}, ids) {
 }
 
 /**
- * The text with all references to the node `from` made references to the node `to`.
+ * The text with references renamed, all at once; macros that cannot be read stay as they are.
  *
  * `[[OUT1]]` can only name nodes called n1, n2 ... Where the new id is another, it becomes `[[OUT:id.response_text]]`, which is
  * the same text for a node that calls a model.
- * @param {string} text
- * @param {string} from
- * @param {string} to
- * @returns {string}
- */
-export function renameReferences(text, from, to) {
-  return rewriteReferences(text, new Map([[from, to]]), new Set([from]));
-}
-
-/**
- * The text with references renamed, all at once; macros that cannot be read stay as they are.
  * @param {string} text
  * @param {Map<string, string>} renamed new ids by old ones
  * @param {Set<string>} ids the nodes that were there before, to know what `OUT1` means

@@ -97,7 +97,7 @@ export function varies(configs) {
   return configs.some((config) => isObject(config) && Array.isArray(config.variables) && config.variables.some(isRandom));
 }
 
-/** @param {unknown} row */
-function isRandom(row) {
+/** Whether a row of a SetVars gives another value each time. @param {unknown} row */
+export function isRandom(row) {
   return isObject(row) && row.mode === 'expr' && typeof row.value === 'string' && RANDOM.test(row.value);
 }

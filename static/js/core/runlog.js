@@ -263,15 +263,6 @@ export function textOf(node) {
 }
 
 /**
- * The state of every node that something was heard of.
- * @param {RunView} run
- * @returns {{[id: string]: NodeState}}
- */
-export function nodeStates(run) {
-  return Object.fromEntries(run.order.map((id) => [id, run.nodes[id].state]));
-}
-
-/**
  * OUT of the nodes that finished or were continued; data that is only linked is left out.
  * @param {RunView} run
  * @returns {{[id: string]: Json}}

@@ -71,7 +71,7 @@ export function OutputView({node}) {
           onChange: (next) => pin(id, next),
         })
       : value !== undefined
-        ? h(JsonTree, {label: t('inspector.output'), value, aside: (path) => h(CopyMacro, {path: [id, ...path]})})
+        ? h(JsonTree, {label: t('inspector.output'), value, depth: 2, aside: (path) => h(CopyMacro, {path: [id, ...path]})})
         : p({className: 'inspector-empty'}, t(out.isLoading ? 'inspector.loading' : run ? 'inspector.noOutput' : 'inspector.noRun')),
   );
 }

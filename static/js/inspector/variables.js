@@ -1,34 +1,20 @@
-/** Rules for the rows of a SetVars: names that may be used, and rows from lines of text. */
+/** What is to be said of the rows of a SetVars beside their problems, and rows from lines of text. */
 
-/** Names that templates give a meaning of their own (agentui/pipeline/nodes/set_vars.py); `OUT1`, `OUT2` ... too. */
-const RESERVED = new Set(['incoming', 'OUT', 'PROMPT', 'VAR', 'SECRET', 'pm', 'vars']);
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const OUT_SHORT = /^OUT[0-9]+$/;
-const MAX_NAME = 200;
 const LINE = /^\s*(?:export\s+|set\s+)?([^=\s][^=]*?)\s*=\s?(.*)$/;
 
-/** @typedef {{severity: 'error' | 'warning' | 'info', key: string, params?: Record<string, string | number>}} NameRemark */
-
 /**
- * What is to be said of a row's name.
+ * What is to be said of a row's name that is no mistake: another row or the context has it too.
  * @param {readonly any[]} rows
  * @param {number} index
  * @param {string[]} contextNames
- * @returns {NameRemark | null}
+ * @returns {{severity: 'warning' | 'info', key: string, params: Record<string, string | number>} | null}
  */
 export function nameRemark(rows, index, contextNames) {
-  const row = rows[index];
-  const name = row?.name;
-  const isStored = (row?.tier ?? 'run') !== 'run';
-  if (typeof name !== 'string') return null;
-  if (name.trim() === '') return {severity: 'error', key: 'inspector.nameMissing'};
-  if (name.length > MAX_NAME) return {severity: 'error', key: 'inspector.nameLong'};
-  if (!isStored && !NAME.test(name)) return {severity: 'error', key: 'inspector.nameWrong'};
-  if (!isStored && (RESERVED.has(name) || OUT_SHORT.test(name))) return {severity: 'error', key: 'inspector.nameReserved', params: {name}};
-  const twin = rows.findIndex((other, at) => at !== index && other?.name === name && (other?.tier ?? 'run') === (row.tier ?? 'run'));
+  const {name, tier = 'run'} = rows[index];
+  if (typeof name !== 'string' || name === '') return null;
+  const twin = rows.findIndex((other, at) => at !== index && other?.name === name && (other?.tier ?? 'run') === tier);
   if (twin >= 0) return {severity: 'warning', key: twin > index ? 'inspector.nameOverwritten' : 'inspector.nameOverwrites', params: {name, position: twin + 1}};
-  if (!isStored && contextNames.includes(name)) return {severity: 'info', key: 'inspector.nameHides', params: {name}};
-  return null;
+  return tier === 'run' && contextNames.includes(name) ? {severity: 'info', key: 'inspector.nameHides', params: {name}} : null;
 }
 
 /**
@@ -47,11 +33,6 @@ function unquoted(text) {
   const trimmed = text.trim();
   const [first] = trimmed;
   return trimmed.length > 1 && (first === '"' || first === "'") && trimmed.endsWith(first) ? trimmed.slice(1, -1) : text.trimEnd();
-}
-
-/** Whether a formula gives another value each time. @param {any} row */
-export function varies(row) {
-  return row?.mode === 'expr' && typeof row.value === 'string' && /\b(?:rand|randint|choice)\s*\(/.test(row.value);
 }
 
 /** Whether a formula holds what looks like a macro, which it must not. @param {any} row */

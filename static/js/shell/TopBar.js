@@ -1,5 +1,5 @@
 /** The line at the top: which pipeline, and what is done most. */
-import {canRun, runAction, shownKeys} from '../actions.js';
+import {canRun, menuItem} from '../actions.js';
 import {classes, h, tags} from '../h.js';
 import {canRedo, canUndo} from '../core/history.js';
 import {shallow, useStore} from '../state/store.js';
@@ -54,8 +54,8 @@ export function TopBar() {
     ),
     div(
       {className: 'topbar-actions', role: 'toolbar', 'aria-label': t('app.toolbar')},
-      h(Button, action('app.undo', 'undo', {iconOnly: true, tone: 'quiet', disabled: !now.canUndo})),
-      h(Button, action('app.redo', 'redo', {iconOnly: true, tone: 'quiet', disabled: !now.canRedo})),
+      h(Button, action('app.undo', {iconOnly: true, tone: 'quiet', disabled: !now.canUndo})),
+      h(Button, action('app.redo', {iconOnly: true, tone: 'quiet', disabled: !now.canRedo})),
       h(Button, {
         label: t('app.problems'),
         icon: problems ? 'warning' : 'check',
@@ -66,16 +66,16 @@ export function TopBar() {
         disabled: !hasTab,
         onClick: () => toggleDock('problems'),
       }),
-      h(Button, action('help.palette', 'command', {iconOnly: true, tone: 'quiet'})),
-      h(Button, {...action('run.open', 'play', {disabled: !hasTab}), label: t('app.try'), className: 'topbar-try'}),
+      h(Button, action('help.palette', {iconOnly: true, tone: 'quiet'})),
+      h(Button, {...action('run.open', {disabled: !hasTab}), label: t('app.try'), className: 'topbar-try'}),
       h(Button, {
-        ...action('app.activate', 'power', {disabled: !now.canActivate}),
+        ...action('app.activate', {disabled: !now.canActivate}),
         label: t('app.activate'),
         title: now.canActivate ? t('app.action.activate') : t(now.isActive ? 'app.activeAlready' : 'app.activateFirst'),
         className: 'wide-only',
       }),
       h(Button, {
-        ...action('app.save', 'disk', {disabled: !hasTab || now.isReadOnly || now.saving}),
+        ...action('app.save', {disabled: !hasTab || now.isReadOnly || now.saving}),
         label: now.saving ? t('app.saving') : t('app.save'),
         tone: now.isDirty ? 'primary' : 'plain',
       }),
@@ -86,35 +86,29 @@ export function TopBar() {
 /**
  * The button of an action.
  * @param {string} id
- * @param {string} icon
  * @param {Partial<import('../ui/buttons.js').ButtonProps>} [more]
  */
-function action(id, icon, more) {
-  const [area, verb] = id.split('.');
-  return {label: t(`${area}.action.${verb}`), icon, keys: shownKeys(id), title: t(`${area}.action.${verb}`), onClick: () => void runAction(id), ...more};
+function action(id, more) {
+  const {label, icon, keys, run} = menuItem(id);
+  return {label, icon, keys, title: label, onClick: () => run?.(), ...more};
 }
 
 /** @returns {import('../ui/menu.js').MenuItem[]} */
 function mainMenu() {
-  /** @param {string} id @param {string} [icon] */
-  const item = (id, icon) => {
-    const [area, verb] = id.split('.');
-    return {label: t(`${area}.action.${verb}`), icon, keys: shownKeys(id), disabled: !canRun(id), run: () => void runAction(id)};
-  };
   return [
-    item('app.new', 'add'),
-    item('app.open', 'folder'),
-    item('files.templates', 'templates'),
-    item('files.import', 'import'),
-    item('files.export', 'export'),
+    menuItem('app.new'),
+    menuItem('app.open'),
+    menuItem('files.templates'),
+    menuItem('files.import'),
+    menuItem('files.export'),
     {},
-    item('app.save', 'disk'),
-    item('app.saveAs'),
-    item('app.activate', 'power'),
-    item('files.versions', 'history'),
+    menuItem('app.save'),
+    menuItem('app.saveAs'),
+    menuItem('app.activate'),
+    menuItem('files.versions'),
     {},
-    item('help.settings', 'settings'),
-    item('help.shortcuts', 'keyboard'),
-    item('help.tour', 'help'),
+    menuItem('help.settings'),
+    menuItem('help.shortcuts'),
+    menuItem('help.tour'),
   ];
 }

@@ -11,13 +11,11 @@ const {button, div, span} = tags;
 /** How many members are drawn at once, and how many characters of a text. */
 const MOST_MEMBERS = 100;
 const MOST_TEXT = 3000;
-/** What lies deeper is folded until somebody asks for it. */
-const OPEN_DEPTH = 3;
 
 /**
  * `drawText` draws the text of a value that is no list and no object; `aside` is what stands at the end of a line. Both get the
- * keys that lead to the value.
- * @typedef {{drawText?: (text: string, path: string[]) => ReactNode, aside?: (path: string[]) => ReactNode}} Drawing
+ * keys that lead to the value. What lies deeper than `depth` is folded until somebody asks for it.
+ * @typedef {{depth?: number, drawText?: (text: string, path: string[]) => ReactNode, aside?: (path: string[]) => ReactNode}} Drawing
  */
 
 /** @param {{label: string, value: any} & Drawing} props */
@@ -30,7 +28,7 @@ export function JsonTree({label, value, ...drawing}) {
  * @returns {import('../h.js').ReactElement}
  */
 function Member({value, path, ...drawing}) {
-  const [isOpen, setOpen] = useState(path.length < OPEN_DEPTH);
+  const [isOpen, setOpen] = useState(path.length < (drawing.depth ?? 3));
   const [shown, setShown] = useState(MOST_MEMBERS);
   const last = path.at(-1);
   const name = last === undefined ? null : span({className: 'json-name'}, last, ': ');

@@ -2,8 +2,10 @@
 import {classes, h, tags, useId, useState} from '../../h.js';
 import {CodeField} from '../../code/CodeField.js';
 import {isObject} from '../../core/doc.js';
+import {isRandom} from '../../core/provenance.js';
 import {notify} from '../../state/notices.js';
 import {useStore} from '../../state/store.js';
+import {activeTab} from '../../state/tabs.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Icon} from '../../ui/icons.js';
@@ -15,7 +17,7 @@ import {moved} from '../paths.js';
 import {useRowKeys} from '../rowkeys.js';
 import {UnknownFields} from '../SchemaForm.js';
 import {sortClasses, useSorting} from '../sorting.js';
-import {hasMacros, nameRemark, rowsFromLines, varies} from '../variables.js';
+import {hasMacros, nameRemark, rowsFromLines} from '../variables.js';
 import {WrongValue} from '../WrongValue.js';
 
 const {div, input, label: labelTag, option, p, select, span, textarea} = tags;
@@ -74,7 +76,7 @@ function Rows({form, rows}) {
     set([...rows, {name: '', value: ''}]);
     focusField(form.node, `variables.${rows.length}.name`);
   };
-  const anyVaries = rows.some(varies);
+  const anyVaries = rows.some(isRandom);
   return div(
     {className: 'variables'},
     rows.length === 0 ? p({className: 'inspector-empty'}, t('inspector.noVariables')) : null,
@@ -143,23 +145,25 @@ function PasteBox({onAdd}) {
 function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDuplicate}) {
   const contextNames = useStore((state) => state.contextNames.names);
   const path = ['variables', index];
+  const nameField = `variables.${index}.name`;
+  const wrong = useStore((state) => activeTab(state)?.problems.find((one) => one.node === form.node && one.field === nameField && one.severity === 'error')?.message);
   const id = useId();
   if (!isObject(row)) return h(BrokenRow, {form, row, index, sorting, onRemove});
   const title = typeof row.name === 'string' && row.name ? row.name : t('inspector.rowNumber', {position: index + 1});
   const mode = drawnText(row, 'mode', 'string');
   const tier = drawnText(row, 'tier', 'run');
-  const remark = nameRemark(rows, index, contextNames);
+  const remark = wrong === undefined ? nameRemark(rows, index, contextNames) : null;
   return div(
     {'data-row': index, role: 'listitem', 'aria-label': title, className: classes('variable', sortClasses(sorting, index))},
     div(
       {className: 'variable-head'},
       sorting.handle(index, title),
       input({
-        className: classes('input', 'mono', 'variable-name', remark?.severity === 'error' && 'variable-name-wrong'),
+        className: classes('input', 'mono', 'variable-name', wrong !== undefined && 'variable-name-wrong'),
         'aria-label': t('inspector.nameOfRow', {position: index + 1}),
-        'data-field': `variables.${index}.name`,
-        'aria-invalid': remark?.severity === 'error' ? true : undefined,
-        'aria-describedby': remark ? `${id}-remark` : undefined,
+        'data-field': nameField,
+        'aria-invalid': wrong === undefined ? undefined : true,
+        'aria-describedby': wrong !== undefined || remark ? `${id}-remark` : undefined,
         value: typeof row.name === 'string' ? row.name : '',
         placeholder: t('inspector.name'),
         spellCheck: false,
@@ -194,6 +198,7 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
         ]),
       }),
     ),
+    wrong === undefined ? null : p({id: `${id}-remark`, className: 'field-error'}, wrong),
     remark ? p({id: `${id}-remark`, className: REMARKS[remark.severity]}, t(remark.key, remark.params)) : null,
     isDrawn(row, RULES, 'value')
       ? h(CodeField, {
@@ -221,7 +226,7 @@ function drawnText(row, name, fallback) {
   return RULES[name].is(row[name]) ? String(row[name]) : fallback;
 }
 
-const REMARKS = {error: 'field-error', warning: 'field-warning', info: 'field-hint'};
+const REMARKS = {warning: 'field-warning', info: 'field-hint'};
 
 /** What the row would be now. @param {{row: any, index: number, results: LiveResults, name: string}} props */
 function Result({row, index, results, name}) {
@@ -236,7 +241,7 @@ function Result({row, index, results, name}) {
     span({className: 'variable-equals', 'aria-hidden': true}, '='),
     span({className: classes('variable-value', text === '' && 'variable-value-empty')}, text === '' ? t('inspector.emptyText') : text.slice(0, SHOWN_RESULT) + (text.length > SHOWN_RESULT ? '…' : '')),
     span({className: 'variable-kind'}, t(`inspector.type.${kind}`)),
-    varies(row) ? span({className: 'chip', title: t('inspector.variesHint')}, t('inspector.varies')) : null,
+    isRandom(row) ? span({className: 'chip', title: t('inspector.variesHint')}, t('inspector.varies')) : null,
   );
 }
 
