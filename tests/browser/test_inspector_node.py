@@ -111,7 +111,7 @@ async def test_an_output_is_pinned_edited_and_read_by_macro(open_editor: OpenEdi
     await write(page.get_by_role("textbox", name="Pinned result"), '{"result": {"list": [1, "two"]}}')
     await page.get_by_role("button", name="Edit", exact=True).click()
     assert await axe(page, ".inspector-side") == []
-    await page.get_by_role("group", name="Output").get_by_role("button", name="list").click()
+    await page.get_by_role("group", name="Output").get_by_role("button", name="list: [ 2 ]").click()
     await page.get_by_role("button", name="Copy the macro for OUT.n2.result.list.1").click()
     assert await page.evaluate("navigator.clipboard.readText()") == "[[OUT:n2.result.list.1]]"
     pins = "async () => { const tabs = await own('state/tabs.js'); return tabs.activeTab().pins; }"

@@ -40,7 +40,7 @@ function Member({value, path, ...drawing}) {
   return div(
     null,
     button(
-      {type: 'button', className: 'json-fold', 'aria-expanded': isOpen, 'aria-label': last ?? t('app.json'), onClick: () => setOpen(!isOpen)},
+      {type: 'button', className: 'json-fold', 'aria-expanded': isOpen, 'aria-label': last === undefined && isOpen ? t('app.json') : undefined, onClick: () => setOpen(!isOpen)},
       h(Icon, {name: isOpen ? 'chevronDown' : 'chevronRight', size: 10}),
       name,
       span({className: 'json-mark'}, open, isOpen ? '' : ` ${entries.length} ${close}`),
