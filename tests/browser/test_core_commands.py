@@ -42,12 +42,12 @@ const all = [
   (r, d) => c.setAnswer(d, r.pick([...ids, null])),
   (r, d) => c.toggleEnabled(d, someIds(r)),
   (r, d) => c.insertFragment(d, JSON.parse(clipboard.toFragment(d, someIds(r))), somewhere(r)).doc,
-  (r, d) => c.addFrame(d, {title: "F", ...somewhere(r), width: 300, height: 200}).doc,
-  (r, d) => c.updateFrame(d, r.pick(["f1", "f2", "f9"]), {title: r.pick(["a", "b"])}),
-  (r, d) => c.removeFrames(d, [r.pick(["f1", "f2"])]),
-  (r, d) => c.addNote(d, {text: "N", ...somewhere(r), width: 100, height: 80}).doc,
-  (r, d) => c.updateNote(d, "t1", {text: r.pick(["a", "b"])}),
-  (r, d) => c.removeNotes(d, [r.pick(["t1", "t2"])]),
+  (r, d) => c.addBox(d, "frames", {title: "F", ...somewhere(r), width: 300, height: 200}).doc,
+  (r, d) => c.updateBox(d, "frames", r.pick(["f1", "f2", "f9"]), {title: r.pick(["a", "b"])}),
+  (r, d) => c.removeBoxes(d, "frames", [r.pick(["f1", "f2"])]),
+  (r, d) => c.addBox(d, "notes", {text: "N", ...somewhere(r), width: 100, height: 80}).doc,
+  (r, d) => c.updateBox(d, "notes", "t1", {text: r.pick(["a", "b"])}),
+  (r, d) => c.removeBoxes(d, "notes", [r.pick(["t1", "t2"])]),
 ];
 const anyCommand = (random, d) => random.pick(all)(random, d);
 const freeze = (value) => {
@@ -145,7 +145,7 @@ async def test_commands_on_documents_that_lack_everything_change_nothing_and_nev
           c.renameNode(d, "n1", "a b"), c.renameNode(d, "no", "n2"), c.duplicate(d, ["no"], {x: 1, y: 1}).doc, c.setAnswer(d,
             "no"), c.setAnswer(d, null), c.toggleEnabled(d, []),
           c.insertFragment(d, null, {x: 1, y: 1}).doc, c.insertFragment(d, {nodes: [5], edges: null}, null).doc,
-            c.updateFrame(d, "f1", {title: "t"}), c.removeNotes(d, ["t1"]),
+            c.updateBox(d, "frames", "f1", {title: "t"}), c.removeBoxes(d, "notes", ["t1"]),
         ];
         return {thrown, changed: same.map((each, index) => (each === d ? null : index)).filter((each) => each !== null)};"""
     )

@@ -1,7 +1,7 @@
 /** A frame: a titled, coloured rectangle behind the nodes, which takes along what stands in it. */
 import {classes, Flow, h, memo, tags} from '../h.js';
 import {t} from '../words.js';
-import {canChange, changeFrame} from './editing.js';
+import {canChange, changeBox} from './editing.js';
 import {stage, useStage} from './stage.js';
 import {TextInPlace} from './TextInPlace.js';
 
@@ -21,7 +21,7 @@ function FrameNodeView({id, data: {frame}, selected}) {
             value: frame.title,
             onDone: (title) => {
               stage.set({renaming: null});
-              if (title !== null && title !== frame.title) changeFrame(frame.id, {title});
+              if (title !== null && title !== frame.title) changeBox('frame', frame.id, {title});
             },
           })
         : span({className: 'canvas-frame-title'}, frame.title || t('canvas.frame.untitled')),

@@ -1,7 +1,7 @@
 /** A note: a text on the canvas that only people read. */
 import {classes, Flow, h, memo, tags} from '../h.js';
 import {t} from '../words.js';
-import {canChange, changeNote} from './editing.js';
+import {canChange, changeBox} from './editing.js';
 import {stage, useStage} from './stage.js';
 import {TextInPlace} from './TextInPlace.js';
 
@@ -27,7 +27,7 @@ function NoteNodeView({id, data: {note}, selected}) {
           lines: true,
           onDone: (text) => {
             stage.set({renaming: null});
-            if (text !== null && text !== note.text) changeNote(note.id, {text});
+            if (text !== null && text !== note.text) changeBox('note', note.id, {text});
           },
         })
       : p({className: classes('canvas-note-text', !note.text && 'canvas-note-empty')}, note.text || t('canvas.note.empty')),

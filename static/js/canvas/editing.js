@@ -3,21 +3,18 @@
  * did to screen readers, and says why where it refuses.
  */
 import {
-  addFrame,
+  addBox,
   addNode,
-  addNote,
   connect,
   disconnect,
   duplicate,
   moveNodes,
-  removeFrames,
+  removeBoxes,
   removeNodes,
-  removeNotes,
   setAnswer,
   setDocument,
   toggleEnabled,
-  updateFrame,
-  updateNote,
+  updateBox,
 } from '../core/commands.js';
 import {portOf} from '../core/doc.js';
 import {align, downstream, layout, order, upstream, wouldCycle} from '../core/graph.js';
@@ -205,8 +202,7 @@ export function deleteSelection({reconnect = false} = {}) {
   const changed = edit(reconnect ? 'canvas.did.deleteReconnect' : 'canvas.did.delete', (doc) => {
     const cut = chosen.edges.length ? disconnect(doc, chosen.edges) : doc;
     const bare = chosen.nodes.length ? removeNodes(cut, chosen.nodes, {reconnect}) : cut;
-    const frameless = chosen.frames.length ? removeFrames(bare, chosen.frames) : bare;
-    return chosen.notes.length ? removeNotes(frameless, chosen.notes) : frameless;
+    return removeBoxes(removeBoxes(bare, 'frames', chosen.frames), 'notes', chosen.notes);
   });
   if (!changed) return;
   select({});
@@ -264,9 +260,23 @@ export function nudge(dx, dy) {
 function moved(doc, chosen, dx, dy) {
   const all = withMembers(doc, chosen);
   const places = doc.nodes.filter((node) => all.nodes.has(node.id)).map((node) => [node.id, {x: placeOf(node).x + dx, y: placeOf(node).y + dy}]);
-  let next = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
-  for (const frame of doc.view?.frames ?? []) if (all.frames.has(frame.id)) next = updateFrame(next, frame.id, {x: frame.x + dx, y: frame.y + dy});
-  for (const note of doc.view?.notes ?? []) if (all.notes.has(note.id)) next = updateNote(next, note.id, {x: note.x + dx, y: note.y + dy});
+  const next = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
+  return withBoxes(next, (box, kind) => (all[kind].has(box.id) ? {x: box.x + dx, y: box.y + dy} : null));
+}
+
+/**
+ * Change frames and notes.
+ * @param {Pipeline} doc
+ * @param {(box: import('../core/doc.js').Frame | import('../core/doc.js').Note, kind: 'frames' | 'notes') => Record<string, number> | null} patchOf
+ */
+function withBoxes(doc, patchOf) {
+  let next = doc;
+  for (const kind of /** @type {const} */ (['frames', 'notes'])) {
+    for (const box of doc.view?.[kind] ?? []) {
+      const patch = patchOf(box, kind);
+      if (patch) next = updateBox(next, kind, box.id, patch);
+    }
+  }
   return next;
 }
 
@@ -281,12 +291,7 @@ export function resizeSelection(dx, dy) {
   const resized = (box) => ({width: Math.max(120, box.width + dx), height: Math.max(60, box.height + dy)});
   edit(
     'canvas.did.resize',
-    (doc) => {
-      let next = doc;
-      for (const frame of doc.view?.frames ?? []) if (chosen.frames.includes(frame.id)) next = updateFrame(next, frame.id, resized(frame));
-      for (const note of doc.view?.notes ?? []) if (chosen.notes.includes(note.id)) next = updateNote(next, note.id, resized(note));
-      return next;
-    },
+    (doc) => withBoxes(doc, (box, kind) => (chosen[kind].includes(box.id) ? resized(box) : null)),
     {coalesce: `resize ${chosen.frames} ${chosen.notes}`},
   );
 }
@@ -332,16 +337,11 @@ export function commitMove(moving) {
       const place = moving.get(node.id);
       return place ? [[node.id, {x: Math.round(place.x), y: Math.round(place.y)}]] : [];
     });
-    let next = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
-    for (const frame of doc.view?.frames ?? []) {
-      const box = moving.get(flowId('frame', frame.id));
-      if (box) next = updateFrame(next, frame.id, rounded(box));
-    }
-    for (const note of doc.view?.notes ?? []) {
-      const box = moving.get(flowId('note', note.id));
-      if (box) next = updateNote(next, note.id, rounded(box));
-    }
-    return next;
+    const next = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
+    return withBoxes(next, ({id}, kind) => {
+      const box = moving.get(flowId(kind === 'frames' ? 'frame' : 'note', id));
+      return box ? rounded(box) : null;
+    });
   });
 }
 
@@ -377,16 +377,14 @@ export function frameSelection() {
   ]);
   const centre = viewCentre();
   const inner = box ?? {x: centre.x - 160, y: centre.y - 80, width: 320, height: 160};
-  addBox('frame', 'canvas.did.frame', (before) =>
-    addFrame(before, {
-      title: '',
-      x: inner.x - FRAME_MARGIN,
-      y: inner.y - FRAME_MARGIN - FRAME_HEAD,
-      width: inner.width + 2 * FRAME_MARGIN,
-      height: inner.height + 2 * FRAME_MARGIN + FRAME_HEAD,
-      color: FRAME_COLORS[(doc.view?.frames?.length ?? 0) % FRAME_COLORS.length],
-    }),
-  );
+  addAndRename('frame', {
+    title: '',
+    x: inner.x - FRAME_MARGIN,
+    y: inner.y - FRAME_MARGIN - FRAME_HEAD,
+    width: inner.width + 2 * FRAME_MARGIN,
+    height: inner.height + 2 * FRAME_MARGIN + FRAME_HEAD,
+    color: FRAME_COLORS[(doc.view?.frames?.length ?? 0) % FRAME_COLORS.length],
+  });
 }
 
 /** Put a note on the canvas where nothing stands and begin to type. @param {Point} [position] its upper left corner */
@@ -397,18 +395,17 @@ export function addNoteAt(position) {
   const wanted = position ?? {x: centre.x - NOTE_SIZE.width / 2, y: centre.y - NOTE_SIZE.height / 2};
   const taken = [...nodeRects(doc, store.get().nodeTypes).values(), ...(doc.view?.notes ?? [])];
   const place = freePlace(snapped(wanted), taken, NOTE_SIZE);
-  addBox('note', 'canvas.did.note', (before) => addNote(before, {text: '', ...place, ...NOTE_SIZE}));
+  addAndRename('note', {text: '', ...place, ...NOTE_SIZE});
 }
 
 /**
  * @param {'frame' | 'note'} kind
- * @param {string} label
- * @param {(doc: Pipeline) => {doc: Pipeline, id: string}} add
+ * @param {Parameters<typeof addBox>[2]} box
  */
-function addBox(kind, label, add) {
+function addAndRename(kind, box) {
   let made = '';
-  const done = edit(label, (doc) => {
-    const added = add(doc);
+  const done = edit(`canvas.did.${kind}`, (doc) => {
+    const added = addBox(doc, `${kind}s`, box);
     made = added.id;
     return added.doc;
   });
@@ -417,14 +414,14 @@ function addBox(kind, label, add) {
   stage.set({renaming: flowId(kind, made)});
 }
 
-/** @param {string} id @param {Partial<import('../core/doc.js').Frame>} patch */
-export function changeFrame(id, patch) {
-  edit('canvas.did.frameChange', (doc) => updateFrame(doc, id, patch));
-}
-
-/** @param {string} id @param {Partial<import('../core/doc.js').Note>} patch */
-export function changeNote(id, patch) {
-  edit('canvas.did.noteChange', (doc) => updateNote(doc, id, patch));
+/**
+ * Change a frame or a note.
+ * @param {'frame' | 'note'} kind
+ * @param {string} id
+ * @param {{title?: string, text?: string, color?: string}} patch
+ */
+export function changeBox(kind, id, patch) {
+  edit(`canvas.did.${kind}Change`, (doc) => updateBox(doc, `${kind}s`, id, patch));
 }
 
 /** Line the selected nodes up. @param {import('../core/graph.js').Alignment} alignment */

@@ -3,7 +3,7 @@ import {menuItem as item} from '../actions.js';
 import {store} from '../state/store.js';
 import {select} from '../state/tabs.js';
 import {t} from '../words.js';
-import {addNoteAt, canChange, changeFrame, changeNote, cutWire, frontDoc, FRAME_COLORS, nameOf, selectionOf, sizeOf, withMembers} from './editing.js';
+import {addNoteAt, canChange, changeBox, cutWire, frontDoc, FRAME_COLORS, nameOf, selectionOf, sizeOf, withMembers} from './editing.js';
 import {edgeKey, NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
 import {thingOf} from './projection.js';
 import {besideNode, openChooser, shown} from './stage.js';
@@ -134,12 +134,11 @@ function paneMenu(at) {
 function boxMenu(kind, id) {
   const doc = frontDoc();
   const now = (kind === 'frame' ? doc?.view?.frames : doc?.view?.notes)?.find((one) => one.id === id)?.color;
-  const change = kind === 'frame' ? changeFrame : changeNote;
   const colors = FRAME_COLORS.map((color) => ({
     label: t(`canvas.color.${color}`),
     checked: color === now,
     disabled: !canChange(),
-    run: () => change(id, {color}),
+    run: () => changeBox(kind, id, {color}),
   }));
   const members = {
     label: t('canvas.menu.selectMembers'),

@@ -398,12 +398,12 @@ export function insertFragment(document, fragment, position) {
       .filter((edge) => own.has(edge?.from) && own.has(edge?.to))
       .map((edge) => ({...edge, from: renamed.get(edge.from) ?? edge.from, to: renamed.get(edge.to) ?? edge.to})),
   );
-  doc = withDrawn(
+  doc = withBoxes(
     doc,
     'frames',
     frames.map((frame) => ({...frame, ...shifted(frame, offset)})),
   );
-  doc = withDrawn(
+  doc = withBoxes(
     doc,
     'notes',
     notes.map((note) => ({...note, ...shifted(note, offset)})),
@@ -470,85 +470,33 @@ function withEdges(document, edges) {
 /**
  * The document with more frames or notes; ids that are taken are replaced.
  * @param {Pipeline} document
- * @param {'frames' | 'notes'} kind
+ * @param {BoxKind} kind
  * @param {(Frame | Note)[]} more
  * @returns {Pipeline}
  */
-function withDrawn(document, kind, more) {
+function withBoxes(document, kind, more) {
   let result = document;
-  for (const each of more) result = addDrawn(result, kind, each).doc;
+  for (const each of more) result = addBox(result, kind, each).doc;
   return result;
 }
 
 /**
- * Add a frame. Without an id, or where it is taken, it gets a new one.
+ * What is drawn behind and beside the nodes.
+ * @typedef {'frames' | 'notes'} BoxKind
+ */
+
+/**
+ * Add a frame or a note. Without an id, or where it is taken, it gets a new one.
  * @param {Pipeline} document
- * @param {Omit<Frame, 'id'> & {id?: string}} frame
+ * @param {BoxKind} kind
+ * @param {(Omit<Frame, 'id'> | Omit<Note, 'id'>) & {id?: string}} item
  * @returns {{doc: Pipeline, id: string}}
  */
-export function addFrame(document, frame) {
-  return addDrawn(document, 'frames', /** @type {Frame} */ (frame));
-}
-
-/**
- * @param {Pipeline} document
- * @param {string} id
- * @param {{[field: string]: unknown}} patch
- * @returns {Pipeline}
- */
-export function updateFrame(document, id, patch) {
-  return updateDrawn(document, 'frames', id, patch);
-}
-
-/**
- * @param {Pipeline} document
- * @param {string[]} ids
- * @returns {Pipeline}
- */
-export function removeFrames(document, ids) {
-  return removeDrawn(document, 'frames', ids);
-}
-
-/**
- * Add a note. Without an id, or where it is taken, it gets a new one.
- * @param {Pipeline} document
- * @param {Omit<Note, 'id'> & {id?: string}} note
- * @returns {{doc: Pipeline, id: string}}
- */
-export function addNote(document, note) {
-  return addDrawn(document, 'notes', /** @type {Note} */ (note));
-}
-
-/**
- * @param {Pipeline} document
- * @param {string} id
- * @param {{[field: string]: unknown}} patch
- * @returns {Pipeline}
- */
-export function updateNote(document, id, patch) {
-  return updateDrawn(document, 'notes', id, patch);
-}
-
-/**
- * @param {Pipeline} document
- * @param {string[]} ids
- * @returns {Pipeline}
- */
-export function removeNotes(document, ids) {
-  return removeDrawn(document, 'notes', ids);
-}
-
-/**
- * @param {Pipeline} document
- * @param {'frames' | 'notes'} kind
- * @param {Frame | Note} item
- * @returns {{doc: Pipeline, id: string}}
- */
-function addDrawn(document, kind, item) {
-  const there = drawnOf(document, kind);
+export function addBox(document, kind, item) {
+  const there = boxesOf(document, kind);
   const taken = new Set(there.map((each) => each.id));
   const id = item.id && !taken.has(item.id) ? item.id : freeId(kind === 'frames' ? 'f' : 't', taken);
-  return {doc: setDrawn(document, kind, [...there, {...item, id}]), id};
+  return {doc: setBoxes(document, kind, [...there, /** @type {Frame | Note} */ ({...item, id})]), id};
 }
 
 /**
@@ -563,48 +511,49 @@ function freeId(letter, taken) {
 }
 
 /**
+ * Change fields of a frame or a note; `undefined` removes one.
  * @param {Pipeline} document
- * @param {'frames' | 'notes'} kind
+ * @param {BoxKind} kind
  * @param {string} id
  * @param {{[field: string]: unknown}} patch
  * @returns {Pipeline}
  */
-function updateDrawn(document, kind, id, patch) {
+export function updateBox(document, kind, id, patch) {
   const {id: _, ...rest} = patch;
-  const there = drawnOf(document, kind);
+  const there = boxesOf(document, kind);
   const items = there.map((each) => (each.id === id ? patched(each, rest) : each));
-  return items.every((each, index) => each === there[index]) ? document : setDrawn(document, kind, items);
+  return items.every((each, index) => each === there[index]) ? document : setBoxes(document, kind, items);
 }
 
 /**
  * @param {Pipeline} document
- * @param {'frames' | 'notes'} kind
+ * @param {BoxKind} kind
  * @param {string[]} ids
  * @returns {Pipeline}
  */
-function removeDrawn(document, kind, ids) {
+export function removeBoxes(document, kind, ids) {
   const gone = new Set(ids);
-  const there = drawnOf(document, kind);
+  const there = boxesOf(document, kind);
   const kept = there.filter((each) => !gone.has(each.id));
-  return kept.length === there.length ? document : setDrawn(document, kind, kept);
+  return kept.length === there.length ? document : setBoxes(document, kind, kept);
 }
 
 /**
  * @param {Pipeline} document
- * @param {'frames' | 'notes'} kind
+ * @param {BoxKind} kind
  * @returns {(Frame | Note)[]}
  */
-function drawnOf(document, kind) {
+function boxesOf(document, kind) {
   return kind === 'frames' ? framesOf(document) : notesOf(document);
 }
 
 /**
  * @param {Pipeline} document
- * @param {'frames' | 'notes'} kind
+ * @param {BoxKind} kind
  * @param {(Frame | Note)[]} items
  * @returns {Pipeline}
  */
-function setDrawn(document, kind, items) {
+function setBoxes(document, kind, items) {
   return {...document, view: {...(isObject(document.view) ? document.view : {}), [kind]: items}};
 }
 

@@ -2,7 +2,7 @@
 import {serialise} from '../core/doc.js';
 import {redactDocument} from '../core/redact.js';
 import {h, tags, useMemo, useState} from '../h.js';
-import {copyText} from '../state/copying.js';
+import {copyText, downloadJson} from '../state/copying.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -25,12 +25,7 @@ export function Export({close}) {
   const name = `${tab?.id ?? freeId(doc.name)}.json`;
 
   const download = () => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], {type: 'application/json'}));
-    link.download = name;
-    link.click();
-    // The browser reads the blob after the click returns.
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    downloadJson(name, text);
     close();
   };
   return h(

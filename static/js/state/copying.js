@@ -1,4 +1,4 @@
-/** Texts into the system's clipboard. */
+/** Texts out of the page: into the system's clipboard, or into a file. */
 import {notify} from './notices.js';
 
 /** How much of a copied text is repeated to the user. */
@@ -44,4 +44,18 @@ function byCopyEvent(text) {
   const isDone = document.execCommand('copy');
   document.removeEventListener('copy', put, {capture: true});
   return isDone && isTaken;
+}
+
+/**
+ * Hand a JSON text to the person as a file.
+ * @param {string} name
+ * @param {string} text
+ */
+export function downloadJson(name, text) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], {type: 'application/json'}));
+  link.download = name;
+  link.click();
+  // The browser reads the blob after the click returns.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,6 +1,6 @@
 /** Many variables at once as JSON: to change them, to bring some in, or to take them away as a file. */
 import {h, tags, useMemo, useRef, useState} from '../h.js';
-import {copyText} from '../state/copying.js';
+import {copyText, downloadJson} from '../state/copying.js';
 import {notify} from '../state/notices.js';
 import {refreshStored} from '../state/session.js';
 import {useStore} from '../state/store.js';
@@ -73,12 +73,7 @@ export function Bulk({mode, items, close}) {
     close();
   };
   const download = () => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], {type: 'application/json'}));
-    link.download = 'variables.json';
-    link.click();
-    // The browser reads the blob after the click returns.
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    downloadJson('variables.json', text);
     close();
   };
   return h(
