@@ -1,5 +1,5 @@
 /**
- * The one door to React and React Flow. Markup is function calls: `div({className: 'x'}, 'text')` and `h(Component, {prop})`.
+ * The only module that imports React and React Flow. Markup is function calls: `div({className: 'x'}, 'text')` and `h(Component, {prop})`.
  */
 import {createPortal, createRoot, Flow, flushSync, React} from '../vendor/ui.js';
 

@@ -12,7 +12,7 @@ import {store} from './state/store.js';
 import {isDirty, keepDraftsNow, openPipeline, restoreDraft} from './state/tabs.js';
 import {recallView} from './state/view.js';
 import {keepFocus} from './ui/focus.js';
-import {preferredLocale, speak} from './words.js';
+import {loadLocale, preferredLocale} from './words.js';
 
 const RETRY_MS = 3000;
 
@@ -21,7 +21,7 @@ let isReopened = false;
 /** Prepare the first picture; the rest goes on in the background. */
 export async function start() {
   const locale = recallView() ?? preferredLocale();
-  const words = speak(locale);
+  const words = loadLocale(locale);
   onUnauthorised(() => store.set((state) => ({server: {...state.server, needsToken: true}})));
   listenForKeys();
   listenForDrops();

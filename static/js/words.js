@@ -21,7 +21,7 @@ export function t(key, params) {
  * Load a language and use it from now on.
  * @param {string} locale one of LOCALES; others become English
  */
-export async function speak(locale) {
+export async function loadLocale(locale) {
   const chosen = locale in LOCALES ? locale : 'en';
   const english = catalogue('en');
   const [fallback, own] = await Promise.all([english, chosen === 'en' ? english : catalogue(chosen)]);
@@ -30,7 +30,7 @@ export async function speak(locale) {
   store.set((state) => ({view: {...state.view, locale: chosen, words: state.view.words + 1}}));
 }
 
-/** The browser's language where we speak it, else English. */
+/** The browser's language where there is a catalogue of it, else English. */
 export function preferredLocale() {
   return navigator.languages.map((tag) => tag.toLowerCase().split('-')[0]).find((tag) => tag in LOCALES) ?? 'en';
 }

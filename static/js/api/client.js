@@ -1,5 +1,5 @@
 /**
- * The server's JSON over fetch: one door for every request of the editor.
+ * The server's JSON over fetch: every request of the editor goes through it.
  *
  * The access token lives in sessionStorage under `agentui.token` (in memory where that is forbidden) and goes out as
  * `x-agentui-token`. Nothing here knows the store: who wants to hear that a token is missing says so with `onUnauthorised`.
@@ -103,13 +103,13 @@ async function raw(path, init = {}) {
   }
   // A run's own 401 is its provider's, about the provider's key.
   if (response.status === 401 && !response.headers.has("x-agentui-run")) {
-    tellUnauthorised(new ApiFailure(401, "unauthorized", "The server asks for its access token."));
+    notifyUnauthorised(new ApiFailure(401, "unauthorized", "The server asks for its access token."));
   }
   return response;
 }
 
 /** @param {ApiFailure} failure */
-function tellUnauthorised(failure) {
+function notifyUnauthorised(failure) {
   for (const listener of unauthorisedListeners) listener(failure);
 }
 

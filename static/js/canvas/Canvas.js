@@ -296,7 +296,7 @@ function flowHandlers(hand) {
     },
     onClickConnectEnd: (/** @type {any} */ event) => {
       const end = event.target?.closest?.('.react-flow__handle');
-      if (tapped && end) sayWhyRefused(tapped, end.dataset.nodeid ?? '', end.dataset.handleid ?? null);
+      if (tapped && end) announceRefusal(tapped, end.dataset.nodeid ?? '', end.dataset.handleid ?? null);
       tapped = null;
     },
     onError: (/** @type {string} */ code, /** @type {string} */ message) => {
@@ -316,7 +316,7 @@ function edgeOf(connection) {
  * @param {string} nodeId
  * @param {string | null} handleId
  */
-function sayWhyRefused(start, nodeId, handleId) {
+function announceRefusal(start, nodeId, handleId) {
   const doc = frontDoc();
   const [from, to, port] = start.handleType === 'source' ? [start.nodeId, nodeId, start.handleId] : [nodeId, start.nodeId, handleId];
   const edge = {from, to, from_port: port ?? 'done'};

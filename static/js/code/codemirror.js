@@ -1,4 +1,4 @@
-/** The one door to CodeMirror. */
+/** The only module that imports CodeMirror. */
 import {autocomplete, commands, highlight, langJson, language, lint, merge, search, state, view} from '../../vendor/codemirror.js';
 
 export {autocomplete, commands, highlight, langJson, language, lint, merge, search, state, view};

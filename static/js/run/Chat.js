@@ -9,7 +9,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {clear, isAnswering, retry, say, setTalk, stop, talkOf, talks} from './conversation.js';
+import {clear, isAnswering, retry, send, setTalk, stop, talkOf, talks} from './conversation.js';
 
 const {button, div, form, p, pre, span, textarea} = tags;
 /** How near to its end a talk must be to follow the words that come, in pixels. */
@@ -193,13 +193,13 @@ function Composer({tab: key, talk, isBusy}) {
     const tab = activeTab(state);
     return tab ? {calls: modelCalls(docOf(tab), state.nodeTypes, tab.pins).length, pins: Object.keys(tab.pins).length} : {calls: 0, pins: 0};
   }, shallow);
-  const send = () => withTab((tab) => say(tab, talkOf(key).draft));
+  const sendDraft = () => withTab((tab) => send(tab, talkOf(key).draft));
   return form(
     {
       className: 'run-composer',
       onSubmit: (event) => {
         event.preventDefault();
-        send();
+        sendDraft();
       },
     },
     textarea({
@@ -213,7 +213,7 @@ function Composer({tab: key, talk, isBusy}) {
       onKeyDown: (event) => {
         if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
         event.preventDefault();
-        send();
+        sendDraft();
       },
     }),
     div(

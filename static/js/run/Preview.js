@@ -18,7 +18,7 @@ import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
-import {runAgain, say} from './conversation.js';
+import {runAgain, send} from './conversation.js';
 import {kindOf, Marked, Value} from './JsonView.js';
 import {Headers} from './NodeIO.js';
 import {capturedSample, removeSample, savedSamples, saveSample} from './samples.js';
@@ -232,7 +232,7 @@ async function runOnce() {
   const {body} = tab.sample.request;
   const last = [body?.messages, body?.contents].find(Array.isArray)?.at(-1);
   const text = typeof last?.content === 'string' ? last.content : (last?.parts?.[0]?.text ?? t('app.sampleMessage'));
-  return say(tab, text);
+  return send(tab, text);
 }
 
 /** @param {string} node */

@@ -4,7 +4,7 @@ import {leaveRun, setFollow} from '../state/runs.js';
 import {store} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
 import {openDock} from '../state/view.js';
-import {isAnswering, retry, say, stop, talkOf} from './conversation.js';
+import {isAnswering, retry, send, stop, talkOf} from './conversation.js';
 import {showPage} from './page.js';
 
 /** @param {import('../state/types.js').State} state */
@@ -18,7 +18,7 @@ function input() {
 /** Bring the chat pane to the front with the cursor in it; in it already, send what was typed. */
 function open() {
   const tab = activeTab();
-  if (tab && input() && document.activeElement === input()) return say(tab, talkOf(tab.key).draft);
+  if (tab && input() && document.activeElement === input()) return send(tab, talkOf(tab.key).draft);
   // Drawn at once and not with the next picture, or the first letters that follow would go elsewhere.
   flushSync(() => openDock('run'));
   // A narrow panel may show another page than the chat.
@@ -32,7 +32,7 @@ function start(text) {
   if (!tab) return;
   const draft = text ?? talkOf(tab.key).draft;
   if (draft.trim() === '') open();
-  else say(tab, draft);
+  else send(tab, draft);
 }
 
 /** @type {import('../actions.js').Action[]} */

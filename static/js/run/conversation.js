@@ -100,7 +100,7 @@ export function isAnswering(talk) {
  * @param {Tab} tab
  * @param {string} text
  */
-export function say(tab, text) {
+export function send(tab, text) {
   const talk = talkOf(tab.key);
   if (text.trim() === '' || isAnswering(talk)) return;
   setTalk(tab.key, {draft: '', messages: [...talk.messages, newMessage('user', text)]});

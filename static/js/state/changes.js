@@ -12,7 +12,7 @@ export function watchChanges() {
   if (isWatching) return;
   isWatching = true;
   follow('/api/changes', {
-    onEvent: ({data}) => void take(data),
+    onEvent: ({data}) => void applyChange(data),
     onState: (state) => {
       const online = state === 'open' ? true : state === 'connecting' ? false : store.get().server.online;
       if (online && !store.get().server.online) void catchUp();
@@ -25,7 +25,7 @@ export function watchChanges() {
 }
 
 /** @param {{kind: string, id: string | null, etag: string | null}} change */
-async function take(change) {
+async function applyChange(change) {
   if (change.kind === 'reset' || change.id === null) return catchUp();
   try {
     await refreshLibrary();

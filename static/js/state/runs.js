@@ -36,7 +36,7 @@ const waitingEvents = new Map();
 const waitingSummaries = new Map();
 /** @type {Set<string>} */
 const incomplete = new Set();
-let isTaking = false;
+let isApplying = false;
 
 /** Follow the runs until the page is closed. */
 export function watchRuns() {
@@ -45,7 +45,7 @@ export function watchRuns() {
   void refreshRuns();
   store.subscribe(showLastOfTab());
   follow('/api/runs/live?events=1', {
-    onEvent: hear,
+    onEvent: receive,
     onState: (live) => {
       store.set((state) => ({runs: {...state.runs, live}}));
       if (live !== 'open') return;
@@ -71,7 +71,7 @@ function showLastOfTab() {
 }
 
 /** @param {import('../api/events.js').JsonEvent} message */
-function hear({event, data}) {
+function receive({event, data}) {
   if (event === 'run') waitingSummaries.set(data.run, data.summary);
   else if (event === 'event') {
     const known = waitingEvents.get(data.run);
@@ -80,7 +80,7 @@ function hear({event, data}) {
     else waitingEvents.set(data.run, fresh);
   } else if (event === 'missed') incomplete.add(data.run);
   else if (event === 'reset') void catchUp();
-  takeSoon();
+  applySoon();
 }
 
 /** Pieces that travelled together, one by one. @param {any} event @returns {RunEvent[]} */
@@ -88,16 +88,16 @@ function pieces({run, node, data}) {
   return data.pieces.map((/** @type {[number, number, string]} */ [seq, at_ms, text]) => ({run, seq, type: 'node.chunk', at_ms, node, data: {text}}));
 }
 
-function takeSoon() {
-  if (isTaking) return;
-  isTaking = true;
-  if (document.hidden) setTimeout(take, HIDDEN_MS);
-  else requestAnimationFrame(take);
+function applySoon() {
+  if (isApplying) return;
+  isApplying = true;
+  if (document.hidden) setTimeout(applyReceived, HIDDEN_MS);
+  else requestAnimationFrame(applyReceived);
 }
 
 /** Take in all that came since the last picture. */
-function take() {
-  isTaking = false;
+function applyReceived() {
+  isApplying = false;
   const summaries = new Map(waitingSummaries);
   const events = new Map(waitingEvents);
   waitingSummaries.clear();
@@ -110,15 +110,15 @@ function take() {
     if (byId[id]) byId[id] = reduceAll(byId[id], heard.sort((a, b) => a.seq - b.seq));
   }
   const begun = [...summaries.values()].filter((summary) => !before.runs.byId[summary.id]);
-  store.set((state) => ({runs: {...state.runs, list: merged(state.runs.list, summaries), byId: kept(byId, state)}}));
-  for (const summary of begun) offer(summary);
+  store.set((state) => ({runs: {...state.runs, list: merged(state.runs.list, summaries), byId: withoutOldest(byId, state)}}));
+  for (const summary of begun) showIfFollowed(summary);
   for (const id of incomplete) {
     if (byId[id] && byId[id].state !== 'running') {
       incomplete.delete(id);
       if (isShown(id)) void loadRun(id);
     }
   }
-  tell(before);
+  announceProgress(before);
 }
 
 /** The list with new lines at its top and known ones replaced. @param {any[]} list @param {Map<string, any>} summaries */
@@ -129,7 +129,7 @@ function merged(list, summaries) {
 }
 
 /** The runs without the oldest ones that nobody looks at. @param {Record<string, RunView>} byId @param {State} state */
-function kept(byId, state) {
+function withoutOldest(byId, state) {
   const ids = Object.keys(byId);
   if (ids.length <= MOST_RUNS) return byId;
   const wanted = new Set([state.runs.viewed, state.runs.compared, ...state.tabs.map((tab) => tab.lastRun)]);
@@ -139,7 +139,7 @@ function kept(byId, state) {
 }
 
 /** Show a run that begins, where it is one of the pipeline in front and the switch says so. @param {any} summary */
-function offer(summary) {
+function showIfFollowed(summary) {
   const state = store.get();
   const tab = activeTab(state);
   if (!tab || tab.readOnly || !state.runs.follow || !isOf(tab, summary)) return;
@@ -159,7 +159,7 @@ function isShown(id) {
 }
 
 /** Say what happened in the run that is shown. @param {State} before */
-function tell(before) {
+function announceProgress(before) {
   const {runs} = store.get();
   const now = runs.viewed === null ? null : runs.byId[runs.viewed];
   if (!now) return;
@@ -199,17 +199,17 @@ export async function loadRun(id) {
     const {body} = await api.get(`/api/runs/${encodeURIComponent(id)}`);
     const {events, document, request, ...summary} = body;
     const run = reduceAll(emptyRun(summary), events);
-    store.set((state) => ({runs: {...state.runs, byId: kept({...state.runs.byId, [id]: run}, state)}}));
+    store.set((state) => ({runs: {...state.runs, byId: withoutOldest({...state.runs.byId, [id]: run}, state)}}));
     return body;
   } catch (error) {
-    if (error instanceof ApiFailure && error.status === 404) lose(id);
+    if (error instanceof ApiFailure && error.status === 404) endLost(id);
     else notifyFailure(error);
     return null;
   }
 }
 
 /** The server no longer knows a run: one that was under way ended with it. @param {string} id */
-function lose(id) {
+function endLost(id) {
   const message = t('run.lost');
   store.set((state) => {
     const run = state.runs.byId[id];

@@ -73,7 +73,7 @@ export async function refreshStored() {
     patchStored({state: 'ready', items, error: null, floorState});
     store.set((state) => ({session: {...state.session, names: namesOf(items)}}));
   } catch (error) {
-    if (mine === reading) lose(error, place);
+    if (mine === reading) handleFailure(error, place);
   }
 }
 
@@ -86,14 +86,14 @@ function refreshStoredSoon() {
  * Hear of every turn of any chat: when it begins and when it ends. The answer ends it.
  * @param {(summary: any) => void} listener gets the run's line of the history
  */
-export function listenForTurns(listener) {
+export function onTurn(listener) {
   watchTurns();
   turnListeners.add(listener);
   return () => void turnListeners.delete(listener);
 }
 
 /** @param {unknown} error @param {SessionState} place */
-function lose(error, place) {
+function handleFailure(error, place) {
   if (error instanceof ApiFailure && error.status === 404 && place.session !== null) {
     notify('warning', 'variables.placeGone');
     chooseSession(place.branch === null || error.code === 'not_found' ? {session: null} : {branch: null});
@@ -152,12 +152,12 @@ function watchTurns() {
     if (now === list) return;
     const before = new Map(list.map((line) => [line.id, line.state]));
     list = now;
-    for (const line of now) if (before.get(line.id) !== line.state) tell(line);
+    for (const line of now) if (before.get(line.id) !== line.state) notifyTurn(line);
   });
 }
 
 /** @param {any} summary a line of the history that is new or has changed */
-function tell(summary) {
+function notifyTurn(summary) {
   if (summary.session) for (const listener of turnListeners) listener(summary);
   // Every run may have written global variables, also one that belongs to no chat.
   if (summary.state !== 'running' && store.get().session.stored.state !== 'idle') refreshStoredSoon();

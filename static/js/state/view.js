@@ -1,6 +1,6 @@
 /** How the editor is arranged and looks; kept in the browser. */
 import {isObject} from '../core/doc.js';
-import {speak} from '../words.js';
+import {loadLocale} from '../words.js';
 import {store} from './store.js';
 
 /** @typedef {import('./types.js').ViewState} ViewState */
@@ -25,7 +25,7 @@ export function setView(patch) {
 
 /** @param {string} locale */
 export async function setLocale(locale) {
-  await speak(locale);
+  await loadLocale(locale);
   remember();
 }
 

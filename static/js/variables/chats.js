@@ -4,7 +4,7 @@ import {ApiFailure} from '../api/client.js';
 import {ask, askText} from '../state/dialogs.js';
 import {readMemory, withQuery, writeMemory} from '../state/memory.js';
 import {notify} from '../state/notices.js';
-import {chooseSession, listenForTurns, refreshStored} from '../state/session.js';
+import {chooseSession, onTurn, refreshStored} from '../state/session.js';
 import {createStore, store} from '../state/store.js';
 import {t} from '../words.js';
 import {reasonOf} from './failures.js';
@@ -160,7 +160,7 @@ let timer;
 
 /** Follow the turns of all chats; the answer ends it. */
 export function followTurns() {
-  return listenForTurns(({session}) => {
+  return onTurn(({session}) => {
     changed.add(session);
     timer ??= setTimeout(() => {
       timer = undefined;
