@@ -112,7 +112,8 @@ RENAMED = [
 @pytest.mark.browser
 async def test_renaming_follows_every_way_of_writing_a_node(core: Evaluate) -> None:
     results = await core(
-        "return arg.map(([text, from, to]) => macros.rewriteReferences(text, new Map([[from, to]]), new Set([from])))", [list(case[:3]) for case in RENAMED]
+        "return arg.map(([text, from, to]) => macros.rewriteReferences(text, new Map([[from, to]]), new Set([from])))",
+        [list(case[:3]) for case in RENAMED],
     )
     assert results == [case[3] for case in RENAMED]
     # What was written anew reads the new node, for the server too.

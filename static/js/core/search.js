@@ -1,13 +1,19 @@
 // Finding: the best items for a few typed letters, and every place of a text in a document.
 
-import {fuzzyMatch} from '../../vendor/fuzzy.js';
 import {framesOf, nodesOf, notesOf, isObject} from './doc.js';
 
 /** @typedef {import('./doc.js').Pipeline} Pipeline */
 
+/** What a found word is worth: as it stands; at the start of a word; for each further letter in a row; less for what lies before. */
+const WHOLE = 100;
+const WORD_START = 12;
+const NEXT_LETTER = 8;
+const LETTER = 1;
+const GAP = 0.2;
+
 /**
  * The items that a query means, the best first; items of the same rank stay in their order. Every word of the query must be
- * found: as a part of the text, or as its letters in their order. An empty query means all items.
+ * found: letter for letter as a part of the text, or as its letters in their order. An empty query means all items.
  * @template T
  * @param {string} query
  * @param {T[]} items
@@ -15,14 +21,71 @@ import {framesOf, nodesOf, notesOf, isObject} from './doc.js';
  * @returns {T[]}
  */
 export function fuzzy(query, items, textOf) {
-  const words = query.split(/\s+/).filter((word) => word !== '');
-  /** @param {string} text @returns {number} what is lower is better; Infinity where a word is missing */
-  const distance = (text) => words.reduce((sum, word) => sum + (fuzzyMatch(text, word)?.score ?? Infinity), 0);
+  const words = query.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  /** @param {string} text @returns {number} below 0 where a word is missing */
+  const score = (text) => {
+    let sum = 0;
+    for (const word of words) {
+      const found = exactScore(word, text) ?? scatteredScore(word, text);
+      if (found === null) return -1;
+      sum += found - text.length / 1000;
+    }
+    return Math.max(0, sum);
+  };
   return items
-    .map((item) => ({item, distance: distance(textOf(item))}))
-    .filter((found) => found.distance < Infinity)
-    .sort((a, b) => a.distance - b.distance)
+    .map((item) => ({item, score: score(textOf(item).toLowerCase())}))
+    .filter((found) => found.score >= 0)
+    .sort((a, b) => b.score - a.score)
     .map(({item}) => item);
+}
+
+/** @param {string} text @param {number} at */
+function isWordStart(text, at) {
+  return at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1]);
+}
+
+/** The worth of a word that stands in the text, at the start of a word if it can be; null where it does not. @param {string} word @param {string} text */
+function exactScore(word, text) {
+  const first = text.indexOf(word);
+  if (first < 0) return null;
+  let best = first;
+  for (let at = first; at >= 0 && !isWordStart(text, best); at = text.indexOf(word, at + 1)) if (isWordStart(text, at)) best = at;
+  return WHOLE + word.length * NEXT_LETTER + (isWordStart(text, best) ? WORD_START * 2 : 0) - best * GAP;
+}
+
+/**
+ * The worth of a word whose letters stand in the text in their order, starts of words preferred; null where one is missing,
+ * or where they are spread so far that they mean nothing.
+ * @param {string} word
+ * @param {string} text
+ * @returns {number | null}
+ */
+function scatteredScore(word, text) {
+  let score = 0;
+  let last = -1;
+  for (const letter of word) {
+    const next = text.indexOf(letter, last + 1);
+    if (next < 0) return null;
+    const at = next === last + 1 ? next : bestLetter(letter, text, next, word.slice(word.indexOf(letter)).length);
+    score += LETTER + (at === last + 1 && last >= 0 ? NEXT_LETTER : 0) + (isWordStart(text, at) ? WORD_START : 0) - (at - last - 1) * GAP;
+    last = at + letter.length - 1;
+  }
+  return score > 0 ? score : null;
+}
+
+/**
+ * The next place of a letter at the start of a word, where enough text is left behind it; else the next place.
+ * @param {string} letter
+ * @param {string} text
+ * @param {number} first
+ * @param {number} needed
+ * @returns {number}
+ */
+function bestLetter(letter, text, first, needed) {
+  for (let at = first; at >= 0 && text.length - at >= needed; at = text.indexOf(letter, at + 1)) {
+    if (isWordStart(text, at)) return at;
+  }
+  return first;
 }
 
 /**

@@ -26,7 +26,7 @@ from toolchain import BUILD, CONFIG, ToolMissing, run_deno
 
 VENDOR = BUILD.parent
 TESTS = VENDOR.parent.parent / "tests" / "browser" / "vendor"
-BUNDLES = ("codemirror", "eventsource", "fuzzy", "ui")
+BUNDLES = ("codemirror", "eventsource", "ui")
 LOCK = "deno.lock"
 ESBUILD = (
     "--bundle",

@@ -1,1 +1,0 @@
-export { fuzzyMatch } from "@nozbe/microfuzz";
