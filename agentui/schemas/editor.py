@@ -121,10 +121,14 @@ class SecretLine:
 
 @dataclass(frozen=True, slots=True)
 class ContextNames:
-    """What ``[[VAR:...]]`` completes to: first names, and paths below them that every request has."""
+    """
+    What templates complete to: the first names of ``[[VAR:...]]``, paths below them that every request has, and the filters of
+    ``{{ path|filter }}`` with the most arguments that each takes.
+    """
 
     names: list[str]
     paths: list[str]
+    filters: dict[str, int]
 
 
 class ValidateRequest(StrictForm):

@@ -144,3 +144,4 @@ async def test_context_names_go_as_deep_as_every_request(start_server: StartServ
         names = (await editor.get("/api/context-names")).body
     assert names["names"] == ["model", "vendor_format", "system", "params", "chat", "incoming"]
     assert {"chat.last_user", "params.temperature", "incoming.api_keys.authorization"} <= set(names["paths"])
+    assert names["filters"].items() >= {"default": 1, "upper": 0, "replace": 2}.items()

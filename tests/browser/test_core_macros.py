@@ -14,6 +14,7 @@ from agentui.templating.hadtavern.template import HadTavernTemplate, TextLanguag
 from tests.browser.core import Evaluate
 
 FIXTURES = sorted((Path(__file__).parent.parent / "fixtures" / "macros").glob("*.json"))
+LOCALES = Path(__file__).parents[2] / "static" / "locales"
 CASES: list[dict[str, Any]] = [case for path in FIXTURES for case in json.loads(path.read_text(encoding="utf-8"))]
 
 
@@ -79,10 +80,10 @@ async def test_the_editor_reads_the_fixtures_so(core: Evaluate) -> None:
             }, case["text"]
 
 
-@pytest.mark.browser
-async def test_both_know_the_same_filters(core: Evaluate) -> None:
-    known = await core("return [...macros.FILTERS]")
-    assert sorted(known) == sorted([["default", 1], *([each.name, each.most] for each in FILTERS.values())])
+@pytest.mark.parametrize("locale", ["en", "ru", "zh"])
+def test_every_filter_has_its_words(locale: str) -> None:
+    words = json.loads((LOCALES / locale / "code.json").read_text(encoding="utf-8"))
+    assert {key for key in words if key.startswith("code.filter.")} == {f"code.filter.{name}" for name in ["default", *FILTERS]}
 
 
 RENAMED = [

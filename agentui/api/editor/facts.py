@@ -17,6 +17,7 @@ from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.schemas.editor import ContextNames, NodeType, SecretLine, SettingsState, Template
 from agentui.settings import Settings
 from agentui.shipped import shipped
+from agentui.templating.hadtavern.filters import FILTERS
 
 GALLERY = shipped("pipelines")
 SHIPPED = (
@@ -93,8 +94,9 @@ async def list_secrets(request: web.Request) -> web.Response:
 
 
 async def get_context_names(request: web.Request) -> web.Response:
-    """List the names that every template can read."""
-    return answer(ContextNames(list(CONTEXT_NAMES), context_paths()))
+    """List the names that every template can read, and the filters that it can use."""
+    filters = {"default": 1, **{name: each.most for name, each in FILTERS.items()}}
+    return answer(ContextNames(list(CONTEXT_NAMES), context_paths(), filters))
 
 
 ROUTES = (

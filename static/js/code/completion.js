@@ -1,5 +1,5 @@
 /** Completion after `[[`, `{{`, `.` and `|`: what is really visible at the node, with its last value. */
-import {contextAt, FILTERS} from '../core/macros.js';
+import {contextAt} from '../core/macros.js';
 import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {autocomplete} from './codemirror.js';
@@ -120,7 +120,7 @@ function goOn(label, detail) {
 
 /** @param {boolean} isClosed @returns {Completion[]} */
 function filterOptions(isClosed) {
-  return [...FILTERS].map(([name, most]) => ({
+  return Object.entries(store.get().contextNames.filters).map(([name, most]) => ({
     label: name,
     detail: t(`code.filter.${name}`),
     type: 'function',

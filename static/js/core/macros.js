@@ -12,28 +12,6 @@
 /** @typedef {import('./doc.js').NodeReference} NodeReference */
 /** @typedef {import('./texts.js').Language} Language */
 
-/**
- * Every filter with the most arguments that it takes.
- * @type {Map<string, number>}
- */
-export const FILTERS = new Map([
-  ['default', 1],
-  ['json', 0],
-  ['string', 0],
-  ['add', 1],
-  ['trim', 0],
-  ['upper', 0],
-  ['lower', 0],
-  ['length', 0],
-  ['join', 1],
-  ['first', 0],
-  ['last', 0],
-  ['int', 0],
-  ['float', 0],
-  ['replace', 2],
-  ['truncate', 2],
-]);
-
 /** The words that are values, and so no names. */
 const CONSTANTS = new Set(['true', 'True', 'false', 'False', 'null', 'none', 'None']);
 

@@ -33,7 +33,7 @@ export function createStore(initial) {
 const initial = {
   server: {version: null, online: true, needsToken: false, activePipeline: null, complaints: [], started: false},
   nodeTypes: {},
-  contextNames: {names: [], paths: []},
+  contextNames: {names: [], paths: [], filters: {}},
   library: {pipelines: [], presets: [], secrets: [], loaded: false},
   tabs: [],
   activeTab: null,

@@ -10,7 +10,8 @@
  * @typedef {object} State
  * @property {ServerState} server
  * @property {Record<string, NodeType>} nodeTypes by type
- * @property {{names: string[], paths: string[]}} contextNames what every template can read
+ * @property {{names: string[], paths: string[], filters: Record<string, number>}} contextNames what every template can read, and the
+ *   filters with the most arguments of each
  * @property {Library} library
  * @property {Tab[]} tabs open documents, left to right
  * @property {string | null} activeTab the key of the tab in front
