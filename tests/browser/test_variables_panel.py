@@ -647,6 +647,6 @@ async def test_every_word_is_translated(memory: OpenMemory, locale: str) -> None
     await here.tree()
     await here.panel()
     await here.choose(floor=here.floors[0])
-    await here.page.evaluate("async (locale) => (await own('words.js')).speak(locale)", locale)
+    await here.page.evaluate("async (locale) => (await own('words.js')).loadLocale(locale)", locale)
     await here.cell("gold", "branch").wait_for()
     assert "variables." not in await here.page.locator("#app").inner_text()
