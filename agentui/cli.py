@@ -23,7 +23,7 @@ from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import SecretStore, check_key
-from agentui.serving.process import Refusal, run, serve
+from agentui.serving.process import CommandError, run, serve
 from agentui.serving.supervisor import supervise
 from agentui.settings import Settings, secret_environment
 from agentui.shipped import Shipped, shipped
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command: Callable[[argparse.Namespace], int] = options.command
         return command(options)
-    except (Refusal, AgentUIError) as error:
+    except (CommandError, AgentUIError) as error:
         print(f"agentui: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -103,7 +103,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         first = error.errors(include_url=False, include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"]).upper()
         text = first["msg"].removeprefix("Value error, ")
-        raise Refusal(f"bad setting: {f'AGENTUI_{name}: ' if name else ''}{text}") from error
+        raise CommandError(f"bad setting: {f'AGENTUI_{name}: ' if name else ''}{text}") from error
     _check_setting("SECRET_KEY", settings.secret_key, check_key)
     _check_setting("DATABASE_URL", settings.database_url, place_of)
     return settings
@@ -115,7 +115,7 @@ def _check_setting(name: str, value: SecretStr | None, check: Callable[[str], ob
         try:
             check(value.get_secret_value())
         except ValueError as error:
-            raise Refusal(f"bad setting: AGENTUI_{name}: {error}") from error
+            raise CommandError(f"bad setting: AGENTUI_{name}: {error}") from error
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -163,23 +163,23 @@ def _make_folders(settings: Settings) -> None:
 
 
 def _bring_gallery(gallery: Path, folder: Path) -> None:
-    """Copy the files that come with agentui. Raises Refusal when the disk does not take them."""
+    """Copy the files that come with agentui. Raises CommandError when the disk does not take them."""
     for file in sorted(gallery.glob("*.json")):
         try:
             (folder / file.name).write_bytes(file.read_bytes())
         except OSError as error:
-            raise Refusal(f"{folder / file.name} cannot be written: {error.strerror}.") from error
+            raise CommandError(f"{folder / file.name} cannot be written: {error.strerror}.") from error
 
 
 def _make_folder(name: str, folder: Path) -> None:
-    """Make one folder, unless it is there. Raises Refusal when it cannot be used."""
+    """Make one folder, unless it is there. Raises CommandError when it cannot be used."""
     try:
         # What people said to models is nobody else's on this machine.
         folder.mkdir(parents=True, exist_ok=True, mode=0o700 if name == "data" else 0o777)
         next(folder.iterdir(), None)
     except OSError as error:
         reason = "there is a file of that name" if isinstance(error, FileExistsError) else error.strerror or error
-        raise Refusal(f"the folder {folder} cannot be used ({reason}): choose another with --{name}.") from error
+        raise CommandError(f"the folder {folder} cannot be used ({reason}): choose another with --{name}.") from error
 
 
 async def _demo_until_stopped(settings: Settings) -> None:
@@ -271,10 +271,10 @@ def _secret_set(options: argparse.Namespace) -> int:
     store = _secret_store(options)
     origins = options.origin or KNOWN_ORIGINS.get(options.name.lower(), ())
     if not origins:
-        raise Refusal(f"say where {options.name!r} may be sent, e.g. --origin https://api.example.com.")
+        raise CommandError(f"say where {options.name!r} may be sent, e.g. --origin https://api.example.com.")
     value = getpass.getpass(f"Key for {options.name}: ") if sys.stdin.isatty() else sys.stdin.readline()
     if not value.strip():
-        raise Refusal("no key was given; nothing is stored.")
+        raise CommandError("no key was given; nothing is stored.")
     store.set(options.name, value.strip(), origins)
     print(f"Stored {options.name}. It may be sent to {', '.join(sorted(origins))}. Use it as [[SECRET:{options.name}]].")
     return 0

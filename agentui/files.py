@@ -83,7 +83,7 @@ def signature_of(path: Path) -> tuple[int, int, int] | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-class SharedLock:
+class FileLock:
     """One thread of one process at a time, of all that lock the same file; the thread that has it may take it again.
 
     The operating system frees it when a process dies. Where the file cannot be made, and on Windows, the threads of this

@@ -19,7 +19,7 @@ import aiohttp
 import pytest
 
 from agentui.jsonio import Json, dumps, loads
-from agentui.serving.process import Refusal
+from agentui.serving.process import CommandError
 from agentui.serving.supervisor import held_port
 from agentui.settings import Settings
 from tests.api.editor_client import say
@@ -567,7 +567,7 @@ def test_a_port_that_somebody_else_shares_is_refused(tmp_path: Path) -> None:
 
 def test_a_system_that_cannot_share_a_port_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delattr(socket, "SO_REUSEPORT")
-    with pytest.raises(Refusal, match="leave --workers out"), held_port(Settings(port=0, data=tmp_path)):
+    with pytest.raises(CommandError, match="leave --workers out"), held_port(Settings(port=0, data=tmp_path)):
         pass
 
 

@@ -1,4 +1,4 @@
-"""The demo as a server: the vendors' own readers and renderers around one brain."""
+"""The demo as a server: the vendors' own readers and renderers around one"""
 
 import asyncio
 import base64
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from agentui.chat.request import WireRequest
-from agentui.demo import brain
+from agentui.demo.brain import CREATED, answer, count_tokens, deltas, embedding, refuse_on_demand
 from agentui.errors import AgentUIError, BadRequest, NotFound
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
 from agentui.vendors.base import ModelInfo, Vendor, Vendors
@@ -18,7 +18,7 @@ from agentui.vendors.detect import detect_vendor, proxied_route
 from agentui.vendors.registry import make_vendors
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-MODELS = tuple(ModelInfo(name, name.title(), brain.CREATED) for name in ("demo-small", "demo-large"))
+MODELS = tuple(ModelInfo(name, name.title(), CREATED) for name in ("demo-small", "demo-large"))
 
 _EMBEDS = re.compile(r"/models/(?P<model>.+):(?:e|batchE)mbedContents?$")
 
@@ -88,10 +88,10 @@ class _Demo:
                 raise NotFound(f"The demo does not serve {request.method} {request.path}.")
             body = await _read(request)
             if embeds := _EMBEDS.search(request.path):
-                brain.refuse_on_demand(embeds["model"])
+                refuse_on_demand(embeds["model"])
                 return _json(_gemini_embeddings(body))
             wire = vendor.read_request(request.path, request.query, headers, body)
-            brain.refuse_on_demand(wire.model)
+            refuse_on_demand(wire.model)
             return await self._answer(request, vendor, wire)
         except AgentUIError as error:
             shape = vendor.render_error(error)
@@ -102,15 +102,15 @@ class _Demo:
             return _json(_openai_embeddings(wire))
         chat = vendor.parse_request(wire)
         if wire.operation == "count_tokens" and vendor.count_tokens is not None:
-            return _json(vendor.count_tokens.render_reply(brain.count_tokens(chat)))
-        reply = brain.answer(chat)
+            return _json(vendor.count_tokens.render_reply(count_tokens(chat)))
+        reply = answer(chat)
         if not wire.stream:
             return _json(vendor.render_reply(reply, wire))
         content_type = vendor.stream_format(wire).content_type
         response = web.StreamResponse(headers={"Content-Type": content_type, "Cache-Control": "no-cache"})
         await response.prepare(request)
         renderer = vendor.stream_renderer(wire)
-        for delta in brain.deltas(reply):
+        for delta in deltas(reply):
             if piece := renderer.feed(delta):
                 await response.write(piece)
                 await asyncio.sleep(self._delay)
@@ -141,7 +141,7 @@ def _openai_embeddings(wire: WireRequest) -> Json:
     if isinstance(given, str) or all(isinstance(item, int) for item in given):
         given = [given]
     texts = [item if isinstance(item, str) else dumps_text(item) for item in given]
-    vectors = [brain.embedding(text, wire.body.get("dimensions")) for text in texts]
+    vectors = [embedding(text, wire.body.get("dimensions")) for text in texts]
     packs = wire.body.get("encoding_format") == "base64"
     data = [
         {
@@ -163,5 +163,5 @@ def _gemini_embeddings(body: Mapping[str, Json]) -> Json:
         case {"content": {"parts": list(parts)}}:
             text = "".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
             size = body.get("outputDimensionality", body.get("output_dimensionality"))
-            return {"embedding": {"values": brain.embedding(text, size)}}
+            return {"embedding": {"values": embedding(text, size)}}
     raise BadRequest("content: this field is required and must have parts.", param="content")

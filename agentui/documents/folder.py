@@ -69,7 +69,7 @@ class FolderLibrary(ABC, Generic[T]):
     """The documents of one folder by id (the file's name), their versions, and the last good state of each.
 
     ``data`` holds what is ours: ``good/<kind>/<id>.json`` and ``versions/<kind>/<id>/``. ``lock`` keeps out whoever else
-    changes these files; other processes only where it is a ``SharedLock``. It must let its holder in again.
+    changes these files; other processes only where it is a ``FileLock``. It must let its holder in again.
     """
 
     kind: ClassVar[str]

@@ -6,12 +6,15 @@
 An event holds references, not copies; it becomes JSON (and loses every secret) only when somebody reads it.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.redaction import Redactor
+
+T = TypeVar("T")
 
 EventType = Literal[
     "run.started",
@@ -71,3 +74,50 @@ def parsed(raw: str) -> Json:
         return loads(raw)
     except InvalidJson:
         return {"text": raw}
+
+
+class EventLog(Generic[T]):
+    """An append-only list that can be read while it is written: one writer, many readers, each from any position."""
+
+    def __init__(self) -> None:
+        self.items: list[T] = []
+        self._closed = False
+        self.waiting: list[asyncio.Future[None]] = []
+        """Readers who have read everything; ``wake`` them after an ``items.append`` that goes past ``put``."""
+
+    @property
+    def is_closed(self) -> bool:
+        """True when nothing more will come."""
+        return self._closed
+
+    def put(self, item: T) -> None:
+        """Append an item and wake the readers."""
+        self.items.append(item)
+        if self.waiting:
+            self.wake()
+
+    def close(self) -> None:
+        """Say that nothing more will come; readers end after the last item."""
+        self._closed = True
+        if self.waiting:
+            self.wake()
+
+    async def read(self, start: int = 0) -> AsyncIterator[tuple[int, T]]:
+        """Yield ``(position, item)`` from ``start`` on, waiting for new items until the log is closed."""
+        position = start
+        while True:
+            while position < len(self.items):
+                yield position, self.items[position]
+                position += 1
+            if self._closed:
+                return
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self.waiting.append(waiter)
+            await waiter
+
+    def wake(self) -> None:
+        """Let the waiting readers look for new items."""
+        waiting, self.waiting = self.waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)

@@ -13,14 +13,13 @@ from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.deadline import Deadline
-from agentui.pipeline.events import EventType, RunEvent, new_event
+from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import Memory
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.trace import RunTrace
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
-from agentui.tape import Tape
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
@@ -58,7 +57,7 @@ class Run:
     started_ms: int = field(default_factory=lambda: time_ns() // 1_000_000)
     finished: float | None = field(default=None, init=False)
     state: RunState = field(default="running", init=False)
-    events: Tape[RunEvent] = field(default_factory=Tape, init=False)
+    events: EventLog[RunEvent] = field(default_factory=EventLog, init=False)
     out: dict[str, Json] = field(default_factory=dict, init=False)
     run_vars: dict[str, Json] = field(default_factory=dict, init=False)
     pins: Mapping[str, Json] = field(default_factory=dict)

@@ -17,8 +17,8 @@ from typing import Literal
 from agentui.errors import AgentUIError, BadRequest, Forbidden, NodeFailed, NotFound
 from agentui.files import write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_pretty, loads
+from agentui.secrets.encryption import Cipher, read_or_make_key
 from agentui.secrets.origins import origin_of, read_origins
-from agentui.secrets.sealing import Seal, read_or_make_key
 
 FILE = "secrets.json"
 KEY_FILE = "secret.key"
@@ -60,7 +60,7 @@ class SecretStore:
     ) -> None:
         self._folder = folder
         self._env = {_in_env(name): entry for name, entry in _environment(env).items()}
-        self._given = None if key is None else Seal(key)
+        self._given = None if key is None else Cipher(key)
         self._now = now
         self._looked: float | None = None
         self._stamp: tuple[int, int, int, int] | None = None
@@ -84,14 +84,14 @@ class SecretStore:
         return secret
 
     def set(self, name: str, value: str, origins: Iterable[str] | None) -> None:
-        """Seal a secret, replacing one of the same name. Raises BadRequest for a bad name, an empty value or a bad origin,
+        """Cipher a secret, replacing one of the same name. Raises BadRequest for a bad name, an empty value or a bad origin,
         NodeFailed when the file or its key cannot be read (nothing is written then)."""
         key, bound = _checked(name), read_origins(origins)
         if not value.strip():
             raise BadRequest(f"The secret {name!r} has no value.", param="value")
         listed = None if bound is None else sorted(bound)
-        seal = self._seal(make=True)
-        sealed = seal.close(dumps({"name": name, "value": value.strip(), "origins": listed}))
+        cipher = self._cipher(make=True)
+        sealed = cipher.encrypt(dumps({"name": name, "value": value.strip(), "origins": listed}))
         entries = self._readable_entries()
         self._write(entries | {key: {"name": name, "origins": listed, "sealed": sealed}})
 
@@ -122,8 +122,8 @@ class SecretStore:
                 f"'agentui secret set {name}'.",
                 name=name,
             )
-        seal = self._seal(make=False)
-        match _unsealed(seal, self._entries[key]):
+        cipher = self._cipher(make=False)
+        match _unsealed(cipher, self._entries[key]):
             case {"name": str(own), "value": str(value), "origins": None | list() as origins} if own.lower() == key:
                 return Secret(name=own, value=value, origins=None if origins is None else frozenset(map(str, origins)))
         raise NodeFailed(
@@ -132,13 +132,13 @@ class SecretStore:
             secret=name,
         )
 
-    def _seal(self, *, make: bool) -> Seal:
-        """The store's seal; the key file is made when it is missing and ``make`` says so."""
+    def _cipher(self, *, make: bool) -> Cipher:
+        """The store's cipher; the key file is made when it is missing and ``make`` says so."""
         if self._given is not None:
             return self._given
         path = self._folder / KEY_FILE
         try:
-            return Seal(read_or_make_key(path) if make else path.read_text("ascii"))
+            return Cipher(read_or_make_key(path) if make else path.read_text("ascii"))
         except FileNotFoundError:
             raise NodeFailed(
                 f"The key {KEY_FILE} of the secret store is gone; put it back or store the secrets again."
@@ -236,13 +236,13 @@ def _environment(env: Mapping[str, str]) -> dict[str, _Variable]:
 
 def check_key(key: str) -> None:
     """Raise ValueError unless this can be the store's key."""
-    Seal(key)
+    Cipher(key)
 
 
-def _unsealed(seal: Seal, entry: Json) -> Json:
-    """What an entry's seal holds; None when it cannot be opened."""
+def _unsealed(cipher: Cipher, entry: Json) -> Json:
+    """What an entry holds; None when it cannot be opened."""
     match entry:
-        case {"sealed": str(sealed)} if (data := seal.open(sealed)) is not None:
+        case {"sealed": str(sealed)} if (data := cipher.decrypt(sealed)) is not None:
             try:
                 return loads(data)
             except InvalidJson:

@@ -20,7 +20,7 @@ from agentui.api.ops.workers import add_worker_routes
 from agentui.api.proxy.detached import Unattended
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
-from agentui.files import SharedLock
+from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
 from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS, Limits
@@ -128,7 +128,7 @@ def _make_state(
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
     store = make_store(url, settings.data, is_shared=group is not None)
     # Several workers change the same files.
-    lock = SharedLock(settings.data / "documents.lock") if group is not None else None
+    lock = FileLock(settings.data / "documents.lock") if group is not None else None
     return State(
         settings=settings,
         catalog=catalog,

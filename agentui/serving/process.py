@@ -18,7 +18,7 @@ from agentui.settings import Settings, secret_environment
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Refusal(Exception):
+class CommandError(Exception):
     """What the user must change, in one sentence."""
 
 
@@ -72,7 +72,7 @@ async def serve(
     named_origins: Mapping[str, str] = NOTHING,
     active: str = "default",
 ) -> None:
-    """Serve alone until a signal asks for the end. ``greet`` is told the port. Raises Refusal where nobody can listen."""
+    """Serve alone until a signal asks for the end. ``greet`` is told the port. Raises CommandError where nobody can listen."""
     stop = StopSignals()
     # Before anybody is told that the server is there: a kill that comes at once is a polite one too.
     stop.listen()
@@ -110,9 +110,9 @@ async def serve_until(
         await listener.stop(stop.hurry)
 
 
-def cannot_listen(settings: Settings, error: OSError) -> Refusal:
+def cannot_listen(settings: Settings, error: OSError) -> CommandError:
     """Why nobody can listen where the settings say."""
-    return Refusal(
+    return CommandError(
         f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): "
         "choose another with --port, or stop the program that uses it."
     )

@@ -25,7 +25,7 @@ from agentui.errors import AgentUIError
 from agentui.http.workers import WorkerGroup
 from agentui.logs import set_up_logging
 from agentui.redaction import Redactor
-from agentui.serving.process import Refusal, StopSignals, cannot_listen, run, serve_until, tell_waiting
+from agentui.serving.process import CommandError, StopSignals, cannot_listen, run, serve_until, tell_waiting
 from agentui.settings import Settings
 from agentui.store.lock import FolderLock
 
@@ -50,7 +50,7 @@ log = logging.getLogger("agentui.serving.supervisor")
 async def supervise(settings: Settings, greet: Callable[[int], None]) -> None:
     """Serve with ``settings.workers`` processes until a signal asks for the end. ``greet`` is told the port when all serve.
 
-    Raises Refusal where the system cannot share a port, the port is taken, or the workers die at once again and again; and
+    Raises CommandError where the system cannot share a port, the port is taken, or the workers die at once again and again; and
     StoreInUse.
     """
     set_up_logging(_redactor(settings), settings)
@@ -75,9 +75,9 @@ def _redactor(settings: Settings) -> Redactor:
 
 @contextmanager
 def held_port(settings: Settings) -> Iterator[int]:
-    """The port, kept for this process and its workers; 0 becomes a free one. Raises Refusal."""
+    """The port, kept for this process and its workers; 0 becomes a free one. Raises CommandError."""
     if not hasattr(socket, "SO_REUSEPORT") or not hasattr(socket, "AF_UNIX"):
-        raise Refusal(
+        raise CommandError(
             "this system cannot share a port between processes (SO_REUSEPORT), so it has no workers: leave --workers out, or "
             "start several servers on ports of their own behind a proxy."
         )
@@ -135,7 +135,7 @@ class Supervisor:
         self._is_hopeless = False
 
     async def run(self) -> None:
-        """Start the workers, and return when all of them have ended. Raises Refusal when they die at once."""
+        """Start the workers, and return when all of them have ended. Raises CommandError when they die at once."""
         stopping = asyncio.create_task(self._stop_all())
         try:
             await asyncio.gather(*(self._keep(number) for number in range(self._settings.workers)))
@@ -145,7 +145,7 @@ class Supervisor:
                 process.kill()
                 process.join()
         if self._is_hopeless:
-            raise Refusal("a worker died at once again and again; the lines above say how.")
+            raise CommandError("a worker died at once again and again; the lines above say how.")
 
     async def _keep(self, number: int) -> None:
         """Run a worker, and another one in its place whenever it dies."""
@@ -250,7 +250,7 @@ def work(settings: Settings, group: WorkerGroup, reports: "Connection[Report, ob
     """One worker's whole life, in a process of its own. Exits with 1 after a line in the log where it cannot serve."""
     try:
         run(_work(settings, group, reports))
-    except (Refusal, AgentUIError) as error:
+    except (CommandError, AgentUIError) as error:
         log.error("Worker %d cannot serve: %s", group.number, error)
         sys.exit(1)
 

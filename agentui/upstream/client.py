@@ -17,7 +17,15 @@ from agentui.upstream.http.exchange import Exchange
 from agentui.upstream.http.pool import Pool
 from agentui.upstream.http.request import Origin, UpstreamTarget, render_head, with_headers
 from agentui.upstream.http.stream import MAX_REPLY, UpstreamStream
-from agentui.upstream.origins import MAX_IN_FLIGHT, MAX_QUEUED, QUEUE_TIMEOUT, Origins, OriginState, Tally, resolve_base_url
+from agentui.upstream.origins import (
+    MAX_IN_FLIGHT,
+    MAX_QUEUED,
+    QUEUE_TIMEOUT,
+    OriginCounts,
+    Origins,
+    OriginState,
+    resolve_base_url,
+)
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
 from agentui.upstream.retry import RetryBudget, pause_before, retries_for
 
@@ -79,7 +87,7 @@ class Upstream:
         return self._origins.by_origin
 
     @property
-    def forgotten(self) -> Tally:
+    def forgotten(self) -> OriginCounts:
         """What was counted at origins that ``origins`` no longer tells of."""
         return self._origins.forgotten
 
@@ -134,7 +142,7 @@ class Upstream:
             else:
                 pause = self._pause(call, exchange, retries, origin)
                 retries += 1
-            origin.tally.add(exchange.status if exchange.error is None else None, is_retried=pause is not None)
+            origin.counts.add(exchange.status if exchange.error is None else None, is_retried=pause is not None)
             if call.on_attempt is not None:
                 call.on_attempt(_attempt(exchange, number, origin.host, pause))
             if pause is None:
@@ -153,7 +161,7 @@ class Upstream:
             raise RuntimeError("Upstream was not started.")
         away = origin.breaker.admit(time.monotonic())
         if away is not None:
-            origin.tally.refused += 1
+            origin.counts.refused += 1
             raise UpstreamUnavailable(
                 f"{origin.host} failed too often in the last seconds and is left alone for a moment.",
                 retry_after=away,

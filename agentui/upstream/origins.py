@@ -23,7 +23,7 @@ MAX_QUEUED = 1000
 QUEUE_TIMEOUT = 30.0
 
 
-class Tally:
+class OriginCounts:
     """What was counted at one origin. ``by_class`` holds attempts by the hundreds of their status, at 0 those that had none;
     ``refused`` are calls that were not made, because too many were under way or the circuit was open."""
 
@@ -39,7 +39,7 @@ class Tally:
         self.by_class[0 if status is None else min(status // 100, 9)] += 1
         self.retries += is_retried
 
-    def merge(self, other: "Tally") -> None:
+    def merge(self, other: "OriginCounts") -> None:
         """Add what another one counted."""
         self.by_class = [own + its for own, its in zip(self.by_class, other.by_class, strict=True)]
         self.retries += other.retries
@@ -56,7 +56,7 @@ class OriginState:
     queue: dict[asyncio.Future[None], None] = field(default_factory=dict)
     """Those who wait, the first one first; done when it is their turn. (A mapping, because anyone may leave it.)"""
     breaker: Breaker = field(default_factory=Breaker)
-    tally: Tally = field(default_factory=Tally)
+    counts: OriginCounts = field(default_factory=OriginCounts)
 
     def leave(self) -> None:
         """One call is over, and the next one's turn has come."""
@@ -78,7 +78,7 @@ class Origins:
         self._max_queued = max_queued
         self._queue_timeout = queue_timeout
         self._by_origin: dict[Origin, OriginState] = {}
-        self.forgotten = Tally()
+        self.forgotten = OriginCounts()
         """What was counted at the origins that are no longer remembered."""
 
     async def enter(self, target: UpstreamTarget, deadline: float | None = None) -> OriginState:
@@ -93,7 +93,7 @@ class Origins:
         elif len(state.queue) < self._max_queued:
             await self._wait(state, deadline)
         else:
-            state.tally.refused += 1
+            state.counts.refused += 1
             waiting = f" and {self._max_queued} wait for their turn" if self._max_queued else ""
             raise Busy(
                 f"{self._limit} calls to {state.host} are already under way{waiting}; try again in a second.",
@@ -121,7 +121,7 @@ class Origins:
             if is_last_chance:
                 text = f"The time for this call ran out before {state.host} could be asked."
                 raise UpstreamTimeout(text, host=state.host, phase="connect") from None
-            state.tally.refused += 1
+            state.counts.refused += 1
             raise Busy(
                 f"{self._limit} calls to {state.host} are under way, and this one's turn did not come within "
                 f"{self._queue_timeout:g} seconds; try again in a second.",
@@ -142,7 +142,7 @@ class Origins:
                 if known.in_flight or known.breaker.is_open():
                     kept[origin] = known
                 else:
-                    self.forgotten.merge(known.tally)
+                    self.forgotten.merge(known.counts)
             self._by_origin = kept
         state = self._by_origin[target.origin] = OriginState(target.host)
         return state

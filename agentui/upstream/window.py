@@ -1,4 +1,4 @@
-"""A tally of events over the last seconds."""
+"""Counts of events over the last seconds."""
 
 from collections import deque
 from dataclasses import dataclass

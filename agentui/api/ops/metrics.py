@@ -23,7 +23,7 @@ from agentui.http.state import STATE
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.check import hosts_of
-from agentui.upstream.origins import Tally
+from agentui.upstream.origins import OriginCounts
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
@@ -136,7 +136,7 @@ class _OriginTotals:
     """What was counted at the origins of one name."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
+        self.counts = OriginCounts()
         self.in_flight = 0
         self.queued = 0
         self.is_open = False
@@ -160,11 +160,11 @@ def _upstreams(app: web.Application) -> "Iterator[Metric]":
         "agentui_upstream_circuit_open", "1 while an upstream is left alone because it failed too often.", labels=("origin",)
     )
     for name, told in sorted(_by_origin(app).items()):
-        for hundreds, count in enumerate(told.tally.by_class):
+        for hundreds, count in enumerate(told.counts.by_class):
             if count:
                 attempts.add_metric((name, f"{hundreds}xx" if hundreds else "none"), count)
-        retries.add_metric((name,), told.tally.retries)
-        refused.add_metric((name,), told.tally.refused)
+        retries.add_metric((name,), told.counts.retries)
+        refused.add_metric((name,), told.counts.refused)
         under_way.add_metric((name,), told.in_flight)
         queued.add_metric((name,), told.queued)
         circuit.add_metric((name,), int(told.is_open))
@@ -180,11 +180,11 @@ def _by_origin(app: web.Application) -> dict[str, _OriginTotals]:
         host = origin.host
         scheme = "https" if place.is_tls else "http"
         total = totals[f"{scheme}://{host}" if host in known else OTHER]
-        total.tally.merge(origin.tally)
+        total.counts.merge(origin.counts)
         total.in_flight += origin.in_flight
         total.queued += len(origin.queue)
         total.is_open = total.is_open or origin.breaker.is_open()
-    totals[OTHER].tally.merge(app[SERVICES].upstream.forgotten)
+    totals[OTHER].counts.merge(app[SERVICES].upstream.forgotten)
     return totals
 
 

@@ -9,8 +9,8 @@ import pytest
 from cryptography.fernet import Fernet
 
 from agentui.errors import BadRequest, Forbidden, NodeFailed, NotFound
+from agentui.secrets.encryption import read_or_make_key
 from agentui.secrets.origins import KNOWN_ORIGINS, origin_of
-from agentui.secrets.sealing import read_or_make_key
 from agentui.secrets.store import Secret, SecretName, SecretStore, check_origin
 
 VALUE = "sk-live-0123456789abcdef"

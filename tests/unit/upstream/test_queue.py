@@ -92,7 +92,7 @@ async def test_one_too_many_is_refused_at_once(server: Bytes) -> None:
         assert time.monotonic() - began < 1
         assert caught.value.retry_after == 1.0
         [origin] = upstream.origins().values()
-        assert origin.tally.refused == 1
+        assert origin.counts.refused == 1
         gate.opened.set()
         assert {reply.status for reply in await asyncio.gather(*calls)} == {200}
 

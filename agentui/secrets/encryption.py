@@ -1,4 +1,4 @@
-"""``Seal``: encryption with Fernet, and the file that keeps its key. The only import of cryptography."""
+"""``Cipher``: encryption with Fernet, and the file that keeps its key. The only import of cryptography."""
 
 import contextlib
 import os
@@ -9,28 +9,28 @@ from cryptography.fernet import Fernet, InvalidToken
 from agentui.files import sync_folder, written_beside
 
 
-class Seal:
-    """Closes and opens texts with a key as ``secret.key`` holds it: 32 bytes in base64url.
+class Cipher:
+    """Encrypts and decrypts with a key as ``secret.key`` holds it: 32 bytes in base64url.
 
     Raises ValueError for anything else.
     """
 
     def __init__(self, key: str) -> None:
         try:
-            self._cipher = Fernet(key.strip())
+            self._fernet = Fernet(key.strip())
         except ValueError as error:
             raise ValueError(
                 "The key of the secret store is not one: it is 32 random bytes in base64url (44 characters)."
             ) from error
 
-    def close(self, data: bytes) -> str:
+    def encrypt(self, data: bytes) -> str:
         """The data as nobody without the key can read or change it."""
-        return self._cipher.encrypt(data).decode()
+        return self._fernet.encrypt(data).decode()
 
-    def open(self, sealed: str) -> bytes | None:
-        """What ``close`` was given; None for what was closed with another key or has been changed."""
+    def decrypt(self, sealed: str) -> bytes | None:
+        """What ``encrypt`` was given; None for what was encrypted with another key or has been changed."""
         try:
-            return self._cipher.decrypt(sealed.encode())
+            return self._fernet.decrypt(sealed.encode())
         except InvalidToken:
             return None
 
