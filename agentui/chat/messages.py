@@ -5,6 +5,7 @@ the caller's own object back (``raw``). Tool results are parts of a ``tool`` mes
 dialect mixes them with text (Claude, Gemini).
 """
 
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -124,6 +125,13 @@ class Message:
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
+    def lone_text(self) -> str | None:
+        """The text of a message that is this text alone and names no speaker, as nearly all are; None for any other."""
+        if self.name is None and len(self.parts) == 1 and type(part := self.parts[0]) is Text:
+            return part.text
+        return None
+
+    @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls that this message asks for, in order."""
         if len(self.parts) == 1 and type(self.parts[0]) is Text:
@@ -138,23 +146,29 @@ def text_message(role: Role, text: str) -> Message:
 
 def has_tool_parts(message: Message) -> bool:
     """Whether the message asks for a tool or tells what one gave."""
-    for part in message.parts:  # noqa: SIM110 - any() with a generator costs five times as much
-        if type(part) is ToolCall or type(part) is ToolResult:
-            return True
+    return uses_tools((message,))
+
+
+def uses_tools(messages: Iterable[Message]) -> bool:
+    """Whether any message asks for a tool or tells what one gave."""
+    for message in messages:
+        for part in message.parts:
+            if type(part) is ToolCall or type(part) is ToolResult:
+                return True
     return False
 
 
-def pair_tool_calls(messages: Iterable[Message]) -> list[Message]:
+def pair_tool_calls(messages: Sequence[Message]) -> Sequence[Message]:
     """Give every tool call an id and every tool result its call's id and name.
 
     Calls without an id get ``call_<n>`` counted through the conversation, so the same history gives the same ids.
     Results without an id are paired with the open calls of the same name, else of any name, in order.
     Messages that change lose their ``raw``.
     """
+    if not uses_tools(messages):
+        return messages
     paired: list[Message] = []
-    names: dict[str, str] = {}
-    open_calls: list[tuple[str, str]] = []
-    counter = 0
+    calls = _Calls()
     for message in messages:
         if not has_tool_parts(message):
             paired.append(message)
@@ -162,36 +176,52 @@ def pair_tool_calls(messages: Iterable[Message]) -> list[Message]:
         parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolCall):
-                counter += 1
-                call = part if part.id is not None else replace(part, id=f"call_{counter}")
-                assert call.id is not None
-                names[call.id] = call.name
-                open_calls.append((call.id, call.name))
-                parts.append(call)
-            elif isinstance(part, ToolResult):
-                parts.append(_pair_result(part, names, open_calls))
+                parts.append(calls.open(part))
             else:
-                parts.append(part)
+                parts.append(calls.close(part) if isinstance(part, ToolResult) else part)
         same = all(new is old for new, old in zip(parts, message.parts, strict=True))
         paired.append(message if same else Message(message.role, tuple(parts), message.name))
     return paired
 
 
-def _pair_result(result: ToolResult, names: dict[str, str], open_calls: list[tuple[str, str]]) -> ToolResult:
-    """Find the call that a result answers and close it."""
-    call_id = result.call_id
-    if call_id is None:
-        same_name = [call for call in open_calls if call[1] == result.name]
-        match = (same_name or open_calls or [(f"call_{result.name or 'unknown'}", result.name or "")])[0]
-        call_id = match[0]
-    for call in open_calls:
-        if call[0] == call_id:
-            open_calls.remove(call)
-            break
-    name = result.name or names.get(call_id)
-    if call_id == result.call_id and name == result.name:
-        return result
-    return ToolResult(call_id, result.content, name, result.is_error, result.value)
+class _Calls:
+    """The calls of a conversation, of which the open ones still wait for their results. No step looks at all of them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._names: dict[str, str] = {}
+        self._open: OrderedDict[int, str] = OrderedDict()
+        """Ids by the number of the call."""
+        self._by_id: defaultdict[str, deque[int]] = defaultdict(deque)
+        self._by_name: defaultdict[str | None, deque[int]] = defaultdict(deque)
+
+    def open(self, call: ToolCall) -> ToolCall:
+        """The call, with an id."""
+        self._count += 1
+        id = f"call_{self._count}" if call.id is None else call.id
+        self._names[id] = call.name
+        self._open[self._count] = id
+        self._by_id[id].append(self._count)
+        self._by_name[call.name].append(self._count)
+        return call if id == call.id else replace(call, id=id)
+
+    def close(self, result: ToolResult) -> ToolResult:
+        """The result, with the id and the name of the call that it answers."""
+        call_id = self._waiting_for(result.name) if result.call_id is None else result.call_id
+        if numbers := self._by_id.get(call_id):
+            del self._open[numbers.popleft()]
+        name = result.name or self._names.get(call_id)
+        if call_id == result.call_id and name == result.name:
+            return result
+        return ToolResult(call_id, result.content, name, result.is_error, result.value)
+
+    def _waiting_for(self, name: str | None) -> str:
+        """The id of the oldest open call of this name, else of any name, else one made of the name."""
+        numbers = self._by_name.get(name)
+        while numbers and numbers[0] not in self._open:
+            numbers.popleft()
+        oldest = numbers[0] if numbers else next(iter(self._open), None)
+        return f"call_{name or 'unknown'}" if oldest is None else self._open[oldest]
 
 
 def merge_turns(messages: Sequence[Message]) -> list[Message]:
@@ -200,17 +230,24 @@ def merge_turns(messages: Sequence[Message]) -> list[Message]:
     For dialects whose turns alternate: Claude wants all results of one turn in one user message, Gemini in one content.
     System messages are left as they are. Merged messages have role ``user`` or ``assistant`` and no ``raw``.
     """
+    roles: list[Role] = ["user" if message.role == "tool" else message.role for message in messages]
     turns: list[Message] = []
-    for message in messages:
-        role: Role = "user" if message.role == "tool" else message.role
-        last = turns[-1] if turns else None
-        if last is not None and last.role == role and role != "system":
-            parts = last.parts + message.parts
-            if role == "user":
-                parts = tuple(sorted(parts, key=lambda part: not isinstance(part, ToolResult)))
-            turns[-1] = Message(role, parts, name=last.name)
-        elif role != message.role:
-            turns.append(Message(role, message.parts, message.name))
+    start = 0
+    for end, role in enumerate(roles, 1):
+        if end < len(roles) and roles[end] == role and role != "system":
+            continue
+        message = messages[start]
+        if end - start > 1:
+            turns.append(_merged(role, messages[start:end]))
         else:
-            turns.append(message)
+            turns.append(message if message.role == role else Message(role, message.parts, message.name))
+        start = end
     return turns
+
+
+def _merged(role: Role, run: Sequence[Message]) -> Message:
+    """Neighbours as one turn."""
+    parts = [part for message in run for part in message.parts]
+    if role == "user":
+        parts.sort(key=lambda part: not isinstance(part, ToolResult))
+    return Message(role, tuple(parts), run[0].name)

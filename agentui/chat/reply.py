@@ -202,7 +202,9 @@ class ReplyBuilder:
 
     def _add_logprobs(self, delta: LogprobsDelta) -> None:
         choice = self._choice(delta.choice)
-        choice.logprobs = [*(choice.logprobs or ()), *delta.tokens]
+        if choice.logprobs is None:
+            choice.logprobs = []
+        choice.logprobs += delta.tokens
 
     def _add_media(self, delta: MediaDelta) -> None:
         self._choice(delta.choice).parts.append(_OpenPart("media", whole=delta.media))

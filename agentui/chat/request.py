@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agentui.chat.messages import Message
-from agentui.chat.plain import as_plain
 from agentui.jsonio import Json
 
 VendorName = Literal["openai", "openai_responses", "claude", "gemini"]
@@ -153,7 +152,4 @@ class ChatRequest:
     @property
     def last_user(self) -> str:
         """The text of the last user message that has text, "" where there is none."""
-        if (plain := as_plain(self.messages)) is not None:
-            pairs = zip(reversed(plain.roles), reversed(plain.texts), strict=True)
-            return next((text for role, text in pairs if role == "user"), "")
         return next((m.text for m in reversed(self.messages) if m.role == "user" and m.text), "")

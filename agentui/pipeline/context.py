@@ -9,7 +9,6 @@ Values are computed when a template first asks for them, so a request that nobod
 from collections.abc import Callable, Iterator, Mapping
 
 from agentui.chat.messages import Media, Message, Text, ToolResult
-from agentui.chat.plain import as_plain
 from agentui.chat.request import ChatRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
@@ -68,9 +67,7 @@ def _params(chat: ChatRequest) -> Json:
 
 
 def _chat(chat: ChatRequest) -> Json:
-    plain = as_plain(chat.messages)
-    unified = [unified_message(message) for message in chat.messages] if plain is None else plain.easy()
-    return {"last_user": chat.last_user, "messages": unified}
+    return {"last_user": chat.last_user, "messages": [unified_message(message) for message in chat.messages]}
 
 
 def unified_message(message: Message) -> Json:
@@ -78,6 +75,8 @@ def unified_message(message: Message) -> Json:
 
     ``content`` is text; where there are pictures or files it is a list of OpenAI's parts instead.
     """
+    if (words := message.lone_text) is not None:
+        return {"role": message.role, "content": words}
     results = [part for part in message.parts if isinstance(part, ToolResult)]
     media = [part for part in message.parts if isinstance(part, Media)]
     text = message.text + "".join(result.text for result in results)

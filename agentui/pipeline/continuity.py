@@ -9,8 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 
-from agentui.chat.messages import Message, Part, Thinking, ToolCall
-from agentui.chat.plain import as_plain
+from agentui.chat.messages import Message, Part, Thinking, ToolCall, has_tool_parts
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.jsonio import Json, dumps
@@ -78,7 +77,7 @@ class Continuity:
 
     def restore(self, vendor: VendorName, messages: Sequence[Message]) -> Sequence[Message]:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
-        if not self._kept or as_plain(messages) is not None:
+        if not self._kept or not any(map(has_tool_parts, messages)):
             return messages
         # A Responses caller gives thoughts back itself, as items beside the call's.
         held = {_token(part) for message in messages for part in message.parts if isinstance(part, Thinking)}

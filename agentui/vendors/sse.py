@@ -4,11 +4,13 @@ Lines end at LF, CR LF or CR and nowhere else (U+2028, U+2029 and U+0085 are ord
 decoded only when an event is whole, so any chunking of a stream gives the same events.
 """
 
+import re
 from dataclasses import dataclass
 
 from agentui.errors import UpstreamInvalid
 
 MAX_EVENT_BYTES = 16 * 1024 * 1024
+_LINE_END = re.compile(rb"\r\n?|\n")
 _LF, _CR = b"\n"[0], b"\r"[0]  # looked for as numbers: for bytes Python 3.11 first makes an exception and throws it away
 
 
@@ -26,8 +28,8 @@ class SseDecoder:
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self._max = max_event_bytes
-        self._buffer = bytearray()
-        self._scanned = 0
+        self._begun = bytearray()
+        """A line whose end has not come yet."""
         self._lines: list[bytes] = []
         self._event = ""
         self._size = 0
@@ -39,49 +41,36 @@ class SseDecoder:
         if (whole := self._whole_events(chunk)) is not None:
             self._first = False
             return whole
-        buffer = self._buffer
-        buffer += chunk
-        if self._skip_lf and buffer:
-            if buffer[0] == 0x0A:
-                del buffer[0]
+        if self._skip_lf and chunk:
+            chunk = chunk.removeprefix(b"\n")
             self._skip_lf = False
         events: list[SseEvent] = []
         start = 0
-        search = self._scanned
-        has_cr = b"\r" in buffer
-        while True:
-            lf = buffer.find(b"\n", search)
-            cr = buffer.find(b"\r", search, len(buffer) if lf < 0 else lf) if has_cr else -1
-            end = lf if cr < 0 else cr
-            if end < 0:
-                break
-            line = bytes(buffer[start:end])
-            start = end + 1
-            if cr >= 0:
-                if start == len(buffer):
-                    self._skip_lf = True
-                elif buffer[start] == 0x0A:
-                    start += 1
-            search = start
-            event = self._line(line)
-            if event is not None:
+        for end in _LINE_END.finditer(chunk):
+            line = chunk[start : end.start()]
+            if self._begun:
+                line = bytes(self._begun) + line
+                self._begun.clear()
+            start = end.end()
+            if (event := self._line(line)) is not None:
                 events.append(event)
-        if start:
-            del buffer[:start]
-        self._scanned = len(buffer)
-        if len(buffer) + self._size > self._max:
+        if start < len(chunk):
+            self._begun += chunk[start:] if start else chunk
+        elif chunk:
+            self._skip_lf = chunk[-1] == _CR
+        if len(self._begun) + self._size > self._max:
             raise UpstreamInvalid(f"The upstream sent one event of more than {self._max} bytes.", limit=self._max)
         return events
 
     @property
     def is_clean(self) -> bool:
         """True between events: nothing half-read is waiting."""
-        return not self._buffer and not self._lines and not self._event
+        return not self._begun and not self._lines and not self._event
 
     def _whole_events(self, chunk: bytes) -> list[SseEvent] | None:
         """The events of a chunk that holds whole ones only, each of one ``data: ...`` line with or without an
         ``event: ...`` line before it, where nothing waits: what most reads of a stream are. None for any other chunk."""
-        if self._buffer or self._lines or self._event or self._skip_lf or _CR in chunk or len(chunk) > self._max:
+        if self._begun or self._lines or self._event or self._skip_lf or _CR in chunk or len(chunk) > self._max:
             return None
         if chunk[:6] == b"data: " and chunk.find(b"\n") == len(chunk) - 2 and chunk[-1] == _LF:
             return [SseEvent(chunk[6:-2])]

@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.chat.messages import Message, ToolResult
-from agentui.chat.plain import PlainMessages, as_plain, join_messages, plain_message
+from agentui.chat.messages import Message, ToolResult, text_message
 from agentui.pipeline.node import Build
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.templating.hadtavern.scope import Scope
@@ -68,15 +67,15 @@ class BlockList:
         """The conversation that the blocks describe. Text blocks that render to nothing are left out."""
         if self.is_whole_history:
             return ctx.incoming.chat.messages
-        stretches: list[Sequence[Message]] = []
+        messages: list[Message] = []
         for block in self._blocks:
             if isinstance(block, _HistoryBlock):
-                stretches.append(_history(ctx.incoming.chat.messages, block))
+                messages += _history(ctx.incoming.chat.messages, block)
                 continue
             text = ctx.render(block.text, scope)
             if text.strip():
-                stretches.append(plain_message(block.role, text))
-        return join_messages(stretches)
+                messages.append(text_message(block.role, text))
+        return tuple(messages)
 
 
 def _history(messages: Sequence[Message], block: _HistoryBlock) -> Sequence[Message]:
@@ -84,8 +83,6 @@ def _history(messages: Sequence[Message], block: _HistoryBlock) -> Sequence[Mess
     with a tool's result whose call was cut off."""
     if block.last is None and block.system:
         return messages
-    if (plain := as_plain(messages)) is not None:
-        return _plain_history(plain, block)
     chosen = [message for message in messages if message.role != "system"]
     if block.last is not None:
         chosen = chosen[-block.last :]
@@ -95,11 +92,3 @@ def _history(messages: Sequence[Message], block: _HistoryBlock) -> Sequence[Mess
         return chosen
     kept = {id(message) for message in chosen}
     return [message for message in messages if message.role == "system" or id(message) in kept]
-
-
-def _plain_history(plain: PlainMessages, block: _HistoryBlock) -> PlainMessages:
-    """The stretch of a conversation of plain words, which holds no results."""
-    spoken = [place for place, role in enumerate(plain.roles) if role != "system"]
-    left_out = {*spoken[: -block.last]} if block.last is not None else set()
-    kept = range(len(plain)) if block.system else spoken
-    return plain.picked([place for place in kept if place not in left_out])

@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from agentui.chat.plain import as_plain
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedFeature
 from agentui.jsonio import Json
@@ -161,9 +160,7 @@ class ProviderCall(Node[ProviderCallParams]):
                 param=chat.needs_state,
             )
         messages = self._blocks.compose(ctx, scope)
-        plain = as_plain(messages)
-        roles = (message.role for message in messages) if plain is None else plain.roles
-        if all(role == "system" for role in roles):
+        if all(message.role == "system" for message in messages):
             raise NodeFailed("The blocks hold no user text: there is nothing to answer. Add a user or history block.")
         messages = ctx.services.continuity.restore(vendor.name, messages)
         chat = chat.asking(messages, model, stream=stream)

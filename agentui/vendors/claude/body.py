@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from agentui.chat.messages import Media, Message, Text, ToolResult
-from agentui.chat.plain import as_plain
+from agentui.chat.messages import Media, Message, ToolResult
 from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, WireRequest
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
-from agentui.vendors.claude.plain import render_plain_turns
 from agentui.vendors.claude.request import parse_system, patch_request
 from agentui.vendors.claude.schema import fit_schema
 from agentui.vendors.claude.tools import render_tools
@@ -144,8 +142,7 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
     """A body made from another dialect's request."""
     dropped = list(chat.unmodelled)
     _name_lost(chat, dropped)
-    plain = as_plain(chat.messages)
-    turns = (render_plain_turns(plain, dropped) if plain is not None else None) or render_turns(chat.messages, dropped)
+    turns = render_turns(chat.messages, dropped)
     thought = _render_thinking(chat.thinking, turns, dropped)
     thinks = thought.member is not None
     body: dict[str, Json] = {
@@ -192,13 +189,13 @@ def _name_lost(chat: ChatRequest, dropped: list[str]) -> None:
         dropped.append("frequency_penalty")
     if params.logprobs or params.top_logprobs:
         dropped.append("logprobs")
-    if as_plain(chat.messages) is None and any(_has_detail(message) for message in chat.messages):
+    if any(map(_has_detail, chat.messages)):
         dropped.append("detail")
 
 
 def _has_detail(message: Message) -> bool:
     """Whether a picture of the message asks for a resolution."""
-    if len(message.parts) == 1 and type(message.parts[0]) is Text:
+    if message.lone_text is not None:
         return False
     shown = [inner for part in message.parts for inner in (part.content if isinstance(part, ToolResult) else (part,))]
     return any(isinstance(part, Media) and part.detail not in (None, "auto") for part in shown)

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from agentui.chat.messages import Message, Role
+from agentui.chat.messages import Message, Role, Text
 from agentui.chat.request import ChatRequest, Effort, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.claude.blocks import parse_content
-from agentui.vendors.claude.plain import parse_plain
 from agentui.vendors.claude.tools import parse_tool_choice, parse_tools
 
 _KEPT_HEADERS = ("anthropic-version", "anthropic-beta")
@@ -90,13 +89,11 @@ def parse_request(wire: WireRequest) -> ChatRequest:
 def _parse_messages(body: Mapping[str, Json], lost: list[str]) -> Sequence[Message]:
     """``system``, where it says something, and ``messages``."""
     messages = body.get("messages")
-    if isinstance(messages, list) and (plain := parse_plain(body.get("system"), messages)) is not None:
-        return plain
     system = parse_system(body.get("system"), lost)
     if not isinstance(messages, list):
         raise BadRequest("messages must be a list.", param="messages")
-    spoken = [_parse_message(message, f"messages.{number}", lost) for number, message in enumerate(messages)]
-    return (*(() if system is None else (system,)), *spoken)
+    spoken = [_parse_message(message, number, lost) for number, message in enumerate(messages)]
+    return tuple(spoken if system is None else [system, *spoken])
 
 
 def parse_system(system: Json, lost: list[str]) -> Message | None:
@@ -110,8 +107,13 @@ def parse_system(system: Json, lost: list[str]) -> Message | None:
     return Message("system", parts, raw={"system": system}, raw_vendor="claude") if parts else None
 
 
-def _parse_message(message: Json, where: str, lost: list[str]) -> Message:
+def _parse_message(message: Json, number: int, lost: list[str]) -> Message:
     """One entry of ``messages``."""
+    if type(message) is dict and len(message) == 2:  # nearly every message is a role and words
+        name, content = message.get("role"), message.get("content")
+        if type(content) is str and content and type(name) is str and name in _ROLES:
+            return Message(_ROLES[name], (Text(content),), None, message, "claude")
+    where = f"messages.{number}"
     if not isinstance(message, dict):
         raise BadRequest(f"{where} must be an object.", param=where)
     role = message.get("role")

@@ -21,6 +21,7 @@ from agentui.chat.messages import (
     merge_turns,
     pair_tool_calls,
     text_message,
+    uses_tools,
 )
 from agentui.jsonio import Json
 from agentui.vendors.claude.blocks import CITATION
@@ -29,8 +30,7 @@ from agentui.vendors.claude.parts import clean_id, clean_name, render_part
 NO_RESULT = "No result was given."
 """What Claude reads as the result of a call that the history leaves open."""
 
-OPENING_TEXT = "."
-_OPENING = text_message("user", OPENING_TEXT)
+_OPENING = text_message("user", ".")
 """A conversation must open with a user's turn, and empty text is refused: this is the least that can be said."""
 
 
@@ -49,21 +49,30 @@ class Turns:
 def render_turns(messages: Sequence[Message], dropped: list[str]) -> Turns:
     """Any conversation as Claude's. Raises UnsupportedFeature for media that Claude cannot read."""
     system = render_system(messages, dropped)
-    spoken = [said for message in messages if message.role != "system" and (said := sayable(message, dropped)).parts]
-    uses_tools = any(map(has_tool_parts, spoken))
-    turns = _answer_calls(merge_turns(pair_tool_calls(spoken)), dropped) if uses_tools else merge_turns(spoken)
+    spoken: list[Message] = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        words = message.lone_text
+        said = message if words and not words.isspace() else sayable(message, dropped)
+        if said.parts:
+            spoken.append(said)
+    has_tools = uses_tools(spoken)
+    turns = merge_turns(pair_tool_calls(spoken))
+    if has_tools:
+        turns = _answer_calls(turns, dropped)
     if not turns or turns[0].role == "assistant":
         turns.insert(0, _OPENING)
     turns[-1] = _trimmed(turns[-1])
     return Turns(
         system,
         [{"role": turn.role, "content": [render_part(part) for part in turn.parts]} for turn in turns],
-        tuple([clean_name(call.name) for turn in turns for call in turn.tool_calls]) if uses_tools else (),
+        tuple([clean_name(call.name) for turn in turns for call in turn.tool_calls]) if has_tools else (),
         _may_think(turns),
     )
 
 
-def render_system(messages: Iterable[Message], dropped: list[str]) -> str:
+def render_system(messages: Sequence[Message], dropped: list[str]) -> str:
     """All system texts joined by an empty line. Claude has one place for them, so those amid the conversation move up
     (``role: "system"`` there is understood by the newest API version only)."""
     texts: list[str] = []
@@ -93,8 +102,6 @@ def render_message(message: Message, dropped: list[str]) -> dict[str, Json] | No
 
 def sayable(message: Message, dropped: list[str]) -> Message:
     """The message without what Claude does not take; whatever carried meaning is named."""
-    if message.name is None and _is_plain(message):
-        return message
     if message.name is not None:
         dropped.append("messages.name")
     parts: list[Part] = []
@@ -124,16 +131,10 @@ def sayable(message: Message, dropped: list[str]) -> Message:
     return Message(message.role, tuple(parts))
 
 
-def _is_plain(message: Message) -> bool:
-    """Whether the message is one text that is not blank, as nearly all are."""
-    parts = message.parts
-    return len(parts) == 1 and type(part := parts[0]) is Text and part.text != "" and not part.text.isspace()
-
-
 def _answer_calls(turns: Iterable[Message], dropped: list[str]) -> list[Message]:
     """Make every call's result stand in the user turn right after it, under ids that Claude takes and that are unique."""
     answered: list[Message] = []
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     waiting: dict[str | None, ToolCall] = {}
     for turn in turns:
         if not waiting and not has_tool_parts(turn):
@@ -149,7 +150,7 @@ def _answer_calls(turns: Iterable[Message], dropped: list[str]) -> list[Message]
     return answered
 
 
-def _rename_calls(parts: Iterable[Part], taken: set[str]) -> tuple[tuple[Part, ...], dict[str | None, ToolCall]]:
+def _rename_calls(parts: Iterable[Part], taken: dict[str, int]) -> tuple[tuple[Part, ...], dict[str | None, ToolCall]]:
     """The parts with fit, unused call ids; and the calls by the id that their results will name."""
     renamed: list[Part] = []
     waiting: dict[str | None, ToolCall] = {}
@@ -165,14 +166,13 @@ def _rename_calls(parts: Iterable[Part], taken: set[str]) -> tuple[tuple[Part, .
     return tuple(renamed), waiting
 
 
-def _fresh_id(id: str, taken: set[str]) -> str:
-    """A clean id that no call had before."""
+def _fresh_id(id: str, taken: dict[str, int]) -> str:
+    """A clean id that no call had before; ``taken`` holds how often each was asked for."""
     clean = fresh = clean_id(id)
-    number = 2
     while fresh in taken:
-        fresh = f"{clean}_{number}"
-        number += 1
-    taken.add(fresh)
+        taken[clean] += 1
+        fresh = f"{clean}_{taken[clean]}"
+    taken[fresh] = 1
     return fresh
 
 

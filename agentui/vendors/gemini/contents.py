@@ -1,5 +1,6 @@
 """Conversations: ``contents`` and ``systemInstruction``, both ways."""
 
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,7 +21,6 @@ from agentui.chat.messages import (
     merge_turns,
     pair_tool_calls,
 )
-from agentui.chat.plain import PlainMessages, as_plain
 from agentui.jsonio import Json
 from agentui.vendors.gemini.parts import (
     CANDIDATE_MEMBERS,
@@ -50,9 +50,7 @@ def parse_messages(body: Mapping[str, Json]) -> Sequence[Message]:
 
     Raises Malformed with the place, such as ``contents.2.parts.0``.
     """
-    if (plain := _parse_plain(member(body, "systemInstruction"), items(body, "contents"))) is not None:
-        return plain
-    messages = [_parse_content(raw, f"contents.{place}") for place, raw in enumerate(items(body, "contents"))]
+    messages = [_parse_content(raw, place) for place, raw in enumerate(items(body, "contents"))]
     system = member(body, "systemInstruction")
     if system is not None:
         if not isinstance(system, dict):
@@ -62,41 +60,14 @@ def parse_messages(body: Mapping[str, Json]) -> Sequence[Message]:
     return tuple(messages)
 
 
-def _parse_plain(system: Json, contents: Sequence[Json]) -> PlainMessages | None:
-    """A conversation of roles and words alone; None for any other. It stops at the first content that holds more."""
-    roles: list[Role] = []
-    texts: list[str] = []
-    raws: list[Json] = []
-    if system is not None:
-        if type(system) is not dict or (words := _plain_words(system.get("parts"))) is None:
-            return None
-        roles.append("system")
-        texts.append(words)
-        raws.append(system)
-    for raw in contents:
-        if type(raw) is not dict or len(raw) != 2 or (words := _plain_words(raw.get("parts"))) is None:
-            return None
-        role = raw.get("role")
-        if role == "user":
-            roles.append("user")
-        elif role == "model":
-            roles.append("assistant")
-        else:
-            return None
-        texts.append(words)
-    raws.extend(contents)
-    return PlainMessages(roles, texts, raws, GEMINI)
-
-
-def _plain_words(parts: Json) -> str | None:
-    """The words of a list of one part that holds nothing else; None for anything else."""
-    if type(parts) is list and len(parts) == 1 and type(part := parts[0]) is dict and len(part) == 1:
-        words = part.get("text")
-        return words if type(words) is str and words else None
-    return None
-
-
-def _parse_content(raw: Json, where: str) -> Message:
+def _parse_content(raw: Json, place: int) -> Message:
+    if type(raw) is dict and len(raw) == 2:  # nearly every content is a role and words
+        name, parts = raw.get("role"), raw.get("parts")
+        if type(name) is str and name in _ROLES and type(parts) is list and len(parts) == 1:
+            part = parts[0]
+            if type(part) is dict and len(part) == 1 and type(words := part.get("text")) is str and words:
+                return Message(_ROLES[name], (Text(words),), None, raw, GEMINI)
+    where = f"contents.{place}"
     if not isinstance(raw, dict):
         raise Malformed("Every content must be an object with role and parts.", where)
     name = text(raw, "role") or "user"
@@ -137,35 +108,12 @@ def render_foreign(messages: Sequence[Message], model: str) -> Conversation:
     System texts go to the front in their order. Calls and results are paired: each turn of calls is followed by exactly
     its results, a missing one saying so, and a result that answers no call becomes text. Raises UnsupportedFeature.
     """
-    if (plain := as_plain(messages)) is not None:
-        return _render_plain(plain)
     dropped: list[str] = []
     system = _system_of(messages, dropped)
-    paired = pair_tool_calls(message for message in messages if message.role != "system")
+    paired = pair_tool_calls([message for message in messages if message.role != "system"])
     contents = _render_turns(merge_turns(list(_sayable(paired, dropped))), model, dropped, is_start=True)
-    return _with_contents(contents, system, dropped)
-
-
-def _render_plain(plain: PlainMessages) -> Conversation:
-    """Another dialect's plain words, neighbours of one role joined into one content."""
-    contents: list[Json] = []
-    systems: list[Json] = []
-    last: Role = "system"
-    for role, words in zip(plain.roles, plain.texts, strict=True):
-        if role == "system":
-            systems.append({"text": words})
-        elif role == last:
-            contents[-1]["parts"].append({"text": words})
-        else:
-            contents.append({"role": "model" if role == "assistant" else "user", "parts": [{"text": words}]})
-            last = role
-    dropped = ["messages.system_position"] if len(systems) > plain.leading else []
-    return _with_contents(contents, {"parts": systems} if systems else None, dropped)
-
-
-def _with_contents(contents: list[Json], system: dict[str, Json] | None, dropped: list[str]) -> Conversation:
-    """A conversation with contents: Gemini refuses a request without, so the only text there is becomes the question."""
     if not contents and system is not None:
+        # Gemini refuses a request without contents, so the only text there is becomes the question.
         dropped.append("messages.system_role")
         contents, system = [{"role": "user", "parts": system["parts"]}], None
     return Conversation(contents, system, dropped)
@@ -177,8 +125,8 @@ def render_own(messages: Sequence[Message], model: str, *, merge: bool = True) -
     ``merge`` joins neighbours made by the pipeline into one turn; without it only tool results are joined.
     """
     dropped: list[str] = []
-    paired = pair_tool_calls(message for message in messages if message.role != "system")
     originals = [message for message in messages if message.role != "system"]
+    paired = pair_tool_calls(originals)
     contents: list[Json] = []
     for is_own, group in groupby(zip(originals, paired, strict=True), key=lambda pair: _is_own(pair[0])):
         pairs = list(group)
@@ -209,13 +157,15 @@ def _is_own(message: Message) -> bool:
 
 def _system_of(messages: Sequence[Message], dropped: list[str]) -> dict[str, Json] | None:
     """All system texts as one instruction; one that stood behind the first turn loses its place."""
-    texts = [message.text for message in messages if message.role == "system" and message.text]
-    seen_turn = False
+    texts: list[str] = []
+    has_begun = False
     for message in messages:
-        seen_turn = seen_turn or message.role != "system"
-        if message.role == "system" and seen_turn and message.text:
-            dropped.append("messages.system_position")
-            break
+        if message.role != "system":
+            has_begun = True
+        elif words := message.text:
+            texts.append(words)
+            if has_begun:
+                dropped.append("messages.system_position")
     return {"parts": [{"text": words} for words in texts]} if texts else None
 
 
@@ -240,6 +190,9 @@ def _own_system(messages: Sequence[Message]) -> dict[str, Json] | None:
 def _sayable(messages: Sequence[Message], dropped: list[str]) -> Iterator[Message]:
     """The messages without what Gemini cannot take; those of which nothing is left are left out."""
     for message in messages:
+        if message.lone_text:
+            yield message
+            continue
         if message.name:
             dropped.append("messages.name")
         parts = tuple(part for part in message.parts if _is_sayable(part, dropped))
@@ -269,19 +222,24 @@ def _answering(turn: Message, calls: Sequence[ToolCall], dropped: list[str]) -> 
     if turn.role != "user" or not (calls or has_tool_parts(turn)):
         return turn
     given = [part for part in turn.parts if isinstance(part, ToolResult)]
-    others: list[Part] = [part for part in turn.parts if not isinstance(part, ToolResult)]
+    waiting: defaultdict[str | None, deque[ToolResult]] = defaultdict(deque)
+    for result in given:
+        waiting[result.call_id].append(result)
     results: list[Part] = []
     for call in calls:
-        result = next((one for one in given if one.call_id == call.id), None)
-        if result is None:
+        if same_id := waiting.get(call.id):
+            result = same_id.popleft()
+        else:
             dropped.append("messages.missing_tool_result")
             result = ToolResult(call.id, (Text(NO_RESULT),), call.name, is_error=True)
-        else:
-            given.remove(result)
         results.append(result if result.name == call.name else replace(result, name=call.name))
-    if given:
+    unasked = {id(result) for same_id in waiting.values() for result in same_id}
+    if unasked:
         dropped.append("messages.orphan_tool_result")
-    orphans = [part for result in given for part in result.content if not isinstance(part, Text) or part.text]
+    orphans = [
+        part for result in given if id(result) in unasked for part in result.content if not isinstance(part, Text) or part.text
+    ]
+    others = [part for part in turn.parts if not isinstance(part, ToolResult)]
     return Message(turn.role, (*results, *orphans, *others), turn.name)
 
 
@@ -289,10 +247,14 @@ def _render_turns(turns: Sequence[Message], model: str, dropped: list[str], *, i
     """Contents of turns that alternate. What the first one answers is only known at the start of the conversation."""
     contents: list[Json] = []
     takes_media = _is_gemini_3(model)
+    calls: Sequence[ToolCall] = ()
     for place, turn in enumerate(turns):
+        if not calls and (words := turn.lone_text):
+            contents.append({"role": "model" if turn.role == "assistant" else "user", "parts": [{"text": words}]})
+            continue
+        waiting, calls = calls, turn.tool_calls
         if place or is_start:
-            calls = turns[place - 1].tool_calls if place else ()
-            turn = _answering(turn, calls, dropped)
+            turn = _answering(turn, waiting, dropped)
         contents += _render_turn(turn, takes_media=takes_media)
     _sign_calls(contents, model)
     return contents

@@ -30,8 +30,8 @@ from agentui.chat.messages import (
     ToolCall,
     ToolResult,
     pair_tool_calls,
+    uses_tools,
 )
-from agentui.chat.plain import PlainMessages, as_plain
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps_text
 
@@ -52,9 +52,7 @@ _DETAILS = ("auto", "low", "high", "original")
 
 def parse_messages(messages: list[Json]) -> Sequence[Message]:
     """Take in ``messages``; each Message keeps its wire object as ``raw``. Raises BadRequest naming ``messages[i]...``."""
-    return _parse_plain(messages) or tuple(
-        [_plain_message(message) or _parse_message(message, f"messages[{index}]") for index, message in enumerate(messages)]
-    )
+    return tuple([_parse_message(message, index) for index, message in enumerate(messages)])
 
 
 def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str, ...]]:
@@ -64,17 +62,19 @@ def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str,
     are moved to the next user message, since this dialect takes them nowhere else.
     Raises UnsupportedFeature for media that the dialect cannot express.
     """
-    if (plain := as_plain(messages)) is not None:
-        return _render_plain(plain), ()
-    if all(message.raw_vendor == VENDOR and message.raw is not None for message in messages):
-        return [message.raw for message in messages], ()
+    own = [message.raw for message in messages if message.raw_vendor == VENDOR and message.raw is not None]
+    if len(own) == len(messages):
+        return own, ()
     writer = _Writer()
-    messages = _whole_turns(messages)
-    for message, paired in zip(messages, pair_tool_calls(messages), strict=True):
+    paired = messages
+    if uses_tools(messages):
+        messages = _whole_turns(messages)
+        paired = pair_tool_calls(messages)
+    for message, said in zip(messages, paired, strict=True):
         if message.raw_vendor == VENDOR and message.raw is not None:
             writer.put_back(message.raw)
         else:
-            writer.write(paired, knows_files=message.raw_vendor is None or message.raw_vendor in PLATFORM)
+            writer.write(said, knows_files=message.raw_vendor is None or message.raw_vendor in PLATFORM)
     writer.flush()
     return writer.wire, tuple(dict.fromkeys(writer.dropped))
 
@@ -83,21 +83,36 @@ def _whole_turns(messages: Sequence[Message]) -> list[Message]:
     """Messages with the calls of one turn in one message: dialects whose every call is an item of its own (Responses)
     scatter them, and this one refuses a call whose results do not follow at once."""
     turns: list[Message] = []
+    run: list[Message] = []
     for message in messages:
-        last = turns[-1] if turns else None
-        if last is not None and _is_one_turn(last, message):
-            turns[-1] = Message("assistant", last.parts + message.parts, last.name, raw_vendor=last.raw_vendor)
+        if message.role == "assistant" and message.raw_vendor != VENDOR:
+            run.append(message)
+            continue
+        turns += _joined(run)
+        run = []
+        turns.append(message)
+    return turns + _joined(run)
+
+
+def _joined(run: Sequence[Message]) -> list[Message]:
+    """Neighbours of an assistant as turns: a message with calls belongs to the one before it, and so does what follows."""
+    groups: list[list[Message]] = []
+    has_calls = False
+    for message in run:
+        if groups and (has_calls or message.tool_calls):
+            groups[-1].append(message)
+            has_calls = True
         else:
-            turns.append(message)
-    return turns
-
-
-def _is_one_turn(first: Message, second: Message) -> bool:
-    """Whether two neighbours, neither of them this dialect's own, are words and calls of one assistant turn."""
-    both = (first, second)
-    if any(one.role != "assistant" or one.raw_vendor == VENDOR for one in both):
-        return False
-    return any(one.tool_calls for one in both)
+            groups.append([message])
+            has_calls = bool(message.tool_calls)
+    return [
+        group[0]
+        if len(group) == 1
+        else Message(
+            "assistant", tuple([part for one in group for part in one.parts]), group[0].name, raw_vendor=group[0].raw_vendor
+        )
+        for group in groups
+    ]
 
 
 def parse_assistant_parts(message: Json, where: str) -> tuple[Part, ...]:
@@ -176,53 +191,13 @@ def invented_call_id(answer_id: str | None, choice: int, index: int) -> str:
     return short_id(f"call_{answer_id or 'x'}_{choice}_{index}")
 
 
-def _parse_plain(messages: list[Json]) -> PlainMessages | None:
-    """A conversation of roles and words alone; None for any other. One walk that makes nothing: it stops at the first
-    message that holds more."""
-    roles: list[Role] = []
-    texts: list[str] = []
-    is_easy = True
-    for message in messages:
-        if type(message) is not dict or len(message) != 2:
-            return None
-        name, content = message.get("role"), message.get("content")
-        words = content if type(content) is str else _lone_text(content)
-        if not words or type(name) is not str or (role := _PLAIN_ROLES.get(name)) is None:
-            return None
-        if type(content) is not str or name == "developer":
-            is_easy = False
-        roles.append(role)
-        texts.append(words)
-    return PlainMessages(roles, texts, messages, VENDOR, messages if is_easy else None)
-
-
-def _lone_text(content: Json) -> str | None:
-    """The words of a list of one text part that says nothing else; None for anything else."""
-    if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
-        words = part.get("text")
-        return words if part.get("type") == "text" and type(words) is str else None
-    return None
-
-
-def _render_plain(plain: PlainMessages) -> list[Json]:
-    """Plain words: the caller's own messages where they came in this dialect."""
-    if plain.vendor != VENDOR:
-        return [*plain.easy()]
-    return [easy if raw is None else raw for raw, easy in zip(plain.raws, plain.easy(), strict=True)]
-
-
-def _plain_message(message: Json) -> Message | None:
-    """A message of a role and words and nothing else, as nearly all are; None for any other."""
-    if type(message) is not dict or len(message) != 2:
-        return None
-    role, content = message.get("role"), message.get("content")
-    if type(role) is not str or type(content) is not str or role not in _PLAIN_ROLES or not content:
-        return None
-    return Message(_PLAIN_ROLES[role], (Text(content),), None, message, VENDOR)
-
-
-def _parse_message(message: Json, where: str) -> Message:
+def _parse_message(message: Json, index: int) -> Message:
     """One wire message."""
+    if type(message) is dict and len(message) == 2:  # nearly every message is a role and words
+        role, content = message.get("role"), message.get("content")
+        if type(content) is str and content and type(role) is str and role in _PLAIN_ROLES:
+            return Message(_PLAIN_ROLES[role], (Text(content),), None, message, VENDOR)
+    where = f"messages[{index}]"
     if not isinstance(message, dict):
         raise BadRequest(f"{where} must be an object.", param=where)
     name = message.get("name")
@@ -388,6 +363,9 @@ class _Writer:
 
     def write(self, message: Message, *, knows_files: bool) -> None:
         """Any message; ``knows_files`` is whether its file ids may be OpenAI's."""
+        if not self._pending and message.role != "tool" and (words := message.lone_text):
+            self.wire.append({"role": message.role, "content": words})
+            return
         match message.role:
             case "system":
                 self.flush()

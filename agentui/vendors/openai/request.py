@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import get_args
 
-from agentui.chat.plain import as_plain
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json
@@ -92,7 +91,7 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         parse_response_format(body),
         _parse_thinking(body),
         isinstance(options, dict) and options.get("include_usage") is True,
-        tuple(_unmodelled(body, has_parts=as_plain(parsed) is None)),
+        tuple(_unmodelled(body)),
     )
 
 
@@ -195,11 +194,8 @@ def _parse_thinking(body: Mapping[str, Json]) -> ThinkingConfig | None:
     return ThinkingConfig(effort, mode="disabled" if effort == "none" else "enabled")
 
 
-def _unmodelled(body: Mapping[str, Json], *, has_parts: bool) -> Iterator[str]:
-    """The names of the members that other dialects cannot be told about; null and empty ones say nothing.
-
-    ``has_parts`` is whether some message may hold content parts, which may carry such members too.
-    """
+def _unmodelled(body: Mapping[str, Json]) -> Iterator[str]:
+    """The names of the members that other dialects cannot be told about; null and empty ones say nothing."""
     for field, value in body.items():
         if field not in _MODELLED and value is not None and value not in ({}, []):
             yield field
@@ -212,8 +208,6 @@ def _unmodelled(body: Mapping[str, Json], *, has_parts: bool) -> Iterator[str]:
     effort = body.get("reasoning_effort")
     if effort is not None and effort not in get_args(Effort):
         yield "reasoning_effort"
-    if not has_parts:
-        return
     contents = [content for message in body["messages"] if type(content := message.get("content")) is list]
     yield from (mark for mark in _CACHE_MARKS if contents and _has_mark(contents, mark))
 

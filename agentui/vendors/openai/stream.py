@@ -277,16 +277,18 @@ class OpenAIStreamRenderer:
 
     def _finish(self, finish: Finish) -> bytes:
         """The end of a choice. Callers parse a call's arguments as JSON, so a call without any gets ``{}`` first."""
-        lead = self._lead(finish.choice)
+        pieces = [self._lead(finish.choice)]
         said = self._said[finish.choice]
         if said.is_finished:
-            return lead
+            return pieces[0]
         said.is_finished = True
         for index, has_arguments in said.calls.items():
             if not has_arguments:
-                lead += self._say(finish.choice, dumps({"tool_calls": [{"index": index, "function": {"arguments": "{}"}}]}))
+                nothing = {"tool_calls": [{"index": index, "function": {"arguments": "{}"}}]}
+                pieces.append(self._say(finish.choice, dumps(nothing)))
         word = finish_word(finish.reason, has_refusal=said.has_refusal)
-        return lead + self._chunk(finish.choice, b"{}", finish=dumps(word))
+        pieces.append(self._chunk(finish.choice, b"{}", finish=dumps(word)))
+        return b"".join(pieces)
 
     def _end(self) -> bytes:
         """Everything that closes a whole stream: missing finishes, usage for who asked, ``[DONE]``. Once."""
@@ -296,13 +298,12 @@ class OpenAIStreamRenderer:
             # The chunks came from an upstream that sends no end marker of its own.
             self._is_over = True
             return encode_event(_DONE)
-        closing = self._lead(0)
-        for number in list(self._said):
-            closing += self._finish(Finish("stop", None, number))
+        closing = [self._lead(0)]
+        closing += [self._finish(Finish("stop", None, number)) for number in list(self._said)]
         if self._wants_usage and self._usage is not None:
-            closing += encode_event(self._head + b'],"usage":' + dumps(render_usage(self._usage)) + b"}")
+            closing.append(encode_event(self._head + b'],"usage":' + dumps(render_usage(self._usage)) + b"}"))
         self._is_over = True
-        return closing + encode_event(_DONE)
+        return b"".join([*closing, encode_event(_DONE)])
 
 
 @dataclass(slots=True)
@@ -313,7 +314,7 @@ class _HeardCall:
     id: str | None = None
     is_told: bool = False
     is_custom: bool = False
-    held: str = ""
+    held: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -325,6 +326,7 @@ class _Heard:
     has_refusal: bool = False
     calls: list[_HeardCall] = field(default_factory=list)
     by_key: dict[int | str, _HeardCall] = field(default_factory=dict)
+    by_id: dict[str, _HeardCall] = field(default_factory=dict)
 
     def read(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
         """Anything that a delta may hold."""
@@ -397,14 +399,14 @@ class _Heard:
         elif name:
             self._tell(call, name, text, number, deltas)
         else:
-            call.held += text
+            call.held.append(text)
 
     def _tell(self, call: _HeardCall, name: str, text: str, number: int, deltas: list[Delta]) -> None:
         """The first delta of a call, with id and name."""
         call.is_told = True
         id = call.id or invented_call_id(self.answer_id, number, call.index)
-        deltas.append(ToolCallDelta(call.index, id, name, call.held + text, choice=number))
-        call.held = ""
+        deltas.append(ToolCallDelta(call.index, id, name, "".join([*call.held, text]), choice=number))
+        call.held.clear()
 
     def _call_of(self, key: Json, id: str | None, name: str | None) -> _HeardCall:
         """The call that a piece belongs to.
@@ -415,7 +417,7 @@ class _Heard:
         if isinstance(key, int | str):
             call = self.by_key.get(key)
         elif id is not None:
-            call = next((call for call in self.calls if call.id == id), None)
+            call = self.by_id.get(id)
         else:
             call = self.calls[-1] if self.calls and name is None else None
         begins_another = call is not None and id is not None and name is not None and call.id not in (None, id)
@@ -425,6 +427,8 @@ class _Heard:
             if isinstance(key, int | str):
                 self.by_key[key] = call
         call.id = call.id or id
+        if call.id is not None:
+            self.by_id.setdefault(call.id, call)
         return call
 
     def _read_extras(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from agentui.chat.messages import Media, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
-from agentui.chat.plain import PlainMessages
 from agentui.errors import BadRequest
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.openai.messages import short_id
-from agentui.vendors.openai_responses.content import TEXTS, Losses, parse_content, render_content, render_media
+from agentui.vendors.openai_responses.content import Losses, parse_content, render_content, render_media
 from agentui.vendors.openai_responses.sealed import VENDOR, split_id, thought
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
@@ -21,36 +20,16 @@ def parse_input(value: Json) -> list[Message]:
         return [Message("user", (Text(value),), raw=value, raw_vendor=VENDOR)]
     if not isinstance(value, list):
         raise BadRequest("input must be a string or a list of items.", param="input")
-    return [_parse_item(item, f"input[{number}]") for number, item in enumerate(value)]
+    return [_parse_item(item, number) for number, item in enumerate(value)]
 
 
-def parse_plain(instructions: str, items: Sequence[Json]) -> PlainMessages | None:
-    """``instructions`` ("" for none) and ``input`` where its items are roles and words alone, None where they hold more."""
-    roles: list[Role] = ["system"] if instructions else []
-    texts: list[str] = [instructions] if instructions else []
-    for item in items:
-        if type(item) is not dict or (len(item) != 2 and not (len(item) == 3 and item.get("type") == "message")):
-            return None
-        name, words = item.get("role"), _plain_words(item.get("content"))
-        if words is None or type(name) is not str or (role := _ROLES.get(name)) is None:
-            return None
-        roles.append(role)
-        texts.append(words)
-    return PlainMessages(roles, texts, [instructions, *items] if instructions else items, VENDOR)
-
-
-def _plain_words(content: Json) -> str | None:
-    """The words of a string or of a lone text part that says nothing else; None for anything else."""
-    if type(content) is str:
-        return content or None
-    if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
-        text = part.get("text")
-        return text if part.get("type") in TEXTS and type(text) is str and text else None
-    return None
-
-
-def _parse_item(item: Json, param: str) -> Message:
+def _parse_item(item: Json, number: int) -> Message:
     """One item as one message, its raw object kept."""
+    if type(item) is dict and len(item) == 2:  # nearly every item is a role and words
+        name, content = item.get("role"), item.get("content")
+        if type(content) is str and type(name) is str and name in _ROLES:
+            return Message(_ROLES[name], (Text(content),), None, item, VENDOR)
+    param = f"input[{number}]"
     if not isinstance(item, dict):
         raise BadRequest(f"{param} must be an object.", param=param)
     kind = item.get("type")
@@ -118,8 +97,12 @@ def render_items(messages: Sequence[Message], losses: Losses) -> list[Json]:
     """Messages as input items: the caller's own where they are unchanged, else as many as their parts need."""
     items: list[Json] = []
     for message in messages:
-        if message.raw_vendor == VENDOR and isinstance(message.raw, dict) and not _is_foreign_thought(message):
+        words = message.lone_text
+        is_own = message.raw_vendor == VENDOR and isinstance(message.raw, dict)
+        if is_own and (words is not None or not _is_foreign_thought(message)):
             items.append(message.raw)
+        elif words:
+            items.append({"role": "user" if message.role == "tool" else message.role, "content": words})
         else:
             items.extend(_render_message(message, losses))
     return items

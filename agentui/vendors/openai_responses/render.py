@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from agentui.chat.messages import Message, Text, pair_tool_calls
-from agentui.chat.plain import PlainMessages, as_plain
 from agentui.chat.request import ChatRequest, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
@@ -97,14 +96,10 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
 
 def _put_messages(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> None:
     """``instructions`` and ``input``. The API wants some input, so system texts alone become an item."""
-    plain = as_plain(chat.messages)
-    if plain is not None and plain.vendor != VENDOR:
-        instructions, texts, items = _split_plain(plain)
-    else:
-        instructions, rest = _split_system(pair_tool_calls(chat.messages))
-        texts, items = [message.text for message in rest], render_items(rest, losses)
+    instructions, rest = _split_system(pair_tool_calls(chat.messages))
+    items = render_items(rest, losses)
     wants_json = chat.response_format is not None and chat.response_format.kind == "json"
-    if wants_json and not any("json" in text.lower() for text in texts):
+    if wants_json and not any("json" in message.text.lower() for message in rest):
         # With json_object the API refuses an input that does not speak of JSON, whatever the instructions say.
         items.insert(0, message_item("system", [{"type": "input_text", "text": "Answer in JSON."}]))
     if instructions and items:
@@ -112,12 +107,6 @@ def _put_messages(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> N
     elif instructions:
         items = [message_item("system", [{"type": "input_text", "text": instructions}])]
     body["input"] = items
-
-
-def _split_plain(plain: PlainMessages) -> tuple[str, Sequence[str], list[Json]]:
-    """Another dialect's plain words: the leading system texts, then the other texts and their items."""
-    begun = plain.leading
-    return "\n\n".join(plain.texts[:begun]), plain.texts[begun:], plain.easy()[begun:]
 
 
 def _put_params(body: dict[str, Json], params: Params, losses: Losses) -> None:

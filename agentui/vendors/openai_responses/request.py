@@ -8,7 +8,7 @@ from agentui.chat.messages import Message, Text
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
-from agentui.vendors.openai_responses.items import parse_input, parse_plain
+from agentui.vendors.openai_responses.items import parse_input
 from agentui.vendors.openai_responses.sealed import VENDOR, unseal
 from agentui.vendors.openai_responses.shelf import is_reference
 from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice, parse_tools
@@ -111,10 +111,7 @@ def parse_request(wire: WireRequest) -> ChatRequest:
 
 def _parse_messages(body: Mapping[str, Json]) -> Sequence[Message]:
     """``instructions`` and ``input``."""
-    instructions, items = body.get("instructions") or "", body.get("input")
-    if isinstance(instructions, str) and isinstance(items, list) and (plain := parse_plain(instructions, items)) is not None:
-        return plain
-    return (*_parse_instructions(body.get("instructions")), *parse_input(items))
+    return (*_parse_instructions(body.get("instructions")), *parse_input(body.get("input")))
 
 
 def _parse_instructions(instructions: Json) -> list[Message]:
