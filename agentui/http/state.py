@@ -7,6 +7,7 @@ from aiohttp import web
 from agentui.api.ops.telemetry import Telemetry
 from agentui.api.proxy.detached import Unattended
 from agentui.http.workers import Workers
+from agentui.jobs.runner import JobRunner
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
@@ -34,6 +35,7 @@ class State:
     redactor: Redactor
     store: Store
     store_health: StoreHealth
+    jobs: JobRunner
     turns: TurnService
     owner: str
     workers: Workers

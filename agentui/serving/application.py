@@ -29,6 +29,7 @@ from agentui.http.route import add_routes
 from agentui.http.state import STATE, State
 from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
+from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
 from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.history import RunHistory
@@ -127,6 +128,7 @@ def _make_state(
     owner = new_id("server")
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
     store = make_store(url, settings.data, is_shared=group is not None)
+    jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
     # Several workers change the same files.
     lock = FileLock(settings.data / "documents.lock") if group is not None else None
     return State(
@@ -144,8 +146,10 @@ def _make_state(
         workers=workers,
         telemetry=Telemetry(settings, owner),
         unattended=Unattended(),
+        jobs=jobs,
         turns=TurnService(
             store,
+            jobs,
             owner,
             queue_seconds=settings.generation_queue,
             is_alone=url is None,
@@ -162,7 +166,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
     state.store.claim()
     state.pipelines.refresh()
     state.presets.refresh()
-    state.turns.start()
+    state.jobs.start()
     async with state.services.upstream, state.workers:
         watchers = [asyncio.create_task(library.watch()) for library in (state.pipelines, state.presets)]
         try:
@@ -175,5 +179,6 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
             await state.unattended.close()
             await state.telemetry.close()
             await state.store_health.stop()
+            await state.jobs.close()
             await state.turns.close()
             await state.store.close()

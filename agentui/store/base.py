@@ -91,6 +91,12 @@ class Store(ABC):
         """Let other processes in again."""
 
     @property
+    def lock_key(self) -> int | None:
+        """The number of the lock by which other processes see that this one lives (store/process_lock.py); None where there are
+        no others, and before the store is open."""
+        return None
+
+    @property
     @abstractmethod
     def writes(self) -> int:
         """How often this process has written, failures included: what was read stays true while it stands still, if nobody

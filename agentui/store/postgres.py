@@ -18,6 +18,7 @@ from agentui.store import migrations
 from agentui.store.address import place_of
 from agentui.store.base import Store, guard, lend
 from agentui.store.faults import Fault, postgres_fault, sqlstate
+from agentui.store.process_lock import ProcessLock
 
 T = TypeVar("T")
 
@@ -52,6 +53,7 @@ class PostgresStore(Store):
         self._tasks: set[asyncio.Task[Any]] = set()
         self._read_only: str | None = None
         self._written = 0
+        self._process_lock = ProcessLock(self._connect)
 
     async def _open(self) -> None:
         """Connect and migrate; several workers may start at once. Raises Busy when the server cannot be reached."""
@@ -67,6 +69,7 @@ class PostgresStore(Store):
         guard(engine.sync_engine)
         try:
             await self._run(engine, self._migrate)
+            await self._take_process_lock()
         except StoreReadOnly as newer:
             self._read_only = newer.message
         except BaseException:
@@ -95,6 +98,11 @@ class PostgresStore(Store):
         return task
 
     @property
+    def lock_key(self) -> int | None:
+        """The number of the lock by which other processes see that this one lives (``Store``)."""
+        return self._process_lock.key if self._engine is not None else None
+
+    @property
     def writes(self) -> int:
         """How often this process has written (``Store``)."""
         return self._written
@@ -104,6 +112,7 @@ class PostgresStore(Store):
         engine, self._engine, self._reading = self._engine, None, None
         if self._tasks:
             await asyncio.wait(self._tasks)
+        await self._process_lock.release()
         if engine is not None:
             await engine.dispose()
 
@@ -129,6 +138,12 @@ class PostgresStore(Store):
             )
         except (ValueError, asyncpg.exceptions.ClientConfigurationError):
             raise ValueError("The database URL has an option that the driver does not understand.") from None
+
+    async def _take_process_lock(self) -> None:
+        try:
+            await self._process_lock.take()
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            raise Busy(f"PostgreSQL at {self._place} cannot be reached: {_reason(error)}.", retry_after=1) from error
 
     async def _counted(self, engine: AsyncEngine | None, transaction: Callable[[Connection], T]) -> T:
         try:

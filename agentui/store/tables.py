@@ -1,11 +1,11 @@
 """The schema: accounts' sessions, branches, floors, pages, messages and variables.
 
-    session 1-n branch · session 1-n floor 1-n page 1-n message
+    session 1-n branch · session 1-n floor 1-n page 1-n message n-n blob
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
     claim(account, key) unique · floor 1-0..1 claim
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
-carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
+but ``jobs`` carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
 """
 
 from sqlalchemy import (
@@ -126,6 +126,7 @@ generations = Table(
     Column("run_id", String(64), nullable=False),
     Column("owner", String(64), nullable=False, comment="The process that generates; a new one after every start."),
     Column("expires_at", BigInteger, nullable=False, comment="Past this the generation is dead and may be reclaimed."),
+    Column("lock_key", BigInteger, comment="PostgreSQL's advisory lock that the owner holds as long as it lives."),
     ForeignKeyConstraint(["session_id", "branch_id"], ["branches.session_id", "branches.branch_id"], ondelete="CASCADE"),
     comment="One row a branch that generates right now: the lock that keeps turns of one branch apart.",
 )
@@ -169,8 +170,30 @@ messages = Table(
     Column("is_hidden", Boolean, nullable=False, server_default=text("false")),
     Column("source", String(200)),
     Column("created_at", BigInteger, nullable=False),
+    Column("parts_json", Text, comment="All parts, where the content is not all there is; media stand in blobs."),
     UniqueConstraint("page_id", "seq"),
     Index(None, "account_id", "created_at"),
+)
+
+blobs = Table(
+    "blobs",
+    metadata,
+    Column("account_id", String(120), primary_key=True),
+    Column("hash", String(64), primary_key=True, comment="SHA-256 of the data, in hexadecimal digits."),
+    Column("data", LargeBinary, nullable=False),
+    Column("used_at", BigInteger, nullable=False, comment="When a message was last given it."),
+    comment="Images, sounds, films and files of messages, each content once.",
+)
+
+message_blobs = Table(
+    "message_blobs",
+    metadata,
+    Column("message_id", _ID, ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("hash", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    ForeignKeyConstraint(["account_id", "hash"], ["blobs.account_id", "blobs.hash"]),
+    Index(None, "account_id", "hash"),
+    comment="Which message needs which blob; a blob that none needs is removed after a while.",
 )
 
 variables = Table(
@@ -253,4 +276,21 @@ claims = Table(
     Index(None, "updated_at", "size"),
     comment="One row a request that carried a key: its answer, kept so that the same request again is answered and not "
     "repeated.",
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", _ID, primary_key=True, comment="A periodic job has its kind's name."),
+    Column("kind", String(64), nullable=False),
+    Column("payload_json", Text, nullable=False, server_default="null"),
+    Column("every_ms", BigInteger, comment="Between two runs of a periodic job; null for one that runs once."),
+    Column("due_at", BigInteger, comment="Null for a job that was given up."),
+    Column("tries", Integer, nullable=False, server_default="0", comment="Since it last succeeded."),
+    Column("error", Text, comment="Why the last try failed."),
+    Column("owner", String(64), comment="The process that works on it; null where nobody does."),
+    Column("expires_at", BigInteger, comment="Past this the owner has it no longer."),
+    Column("created_at", BigInteger, nullable=False),
+    Index(None, "due_at"),
+    comment="Background work that is to be done, once by whichever process takes it.",
 )

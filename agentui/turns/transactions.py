@@ -1,10 +1,6 @@
 """A turn's life in the database: join a session, open a floor, commit it or let it fail.
 
-    join_session -> open_floor -> (extend_generation ...) -> commit_floor | fail_floor
-
-One turn at a time generates on a branch: the row in ``generations`` is the lock, its primary key the judge. A lock is dead
-when it has expired, and on SQLite, where one process owns the file, when another process took it; whoever meets a dead
-lock clears it and marks its floor failed.
+join_session -> open_floor -> (extend_lock ...) -> commit_floor | fail_floor
 """
 
 from dataclasses import dataclass
@@ -36,11 +32,13 @@ from agentui.chats.hosts import (
     touch,
     touch_above,
 )
+from agentui.chats.parts import Content, keep_blobs
 from agentui.chats.records import MAIN, FloorState, RunStatus
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
 from agentui.store.tables import branches, claims, floors, generations, messages, pages, runs, sessions
+from agentui.turns.locks import Owner, conflict, is_alone, is_dead, release_lock, take_lock
 
 MAX_NAME = 200
 MAX_BRANCH = 100
@@ -133,10 +131,9 @@ def open_floor(
     session_id: str,
     branch_id: str,
     run_id: str,
-    owner: str,
-    user_text: str | None,
+    owner: Owner,
+    user: Content | None,
     now: int,
-    expires_at: int,
     *,
     run_type: str = "respond",
 ) -> OpenedFloor:
@@ -146,7 +143,7 @@ def open_floor(
     ``session_archived`` and ``generation_conflict``.
     """
     place = {"session": session_id, "branch": branch_id, "account": account}
-    if not _alone(db):
+    if not is_alone(db):
         _BRANCH_HELD.first(db, place)
     # A statement of its own, for on PostgreSQL a statement sees what was there before it waited for a lock.
     line = _LINE.first(db, place)
@@ -154,21 +151,21 @@ def open_floor(
         find_session(db, account, session_id, code="session_not_found")
         find_branch(db, account, session_id, branch_id)
         # Gone a moment ago and made anew since.
-        raise _conflict(session_id, branch_id)
+        raise conflict(session_id, branch_id)
     source_floor_id, status, locked_by, last_no, head_id, source_no = line
     _check_status(session_id, status)
     if locked_by is not None:
-        _clear_dead_lock(db, account, session_id, branch_id, owner, now)
+        _clear_dead_lock(db, account, session_id, branch_id, owner.id, now)
     floor_no = max(-1 if last_no is None else last_no, -1 if source_no is None else source_no) + 1
     parent = head_id if head_id is not None else source_floor_id if source_no is not None else None
     opened = OpenedFloor(new_short_id(), floor_no, new_short_id(), new_short_id(), parent)
     _insert_floor(db, account, session_id, branch_id, opened, now)
-    _take_lock(db, account, session_id, branch_id, opened.floor_id, run_id, owner, expires_at)
+    take_lock(db, account, session_id, branch_id, opened.floor_id, run_id, owner)
     started = {"run_id": run_id, "run_type": run_type, "status": "running", "started_at": now, "updated_at": now}
     _START_RUN.run(db, {"floor_id": opened.floor_id, "account_id": account, **started})
     _insert_first_page(db, account, opened, now)
-    if user_text is not None:
-        _insert_message(db, account, opened.input_page_id, "user", user_text, 0, now)
+    if user is not None:
+        _insert_message(db, account, opened.input_page_id, "user", user, 0, now)
     touch(db, session_id, branch_id, now)
     return opened
 
@@ -212,25 +209,11 @@ _START_RUN = Prepared(
 )
 
 
-def extend_generation(db: Connection, account: str, floor_id: str, owner: str, now: int, expires_at: int) -> bool:
-    """Keep a generation's lock alive until ``expires_at``; False when it is no longer ours."""
-    held = db.execute(
-        update(generations)
-        .where(generations.c.floor_id == floor_id, generations.c.account_id == account, generations.c.owner == owner)
-        .values(expires_at=expires_at)
-        .returning(generations.c.floor_id)
-    ).first()
-    if held is None:
-        return False
-    db.execute(update(runs).where(runs.c.floor_id == floor_id).values(updated_at=now))
-    return True
-
-
 def commit_floor(
     db: Connection,
     account: str,
     floor_id: str,
-    answer_text: str,
+    answer: Content,
     token_in: int,
     token_out: int,
     now: int,
@@ -247,7 +230,7 @@ def commit_floor(
         raise failure("commit_conflict", "This floor is no longer generating; its answer was not kept.", floor_id=floor_id)
     page_id = output_page_id or new_short_id()
     _insert_output_page(db, account, floor_id, page_id, now)
-    _insert_message(db, account, page_id, "assistant", answer_text, token_out, now)
+    _insert_message(db, account, page_id, "assistant", answer, token_out, now)
     _end_run(db, floor_id, "completed", None, now)
     touch_above(db, floor_id, now)
     return Committed(floor_id, page_id)
@@ -269,17 +252,6 @@ def fail_floor(db: Connection, account: str, floor_id: str, error: Json, now: in
 
 _FREE_KEY = Prepared(delete(claims).where(claims.c.floor_id == bindparam("floor"), claims.c.account_id == bindparam("account")))
 """Nothing of a failed turn was kept, so that the same request again may be tried again."""
-
-
-def recover(db: Connection, owner: str, now: int) -> int:
-    """At start: let floors fail whose generation is dead; returns how many. Looks at every account."""
-    query = select(generations)
-    if not _alone(db):
-        query = query.where(generations.c.expires_at <= now)
-    dead = db.execute(query.where(generations.c.owner != owner).with_for_update(skip_locked=True)).all()
-    for row in dead:
-        fail_floor(db, row.account_id, row.floor_id, LOST, now)
-    return len(dead)
 
 
 LOST: Json = {"code": "generation_lost", "message": "The process that generated this floor ended before the answer did."}
@@ -319,49 +291,9 @@ def _clear_dead_lock(db: Connection, account: str, session_id: str, branch_id: s
     if row is None:
         return
     if not is_dead(db, row.owner, row.expires_at, owner, now):
-        raise _conflict(session_id, branch_id)
+        raise conflict(session_id, branch_id)
     if not fail_floor(db, account, row.floor_id, LOST, now):
         db.execute(delete(generations).where(generations.c.floor_id == row.floor_id))
-
-
-def is_dead(db: Connection, held_by: str, expires_at: int, owner: str, now: int) -> bool:
-    """Whether a generation of the process ``held_by`` is over for ``owner``, who looks at it.
-
-    Our own lives as long as we do, whatever the clock says. Of another's a lock that ran out is all that tells, but where one
-    process owns the database there is no other.
-    """
-    return held_by != owner and (expires_at <= now or _alone(db))
-
-
-def _alone(db: Connection) -> bool:
-    """Whether one process owns the whole database: SQLite's file is locked by its store."""
-    return db.dialect.name == "sqlite"
-
-
-def _take_lock(
-    db: Connection, account: str, session_id: str, branch_id: str, floor_id: str, run_id: str, owner: str, expires_at: int
-) -> None:
-    """Write the branch's lock. Raises 409 ``generation_conflict`` when somebody was faster."""
-    lock = {
-        "session_id": session_id,
-        "branch_id": branch_id,
-        "account_id": account,
-        "floor_id": floor_id,
-        "run_id": run_id,
-        "owner": owner,
-        "expires_at": expires_at,
-    }
-    if not insert_new(db, generations, lock):
-        raise _conflict(session_id, branch_id)
-
-
-def _conflict(session_id: str, branch_id: str) -> Exception:
-    return failure(
-        "generation_conflict",
-        "Another turn of this branch is being generated. Try again when it has ended, or use another branch.",
-        session_id=session_id,
-        branch_id=branch_id,
-    )
 
 
 def _insert_floor(db: Connection, account: str, session_id: str, branch_id: str, opened: OpenedFloor, now: int) -> None:
@@ -378,7 +310,7 @@ def _insert_floor(db: Connection, account: str, session_id: str, branch_id: str,
         "updated_at": now,
     }
     if not insert_new(db, floors, floor):
-        raise _conflict(session_id, branch_id)
+        raise conflict(session_id, branch_id)
 
 
 def _insert_first_page(db: Connection, account: str, opened: OpenedFloor, now: int) -> None:
@@ -424,16 +356,21 @@ _NEXT_VERSION = Prepared(
 )
 
 
-def _insert_message(db: Connection, account: str, page_id: str, role: str, text: str, tokens: int, now: int) -> None:
+def _insert_message(db: Connection, account: str, page_id: str, role: str, said: Content, tokens: int, now: int) -> None:
     """Write a turn's message. PostgreSQL keeps no NUL in a text, so both engines get the replacement character for it."""
-    content = text.replace("\0", "\ufffd")
+    message_id, content = new_short_id(), said.text.replace("\0", "\ufffd")
+    ids = {"id": message_id, "account_id": account, "page_id": page_id, "seq": 0}
     values = {"role": role, "content": content, "token_count": tokens, "is_hidden": False, "created_at": now}
-    _SAY.run(db, {"id": new_short_id(), "account_id": account, "page_id": page_id, "seq": 0, **values})
+    _INSERT_MESSAGE.run(db, {**ids, **values, "parts_json": said.parts_json})
+    keep_blobs(db, account, message_id, said.blobs, now)
 
 
-_SAY = Prepared(
+_INSERT_MESSAGE = Prepared(
     insert(messages).values(
-        named(messages, "id", "account_id", "page_id", "seq", "role", "content", "token_count", "is_hidden", "created_at")
+        named(
+            messages,
+            *("id", "account_id", "page_id", "seq", "role", "content", "token_count", "is_hidden", "created_at", "parts_json"),
+        )
     )
 )
 
@@ -442,12 +379,12 @@ def _leave_generating(
     db: Connection, account: str, floor_id: str, now: int, state: FloorState, token_in: int = 0, token_out: int = 0
 ) -> bool:
     """Move a floor out of generating and free its branch; False when it was not generating (any more)."""
-    if not _alone(db):
+    if not is_alone(db):
         _hold_place(db, account, floor_id)
     floor = {"floor": floor_id, "account": account}
     ended = {"state_now": state, "tokens_in": token_in, "tokens_out": token_out, "now": now}
     has_left = _LEAVE.run(db, {**floor, **ended}) == 1
-    _UNLOCK.run(db, floor)
+    release_lock(db, account, floor_id)
     return has_left
 
 
@@ -460,9 +397,6 @@ _LEAVE = Prepared(
         token_out=bindparam("tokens_out"),
         updated_at=bindparam("now"),
     )
-)
-_UNLOCK = Prepared(
-    delete(generations).where(generations.c.floor_id == bindparam("floor"), generations.c.account_id == bindparam("account"))
 )
 
 

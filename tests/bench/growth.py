@@ -22,6 +22,8 @@ from pathlib import Path
 import orjson
 from sqlalchemy import Connection, select
 
+from agentui.chats.parts import Content
+from agentui.jobs.runner import JobRunner
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.store.tables import floors as floors_table
@@ -254,14 +256,14 @@ def be_client(port: int, path: str, count: int) -> None:
 async def behind(file: Path, floors: int, seconds: float) -> tuple[float, float]:
     """Seconds of one turn behind so many floors, and of resolving what is visible at the last of them."""
     store = SqliteStore(file)
-    service = TurnService(store, "bench", queue_seconds=0, is_alone=True)
+    service = TurnService(store, JobRunner(store, "bench"), "bench", queue_seconds=0, is_alone=True)
     await store.write(furnish, "s0", floors, VARIABLES)
 
     async def turn() -> None:
-        turn = await service.begin("s0", None, "run", TEXT)
+        turn = await service.begin("s0", None, "run", Content(TEXT))
         staged = turn.staged()
         staged.stage("branch", "gold", staged.view()[0].get("gold", 0) + 1)
-        await turn.commit(TEXT, 10, 20)
+        await turn.commit(Content(TEXT), 10, 20)
 
     try:
         return await mean(turn, seconds), await store.read(resolving, f"s0-{floors - 1:06}", seconds)

@@ -21,6 +21,8 @@ from pathlib import Path
 import orjson
 from sqlalchemy import Connection, insert
 
+from agentui.chats.parts import Content
+from agentui.jobs.runner import JobRunner
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, messages, pages
 from agentui.store.tables import floors as floors_table
@@ -76,16 +78,16 @@ async def rate(sessions: int, seconds: float, once: Callable[[str], Awaitable[ob
 async def in_process(file: Path, sessions: int, floors: int, variables: int, seconds: float) -> float:
     """Turns per second of the service."""
     store = SqliteStore(file)
-    service = TurnService(store, "bench", queue_seconds=0, is_alone=True)
+    service = TurnService(store, JobRunner(store, "bench"), "bench", queue_seconds=0, is_alone=True)
     for number in range(sessions):
         await store.write(furnish, f"s{number}", floors, variables)
 
     async def turn(session: str) -> None:
-        turn = await service.begin(session, None, "run", TEXT)
+        turn = await service.begin(session, None, "run", Content(TEXT))
         staged = turn.staged()
         gold = staged.view()[0].get("gold", 0)
         staged.stage("branch", "gold", gold + 1)
-        await turn.commit(TEXT, 10, 20)
+        await turn.commit(Content(TEXT), 10, 20)
 
     try:
         await rate(sessions, 0.2, turn)

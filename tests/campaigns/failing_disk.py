@@ -21,7 +21,7 @@ from typing import Any
 
 import aiohttp
 
-import agentui.turns.service
+import agentui.turns.recovery
 from agentui.errors import AgentUIError
 from agentui.http.state import STATE, State
 from agentui.jsonio import dumps
@@ -357,7 +357,7 @@ class Search:
 
 async def main(folder: Path, seed: int, most: int, seconds: float, *, every: int) -> None:
     """Search, and print the report."""
-    agentui.turns.service.RETRY_SECONDS = 0.02  # a failed turn that could not be recorded is tried again this soon
+    agentui.turns.recovery.RETRY_SECONDS = 0.02  # a failed turn that could not be recorded is tried again this soon
     chance, control = Random(seed), Control(folder / "control")
     search = Search(most, time.monotonic() + seconds)
     steps = range(seed % every, 2000, every)

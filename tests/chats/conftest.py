@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from agentui.chats.parts import Content
 from agentui.chats.records import AnyRow
 from agentui.errors import ApiError
 from agentui.jsonio import Json
 from agentui.store.base import Store
+from agentui.turns.locks import Owner
 from agentui.turns.transactions import Committed, Joined, OpenedFloor, commit_floor, join_session, open_floor
 from agentui.variables.records import Put, put_all
 from agentui.variables.scopes import Scope, Target
@@ -47,7 +49,7 @@ class Memory:
         self.now += 1
         ends = self.now + lasts
         opened: OpenedFloor = await self.write(
-            open_floor, joined.session_id, joined.branch_id, "run_1", owner, text, self.now, ends
+            open_floor, joined.session_id, joined.branch_id, "run_1", Owner(owner, ends), text and Content(text), self.now
         )
         return opened
 
@@ -56,7 +58,7 @@ class Memory:
         self.now += 1
 
         def transaction(db: Any, account: str) -> Committed:
-            committed = commit_floor(db, account, floor_id, text, 3, 5, self.now, **kwargs)
+            committed = commit_floor(db, account, floor_id, Content(text), 3, 5, self.now, **kwargs)
             save_branch_snapshot(db, account, floor_id, self.now)
             return committed
 

@@ -7,10 +7,12 @@ import pytest
 from sqlalchemy import Connection, insert, select
 
 from agentui.chats.hosts import delete_floor
+from agentui.chats.parts import Content
 from agentui.store.tables import claims, floors, sessions
-from agentui.turns.claims import answer_to, attach, hold, keep, once, tidy
-from agentui.turns.repeats import MAX_ANSWER, MAX_KEY, Claim, Saved, claim, pack
-from agentui.turns.transactions import OpenedFloor, commit_floor, fail_floor, open_floor, recover
+from agentui.turns.locks import Owner
+from agentui.turns.recovery import recover
+from agentui.turns.repeats import MAX_ANSWER, MAX_KEY, Claim, Saved, answer_to, attach, claim, hold, keep, once, pack, tidy
+from agentui.turns.transactions import OpenedFloor, commit_floor, fail_floor, open_floor
 from tests.chats.conftest import ME, OWNER, Memory, code_of
 
 ASKED = claim("k", "POST", "/v1/messages", b"{}")
@@ -31,7 +33,7 @@ async def begin(memory: Memory, asked: Claim = ASKED, branch: str = "main", owne
     def transaction(db: Connection, account: str) -> OpenedFloor:
         hold(db, account, asked, owner, memory.now)
         ends = memory.now + 60_000
-        opened = open_floor(db, account, joined.session_id, branch, "run", owner, "Hi", memory.now, ends)
+        opened = open_floor(db, account, joined.session_id, branch, "run", Owner(owner, ends), Content("Hi"), memory.now)
         attach(db, account, asked, opened.floor_id)
         return opened
 
@@ -43,7 +45,7 @@ async def end(memory: Memory, opened: OpenedFloor, asked: Claim = ASKED, saved: 
     """Commit it together with its answer."""
 
     def transaction(db: Connection, account: str) -> None:
-        commit_floor(db, account, opened.floor_id, "Hello.", 1, 1, memory.now)
+        commit_floor(db, account, opened.floor_id, Content("Hello."), 1, 1, memory.now)
         keep(db, account, asked, saved, memory.now)
 
     await memory.write(transaction)

@@ -11,9 +11,12 @@ from agentui.chats.conversations import active_run, set_status_of_many
 from agentui.chats.floors import floor_result, floor_run
 from agentui.chats.hosts import branch_head, find_floor
 from agentui.chats.listing import Paging
+from agentui.chats.parts import Content
 from agentui.errors import ApiError
 from agentui.store.tables import floors, generations, messages, pages, sessions, variables
-from agentui.turns.transactions import OpenedFloor, commit_floor, extend_generation, fail_floor, open_floor, recover
+from agentui.turns.locks import Owner, extend_lock
+from agentui.turns.recovery import recover
+from agentui.turns.transactions import OpenedFloor, commit_floor, fail_floor, open_floor
 from tests.chats.conftest import ME, OWNER, Memory, code_of
 
 
@@ -72,7 +75,7 @@ async def test_an_unknown_branch_is_forked_from_the_head_of_main(memory: Memory)
 async def test_a_fork_of_a_floor_whose_variables_are_unknown_is_refused(memory: Memory) -> None:
     main = await memory.join()
     opened = await memory.open(main)
-    await memory.write(commit_floor, opened.floor_id, "Hi.", 1, 1, memory.now)
+    await memory.write(commit_floor, opened.floor_id, Content("Hi."), 1, 1, memory.now)
     assert await refusal(memory.join(branch="alt")) == "branch_local_snapshot_missing"
     assert await memory.join() == main
 
@@ -179,14 +182,14 @@ async def test_an_expired_generation_gives_way_and_cannot_commit_later(memory: M
 async def test_a_heartbeat_keeps_a_generation_alive(memory: Memory) -> None:
     joined = await memory.join()
     opened = await memory.open(joined, lasts=10)
-    assert await memory.write(extend_generation, opened.floor_id, OWNER, memory.now, memory.now + 1000)
+    assert await memory.write(extend_lock, opened.floor_id, Owner(OWNER, memory.now + 1000), memory.now)
     memory.now += 100
     if memory.store.status["engine"] == "postgresql":
         assert await refusal(memory.open(joined, owner="another")) == "generation_conflict"
-    assert not await memory.write(extend_generation, opened.floor_id, "another", memory.now, memory.now + 1000)
+    assert not await memory.write(extend_lock, opened.floor_id, Owner("another", memory.now + 1000), memory.now)
     memory.now += 10_000
     await memory.open(joined, owner="another")
-    assert not await memory.write(extend_generation, opened.floor_id, OWNER, memory.now, memory.now + 1000)
+    assert not await memory.write(extend_lock, opened.floor_id, Owner(OWNER, memory.now + 1000), memory.now)
 
 
 async def test_recovery_fails_what_dead_processes_left(memory: Memory) -> None:
@@ -213,7 +216,7 @@ async def test_an_archived_session_takes_no_turns(memory: Memory) -> None:
 
 async def test_turns_need_a_session_and_a_branch_of_the_account(memory: Memory) -> None:
     joined = await memory.join()
-    nowhere = ("run_1", OWNER, "Hi", memory.now, memory.now + 1)
+    nowhere = ("run_1", Owner(OWNER, memory.now + 1), Content("Hi"), memory.now)
     assert await refusal(memory.write(open_floor, "nobody", "main", *nowhere)) == "session_not_found"
     assert await refusal(memory.write(open_floor, joined.session_id, "alt", *nowhere)) == "branch_not_found"
     memory.account = "somebody else"

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from agentui.api.proxy.answer import ProxyAnswer
+from agentui.chats.parts import Content
 from agentui.errors import AgentUIError, BadRequest, StoreFailed, StoreFull
 from agentui.http.state import State
 from agentui.jsonio import Json
@@ -60,7 +61,7 @@ class _InChat:
 
     async def keep(self, run: Run, saved: Saved | None) -> None:
         text, tokens_in, tokens_out = answer_of(run)
-        await self._turn.commit(text, tokens_in, tokens_out, saved)
+        await self._turn.commit(Content(text), tokens_in, tokens_out, saved)
 
     async def drop(self, error: Json, *, cancelled: bool) -> None:
         await self._turn.fail(error, cancelled=cancelled)
@@ -133,7 +134,7 @@ async def _keeping(state: State, run: Run, claim: Claim | None) -> Keeping | Non
         return None
     turns = state.turns
     if session is not None and operation == "chat":
-        turn = await turns.begin(session, branch, run.id, _user_text(run), run.plan.variables, claim)
+        turn = await turns.begin(session, branch, run.id, _user_content(run), run.plan.variables, claim)
         run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor.floor_id
         return _InChat(turn)
     if session is not None:
@@ -190,12 +191,13 @@ def _answer_out(run: Run) -> Mapping[str, Json]:
     return out
 
 
-def _user_text(run: Run) -> str | None:
+def _user_content(run: Run) -> Content | None:
     """The user's last words. A conversation that we cannot read may still be one that its own vendor can."""
     try:
-        return run.incoming.chat.last_user or None
+        text = run.incoming.chat.last_user
     except BadRequest:
         return None
+    return Content(text) if text else None
 
 
 async def _uncancelled(work: Coroutine[Any, Any, None]) -> None:

@@ -1,6 +1,8 @@
 """Sessions over HTTP."""
 
+from agentui.chats.parts import Content
 from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.turns.locks import Owner
 from agentui.turns.transactions import commit_floor, open_floor
 from tests.api.chats.conftest import Reader
 
@@ -15,7 +17,9 @@ async def generating(reader: Reader, session_id: str) -> str:
     """A floor that a turn generates right now."""
     now = 2_000_000_000_000
     store, owner = reader.server.state.store, reader.server.state.owner
-    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "run_1", owner, "Hi", now, now + 10**9)
+    opened = await store.write(
+        open_floor, DEFAULT_ACCOUNT, session_id, "main", "run_1", Owner(owner, now + 10**9), Content("Hi"), now
+    )
     return opened.floor_id
 
 
@@ -162,8 +166,8 @@ async def test_a_floor_of_the_timeline_has_its_pages_and_messages(reader: Reader
     session_id = await reader.session_id()
     now = 2_000_000_000_000
     store, owner = reader.server.state.store, reader.server.state.owner
-    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", owner, "Hi", now, now + 1)
-    await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, "Hello.", 1, 2, now)
+    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", Owner(owner, now + 1), Content("Hi"), now)
+    await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, Content("Hello."), 1, 2, now)
     (floor,) = (await reader.get(f"/sessions/{session_id}/timeline")).body["data"]["floors"]
     assert [(page["page_no"], page["page_kind"], page["is_active"]) for page in floor["pages"]] == [
         (0, "input", True),

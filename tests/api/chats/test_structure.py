@@ -3,8 +3,10 @@
 import pytest
 from sqlalchemy import Connection, delete
 
+from agentui.chats.parts import Content
 from agentui.jsonio import Json
 from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots
+from agentui.turns.locks import Owner
 from agentui.turns.transactions import commit_floor, open_floor
 from agentui.variables.snapshots import save_branch_snapshot
 from tests.api.chats.conftest import Reader
@@ -21,8 +23,8 @@ async def content(reader: Reader, state: str) -> tuple[str, str, str]:
         message = await reader.make("/messages", page_id=page["id"], seq=0, role="assistant", content="Hi")
         return floor_id, page["id"], message["id"]
     store = reader.server.state.store
-    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", "me", "Hi", 1, 2)
-    done = await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, "Hello.", 1, 2, 1)
+    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", Owner("me", 2), Content("Hi"), 1)
+    done = await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, Content("Hello."), 1, 2, 1)
     await store.write(save_branch_snapshot, DEFAULT_ACCOUNT, opened.floor_id, 1)
     result = (await reader.get(f"/floors/{opened.floor_id}/result")).body["data"]
     return opened.floor_id, done.output_page_id, result["assistant_message_id"]

@@ -1,0 +1,173 @@
+"""All parts of a stored message: what they look like as JSON, and where their media stand.
+
+    {"type": "text", "text"}            {"type": "thinking", "text", "signature", "redacted", "signed_by"}
+    {"type": "refusal", "text"}         {"type": "tool_call", "id", "name", "arguments", "signature", "signed_by"}
+    {"type": "image" | "document" | "audio" | "video", "media_type", "filename", "detail", "url" | "file_id" | "blob", "size"}
+    {"type": "tool_result", "call_id", "name", "content": [parts], "is_error", "value"}
+    {"type": "opaque", "vendor", "label", "raw"}
+
+Members that say nothing are left out. A message of one text has no such list: its content is all there is. Data of media stand
+in the table ``blobs`` under their SHA-256, so that an image is kept once however often it is sent.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from typing import Any, get_args
+
+from sqlalchemy import Connection, delete, exists, select
+
+from agentui.chat.messages import Media, MediaKind, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
+from agentui.jsonio import Json, dumps_text, loads
+from agentui.store.prepared import INSERT, Prepared, named
+from agentui.store.tables import blobs, message_blobs
+
+_CLASSES: Mapping[str, type[Any]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "refusal": Refusal,
+    "tool_call": ToolCall,
+    "tool_result": ToolResult,
+    "opaque": Opaque,
+    **dict.fromkeys(get_args(MediaKind), Media),
+}
+_NAMES: Mapping[type[Any], str] = {kind: name for name, kind in _CLASSES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a message holds, as it is written: its text, and its parts where the text is not all. ``blobs`` are the media's data
+    by their hash."""
+
+    text: str
+    parts_json: str | None = None
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def content_of(text: str, parts: Sequence[Part], redact: Callable[[str], str] = str) -> Content:
+    """The content of a message with this text and these parts; ``redact`` takes secrets out of what is written. Media are
+    decoded and hashed, which takes some 5 ms for a megabyte: call it in a thread where there may be much of that."""
+    if not parts or (len(parts) == 1 and isinstance(parts[0], Text)):
+        return Content(text)
+    data: dict[str, bytes] = {}
+    return Content(text, redact(dumps_text([_written(part, data) for part in parts])), data)
+
+
+def has_media(parts: Sequence[Part]) -> bool:
+    """Whether some part brings data along."""
+    return any(
+        (isinstance(part, Media) and part.data is not None) or (isinstance(part, ToolResult) and has_media(part.content))
+        for part in parts
+    )
+
+
+def shown_parts(parts_json: str | None) -> list[Json] | None:
+    """The parts as the API shows them; None where the content is all there is."""
+    parts: list[Json] | None = None if parts_json is None else loads(parts_json)
+    return parts
+
+
+def read_parts(db: Connection, account: str, text: str, parts_json: str | None) -> tuple[Part, ...]:
+    """The parts of a stored message as they came, media with their data."""
+    if parts_json is None:
+        return (Text(text),)
+    written = loads(parts_json)
+    hashes = {part["blob"] for part in _every(written) if "blob" in part}
+    query = select(blobs.c.hash, blobs.c.data).where(blobs.c.account_id == account, blobs.c.hash.in_(hashes))
+    data = {row.hash: bytes(row.data) for row in db.execute(query)} if hashes else {}
+    return tuple(_read(part, data) for part in written)
+
+
+def find_blob(db: Connection, account: str, hash: str) -> bytes | None:
+    """The data of this hash, None where there are none."""
+    data = db.execute(select(blobs.c.data).where(blobs.c.account_id == account, blobs.c.hash == hash)).scalar_one_or_none()
+    return None if data is None else bytes(data)
+
+
+def keep_blobs(db: Connection, account: str, message_id: str, data: Mapping[str, bytes], now: int) -> None:
+    """Write a message's media, each content once. A blob that is there already is marked as used, which keeps it from being
+    tidied away in the same moment."""
+    for hash, content in sorted(data.items()):
+        _KEEP.run(db, {"account_id": account, "hash": hash, "data": content, "used_at": now})
+        _NEED.run(db, {"message_id": message_id, "hash": hash, "account_id": account})
+
+
+_KEEP = Prepared(
+    {
+        engine: (made := insert(blobs).values(named(blobs, "account_id", "hash", "data", "used_at"))).on_conflict_do_update(
+            index_elements=["account_id", "hash"], set_={"used_at": made.excluded.used_at}
+        )
+        for engine, insert in INSERT.items()
+    }
+)
+_NEED = Prepared(
+    {
+        engine: insert(message_blobs).values(named(message_blobs, "message_id", "hash", "account_id")).on_conflict_do_nothing()
+        for engine, insert in INSERT.items()
+    }
+)
+
+
+def tidy_blobs(db: Connection, now: int, age: int) -> int:
+    """Remove the blobs that no message needs and that none was given for ``age`` milliseconds; returns how many. Looks at every
+    account."""
+    needed = select(message_blobs.c.hash).where(
+        message_blobs.c.account_id == blobs.c.account_id, message_blobs.c.hash == blobs.c.hash
+    )
+    return db.execute(delete(blobs).where(blobs.c.used_at < now - age, ~exists(needed))).rowcount
+
+
+def _written(part: Part, data: dict[str, bytes]) -> dict[str, Json]:
+    """A part as JSON; what it brings along goes into ``data``."""
+    name = part.kind if isinstance(part, Media) else _NAMES[type(part)]
+    written: dict[str, Json] = {"type": name}
+    for each in fields(part):
+        value = getattr(part, each.name)
+        if value is None or value is False or each.name == "kind":
+            continue
+        if each.name == "content":
+            value = [_written(inner, data) for inner in value]
+        if each.name == "data" and isinstance(part, Media):
+            content, is_base64 = _decoded(value)
+            hash = sha256(content).hexdigest()
+            data[hash] = content
+            written |= {"blob": hash, "size": len(content)} if is_base64 else {"blob": hash, "size": len(content), "as": "text"}
+            continue
+        written[each.name] = value
+    return written
+
+
+def _decoded(text: str) -> tuple[bytes, bool]:
+    """The bytes behind standard base64; the text itself where encoding them again would not give it back."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return text.encode("utf-8", "surrogatepass"), False
+    if base64.b64encode(content).decode() != text:
+        return text.encode(), False
+    return content, True
+
+
+def _read(written: Mapping[str, Json], data: Mapping[str, bytes]) -> Any:
+    """The part that was written so. One whose data is gone has empty data."""
+    kind = _CLASSES[written["type"]]
+    known = {each.name for each in fields(kind)}
+    values = {name: value for name, value in written.items() if name in known}
+    if kind is Media:
+        values["kind"] = written["type"]
+        if "blob" in written:
+            content = data.get(written["blob"], b"")
+            is_text = written.get("as") == "text"
+            values["data"] = content.decode("utf-8", "surrogatepass") if is_text else base64.b64encode(content).decode()
+    if kind is ToolResult:
+        values["content"] = tuple(_read(part, data) for part in written.get("content", ()))
+    # Left out because they say nothing; their classes have no default for them.
+    unsaid: dict[str, Json] = {name: None for name in ("call_id", "id", "raw") if name in known}
+    return kind(**{**unsaid, **values})
+
+
+def _every(written: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    """The parts, and those inside tools' results."""
+    return [inner for part in written for inner in (part, *part.get("content", ()))]

@@ -1,0 +1,191 @@
+"""Turns that ended without a word: those of processes that died, and those whose failure the store could not take."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from agentui.errors import AgentUIError
+from agentui.ids import SystemClock
+from agentui.jobs.queue import release
+from agentui.jsonio import Json
+from agentui.store.base import Store
+from agentui.store.process_lock import GRACE_SECONDS, free_locks
+from agentui.store.tables import DEFAULT_ACCOUNT, generations
+from agentui.turns.locks import BranchQueue, is_alone
+from agentui.turns.transactions import LOST, OpenedFloor, fail_floor
+
+LOOK_SECONDS = 0.25
+"""Processes that were seen alive are not looked at again for so long."""
+RETRY_SECONDS = 1.0
+"""Before a failure that the store could not take is tried again."""
+
+log = logging.getLogger("agentui.turns")
+
+
+class Recovery:
+    """Lets the turns of dead processes fail, so that their branches and keys are free.
+
+    That a process is dead is known in three ways: its locks have run out; nobody holds the lock that ends with it
+    (store/process_lock.py), which frees its branches half a second after a kill; or its supervisor says so (``bury``).
+    Where this process is alone the dead are found when the store opens.
+    """
+
+    def __init__(self, store: Store, owner: str, *, is_alone: bool) -> None:
+        self._store = store
+        self._owner = owner
+        self._is_alone = is_alone
+        self._looking: asyncio.Task[bool] | None = None
+        self._seen_alive = -LOOK_SECONDS
+        store.at_open(_recover_now, owner)
+
+    async def bury_dead(self) -> bool:
+        """Look at the processes that hold a branch right now; True when some were dead, and what they held is free. Raises the
+        store's errors. Several callers share one look."""
+        if self._is_alone or asyncio.get_running_loop().time() < self._seen_alive + LOOK_SECONDS:
+            return False
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.get_running_loop().create_task(self._look(), name="looking for dead processes")
+        return await asyncio.shield(self._looking)
+
+    async def bury(self, owner: str) -> None:
+        """Let the turns of a process fail that is dead, and give back its jobs. Raises the store's errors."""
+        count = await self._store.write(_bury, owner, SystemClock().now_ms())
+        if count:
+            log.warning("Process %s died with %d turns under way; they have failed, and their branches are free.", owner, count)
+
+    async def sweep(self, _: Json = None) -> None:
+        """A periodic job: bury the dead, and let the turns fail whose locks have run out. Raises the store's errors."""
+        await self.bury_dead()
+        await self._store.write(_recover_now, self._owner)
+
+    async def close(self) -> None:
+        """Look no longer."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
+
+    async def _look(self) -> bool:
+        suspects = await self._store.read(_silent_owners, self._owner)
+        if suspects:
+            await asyncio.sleep(GRACE_SECONDS)
+            suspects &= await self._store.read(_silent_owners, self._owner)
+        for owner in suspects:
+            await self.bury(owner)
+        if not suspects:
+            self._seen_alive = asyncio.get_running_loop().time()
+        return bool(suspects)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlace:
+    """Where a turn happens."""
+
+    session_id: str
+    branch_id: str
+    floor: OpenedFloor
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTurn:
+    """A turn that failed: its place, and why."""
+
+    place: TurnPlace
+    error: Mapping[str, Json]
+    is_cancelled: bool
+
+
+class FailedTurns:
+    """Records turns that failed; a failure that the store cannot take now is kept here and tried again. (It cannot be a job:
+    the store could not take that either.) After ``close`` the next start finds what is left."""
+
+    def __init__(self, store: Store, queue: BranchQueue) -> None:
+        self._store = store
+        self._queue = queue
+        self._unrecorded: dict[str, FailedTurn] = {}
+        self._retrying: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    @property
+    def unrecorded(self) -> tuple[FailedTurn, ...]:
+        """Those that the store does not know of yet."""
+        return tuple(self._unrecorded.values())
+
+    async def record(self, failed: FailedTurn, *, at_once: bool = True) -> None:
+        """Record a turn that failed: now, or as soon as the store can."""
+        if self._is_closed:
+            return
+        if at_once:
+            try:
+                await self._store.write(fail_all, (failed,), SystemClock().now_ms())
+            except AgentUIError as error:
+                log.warning("A failed turn is recorded later: %s", error.message)
+            else:
+                self._queue.freed(failed.place.session_id, failed.place.branch_id)
+                return
+        self._unrecorded[failed.place.floor.floor_id] = failed
+        if self._retrying is None or self._retrying.done():
+            self._retrying = asyncio.get_running_loop().create_task(self._record_until_done(), name="recording failed turns")
+
+    def were_recorded(self, every: Iterable[FailedTurn]) -> None:
+        """Somebody's transaction has recorded these (``fail_all``)."""
+        for failed in every:
+            self._unrecorded.pop(failed.place.floor.floor_id, None)
+            self._queue.freed(failed.place.session_id, failed.place.branch_id)
+
+    async def close(self) -> None:
+        """Try no longer."""
+        self._is_closed = True
+        if self._retrying is not None:
+            self._retrying.cancel()
+            await asyncio.gather(self._retrying, return_exceptions=True)
+
+    async def _record_until_done(self) -> None:
+        while every := self.unrecorded:
+            try:
+                await self._store.write(fail_all, every, SystemClock().now_ms())
+            except AgentUIError:
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                self.were_recorded(every)
+
+
+def fail_all(db: Connection, every: Sequence[FailedTurn], now: int) -> None:
+    """Record turns that failed. One whose floor is gone or over is no longer of interest."""
+    for failed in every:
+        fail_floor(db, DEFAULT_ACCOUNT, failed.place.floor.floor_id, dict(failed.error), now, cancelled=failed.is_cancelled)
+
+
+def recover(db: Connection, owner: str, now: int) -> int:
+    """Let floors fail whose locks ran out, and where ``owner`` is alone those of any other process; returns how many. Looks at
+    every account."""
+    query = select(generations)
+    if not is_alone(db):
+        query = query.where(generations.c.expires_at <= now)
+    dead = db.execute(query.where(generations.c.owner != owner).with_for_update(skip_locked=True)).all()
+    for row in dead:
+        fail_floor(db, row.account_id, row.floor_id, LOST, now)
+    return len(dead)
+
+
+def _recover_now(db: Connection, owner: str) -> int:
+    return recover(db, owner, SystemClock().now_ms())
+
+
+def _silent_owners(db: Connection, owner: str) -> set[str]:
+    """The other processes that hold a branch, and not the lock that says that they live."""
+    query = select(generations.c.owner, generations.c.lock_key).distinct()
+    held = db.execute(query.where(generations.c.owner != owner, generations.c.lock_key.is_not(None))).all()
+    free = free_locks(db, {row.lock_key for row in held})
+    return {row.owner for row in held if row.lock_key in free}
+
+
+def _bury(db: Connection, owner: str, now: int) -> int:
+    """Let all floors of a dead process fail and give back its jobs; returns how many floors. Looks at every account."""
+    floor_ids = db.execute(select(generations.c.account_id, generations.c.floor_id).where(generations.c.owner == owner)).all()
+    for account, floor_id in sorted((str(row[0]), str(row[1])) for row in floor_ids):
+        fail_floor(db, account, floor_id, LOST, now)
+    release(db, owner)
+    return len(floor_ids)
