@@ -17,8 +17,6 @@ from agentui.store.tables import DEFAULT_ACCOUNT, generations
 from agentui.turns.locks import BranchQueue, is_alone
 from agentui.turns.transactions import LOST, OpenedFloor, fail_floor
 
-LOOK_SECONDS = 0.25
-"""Processes that were seen alive are not looked at again for so long."""
 RETRY_SECONDS = 1.0
 """Before a failure that the store could not take is tried again."""
 
@@ -38,13 +36,12 @@ class Recovery:
         self._owner = owner
         self._is_alone = is_alone
         self._looking: asyncio.Task[bool] | None = None
-        self._seen_alive = -LOOK_SECONDS
         store.at_open(_recover_now, owner)
 
     async def bury_dead(self) -> bool:
         """Look at the processes that hold a branch right now; True when some were dead, and what they held is free. Raises the
         store's errors. Several callers share one look."""
-        if self._is_alone or asyncio.get_running_loop().time() < self._seen_alive + LOOK_SECONDS:
+        if self._is_alone:
             return False
         if self._looking is None or self._looking.done():
             self._looking = asyncio.get_running_loop().create_task(self._look(), name="looking for dead processes")
@@ -74,8 +71,6 @@ class Recovery:
             suspects &= await self._store.read(_silent_owners, self._owner)
         for owner in suspects:
             await self.bury(owner)
-        if not suspects:
-            self._seen_alive = asyncio.get_running_loop().time()
         return bool(suspects)
 
 

@@ -1,0 +1,136 @@
+"""Branches of processes that died on a shared PostgreSQL: free within a second, and never taken from one that lives."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import asyncpg
+import pytest
+from sqlalchemy import Connection
+
+from agentui.chats.parts import Content
+from agentui.errors import ApiError
+from agentui.jobs.queue import Job, add, take
+from agentui.jobs.runner import JobRunner
+from agentui.jsonio import dumps
+from agentui.store import process_lock
+from agentui.store.postgres import PostgresStore
+from agentui.turns.service import TurnService
+from tests.api.callers import Caller
+from tests.store.conftest import database, postgres  # noqa: F401  # fixtures
+from tests.turns.house import Memory, chain, target
+from tests.turns.test_kill import FIND, Home
+from tests.upstreams.server import Mock
+
+LONG = 600.0
+"""Seconds of a lease that nobody waits for."""
+
+
+@asynccontextmanager
+async def process_on(url: str, name: str) -> AsyncIterator[tuple[TurnService, PostgresStore]]:
+    """What a server process has of the memory, under this name."""
+    store = PostgresStore(url, pool_size=2)
+    turns = TurnService(store, JobRunner(store, name), name, queue_seconds=0, is_alone=False, lease_seconds=LONG)
+    try:
+        yield turns, store
+    finally:
+        await turns.close()
+        await store.close()
+
+
+def take_index(db: Connection, owner: str) -> Job | None:
+    return take(db, owner, ["index"], 2, 10**15)
+
+
+@pytest.fixture(autouse=True)
+def old_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' server has just started, which would make every lock count as held."""
+    monkeypatch.setattr(process_lock, "RESTART_SECONDS", 0)
+
+
+async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_second(database: str) -> None:  # noqa: F811
+    async with process_on(database, "one") as (dead, gone), process_on(database, "two") as (turns, _):
+        lost = await dead.begin("s", None, "run_1", Content("Hi"))
+        await gone._process_lock.release()
+        began = time.monotonic()
+        turn = await turns.begin("s", None, "run_2", Content("Hi"))
+        assert time.monotonic() - began < 5  # half a second, on a machine that does nothing else
+        await turn.commit(Content("Hello."), 1, 1)
+        with pytest.raises(ApiError) as refused:
+            await lost.commit(Content("Too late."), 1, 1)
+        assert refused.value.code == "commit_conflict"
+
+
+async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keeps_its_turns(database: str) -> None:  # noqa: F811
+    async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
+        turn = await owner.begin("s", None, "run_1", Content("Hi"))
+        admin = await asyncpg.connect(database)
+        query = (
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+        )
+        cut = 0
+        for _ in range(3):
+            cut += len(await admin.fetch(query))
+            with pytest.raises(ApiError) as refused:
+                await turns.begin("s", None, "run_2", Content("Hi"))
+            assert refused.value.code == "generation_conflict"
+        await admin.close()
+        assert cut >= 1 and store.lock_key is not None
+        await turn.commit(Content("Hello."), 1, 1)
+
+
+async def test_a_server_that_has_just_started_says_of_nobody_that_he_is_dead(
+    database: str,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(process_lock, "RESTART_SECONDS", 10**6)
+    async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
+        turn = await owner.begin("s", None, "run_1", Content("Hi"))
+        await store._process_lock.release()
+        with pytest.raises(ApiError):
+            await turns.begin("s", None, "run_2", Content("Hi"))
+        await turn.commit(Content("Hello."), 1, 1)
+
+
+async def test_the_word_of_a_supervisor_frees_branches_and_jobs_at_once(database: str) -> None:  # noqa: F811
+    async with process_on(database, "one") as (dead, store), process_on(database, "two") as (turns, other):
+        await dead.begin("s", None, "run_1", Content("Hi"))
+        await store.write(add, "index", None, 1)
+        assert await store.write(take_index, "one") and await other.write(take_index, "two") is None
+        await turns.recovery.bury("one")
+        await (await turns.begin("s", None, "run_2", Content("Hi"))).commit(Content("Hello."), 1, 1)
+        assert await other.write(take_index, "two") is not None
+
+
+@pytest.mark.timeout(300)
+async def test_after_a_kill_the_next_turn_of_the_branch_is_answered_and_no_turn_is_lost(
+    tmp_path: Path,
+    mock: Mock,
+    database: str,  # noqa: F811
+) -> None:
+    (tmp_path / "pipelines").mkdir()
+    (tmp_path / "pipelines" / "find.json").write_bytes(dumps(chain(FIND, target("caller", mock.origin))))
+    home = Home(tmp_path, {"AGENTUI_DATABASE_URL": database})  # with the lease that everybody has
+    headers = {"x-agentui-session": "s"}
+    async with home.serving() as (process, doomed), home.serving() as (_, origin), aiohttp.ClientSession() as http:
+        first = await Caller("openai", doomed, prefix="/p/find", headers=headers).ask("One")
+        other = Caller("openai", origin, prefix="/p/find", headers=headers)
+        assert (await other.ask("Two")).status == 200
+        cut = asyncio.ensure_future(
+            Caller("openai", doomed, prefix="/p/find", headers=headers).ask("Three", "hang", stream=True)
+        )
+        await mock.was_asked(3)
+        assert (await other.ask("Not yet")).status == 409
+        process.send_signal(signal.SIGKILL)
+        await asyncio.gather(cut, return_exceptions=True)
+        began = time.monotonic()
+        next = await other.ask("Four")
+        assert next.status == 200, next.body
+        assert time.monotonic() - began < 10  # a second, on a machine that does nothing else, and not the lease of 30
+        memory, session = Memory(origin, http), first.headers["x-agentui-session"]
+        assert await memory.states(session) == ["committed", "committed", "failed", "committed"]
+        assert await memory.seen(session) == {"gold": 3}
