@@ -57,7 +57,7 @@ PAGES = {
 }
 WRITTEN_FOR = "http://127.0.0.1:7860"
 
-CODE_CALLS = frozenset({"Problem", "problem", "warning", "add", "_add", "_refuse"})
+CODE_CALLS = frozenset({"Problem", "problem", "_problem", "warning", "add", "_refuse"})
 CODE = re.compile(r"[a-z]+\.[a-z_]+")
 
 

@@ -86,7 +86,7 @@ class _Compiler:
             stores=build.stores,
         )
 
-    def _report(
+    def _problem(
         self, code: str, message: str, node: str | None = None, severity: Literal["error", "warning"] = "error"
     ) -> None:
         self.problems.append(Problem(code, message, severity, node=node))
@@ -94,7 +94,7 @@ class _Compiler:
     def _check_ids(self) -> None:
         for node in self.spec.nodes:
             if node.id in self.specs:
-                self._report("node.duplicate_id", f"Two nodes have the id {node.id!r}; rename one.", node.id)
+                self._problem("node.duplicate_id", f"Two nodes have the id {node.id!r}; rename one.", node.id)
             self.specs[node.id] = node
         self.graph.add_nodes_from(self.specs)
 
@@ -104,23 +104,23 @@ class _Compiler:
             missing = [name for name in (edge.source, edge.target) if name not in self.specs]
             if missing:
                 text = f"The edge {edge.source} -> {edge.target} leads to no node: there is no {missing[0]!r}."
-                self._report("edge.unknown_node", text)
+                self._problem("edge.unknown_node", text)
                 continue
             kind = self.specs[edge.source].type
             if kind in self.catalog and edge.from_port not in self.catalog[kind].ports:
                 text = f"{kind} has no port {edge.from_port!r}; it has {', '.join(self.catalog[kind].ports)}."
-                self._report("edge.unknown_port", text, edge.source)
+                self._problem("edge.unknown_port", text, edge.source)
             self.graph.add_edge(edge.source, edge.target)
         if not nx.is_directed_acyclic_graph(self.graph):
             cycle = [source for source, _ in nx.find_cycle(self.graph)]
             path = " -> ".join([*cycle, cycle[0]])
-            self._report("graph.cycle", f"The nodes wait for each other: {path}. Remove one edge.", cycle[0])
+            self._problem("graph.cycle", f"The nodes wait for each other: {path}. Remove one edge.", cycle[0])
 
     def _make_nodes(self) -> None:
         for node in self.spec.nodes:
             if node.type not in self.catalog:
                 text = f"There is no node type {node.type!r}; known are {', '.join(self.catalog.names())}."
-                self._report("node.unknown_type", text, node.id)
+                self._problem("node.unknown_type", text, node.id)
                 continue
             build = self.builds[node.id] = Build(node.id)
             instance = make_node(self.catalog[node.type], node.config, build)
@@ -137,32 +137,32 @@ class _Compiler:
             for other in sorted(read):
                 reads = f"Node {reader!r} reads OUT.{other}, but"
                 if other not in self.specs:
-                    self._report("read.unknown_node", f"{reads} there is no node {other!r}.", reader)
+                    self._problem("read.unknown_node", f"{reads} there is no node {other!r}.", reader)
                 elif other not in before:
                     text = f"{reads} {other!r} does not run before it. Connect them, or read another node."
-                    self._report("read.not_before", text, reader)
+                    self._problem("read.not_before", text, reader)
                 elif not self.specs[other].enabled:
-                    self._report("read.disabled", f"{reads} {other!r} is disabled: it will find nothing.", reader, "warning")
+                    self._problem("read.disabled", f"{reads} {other!r} is disabled: it will find nothing.", reader, "warning")
 
     def _answer(self) -> str | None:
         """The node that answers: the one named, else the only one that nothing follows. None is reported."""
         named = self.spec.answer
         if named is not None:
             if named not in self.specs:
-                self._report("answer.unknown", f"answer names {named!r}, but there is no such node.")
+                self._problem("answer.unknown", f"answer names {named!r}, but there is no such node.")
                 return None
             if not self.specs[named].enabled:
                 text = "This node answers, but it is disabled. Enable it, or let another node answer."
-                self._report("answer.disabled", text, named)
+                self._problem("answer.disabled", text, named)
             return named
         last = [name for name, node in self.specs.items() if not self.graph.succ[name] and node.enabled]
         if len(last) == 1:
             return last[0]
         if last:
             text = f"Which node answers? Nothing follows {', '.join(sorted(last))}: name one in answer."
-            self._report("answer.ambiguous", text)
+            self._problem("answer.ambiguous", text)
         elif nx.is_directed_acyclic_graph(self.graph):
-            self._report("answer.none", "The node that nothing follows is disabled: name an enabled one in answer.")
+            self._problem("answer.none", "The node that nothing follows is disabled: name an enabled one in answer.")
         return None
 
     def _enabled(self) -> list[tuple[str, Build]]:
