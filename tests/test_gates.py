@@ -10,6 +10,7 @@ import pytest
 
 from agentui.vendors.registry import VENDOR_TITLES
 from tests.conftest import skip
+from tests.house import circles, doors, draw, loose_files
 
 ROOT = Path(__file__).parent.parent
 VENDOR_BUILD = ROOT / "static" / "vendor" / "build"
@@ -64,6 +65,56 @@ def _may_name(path: Path, vendor: str) -> bool:
     """Whether the file is in the vendor's own folder, or on the list."""
     listed = any(vendor in names and path.is_relative_to(place) for place, names in MAY_NAME.items())
     return listed or path.is_relative_to(Path("vendors", vendor))
+
+
+DOORS = {
+    "aiohappyeyeballs": ("agentui.upstream.http",),
+    "alembic": ("agentui.store",),
+    "asyncpg": ("agentui.store",),
+    "cryptography": ("agentui.secrets",),
+    "httptools": ("agentui.upstream.http",),
+    "jinja2": ("agentui.templating.hadtavern",),
+    "networkx": ("agentui.pipeline",),
+    "opentelemetry": ("agentui.api.ops.tracing",),
+    "prometheus_client": ("agentui.api.ops.metrics",),
+    "pydantic_settings": ("agentui.settings",),
+    "sqlalchemy": ("agentui.chats", "agentui.jobs", "agentui.store", "agentui.turns", "agentui.variables"),
+    "structlog": ("agentui.logs",),
+    "uvloop": ("agentui.serving.process",),
+}
+"""The one room of each library that is not everybody's; SQLAlchemy's are those that hold transactions."""
+EVERYBODYS = {"aiohttp", "orjson", "pydantic", "typing_extensions", "yarl"}
+
+
+def test_no_file_lies_beside_the_folder_that_is_its_subject() -> None:
+    assert loose_files(draw(ROOT / "agentui")) == {}
+
+
+def test_a_library_has_one_door() -> None:
+    found = doors(draw(ROOT / "agentui"))
+    assert found.keys() == DOORS.keys() | EVERYBODYS
+    for library, rooms in DOORS.items():
+        others = {module for module in found[library] if not any(f"{module}.".startswith(f"{room}.") for room in rooms)}
+        assert not others, f"{library} belongs to {', '.join(rooms)}"
+
+
+def test_the_drawing_of_the_house_shows_circles_loose_files_and_doors(tmp_path: Path) -> None:
+    house = tmp_path / "house"
+    for name, text in {
+        "__init__.py": "",
+        "garden.py": "from house.room import table",
+        "room/__init__.py": "",
+        "room/table.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from house.room.chair import Chair",
+        "room/chair.py": "def sit():\n    from house.room.table import Table\n    import httptools.parser",
+        "lamp.py": "import json",
+        "room/light.py": "from house.lamp import shine",
+    }.items():
+        (house / name).parent.mkdir(exist_ok=True, parents=True)
+        (house / name).write_text(text)
+    drawn = draw(house)
+    assert circles(drawn) == [["house.room.chair", "house.room.table"]]
+    assert loose_files(drawn) == {"house.lamp": "house.room"}
+    assert doors(drawn) == {"httptools": {"house.room.chair"}}
 
 
 @pytest.mark.timeout(300)

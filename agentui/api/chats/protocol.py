@@ -10,12 +10,12 @@ from typing import Any, ParamSpec, TypeVar
 from aiohttp import web
 from pydantic import ValidationError
 
+from agentui.api.keys import STORE, TURNS
 from agentui.api.proxy.repeats import claim_for
 from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Listed, Paging
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.http.route import Route, answer, read_json
-from agentui.http.state import STATE
 from agentui.ids import SystemClock
 from agentui.jsonio import Json, loads
 from agentui.schemas.forms import Data, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
@@ -83,7 +83,7 @@ async def write(
         shown[:] = [show(result)]  # a transaction may be run again
         return _saved(shown[0])
 
-    saved, is_old = await request.app[STATE].turns.once(asked, keep, transaction, *args, **kwargs)
+    saved, is_old = await request.app[TURNS].once(asked, keep, transaction, *args, **kwargs)
     if not is_old:
         return shown[0]
     return web.Response(status=saved.status, body=saved.body(), headers={**saved.headers, REPLAYED: "true"})
@@ -102,7 +102,7 @@ BODY: web.RequestKey[bytes] = web.RequestKey("body", bytes)
 
 def store_of(request: web.Request) -> Store:
     """The memory."""
-    return request.app[STATE].store
+    return request.app[STORE]
 
 
 def account_of(request: web.Request) -> str:

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
+from agentui.api.keys import PIPELINES, SERVICES
 from agentui.api.proxy.incoming import caller_key
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
+from agentui.http.keys import SETTINGS
 from agentui.http.reading import same_secret, split_prefix
-from agentui.http.state import STATE, State
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodes.provider_call import ProviderCall
 from agentui.pipeline.nodes.target import KEY_HEADERS, join_url
 from agentui.upstream.call import UpstreamCall
+from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import ModelInfo, Vendor
 from agentui.vendors.detect import detect_vendor
@@ -47,17 +49,15 @@ def add_model_routes(app: web.Application) -> None:
 
 async def list_models(request: web.Request) -> web.Response:
     """List the pipelines as models, and the models of the active pipeline's provider (best effort)."""
-    state = request.app[STATE]
-    vendor = _caller_vendor(request, state)
-    return _json(vendor.models.render_list(await _models(request, state, vendor)))
+    vendor = _caller_vendor(request)
+    return _json(vendor.models.render_list(await _models(request, vendor)))
 
 
 async def get_model(request: web.Request) -> web.Response:
     """Describe one model of the list."""
-    state = request.app[STATE]
-    vendor = _caller_vendor(request, state)
+    vendor = _caller_vendor(request)
     wanted = request.match_info["model"].removeprefix("models/")
-    for model in await _models(request, state, vendor):
+    for model in await _models(request, vendor):
         if model.id.removeprefix("models/") == wanted:
             return _json(vendor.models.render_entry(model))
     raise NotFound(f"There is no model {wanted[:100]!r} here.", param="model")
@@ -71,41 +71,42 @@ def _lower_headers(request: web.Request) -> dict[str, str]:
     return {name.lower(): value for name, value in request.headers.items()}
 
 
-def _caller_vendor(request: web.Request, state: State) -> Vendor:
+def _caller_vendor(request: web.Request) -> Vendor:
     path, _ = split_prefix(request.path)
     name = detect_vendor(path, _lower_headers(request), dict(request.query))
     if name is None:
         # Decoded, the name of the pipeline may hold slashes.
         raise NotFound(f"There is nothing at {request.method} {request.path[:200]}.")
-    return state.services.vendors[name]
+    return request.app[SERVICES].vendors[name]
 
 
-async def _models(request: web.Request, state: State, vendor: Vendor) -> list[ModelInfo]:
+async def _models(request: web.Request, vendor: Vendor) -> list[ModelInfo]:
     own = [
         ModelInfo(f"pipeline/{entry.id}", entry.name or entry.id)
-        for entry in state.pipelines.entries()
+        for entry in request.app[PIPELINES].entries()
         if entry.good is not None
     ]
-    return own + await _provider_models(request, state, vendor.name)
+    return own + await _provider_models(request, vendor.name)
 
 
-async def _provider_models(request: web.Request, state: State, caller: VendorName) -> list[ModelInfo]:
+async def _provider_models(request: web.Request, caller: VendorName) -> list[ModelInfo]:
     """What the pipeline's provider lists; nothing when it has no list, is slow or refuses."""
+    pipelines = request.app[PIPELINES]
     try:
-        plan = state.pipelines.plan(request.match_info.get("pipeline") or state.pipelines.active)
+        plan = pipelines.plan(request.match_info.get("pipeline") or pipelines.active)
     except AgentUIError:
         return []
     node = plan.nodes[plan.answer].node
     if not isinstance(node, ProviderCall) or "[[" in node.params.base_url or "{{" in node.params.base_url:
         return []
     name = caller if node.params.provider == "caller" else node.params.provider
-    return await _cached_list(request, state, state.services.vendors[name], node)
+    return await _cached_list(request, request.app[SERVICES].vendors[name], node)
 
 
-async def _cached_list(request: web.Request, state: State, vendor: Vendor, node: ProviderCall) -> list[ModelInfo]:
-    key = "" if _has_own_key(node) else _key(request, state)
+async def _cached_list(request: web.Request, vendor: Vendor, node: ProviderCall) -> list[ModelInfo]:
+    key = "" if _has_own_key(node) else _key(request)
     try:
-        base = state.services.upstream.resolve(node.params.base_url or vendor.default_base_url)
+        base = request.app[SERVICES].upstream.resolve(node.params.base_url or vendor.default_base_url)
         url = join_url(base, vendor.models.endpoint())
     except AgentUIError:
         return []
@@ -115,7 +116,7 @@ async def _cached_list(request: web.Request, state: State, vendor: Vendor, node:
     now = time.monotonic()
     if cached is not None and now < cached[0]:
         return cached[1]
-    models = await _fetch(state, vendor, url, key)
+    models = await _fetch(request.app[SERVICES].upstream, vendor, url, key)
     if len(cache) >= MAX_CACHED:
         cache.clear()
     lasts = CACHE_SECONDS if models else FAILURE_SECONDS
@@ -128,19 +129,19 @@ def _has_own_key(node: ProviderCall) -> bool:
     return any(name.lower() in KEY_HEADERS and "incoming." not in value for name, value in node.params.headers.items())
 
 
-def _key(request: web.Request, state: State) -> str:
+def _key(request: web.Request) -> str:
     """The caller's key, unless it is this server's own token."""
     key = caller_key(_lower_headers(request), dict(request.query))
-    token = state.settings.own_token
+    token = request.app[SETTINGS].own_token
     return "" if token is not None and same_secret(key, token) else key
 
 
-async def _fetch(state: State, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:
+async def _fetch(upstream: Upstream, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:
     headers = {**vendor.version_headers(None), **(vendor.auth_headers(key) if key else {})}
     call = UpstreamCall("GET", url, headers, None, LIST_TIMEOUTS, time.monotonic() + 5, retries=False)
     try:
         async with asyncio.timeout(5):
-            reply = await state.services.upstream.send(call)
+            reply = await upstream.send(call)
         return vendor.models.parse_list(loads(reply.body)) if reply.status == 200 else []
     except (AgentUIError, InvalidJson, TimeoutError):
         # A provider's list is a courtesy: without it the pipelines are still listed.

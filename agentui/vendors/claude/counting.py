@@ -5,7 +5,7 @@ from dataclasses import replace
 from agentui.chat.request import ChatRequest, Params, WireRequest
 from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
-from agentui.vendors.claude import body
+from agentui.vendors.claude.body import render_request as render_chat
 
 _ENDPOINT = "/v1/messages/count_tokens"
 _NOT_COUNTED = frozenset(
@@ -34,9 +34,9 @@ def endpoint(model: str) -> str:
 def render_request(chat: ChatRequest) -> WireRequest:
     """The token count of a chat: the caller's own body when it asked for a count, else the chat's without its limits."""
     if chat.vendor == "claude" and chat.wire.operation == "count_tokens":
-        return body.render_request(chat)
+        return render_chat(chat)
     # Nothing is generated, so whatever only steers generation is not lost but beside the point.
-    wire = body.render_request(replace(chat, params=Params(), stream=False))
+    wire = render_chat(replace(chat, params=Params(), stream=False))
     kept = {key: value for key, value in wire.body.items() if key not in _NOT_COUNTED}
     return replace(wire, operation="count_tokens", path=_ENDPOINT, stream=False, body=kept)
 

@@ -1,8 +1,10 @@
 """What OpenAI's two APIs have in common: the key, the shape of an error, the list of models, embeddings, streams kept alive."""
 
+import agentui.vendors.openai.embeddings as openai_embeddings
+import agentui.vendors.openai.models as openai_models
 from agentui.chat.request import WireRequest
 from agentui.vendors.base import Embeddings, Models, StreamFormat, TraceNames
-from agentui.vendors.openai import embeddings, errors, models
+from agentui.vendors.openai.errors import render_error
 from agentui.vendors.sse import encode_comment
 
 
@@ -12,10 +14,10 @@ class OpenAIPlatform:
     default_base_url = "https://api.openai.com"
     trace_names = TraceNames("openai")
 
-    models: Models = models
-    embeddings: Embeddings | None = embeddings
+    models: Models = openai_models
+    embeddings: Embeddings | None = openai_embeddings
 
-    render_error = staticmethod(errors.render_error)
+    render_error = staticmethod(render_error)
 
     def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
         """As it was written: the body asks for a stream."""

@@ -3,7 +3,7 @@
 from agentui.chat.request import ChatRequest, WireRequest
 from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
-from agentui.vendors.openai_responses import render
+from agentui.vendors.openai_responses.render import render_request as render_chat
 from agentui.vendors.openai_responses.sealed import VENDOR
 
 _ENDPOINT = "/v1/responses/input_tokens"
@@ -20,7 +20,7 @@ def endpoint(model: str) -> str:
 
 def render_request(chat: ChatRequest) -> WireRequest:
     """The same prompt for ``/v1/responses/input_tokens``, which takes fewer fields than the API itself."""
-    wire = render.render_request(chat)
+    wire = render_chat(chat)
     body = wire.body
     if chat.vendor != VENDOR or chat.wire.operation != "count_tokens":
         body = {key: value for key, value in body.items() if key in _COUNTED}
