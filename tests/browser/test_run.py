@@ -169,24 +169,27 @@ async def test_rows_are_walked_by_the_keyboard(runs: Open) -> None:
     assert await page.state("tab.selection.nodes") == ["n2"]
 
 
-@pytest.mark.parametrize("dialect", ["claude", "gemini"])
-@pytest.mark.parametrize("stream", [True, False])
-async def test_the_chat_speaks_other_dialects(runs: Open, dialect: str, stream: bool) -> None:
+async def test_the_chat_speaks_other_dialects(runs: Open) -> None:
     page = await runs()
     await page.open_chat()
-    await page.choose(speaks_like=dialect, system_prompt="Be a pirate.", temperature="0.3")
-    if not stream:
-        await page.page.get_by_role("button", name="Settings").click()
-        await page.page.get_by_label("Show the answer while it comes").uncheck()
-        await page.page.get_by_role("button", name="Settings").click()
-    await page.say("Ahoy")
-    await expect(page.answer()).to_contain_text("You said: Ahoy")
-    [run] = await page.runs()
-    assert (run["vendor"], run["stream"]) == (dialect, stream)
-    async with ClientSession() as session, session.get(f"{page.server.origin}/api/runs/{run['id']}/request") as response:
-        asked = json.dumps((await response.json())["body"])
-    assert "Be a pirate." in asked
-    assert "0.3" in asked
+    await page.choose(system_prompt="Be a pirate.", temperature="0.3")
+    ways = [(dialect, stream) for stream in (True, False) for dialect in ("claude", "gemini")]
+    for number, (dialect, stream) in enumerate(ways):
+        await page.choose(speaks_like=dialect)
+        if not stream:
+            await page.page.get_by_role("button", name="Settings").click()
+            await page.page.get_by_label("Show the answer while it comes").uncheck()
+            await page.page.get_by_role("button", name="Settings").click()
+        await page.say(f"Ahoy {number}")
+        await expect(page.answer()).to_contain_text(f"You said: Ahoy {number}")
+        await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
+        run = (await page.runs())[0]
+        assert (run["vendor"], run["stream"]) == (dialect, stream)
+        async with ClientSession() as session, session.get(f"{page.server.origin}/api/runs/{run['id']}/request") as response:
+            asked = json.dumps((await response.json())["body"])
+        assert "Be a pirate." in asked
+        assert "0.3" in asked
+    assert len(await page.runs()) == len(ways)
 
 
 async def test_unsaved_edits_are_what_runs(runs: Open) -> None:
@@ -231,27 +234,32 @@ async def test_an_answer_is_asked_for_again(runs: Open) -> None:
     await expect(page.page.locator('[data-t="said-user"]')).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        ("error-401", "refused"),
-        ("fail-mid", "Overloaded in the middle."),
-        ("truncated-reset", "broke off"),
-        ("html", "cannot be understood"),
-    ],
-)
-async def test_a_failing_provider_is_explained_and_its_node_is_linked(runs: Open, mock: Mock, model: str, words: str) -> None:
-    page = await runs({"default": call("openai", mock.origin, model=model)})
+FAILURES = {
+    "error-401": "refused",
+    "fail-mid": "Overloaded in the middle.",
+    "truncated-reset": "broke off",
+    "html": "cannot be understood",
+}
+
+
+async def test_a_failing_provider_is_explained_and_its_node_is_linked(runs: Open, mock: Mock) -> None:
+    pipelines = {model: {**call("openai", mock.origin, model=model), "name": model} for model in FAILURES}
+    page = await runs({"default": pipelines["error-401"], **pipelines})
     page.editor.allow(REFUSED)
-    await page.open_chat()
-    await page.choose(key_for_the_provider=API_KEY)
-    await page.say("Hello")
-    failure = page.answer().get_by_role("alert")
-    await expect(failure).to_contain_text(words)
-    await failure.get_by_role("button", name="Go to node n1").click()
-    assert await page.state("tab.selection.nodes") == ["n1"]
-    await expect(page.page.locator(".run-line-state")).to_contain_text("Failed")
-    assert await axe(page.page, ".dock") == []
+    for model, words in FAILURES.items():
+        await page.page.evaluate("async (id) => (await own('state/tabs.js')).openPipeline(id)", model)
+        await page.page.get_by_role("tab", name=model, selected=True).wait_for()
+        if model == "error-401":
+            await page.open_chat()
+        await page.choose(key_for_the_provider=API_KEY)
+        await page.say("Hello")
+        failure = page.answer().get_by_role("alert")
+        await expect(failure).to_contain_text(words)
+        await failure.get_by_role("button", name="Go to node n1").click()
+        await page.page.locator('.react-flow__node[data-id="n1"].selected').wait_for()
+        assert await page.state("tab.selection.nodes") == ["n1"]
+        await expect(page.page.locator(".run-line-state")).to_contain_text("Failed")
+        assert await axe(page.page, ".dock") == []
 
 
 async def test_an_address_where_nobody_answers_is_explained(runs: Open, unused_tcp_port: int) -> None:

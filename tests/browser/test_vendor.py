@@ -1,5 +1,6 @@
 """The vendored bundles: what they are, what they are licensed under, and that they work under the page's own policy."""
 
+import asyncio
 import hashlib
 import json
 import re
@@ -15,7 +16,7 @@ try:
 except ImportError:
     playwright = None  # type: ignore[assignment]  # the tests say that they are skipped
 
-from tests.browser.conftest import AXE, Editor, OpenEditor, axe
+from tests.browser.conftest import AXE, WAIT_MS, Editor, OpenEditor, axe
 from tests.conftest import ROOT, StartServer, call
 
 VENDOR = ROOT / "static" / "vendor"
@@ -198,40 +199,37 @@ async def test_both_bundles_work_under_the_pages_policy(bare: Editor) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+BREACHES = [
+    ("document.head.append(Object.assign(document.createElement('style'), { textContent: 'p { top: 0 }' }))", "style"),
+    ("document.head.append(Object.assign(document.createElement('script'), { textContent: '1' }))", "script"),
+    ("new Image().src = 'http://127.0.0.1:9/x.png'", "img"),
+    ("document.body.setAttribute('onclick', '1')", "script"),
+    ("fetch('http://127.0.0.1:9/').catch(() => {})", "connect"),
+    ("setTimeout('window.ran = true')", "script"),
+    ("try { new Worker(URL.createObjectURL(new Blob(['']))) } catch {}", "worker"),
+]
+"""What a page might try, and the directive that forbids it. Neighbours break different ones: a late event is not mistaken."""
+
+
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("breach", "directive"),
-    [
-        (
-            "document.head.append(Object.assign(document.createElement('style'), { textContent: 'p { top: 0 }' }))",
-            "style",
-        ),
-        ("new Image().src = 'http://127.0.0.1:9/x.png'", "img"),
-        ("fetch('http://127.0.0.1:9/').catch(() => {})", "connect"),
-        ("document.head.append(Object.assign(document.createElement('script'), { textContent: '1' }))", "script"),
-        ("try { new Worker(URL.createObjectURL(new Blob(['']))) } catch {}", "worker"),
-        ("document.body.setAttribute('onclick', '1')", "script"),
-        ("setTimeout('window.ran = true')", "script"),
-    ],
-    ids=["style", "image", "fetch", "script", "worker", "handler", "string as code"],
-)
-async def test_the_policy_refuses_what_the_page_does_not_need(bare: Editor, breach: str, directive: str) -> None:
+async def test_the_policy_refuses_what_the_page_does_not_need(bare: Editor) -> None:
     """Each breach is heard of as a complaint, so that a page that commits one fails its test."""
-    violated: list[str] = await bare.page.evaluate(
-        """async (breach) => {
-          const seen = [];
-          const heard = new Promise((done) => addEventListener("securitypolicyviolation", (event) => {
-            seen.push(event.effectiveDirective);
-            done();
-          }));
-          %s;
-          await heard;
-          return seen;
-        }""".replace("%s", breach),
-        breach,
-    )
-    assert violated and violated[0].startswith(directive)
-    assert any("Content Security Policy" in text for text in bare.unexpected())
+    for breach, directive in BREACHES:
+        bare.complaints.clear()
+        await bare.page.evaluate(
+            """async (directive) => {
+              const broken = new Promise((done) => addEventListener("securitypolicyviolation", (event) => {
+                if (event.effectiveDirective.startsWith(directive)) done();
+              }));
+              %s;
+              await broken;
+            }""".replace("%s", breach),
+            directive,
+        )
+        async with asyncio.timeout(WAIT_MS / 1000):
+            while not any("Content Security Policy" in text for text in bare.unexpected()):
+                await bare.page.wait_for_timeout(10)
+    assert await bare.page.evaluate("() => window.ran === undefined")
     bare.allow("Content Security Policy|csp")
 
 
