@@ -26,6 +26,11 @@ hypothesis.settings.register_profile("agentui", deadline=None)
 hypothesis.settings.load_profile("agentui")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--campaigns``: the campaigns in their short form; without it a fifth of that."""
+    parser.addoption("--campaigns", action="store_true", help="run the campaigns in their short form, not a fifth of it")
+
+
 def must_run() -> bool:
     """True where a test that lacks a part must fail rather than skip (``.ci/run``)."""
     return os.environ.get("AGENTUI_TESTS_MUST_RUN") == "1"
