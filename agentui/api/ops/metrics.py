@@ -5,15 +5,15 @@ hold names of agentui's own: routes, dialects, pipelines, codes, and hosts that 
 any other text of a caller.
 """
 
-import asyncio
-import importlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from prometheus_client import CollectorRegistry, Metric, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.exposition import choose_encoder
 
 from agentui import __version__
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, STORE
@@ -25,9 +25,6 @@ from agentui.jsonio import Json, dumps
 from agentui.pipeline.check import hosts_of
 from agentui.upstream.origins import OriginCounts
 
-if TYPE_CHECKING:
-    from prometheus_client import Metric
-
 PATH = "/metrics"
 
 
@@ -35,8 +32,6 @@ async def metrics(request: web.Request) -> web.Response:
     """Read what this server has counted, for Prometheus: text or OpenMetrics, as ``Accept`` asks. Of several workers each is
     told with its number as the label ``worker``."""
     app, workers = request.app, request.app[WORKERS]
-    # In a thread: the event loop goes on while Python reads the code.
-    await asyncio.to_thread(_load)
     own = list(_collect(app))
     if is_from_worker(request):
         # A worker that was asked by everybody's Prometheus puts all of them together.
@@ -44,8 +39,6 @@ async def metrics(request: web.Request) -> web.Response:
     if workers.numbers:
         told = await workers.ask_all(PATH)
         own = list(_merged([_as_json(workers.own, own), *told]))
-    from prometheus_client import CollectorRegistry
-    from prometheus_client.exposition import choose_encoder
 
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Told(own))
@@ -53,23 +46,18 @@ async def metrics(request: web.Request) -> web.Response:
     return web.Response(body=encode(registry), headers={"content-type": content_type, "cache-control": "no-store"})
 
 
-def _load() -> None:
-    """Load Prometheus' library, which a server that nobody scrapes does without."""
-    importlib.import_module("prometheus_client")
-
-
 class _Told:
     """Families that were collected already, as a registry wants them."""
 
-    def __init__(self, families: "list[Metric]") -> None:
+    def __init__(self, families: list[Metric]) -> None:
         self._families = families
 
-    def collect(self) -> "Iterable[Metric]":
+    def collect(self) -> Iterable[Metric]:
         """Hand them over."""
         return self._families
 
 
-def _collect(app: web.Application) -> "Iterator[Metric]":
+def _collect(app: web.Application) -> Iterator[Metric]:
     """Every family of this process."""
     yield from _requests(app)
     yield from _runs(app)
@@ -78,9 +66,7 @@ def _collect(app: web.Application) -> "Iterator[Metric]":
     yield from _process()
 
 
-def _requests(app: web.Application) -> "Iterator[Metric]":
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
+def _requests(app: web.Application) -> Iterator[Metric]:
     counters = app[TELEMETRY].counters
     answers = CounterMetricFamily(
         "agentui_http_requests", "Requests that ended, by class of status.", labels=("route", "dialect", "status")
@@ -103,9 +89,7 @@ def _requests(app: web.Application) -> "Iterator[Metric]":
     yield limits
 
 
-def _runs(app: web.Application) -> "Iterator[Metric]":
-    from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
-
+def _runs(app: web.Application) -> Iterator[Metric]:
     runs = CounterMetricFamily("agentui_runs", "Runs that ended, by what they came to.", labels=("pipeline", "outcome"))
     duration = HistogramMetricFamily("agentui_run_duration_seconds", "How long runs took.", labels=("pipeline",))
     first = HistogramMetricFamily(
@@ -142,9 +126,7 @@ class _OriginTotals:
         self.is_open = False
 
 
-def _upstreams(app: web.Application) -> "Iterator[Metric]":
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
+def _upstreams(app: web.Application) -> Iterator[Metric]:
     attempts = CounterMetricFamily(
         "agentui_upstream_attempts", "Attempts at upstreams; status none had no answer.", labels=("origin", "status")
     )
@@ -198,9 +180,7 @@ def _named_hosts(app: web.Application) -> set[str]:
     return hosts
 
 
-def _house(app: web.Application) -> "Iterator[Metric]":
-    from prometheus_client.core import GaugeMetricFamily
-
+def _house(app: web.Application) -> Iterator[Metric]:
     info = GaugeMetricFamily("agentui_build_info", "1; the version is in the label.", labels=("version",))
     info.add_metric((__version__,), 1)
     yield info
@@ -213,14 +193,12 @@ def _house(app: web.Application) -> "Iterator[Metric]":
     yield GaugeMetricFamily("agentui_run_history_bytes", "About what the kept runs hold in memory.", app[HISTORY].bytes)
 
 
-def _process() -> "Iterator[Metric]":
+def _process() -> Iterator[Metric]:
     """Processor time, memory, open files and start of this process, where the system tells (Linux)."""
-    from prometheus_client import ProcessCollector
-
     yield from ProcessCollector(registry=None).collect()
 
 
-def _as_json(worker: int, families: "Iterable[Metric]") -> Json:
+def _as_json(worker: int, families: Iterable[Metric]) -> Json:
     """What one worker tells another."""
     return {
         "worker": worker,
@@ -236,10 +214,8 @@ def _as_json(worker: int, families: "Iterable[Metric]") -> Json:
     }
 
 
-def _merged(told: Iterable[Json]) -> "Iterator[Metric]":
+def _merged(told: Iterable[Json]) -> Iterator[Metric]:
     """The families of all workers, each sample with its worker's number."""
-    from prometheus_client import Metric
-
     families: dict[str, Metric] = {}
     for worker in told:
         for each in worker["families"]:

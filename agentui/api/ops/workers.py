@@ -13,7 +13,7 @@ from agentui.http.workers import REFRESH, THOUGHTS, is_from_worker
 
 def add_worker_routes(app: web.Application) -> None:
     """Register the routes; to everybody else there is nothing at their paths."""
-    for path, handler in ((REFRESH, refresh), (THOUGHTS, take_thoughts)):
+    for path, handler in ((REFRESH, refresh), (THOUGHTS, receive_thoughts)):
         app.router.add_post(path, _for_workers(handler))
 
 
@@ -24,7 +24,7 @@ async def refresh(request: web.Request) -> web.Response:
     return answer(None)
 
 
-async def take_thoughts(request: web.Request) -> web.Response:
+async def receive_thoughts(request: web.Request) -> web.Response:
     """Take in the signed thoughts of a conversation that may go on here."""
     request.app[SERVICES].continuity.take(await read_json(request, request.app[SETTINGS].max_reply))
     return answer(None)
