@@ -1,9 +1,10 @@
 /** Completion after `[[`, `{{`, `.` and `|`: what is really visible at the node, with its last value. */
+import {valueAt} from '../core/doc.js';
 import {contextAt} from '../core/macros.js';
 import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {autocomplete} from './codemirror.js';
-import {lastValues, namesAt, valueAt} from './names.js';
+import {lastValues, namesAt} from './names.js';
 
 /** @typedef {import('./codemirror.js').autocomplete.Completion} Completion */
 /** @typedef {import('../core/macros.js').CompletionContext} Place */

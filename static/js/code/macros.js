@@ -1,10 +1,11 @@
 /** Macros in a code field: coloured by kind, unknown names marked, a hover with the last value, a jump to the defining node. */
+import {valueAt} from '../core/doc.js';
 import {tokenise} from '../core/macros.js';
 import {select} from '../state/tabs.js';
 import {setView} from '../state/view.js';
 import {t} from '../words.js';
 import {lint, state, view} from './codemirror.js';
-import {lastValues, namesAt, valueAt} from './names.js';
+import {lastValues, namesAt} from './names.js';
 
 const {Decoration, EditorView, hoverTooltip, ViewPlugin} = view;
 const {RangeSetBuilder} = state;

@@ -42,20 +42,3 @@ export function lastValues(node) {
   }
   return {lastOut, lastVars};
 }
-
-/**
- * The value at a path within what is known; undefined where nothing is.
- * @param {any} value
- * @param {string[]} path
- */
-export function valueAt(value, path) {
-  let at = value;
-  for (const key of path) {
-    if (at === null || typeof at !== 'object') return undefined;
-    if (Array.isArray(at)) {
-      const index = Number(key);
-      at = at[index < 0 ? at.length + index : index];
-    } else at = Object.hasOwn(at, key) ? at[key] : undefined;
-  }
-  return at;
-}

@@ -541,6 +541,22 @@ export function isSame(a, b) {
 }
 
 /**
+ * What stands at a path within a JSON value; undefined where nothing does. A negative step counts from the end of a list.
+ * @param {any} value
+ * @param {readonly (string | number)[]} path
+ * @returns {any}
+ */
+export function valueAt(value, path) {
+  let at = value;
+  for (const step of path) {
+    if (at === null || typeof at !== 'object') return undefined;
+    const key = Array.isArray(at) && Number(step) < 0 ? at.length + Number(step) : step;
+    at = Object.hasOwn(at, key) ? at[key] : undefined;
+  }
+  return at;
+}
+
+/**
  * @template T
  * @param {T[] | unknown} value
  * @returns {T[]}

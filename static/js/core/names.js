@@ -1,6 +1,6 @@
 // The names that templates of a node can read, and where each comes from.
 
-import {isEnabled, isObject, nodeById, nodesOf} from './doc.js';
+import {isEnabled, isObject, nodeById, nodesOf, valueAt} from './doc.js';
 import {order, upstream} from './graph.js';
 
 /** @typedef {import('./doc.js').Pipeline} Pipeline */
@@ -232,16 +232,4 @@ function titleOf(node) {
  */
 function own(values, name) {
   return Object.hasOwn(values, name) ? values[name] : undefined;
-}
-
-/**
- * @param {Json | undefined} value
- * @param {string[]} path
- * @returns {Json | undefined}
- */
-function valueAt(value, path) {
-  let at = value;
-  for (const key of path)
-    at = isObject(at) ? /** @type {Json | undefined} */ (own(/** @type {{[name: string]: Json}} */ (at), key)) : undefined;
-  return at;
 }

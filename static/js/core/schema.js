@@ -32,9 +32,8 @@ import {isObject, isSame} from './doc.js';
 /**
  * Why a value does not fit. `code` is one of required, type, choice, minimum, maximum, exclusiveMinimum, exclusiveMaximum,
  * multipleOf, minLength, maxLength, pattern, minItems, maxItems; `params` are for the text in the language of the person;
- * `message`
- * is the same in English; `path` leads to the part of the value.
- * @typedef {{code: string, params: {[name: string]: string | number}, path: (string | number)[], message: string}} Misfit
+ * `path` leads to the part of the value.
+ * @typedef {{code: string, params: {[name: string]: string | number}, path: (string | number)[]}} Misfit
  */
 
 /** How often references may lead on: a schema may contain itself. */
@@ -237,23 +236,6 @@ export function validateValue(field, value) {
   }
 }
 
-/** @type {{[code: string]: string}} */
-const MESSAGES = {
-  required: 'A value is needed.',
-  type: 'This must be of the kind {type}.',
-  choice: 'This must be one of {choices}.',
-  minimum: 'This must be {limit} or more.',
-  maximum: 'This must be {limit} or less.',
-  exclusiveMinimum: 'This must be more than {limit}.',
-  exclusiveMaximum: 'This must be less than {limit}.',
-  multipleOf: 'This must be a multiple of {limit}.',
-  minLength: 'This needs {limit} characters or more.',
-  maxLength: 'This can have {limit} characters at most.',
-  pattern: 'This must match {pattern}.',
-  minItems: 'This needs {limit} items or more.',
-  maxItems: 'This can have {limit} items at most.',
-};
-
 /**
  * @param {string} code
  * @param {{[name: string]: string | number}} [params]
@@ -261,7 +243,7 @@ const MESSAGES = {
  * @returns {Misfit}
  */
 function misfit(code, params = {}, path = []) {
-  return {code, params, path, message: MESSAGES[code].replace(/\{(\w+)\}/g, (_, name) => String(params[name]))};
+  return {code, params, path};
 }
 
 /**

@@ -1,8 +1,8 @@
 /** What a row of a hand-made form holds beside what the form draws: members of the wrong kind, and members that nobody knows. */
 import {Fragment, h} from '../h.js';
+import {valueAt} from '../core/doc.js';
 import {t} from '../words.js';
 import {JsonField} from './JsonField.js';
-import {valueIn} from './paths.js';
 import {WrongValue} from './WrongValue.js';
 
 /** @typedef {import('./form.js').Form} Form */
@@ -37,7 +37,7 @@ export function isDrawn(value, rules, name) {
  * @param {{form: Form, path: import('./paths.js').Path, rules: Record<string, Rule>}} props
  */
 export function OddFields({form, path, rules}) {
-  const value = valueIn(form.values, path) ?? {};
+  const value = valueAt(form.values, path) ?? {};
   const odd = Object.keys(value).filter((name) => !Object.hasOwn(rules, name) || !isDrawn(value, rules, name));
   return h(
     Fragment,

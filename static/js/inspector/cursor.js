@@ -1,9 +1,9 @@
 /** Where the person was typing last in a node's settings, so that a macro chosen elsewhere goes there. */
 import {view} from '../code/codemirror.js';
-import {isObject, nodeById} from '../core/doc.js';
+import {isObject, nodeById, valueAt} from '../core/doc.js';
 import {setConfig} from '../core/commands.js';
 import {activeTab, docOf, edit, goTo} from '../state/tabs.js';
-import {valueIn, withValue} from './paths.js';
+import {withValue} from './paths.js';
 
 /** @typedef {{tab: string, node: string, field: string, from: number, to: number}} Cursor */
 
@@ -45,7 +45,7 @@ export function insertAt(cursor, macro) {
   const path = pathOf(cursor.field);
   edit('inspector.edit.insert', (doc) => {
     const config = nodeById(doc, cursor.node)?.config;
-    const text = valueIn(config, path);
+    const text = valueAt(config, path);
     if (!isObject(config) || typeof text !== 'string') return doc;
     const next = text.slice(0, cursor.from) + macro + text.slice(Math.max(cursor.from, cursor.to));
     return setConfig(doc, cursor.node, {[path[0]]: withValue(config, path, next)[path[0]]});
@@ -60,7 +60,7 @@ export function insertAt(cursor, macro) {
 
 /** @param {import('../state/types.js').Tab} tab @param {Cursor} cursor */
 function textAt(tab, cursor) {
-  return valueIn(nodeById(docOf(tab), cursor.node)?.config, pathOf(cursor.field));
+  return valueAt(nodeById(docOf(tab), cursor.node)?.config, pathOf(cursor.field));
 }
 
 /** A dotted path as keys. Names with dots in them (of headers) lead nowhere, and the macro is copied instead. @param {string} field */

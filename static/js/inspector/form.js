@@ -1,9 +1,9 @@
 /** What a form edits: the configuration of a node (every change can be undone), or a draft that a dialog keeps. */
 import {useMemo, useState} from '../h.js';
-import {isObject, nodeById} from '../core/doc.js';
+import {isObject, nodeById, valueAt} from '../core/doc.js';
 import {setConfig} from '../core/commands.js';
 import {activeTab, edit, updateTab} from '../state/tabs.js';
-import {valueIn, withValue} from './paths.js';
+import {withValue} from './paths.js';
 
 /** @typedef {import('./paths.js').Path} Path */
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
@@ -41,7 +41,7 @@ function nodeCommands(id) {
         (doc) => {
           const config = nodeById(doc, id)?.config;
           const before = isObject(config) ? config : {};
-          if (Object.is(valueIn(before, path), value)) return doc;
+          if (Object.is(valueAt(before, path), value)) return doc;
           const [top] = path;
           return setConfig(doc, id, {[top]: withValue(before, path, value)[top]});
         },

@@ -1,21 +1,6 @@
-/** Values within a configuration, by path: read one, or make the configuration that has another one there. */
+/** Values within a configuration, by path: the configuration that has another one there. */
 
 /** @typedef {(string | number)[]} Path */
-
-/**
- * The value at a path; undefined where nothing is.
- * @param {any} value
- * @param {Path} path
- * @returns {any}
- */
-export function valueIn(value, path) {
-  let at = value;
-  for (const key of path) {
-    if (at === null || typeof at !== 'object' || !Object.hasOwn(at, key)) return undefined;
-    at = at[key];
-  }
-  return at;
-}
 
 /**
  * The same value but for what stands at the path. `undefined` removes a member of an object; what stands in the way of the path

@@ -3,11 +3,11 @@ import {h, tags} from '../h.js';
 import {findLiteralKeys, redactDocument} from '../core/redact.js';
 import {askText} from '../state/dialogs.js';
 import {store, useStore} from '../state/store.js';
+import {valueAt} from '../core/doc.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
-import {valueIn} from './paths.js';
 
 const {div, span} = tags;
 const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/;
@@ -90,5 +90,5 @@ function oneHeader(header, value) {
 /** @param {string} header @param {string} value @returns {string} */
 function redacted(header, value) {
   const {document} = redactDocument(oneHeader(header, value));
-  return valueIn(document.nodes[0].config, ['headers', header || 'Authorization']) ?? value;
+  return valueAt(document.nodes[0].config, ['headers', header || 'Authorization']) ?? value;
 }
