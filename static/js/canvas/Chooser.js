@@ -1,5 +1,6 @@
 /** A search box with a list, opened at a point of the canvas: what to add, where to connect to, what to go to. */
-import {classes, createPortal, h, tags, useEffect, useId, useLayoutEffect, useMemo, useRef, useState} from '../h.js';
+import {classes, createPortal, h, tags, useEffect, useLayoutEffect, useMemo, useRef, useState} from '../h.js';
+import {useCombobox} from '../ui/combobox.js';
 import {Icon} from '../ui/icons.js';
 import {t} from '../words.js';
 import {findByWords} from './finding.js';
@@ -32,15 +33,19 @@ const MARGIN = 8;
  */
 export function Chooser({label, placeholder, empty, at, choices, search, onChoose, onClose}) {
   const [query, setQuery] = useState('');
-  const [active, setActive] = useState(0);
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const id = useId();
   const found = useMemo(() => findChoices(query, choices, search), [query, choices, search]);
   const place = usePlace(box, at, found.length);
   useOutside(box, onClose);
-  useEffect(() => {
-    document.getElementById(`${id}-${active}`)?.scrollIntoView({block: 'nearest'});
-  }, [active, id]);
+  const {active, reset, field, list, option} = useCombobox({
+    count: found.length,
+    onChoose: (index) => onChoose(found[index].key),
+    onKey: (key) => {
+      const isLeaving = key === 'Escape' || key === 'Tab';
+      if (isLeaving) onClose();
+      return isLeaving;
+    },
+  });
   const grouped = query === '';
   return createPortal(
     div(
@@ -49,49 +54,34 @@ export function Chooser({label, placeholder, empty, at, choices, search, onChoos
         {className: 'canvas-chooser-head'},
         h(Icon, {name: 'search', size: 16}),
         input({
+          ...field,
+          onKeyDown: (event) => {
+            field.onKeyDown(event);
+            // No key is for the canvas below while this is open.
+            event.stopPropagation();
+          },
           autoFocus: true,
-          role: 'combobox',
           className: 'canvas-chooser-input',
           'aria-label': label,
-          'aria-expanded': found.length > 0,
-          'aria-controls': `${id}-list`,
-          'aria-activedescendant': found[active] ? `${id}-${active}` : undefined,
-          'aria-autocomplete': 'list',
-          autoComplete: 'off',
-          spellCheck: false,
           placeholder,
           value: query,
           onChange: (event) => {
             setQuery(event.target.value);
-            setActive(0);
-          },
-          onKeyDown: (event) => {
-            event.stopPropagation();
-            if (event.nativeEvent.isComposing) return;
-            const step = {ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8}[event.key];
-            if (step) setActive(Math.max(0, Math.min(found.length - 1, active + step)));
-            else if (event.key === 'Enter' && found[active]) onChoose(found[active].key);
-            else if (event.key === 'Escape' || event.key === 'Tab') onClose();
-            else return;
-            event.preventDefault();
+            reset();
           },
         }),
       ),
       ul(
-        {id: `${id}-list`, role: 'listbox', className: 'canvas-chooser-list', 'aria-label': label},
+        {...list, className: 'canvas-chooser-list', 'aria-label': label},
         found.flatMap((choice, index) => [
           grouped && choice.group && choice.group !== found[index - 1]?.group
             ? li({key: `group ${choice.group}`, role: 'presentation', className: 'canvas-chooser-group'}, choice.group)
             : null,
           li(
             {
+              ...option(index),
               key: choice.key,
-              id: `${id}-${index}`,
-              role: 'option',
-              'aria-selected': index === active,
               className: classes('canvas-chooser-item', index === active && 'canvas-chooser-active'),
-              onPointerMove: () => setActive(index),
-              onClick: () => onChoose(choice.key),
             },
             span({className: 'canvas-chooser-icon'}, h(Icon, {name: choice.icon ?? 'node', size: 16})),
             span({className: 'canvas-chooser-title'}, choice.title),

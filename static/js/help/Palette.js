@@ -1,10 +1,11 @@
 /** The command palette: everything that can be done or found, by a few letters. */
 import {ACTIONS, runAction, shownKeys} from '../actions.js';
 import {findInDocument, fuzzy} from '../core/search.js';
-import {classes, h, tags, useEffect, useId, useMemo, useRef, useState} from '../h.js';
+import {classes, h, tags, useMemo, useState} from '../h.js';
 import {store} from '../state/store.js';
 import {activeTab, docOf, goTo, openPipeline, select} from '../state/tabs.js';
 import {t} from '../words.js';
+import {useCombobox} from '../ui/combobox.js';
 import {Dialog} from '../ui/dialog.js';
 import {Icon} from '../ui/icons.js';
 
@@ -24,64 +25,41 @@ const MOST = 60;
 /** @param {{close: () => void, query?: string}} props */
 export function Palette({close, query: first = ''}) {
   const [query, setQuery] = useState(first);
-  const [chosen, setChosen] = useState(0);
   const all = useMemo(entries, []);
   const found = useMemo(() => search(all, query.trim()), [all, query]);
-  const list = useRef(/** @type {HTMLUListElement | null} */ (null));
-  const id = useId();
-  useEffect(() => setChosen(0), [query]);
-  useEffect(() => {
-    list.current?.children[chosen]?.scrollIntoView({block: 'nearest'});
-  }, [chosen]);
-  /** @param {Entry | undefined} entry */
+  /** @param {Entry} entry */
   const go = (entry) => {
-    if (!entry) return;
     close();
     // The dialog gives the focus back first; what the entry opens takes it then.
     setTimeout(entry.run);
   };
-  /** @param {import('react').KeyboardEvent} event */
-  const onKey = (event) => {
-    if (event.key === 'ArrowDown') setChosen((now) => Math.min(now + 1, found.length - 1));
-    else if (event.key === 'ArrowUp') setChosen((now) => Math.max(now - 1, 0));
-    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(found[chosen]);
-    else return;
-    event.preventDefault();
-  };
+  const {active, reset, field, list, option} = useCombobox({count: found.length, onChoose: (index) => go(found[index])});
   return h(
     Dialog,
     {title: t('help.action.palette'), onClose: close, className: 'palette'},
     input({
+      ...field,
       className: 'input palette-input',
       type: 'text',
-      role: 'combobox',
-      'aria-expanded': true,
-      'aria-controls': id,
-      'aria-activedescendant': found[chosen] ? `${id}-${chosen}` : undefined,
-      'aria-autocomplete': 'list',
       'aria-label': t('help.paletteLabel'),
       placeholder: t('help.paletteHint'),
       autoFocus: true,
       'data-autofocus': true,
-      autoComplete: 'off',
-      spellCheck: false,
       value: query,
-      onChange: (event) => setQuery(event.target.value),
-      onKeyDown: onKey,
+      onChange: (event) => {
+        setQuery(event.target.value);
+        reset();
+      },
     }),
     div({className: 'visually-hidden', 'aria-live': 'polite'}, t('help.paletteCount', {n: found.length})),
     ul(
-      {id, className: 'palette-list', role: 'listbox', 'aria-label': t('help.action.palette'), ref: list},
+      {...list, className: 'palette-list', 'aria-label': t('help.action.palette')},
       found.map((entry, position) =>
         li(
           {
+            ...option(position),
             key: entry.key,
-            id: `${id}-${position}`,
-            role: 'option',
-            'aria-selected': position === chosen,
-            className: classes('palette-entry', position === chosen && 'palette-chosen'),
-            onMouseMove: () => setChosen(position),
-            onClick: () => go(entry),
+            className: classes('palette-entry', position === active && 'palette-chosen'),
           },
           h(Icon, {name: entry.icon}),
           span({className: 'palette-text'}, entry.text),
