@@ -3,9 +3,7 @@
 from agentui.chat.request import VendorName, WireRequest
 from agentui.jsonio import Json
 from agentui.vendors.base import CountTokens, Embeddings, Models, StreamFormat, TraceNames, named_model, switch_stream
-from agentui.vendors.claude import body, counting, errors, models, prompt, reply, request
-from agentui.vendors.claude.stream import ClaudeStreamParser
-from agentui.vendors.claude.stream_out import PING, ClaudeStreamRenderer
+from agentui.vendors.claude import counting, errors, models, render, reply, request, stream, turns
 from agentui.vendors.ending import MarkedEnd
 
 DEFAULT_VERSION = "2023-06-01"
@@ -25,39 +23,39 @@ class Claude:
     embeddings: Embeddings | None = None
 
     read_request = staticmethod(request.read_request)
-    patch_request = staticmethod(body.forward_request)
+    patch_request = staticmethod(render.forward_request)
     parse_request = staticmethod(request.parse_request)
-    render_request = staticmethod(body.render_request)
-    render_prompt = staticmethod(prompt.render_prompt)
+    render_request = staticmethod(render.render_request)
+    render_prompt = staticmethod(turns.render_prompt)
     parse_reply = staticmethod(reply.parse_reply)
     render_reply = staticmethod(reply.render_reply)
-    stream_parser = ClaudeStreamParser
-    stream_renderer = ClaudeStreamRenderer
+    stream_parser = stream.ClaudeStreamParser
+    stream_renderer = stream.ClaudeStreamRenderer
     parse_error = staticmethod(errors.parse_error)
     render_error = staticmethod(errors.render_error)
 
     def chat_endpoint(self, model: str, *, stream: bool) -> str:
         """Model and stream switch stand in the body, so one path serves all."""
-        return body.ENDPOINT
+        return render.ENDPOINT
 
     def fit_endpoint(self, endpoint: str, *, stream: bool) -> tuple[str, bool]:
         """As it was written: the body asks for a stream."""
         return endpoint, stream
 
-    def fit_body(self, body_: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
+    def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
         """Without an empty ``system``, which the API refuses."""
-        if body_.get("system") == "":
-            del body_["system"]
-        stream = switch_stream(body_, stream=stream)
-        return WireRequest("claude", "chat", named_model(body_, model), stream, body.ENDPOINT, body_)
+        if body.get("system") == "":
+            del body["system"]
+        stream = switch_stream(body, stream=stream)
+        return WireRequest("claude", "chat", named_model(body, model), stream, render.ENDPOINT, body)
 
     def stream_end(self) -> MarkedEnd:
         """Finds ``message_stop``."""
-        return MarkedEnd(ClaudeStreamParser())
+        return MarkedEnd(stream.ClaudeStreamParser())
 
     def stream_format(self, wire: WireRequest) -> StreamFormat:
         """Server-sent events, kept alive by ``ping`` events."""
-        return StreamFormat("text/event-stream", PING)
+        return StreamFormat("text/event-stream", stream.PING)
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """``x-api-key``, which every version takes; OAuth tokens are bearers."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from agentui.chat.request import ChatRequest, Params, WireRequest
 from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
-from agentui.vendors.claude.body import render_request as render_chat
+from agentui.vendors.claude.render import render_request as render_chat
 
 _ENDPOINT = "/v1/messages/count_tokens"
 _NOT_COUNTED = frozenset(

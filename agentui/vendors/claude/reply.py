@@ -10,8 +10,7 @@ from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json, dumps
-from agentui.vendors.claude.blocks import CITATION, parse_content
-from agentui.vendors.claude.parts import call_input, clean_id
+from agentui.vendors.claude.content import CITATION, call_input, clean_id, parse_content
 
 _FINISHES: Mapping[str, FinishReason] = MappingProxyType(
     {

@@ -8,7 +8,7 @@ from agentui.chat.messages import Message, Role, Text
 from agentui.chat.request import ChatRequest, Effort, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
-from agentui.vendors.claude.blocks import parse_content
+from agentui.vendors.claude.content import parse_content
 from agentui.vendors.claude.tools import parse_tool_choice, parse_tools
 
 _KEPT_HEADERS = ("anthropic-version", "anthropic-beta")

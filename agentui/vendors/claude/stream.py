@@ -1,27 +1,34 @@
-"""Claude's stream, understood: ``message_start``, content blocks one after another, ``message_delta``, ``message_stop``."""
+"""Claude's streams, understood and written: ``message_start``, content blocks strictly one after another (whatever order the
+deltas come in), ``message_delta``, ``message_stop``."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from agentui.chat.deltas import (
     Delta,
     End,
     Failure,
     Finish,
+    LogprobsDelta,
+    MediaDelta,
     OpaqueDelta,
+    RefusalDelta,
     Start,
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
+    Usage,
     UsageDelta,
 )
-from agentui.errors import UpstreamInvalid
-from agentui.jsonio import InvalidJson, Json, dumps_text, loads
-from agentui.vendors.claude.blocks import CITATION
-from agentui.vendors.claude.errors import error_in_stream
-from agentui.vendors.claude.parts import call_input
-from agentui.vendors.claude.reply import parse_finish, parse_usage
-from agentui.vendors.sse import SseEvent
+from agentui.chat.request import WireRequest
+from agentui.errors import AgentUIError, UpstreamInvalid
+from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
+from agentui.vendors.claude.content import CITATION, call_input
+from agentui.vendors.claude.errors import error_in_stream, render_error
+from agentui.vendors.claude.reply import call_id, media_note, message_id, parse_finish, parse_usage, render_finish, render_usage
+from agentui.vendors.sse import SseEvent, encode_event
 
 
 @dataclass(slots=True)
@@ -184,3 +191,226 @@ class ClaudeStreamParser:
         if reason is not None:
             deltas.append(Finish(reason, stop_sequence if isinstance(stop_sequence, str) else None))
         return deltas
+
+
+PING = encode_event(b'{"type": "ping"}', "ping")
+"""What keeps a quiet stream alive."""
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    """A content block that is being written or waits its turn. ``waiting`` are deltas not yet sent."""
+
+    kind: Literal["text", "thinking", "call", "whole"]
+    key: int
+    start: dict[str, Json]
+    waiting: list[dict[str, Json]] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+    is_open: bool = False
+    is_closed: bool = False
+    _checked: int = 0
+    _is_object: bool = False
+
+    @property
+    def can_close(self) -> bool:
+        """Whether nothing more can come once another block has begun. A call may go on after that (OpenAI may interleave
+        calls), until its arguments are a whole JSON object."""
+        if self.kind != "call":
+            return True
+        if self._checked < len(self.arguments):
+            self._checked = len(self.arguments)
+            self._is_object = self.arguments[-1].rstrip().endswith("}") and _is_json("".join(self.arguments))
+        return self._is_object
+
+
+def _is_json(text: str) -> bool:
+    """Whether the text is a whole JSON value."""
+    try:
+        loads(text)
+    except InvalidJson:
+        return False
+    return True
+
+
+class ClaudeStreamRenderer:
+    """Writes one stream to the caller who sent ``wire``.
+
+    Only the first choice is told. The block in front streams; whatever belongs to a later block waits until the one in
+    front can be closed. A thought's signature is written only when Claude gave it: foreign thoughts end with the empty
+    signature that their block began with.
+    """
+
+    def __init__(self, wire: WireRequest) -> None:
+        self._wire = wire
+        self._id = ""
+        self._blocks: deque[_OpenBlock] = deque()
+        self._index = 0
+        self._calls: dict[int, _OpenBlock] = {}
+        self._usage: Usage | None = None
+        self._finish = Finish("stop")
+        self._refused = False
+        self._done = False
+
+    def feed(self, delta: Delta) -> bytes:
+        """What the caller reads for this delta."""
+        if self._done or getattr(delta, "choice", 0) != 0:
+            return b""
+        match delta:
+            case Start():
+                return self._begin(delta)
+            case UsageDelta(usage):
+                self._usage = usage if self._usage is None else self._usage.updated(usage)
+                return b""
+            case Finish():
+                self._finish = delta
+                return b""
+            case Failure(error):
+                return self.fail(error)
+            case End():
+                return self._end()
+            case LogprobsDelta():
+                return b""
+        self._take(delta)
+        return self._begin(Start()) + b"".join(self._flush()) if self._blocks else b""
+
+    def passthrough(self, event: SseEvent) -> bytes:
+        """Claude's own event as it came. One without a name gets the name that its data says, for clients look at it."""
+        name = event.event
+        if not name:
+            try:
+                data = loads(event.data)
+            except InvalidJson:
+                data = None
+            kind = data.get("type") if isinstance(data, dict) else None
+            name = kind if isinstance(kind, str) else ""
+        return encode_event(event.data, name)
+
+    def fail(self, error: AgentUIError) -> bytes:
+        """An ``error`` event, after which the stream says nothing more."""
+        if self._done:
+            return b""
+        self._done = True
+        return encode_event(dumps(render_error(error).body), "error")
+
+    def _begin(self, start: Start) -> bytes:
+        """``message_start`` and a ping, once. Tokens that are not known yet are 0 here and told at the end, where the
+        clients overwrite them."""
+        if self._id:
+            return b""
+        self._id = message_id(start.id, self._wire)
+        message: dict[str, Json] = {
+            "id": self._id,
+            "type": "message",
+            "role": "assistant",
+            "model": start.model or self._wire.model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": render_usage(self._usage),
+        }
+        return _event("message_start", message=message) + PING
+
+    def _end(self) -> bytes:
+        """Everything that closes a whole stream."""
+        written = self._begin(Start()) + b"".join(self._flush(is_last=True))
+        self._done = True
+        reason = render_finish(self._finish.reason, has_calls=bool(self._calls), refused=self._refused)
+        delta = {
+            "stop_reason": reason,
+            "stop_sequence": self._finish.stop_sequence if reason == "stop_sequence" else None,
+        }
+        return written + _event("message_delta", delta=delta, usage=render_usage(self._usage)) + _event("message_stop")
+
+    def _flush(self, *, is_last: bool = False) -> Iterator[bytes]:
+        """Write what can be written: the block in front, and as many after it as can be closed."""
+        while self._blocks:
+            block = self._blocks[0]
+            if not block.is_open:
+                block.is_open = True
+                yield _event("content_block_start", index=self._index, content_block=block.start)
+            for delta in block.waiting:
+                yield _event("content_block_delta", index=self._index, delta=delta)
+            block.waiting.clear()
+            is_over = is_last or block.kind == "whole" or (len(self._blocks) > 1 and block.can_close)
+            if not is_over:
+                return
+            yield _event("content_block_stop", index=self._index)
+            block.is_closed = True
+            self._index += 1
+            self._blocks.popleft()
+
+    def _take(self, delta: Delta) -> None:
+        """Put a content delta into its block."""
+        match delta:
+            case TextDelta(text):
+                self._say(text)
+            case RefusalDelta(text):
+                self._refused = True
+                self._say(text)
+            case MediaDelta(media):
+                self._say(media_note(media))
+            case ThinkingDelta():
+                self._think(delta)
+            case ToolCallDelta():
+                self._call(delta)
+            case OpaqueDelta("claude", label, raw):
+                self._opaque(label, raw)
+
+    def _block(self, kind: Literal["text", "thinking", "whole"], key: int, start: dict[str, Json]) -> _OpenBlock:
+        """The last block when it is of this kind and key, else a new one."""
+        last = self._blocks[-1] if self._blocks else None
+        if last is None or last.kind != kind or last.key != key or kind == "whole":
+            last = _OpenBlock(kind, key, start)
+            self._blocks.append(last)
+        return last
+
+    def _say(self, text: str) -> None:
+        """More text; nothing is no reason to open a block."""
+        if text:
+            block = self._block("text", 0, {"type": "text", "text": ""})
+            block.waiting.append({"type": "text_delta", "text": text})
+
+    def _think(self, delta: ThinkingDelta) -> None:
+        """More thought. Other vendors' tokens are left out: they mean nothing here and may not come back."""
+        own = delta.signed_by == "claude"
+        if own and delta.redacted is not None:
+            self._block("whole", 0, {"type": "redacted_thinking", "data": delta.redacted})
+            return
+        if not delta.text and not (own and delta.signature):
+            return
+        block = self._block("thinking", delta.block, {"type": "thinking", "thinking": "", "signature": ""})
+        if delta.text:
+            block.waiting.append({"type": "thinking_delta", "thinking": delta.text})
+        if own and delta.signature:
+            block.waiting.append({"type": "signature_delta", "signature": delta.signature})
+
+    def _call(self, delta: ToolCallDelta) -> None:
+        """More of a call, wherever it stands. What follows a closed call's whole JSON cannot mean anything."""
+        block = self._calls.get(delta.index)
+        if block is None:
+            id = call_id(delta.id, self._id or message_id(None, self._wire), delta.index)
+            start = {"type": "tool_use", "id": id, "name": delta.name or "", "input": {}}
+            block = self._calls[delta.index] = _OpenBlock("call", delta.index, start)
+            self._blocks.append(block)
+        if delta.arguments and not block.is_closed:
+            block.arguments.append(delta.arguments)
+            block.waiting.append({"type": "input_json_delta", "partial_json": delta.arguments})
+
+    def _opaque(self, label: str, raw: Json) -> None:
+        """A citation belongs to the text before it; any other part of Claude's own is a block, its input told as a delta."""
+        if label == CITATION:
+            if self._blocks and self._blocks[-1].kind == "text":
+                self._blocks[-1].waiting.append(raw)
+            return
+        given = raw.get("input")
+        if isinstance(given, dict) and given:
+            self._block("whole", 0, {**raw, "input": {}}).waiting.append(
+                {"type": "input_json_delta", "partial_json": dumps_text(given)}
+            )
+        else:
+            self._block("whole", 0, raw)
+
+
+def _event(kind: str, **members: Json) -> bytes:
+    """One event: its name is its type."""
+    return encode_event(dumps({"type": kind, **members}), kind)

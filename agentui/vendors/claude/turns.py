@@ -24,8 +24,8 @@ from agentui.chat.messages import (
     uses_tools,
 )
 from agentui.jsonio import Json
-from agentui.vendors.claude.blocks import CITATION
-from agentui.vendors.claude.parts import clean_id, clean_name, render_part
+from agentui.vendors.base import Prompt
+from agentui.vendors.claude.content import CITATION, clean_id, clean_name, render_part
 
 NO_RESULT = "No result was given."
 """What Claude reads as the result of a call that the history leaves open."""
@@ -219,3 +219,14 @@ def _may_think(turns: Sequence[Message]) -> bool:
             return True
         continued = turns[-2]
     return isinstance(continued.parts[0], Thinking)
+
+
+def render_prompt(messages: Sequence[Message]) -> Prompt:
+    """``pm.system_text``, ``pm.system`` (the same) and ``pm.messages``; the members are ``system``, only where there is
+    system text, and ``messages`` (seed 003 part 4)."""
+    dropped: list[str] = []
+    turns = render_turns(messages, dropped)
+    members: dict[str, Json] = {"system": turns.system} if turns.system else {}
+    members["messages"] = turns.messages
+    pm = {"system_text": turns.system, "system": turns.system, "messages": turns.messages}
+    return Prompt(pm, members, tuple(dict.fromkeys(dropped)))

@@ -3,8 +3,7 @@
 from agentui.chat.request import VendorName, WireRequest
 from agentui.jsonio import Json
 from agentui.vendors.base import CountTokens, Embeddings, Models, TraceNames, named_model
-from agentui.vendors.gemini import counting, embeddings, errors, models, prompt, reply, request, stream
-from agentui.vendors.gemini.ending import GeminiEnd
+from agentui.vendors.gemini import contents, counting, embeddings, errors, models, reply, request, stream
 
 
 class Gemini:
@@ -25,13 +24,13 @@ class Gemini:
     patch_request = staticmethod(request.patch_request)
     parse_request = staticmethod(request.parse_request)
     render_request = staticmethod(request.render_request)
-    render_prompt = staticmethod(prompt.render_prompt)
+    render_prompt = staticmethod(contents.render_prompt)
     parse_reply = staticmethod(reply.parse_reply)
     render_reply = staticmethod(reply.render_reply)
     stream_parser = stream.GeminiStreamParser
-    stream_end = GeminiEnd
-    stream_renderer = stream.GeminiStreamRenderer
-    stream_format = staticmethod(stream.stream_format)
+    stream_end = stream.GeminiEnd
+    stream_renderer = reply.GeminiStreamRenderer
+    stream_format = staticmethod(reply.stream_format)
     parse_error = staticmethod(errors.parse_error)
     render_error = staticmethod(errors.render_error)
 

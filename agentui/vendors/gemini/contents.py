@@ -1,4 +1,4 @@
-"""Conversations: ``contents`` and ``systemInstruction``, both ways."""
+"""Conversations: ``contents`` and ``systemInstruction``, both ways, and Prompt Blocks."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ from agentui.chat.messages import (
     pair_tool_calls,
 )
 from agentui.jsonio import Json
+from agentui.vendors.base import Prompt
 from agentui.vendors.gemini.parts import (
     CANDIDATE_MEMBERS,
     GEMINI,
@@ -319,3 +320,20 @@ def _sign_calls(contents: Sequence[Json], model: str) -> None:
         first = next((part for part in content["parts"] if "functionCall" in part), None)
         if first is not None and "thoughtSignature" not in first:
             first["thoughtSignature"] = SENTINEL
+
+
+def render_prompt(messages: Sequence[Message]) -> Prompt:
+    """Blocks as Gemini's structures (seed 003 part 4). Without system text ``pm.systemInstruction`` is {} and
+    ``[[PROMPT]]`` has no such member."""
+    conversation = render_own(messages, "", merge=False)
+    system_text = "\n\n".join(words for message in messages if message.role == "system" and (words := message.text))
+    system = conversation.system if system_text and conversation.system is not None else {}
+    pm: dict[str, Json] = {
+        "contents": conversation.contents,
+        "systemInstruction": system,
+        "system_text": system_text,
+    }
+    members: dict[str, Json] = {"contents": conversation.contents}
+    if system:
+        members["systemInstruction"] = system
+    return Prompt(pm, members, tuple(dict.fromkeys(conversation.dropped)))

@@ -1,12 +1,14 @@
-"""Gemini's streams: every event is a whole GenerateContentResponse that holds the next pieces.
+"""Gemini's streams, understood: every event is a whole GenerateContentResponse that holds the next pieces.
 
-There is no end marker: a stream is whole when each candidate has said why it finished and the bytes ended cleanly.
-"""
+There is no end marker: a stream is whole when each candidate has said why it finished and the bytes ended cleanly. With
+``streamFunctionCallArguments`` a call's arguments come in pieces, each of which names its place with a JSON path such as
+``$.place.streets[0].name`` (RFC 9535, names and indexes only); a string that ``willContinue`` is told in several pieces."""
 
+import re
 import secrets
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from agentui.chat.deltas import (
     Delta,
@@ -16,44 +18,117 @@ from agentui.chat.deltas import (
     LogprobsDelta,
     MediaDelta,
     OpaqueDelta,
-    RefusalDelta,
     Start,
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
-    Usage,
     UsageDelta,
 )
 from agentui.chat.messages import Media, Opaque, Part, Text, Thinking, ToolCall
-from agentui.chat.request import WireRequest
-from agentui.errors import AgentUIError, UpstreamInvalid
+from agentui.errors import UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, loads
-from agentui.vendors.base import StreamFormat
-from agentui.vendors.gemini.errors import refusal_of, render_error, status_of
+from agentui.vendors.gemini.errors import refusal_of, status_of
 from agentui.vendors.gemini.metadata import (
     block_reason,
     parse_finish,
     parse_logprobs,
     parse_usage,
-    render_finish,
-    render_logprobs,
-    render_usage,
 )
-from agentui.vendors.gemini.partial import PartialCall
 from agentui.vendors.gemini.parts import (
     CANDIDATE_MEMBERS,
     GEMINI,
-    call_arguments,
-    call_part,
-    json_object,
-    media_part,
     parse_part,
-    thinking_part,
 )
-from agentui.vendors.gemini.protojson import Malformed, integer, items, member, obj, text
+from agentui.vendors.gemini.protojson import Malformed, flag, integer, items, member, number, obj, text
 from agentui.vendors.sse import SseEvent
 
-_FOREIGN_END: Final = b"[DONE]"
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d{1,9})\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
+_Steps: TypeAlias = list[str | int]
+
+
+class PartialCall:
+    """One call while it grows: its first part carries the name, the last one says nothing of ``willContinue``."""
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.name: str | None = None
+        self.signature: str | None = None
+        self.arguments: dict[str, Json] = {}
+        self._growing: str | None = None
+
+    def add(self, call: dict[str, Json], signature: str | None) -> bool:
+        """Take the next part. True when the call is complete. Raises Malformed."""
+        self.id = text(call, "id") or self.id
+        self.name = text(call, "name") or self.name
+        self.signature = signature or self.signature
+        self.arguments.update(obj(call, "args"))
+        for piece in items(call, "partialArgs"):
+            if not isinstance(piece, dict):
+                raise Malformed("Every partial argument must be an object.", "partialArgs")
+            self._add_piece(piece)
+        return flag(call, "willContinue") is not True
+
+    def _add_piece(self, piece: dict[str, Json]) -> None:
+        path = text(piece, "jsonPath") or ""
+        _put(self.arguments, _steps(path), _value(piece), append=self._growing == path)
+        self._growing = path if flag(piece, "willContinue") else None
+
+
+def _value(piece: dict[str, Json]) -> Json:
+    """The value that a piece carries; one without any is null."""
+    words = text(piece, "stringValue")
+    if words is not None:
+        return words
+    truth = flag(piece, "boolValue")
+    if truth is not None:
+        return truth
+    value = number(piece, "numberValue")
+    # JSON numbers arrive as doubles; a whole one was an integer before.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _steps(path: str) -> _Steps:
+    """The names and indexes of a JSON path. Raises Malformed for wildcards, filters and the root alone."""
+    steps: _Steps = []
+    position = 1
+    while position < len(path):
+        match = _STEP.match(path, position)
+        if match is None:
+            break
+        dotted, index, single, double = match.groups()
+        steps.append(int(index) if index is not None else next(n for n in (dotted, single, double) if n is not None))
+        position = match.end()
+    if not path.startswith("$") or not steps or position != len(path):
+        raise Malformed("A partial argument's jsonPath must be made of names and indexes.", "jsonPath")
+    return steps
+
+
+def _put(root: dict[str, Json], steps: _Steps, value: Json, *, append: bool) -> None:
+    """Set or lengthen the value at ``steps``, making what lies between. An index may go one past the end, not further."""
+    place: Json = root
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        old = _old(place, step)
+        if following is not None:
+            new = old if old is not None else ([] if isinstance(following, int) else {})
+        else:
+            new = old + value if append and isinstance(old, str) and isinstance(value, str) else value
+        if isinstance(place, list) and step == len(place):
+            place.append(new)
+        else:
+            place[step] = new
+        place = new
+
+
+def _old(place: Json, step: str | int) -> Json:
+    """What stands at ``step`` so far. Raises Malformed when the step does not fit the place."""
+    if isinstance(place, dict) and isinstance(step, str):
+        return place.get(step)
+    if isinstance(place, list) and isinstance(step, int) and step <= len(place):
+        return place[step] if step < len(place) else None
+    raise Malformed("A partial argument's jsonPath does not fit what came before it.", "jsonPath")
+
+
+FOREIGN_END: Final = b"[DONE]"
 """OpenAI's end marker, which gateways in front of Gemini sometimes add and google-genai cannot read."""
 
 
@@ -68,7 +143,7 @@ class GeminiStreamParser:
 
     def feed(self, event: SseEvent) -> list[Delta]:
         """The deltas of one event. Raises UpstreamInvalid for what is not a GenerateContentResponse."""
-        if event.data.strip() == _FOREIGN_END:
+        if event.data.strip() == FOREIGN_END:
             return []
         try:
             return self.take(loads(event.data))
@@ -186,210 +261,57 @@ class _Candidate:
             yield Finish(parse_finish(self.finish, called=self.calls > 0), None, self.number)
 
 
-@dataclass(slots=True)
-class _OpenCall:
-    """A tool call while its arguments arrive; Gemini wants it whole."""
-
-    id: str | None = None
-    name: str = ""
-    pieces: list[str] = field(default_factory=list)
-    signature: str | None = None
-
-    @property
-    def arguments(self) -> str:
-        return "".join(self.pieces)
-
-
-@dataclass(slots=True)
-class _Rendering:
-    """What is known of one choice while it is written."""
-
-    calls: dict[int, _OpenCall] = field(default_factory=dict)
-    finish: Finish | None = None
-    refused: bool = False
-    broken: str | None = None
-
-
-class GeminiStreamRenderer:
-    """Writes one Gemini stream: SSE with ``alt=sse``, else one JSON array, as Google's servers do.
-
-    Finish reasons and usage go out together in one last response at ``End``, because usage may come after the finish. An
-    array that fails gets an element ``{"error": ...}`` and no closing bracket, so it cannot be taken for a whole one.
-    """
-
-    def __init__(self, wire: WireRequest) -> None:
-        self._frame = _SseFrame() if wire.query.get("alt") == "sse" else _ArrayFrame()
-        self._model = wire.model
-        self._id = secrets.token_urlsafe(16)
-        self._choices: dict[int, _Rendering] = {}
-        self._usage: Usage | None = None
-        self._is_over = False
-
-    def feed(self, delta: Delta) -> bytes:
-        """What the caller reads for this delta."""
-        if self._is_over:
-            return b""
-        match delta:
-            case Start(id, model):
-                self._id, self._model = id or self._id, model or self._model
-                # A caller reads an answer that says nothing as a candidate that says nothing.
-                self._choice(0)
-            case UsageDelta(usage):
-                self._usage = usage if self._usage is None else self._usage.updated(usage)
-            case ToolCallDelta():
-                self._hold(delta)
-            case Finish(choice=number):
-                choice = self._choice(number)
-                choice.finish = delta
-                return self._parts(number, self._release(choice, final=True))
-            case Failure(error):
-                return self.fail(error)
-            case End():
-                return self._end()
-            case _:
-                return self._content(delta)
-        return b""
-
-    def passthrough(self, event: SseEvent) -> bytes:
-        """The event's own JSON in this caller's framing."""
-        if event.data.strip() == _FOREIGN_END:
-            return b""
-        # Line breaks in JSON text only stand between tokens.
-        return self._frame.element(event.data.replace(b"\r", b" ").replace(b"\n", b" "))
-
-    def fail(self, error: AgentUIError) -> bytes:
-        """The error as the stream's last element."""
-        if self._is_over:
-            return b""
-        self._is_over = True
-        return self._frame.element(dumps(render_error(error).body))
-
-    def _choice(self, number: int) -> _Rendering:
-        return self._choices.setdefault(number, _Rendering())
-
-    def _content(self, delta: TextDelta | ThinkingDelta | RefusalDelta | MediaDelta | LogprobsDelta | OpaqueDelta) -> bytes:
-        """A piece of content, after the calls that are whole by now."""
-        number = delta.choice
-        choice = self._choice(number)
-        parts = self._release(choice, final=False)
-        extra: dict[str, Json] = {}
-        match delta:
-            case TextDelta(words):
-                parts += [{"text": words}] if words else []
-            case RefusalDelta(words):
-                choice.refused = True
-                parts += [{"text": words}] if words else []
-            case ThinkingDelta():
-                parts += _thought(delta)
-            case MediaDelta(media):
-                parts.append(media_part(media))
-            case LogprobsDelta(tokens):
-                extra = {"logprobsResult": render_logprobs(tokens)}
-            case OpaqueDelta(vendor, label, raw):
-                if vendor == GEMINI and label in CANDIDATE_MEMBERS:
-                    extra = raw
-                elif vendor == GEMINI:
-                    parts.append(raw)
-        return self._parts(number, parts, extra)
-
-    def _hold(self, delta: ToolCallDelta) -> None:
-        call = self._choice(delta.choice).calls.setdefault(delta.index, _OpenCall())
-        call.id = delta.id or call.id
-        call.name = delta.name or call.name
-        call.pieces.append(delta.arguments)
-        if delta.signed_by == GEMINI:
-            call.signature = delta.signature or call.signature
-
-    def _release(self, choice: _Rendering, *, final: bool) -> list[Json]:
-        """The parts of the calls that are whole; at the end the rest is dropped and told by the finish reason."""
-        parts: list[Json] = []
-        for index, call in sorted(choice.calls.items()):
-            value = call_arguments(call.arguments) if final else json_object(call.arguments)
-            if value is None:
-                if not final:
-                    break
-                choice.broken = call.name
-                continue
-            parts.append(call_part(call.id, call.name, value, call.signature))
-            del choice.calls[index]
-        return parts
-
-    def _parts(self, number: int, parts: list[Json], extra: dict[str, Json] | None = None) -> bytes:
-        """One response with these parts, nothing when there are none."""
-        if not parts and not extra:
-            return b""
-        candidate = {"content": {"parts": parts or [{"text": ""}], "role": "model"}, "index": number, **(extra or {})}
-        return self._response({"candidates": [candidate]})
-
-    def _response(self, members: dict[str, Json]) -> bytes:
-        return self._frame.element(dumps({**members, "modelVersion": self._model, "responseId": self._id}))
-
-    def _end(self) -> bytes:
-        """The last response: why each choice ended, and the tokens."""
-        released = b""
-        for number, choice in sorted(self._choices.items()):
-            released += self._parts(number, self._release(choice, final=True))
-        last: dict[str, Json] = {}
-        if self._choices:
-            last["candidates"] = [_last_candidate(number, choice) for number, choice in sorted(self._choices.items())]
-        if self._usage is not None:
-            last["usageMetadata"] = render_usage(self._usage)
-        self._is_over = True
-        return released + (self._response(last) if last else b"") + self._frame.end()
-
-
-def _thought(delta: ThinkingDelta) -> list[Json]:
-    """A thought as a part; another vendor's signature stays out."""
-    signature = delta.signature if delta.signed_by == GEMINI else None
-    return [thinking_part(delta.text, signature)] if delta.text or signature else []
-
-
-def _last_candidate(number: int, choice: _Rendering) -> dict[str, Json]:
-    """A candidate that only says why it ended."""
-    ending = candidate_ending(choice.finish, refused=choice.refused, broken=choice.broken)
-    return {"content": {"parts": [{"text": ""}], "role": "model"}, **ending, "index": number}
-
-
-def candidate_ending(finish: Finish | None, *, refused: bool, broken: str | None) -> dict[str, Json]:
-    """``finishReason``, and ``finishMessage`` for a call ``broken`` off or unreadable, which is not passed on."""
-    reason = finish.reason if finish else None
-    if broken is None:
-        return {"finishReason": render_finish(reason, refused=refused)}
-    message = f"The model's call of {broken} was left out: its arguments are not a JSON object."
-    name = render_finish("length" if reason == "length" else "malformed_call")
-    return {"finishReason": name, "finishMessage": message}
-
-
-class _SseFrame:
-    """One event a response, ended as Google ends it; google-genai reads neither comments nor an end marker."""
-
-    def element(self, data: bytes) -> bytes:
-        return b"data: " + data + b"\r\n\r\n"
-
-    def end(self) -> bytes:
-        return b""
-
-
-class _ArrayFrame:
-    """One array for the whole stream."""
-
-    def __init__(self) -> None:
-        self._opened = False
-
-    def element(self, data: bytes) -> bytes:
-        before, self._opened = (b",\n" if self._opened else b"["), True
-        return before + data
-
-    def end(self) -> bytes:
-        return b"]" if self._opened else b"[]"
-
-
-def stream_format(wire: WireRequest) -> StreamFormat:
-    """SSE or an array, as the caller's ``alt`` asked. Nothing may be sent while the model is silent."""
-    return StreamFormat("text/event-stream" if wire.query.get("alt") == "sse" else "application/json", None)
-
-
 def deltas_of(body: Json) -> Iterable[Delta]:
     """A whole answer, read as a stream of one event. Raises UpstreamInvalid."""
     parser = GeminiStreamParser()
     return [*parser.take(body), *parser.close()]
+
+
+MAX_HELD: Final = 256 * 1024
+"""Bytes of a forwarded stream that wait for its end; who says more after the finish has not finished."""
+_FINISH: Final = b'"finishReason"'
+"""In an event that may be the last. Inside a text its quotes are escaped."""
+_BLANK_LINES: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
+
+
+class GeminiEnd:
+    """Finds the end of one stream. Older models say in every event that they have finished, so only the last such event
+    waits, and what follows it."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._has_finish = False
+
+    @property
+    def held(self) -> bytes:
+        """The last event that says it has finished, or the piece of one that may say so, and what came after it."""
+        return bytes(self._held)
+
+    def in_events(self, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> int:
+        """The event that holds a finish reason: its parser tells the finish only when the bytes are over."""
+        return next((place for place, event in enumerate(events) if _FINISH in event.data), len(events))
+
+    def in_deltas(self, deltas: Sequence[Delta]) -> int:
+        """The place of the first ``Finish`` or ``End``."""
+        return next((place for place, delta in enumerate(deltas) if isinstance(delta, Finish | End)), len(deltas))
+
+    def hold(self, chunk: bytes) -> bytes:
+        """The bytes before the last event that says it has finished."""
+        held = self._held
+        unsearched = max(0, len(held) - len(_FINISH) + 1)  # it may have begun before this chunk
+        held += chunk
+        said = held.rfind(_FINISH, unsearched)
+        if said >= 0:
+            self._has_finish = True
+            blanks = ((held.rfind(blank, 0, said), len(blank)) for blank in _BLANK_LINES)
+            at = max((place + size for place, size in blanks if place >= 0), default=0)
+        elif self._has_finish:
+            at = 0
+        else:
+            tail = range(max(0, len(held) - len(_FINISH) + 1), len(held))
+            at = next((place for place in tail if _FINISH.startswith(bytes(held[place:]))), len(held))
+        if self._has_finish and len(held) - at > MAX_HELD:
+            at, self._has_finish = len(held), False
+        free = bytes(held[:at])
+        del held[:at]
+        return free

@@ -14,7 +14,7 @@ from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.vendors.base import CountTokens, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
-from agentui.vendors.openai import errors, prompt, reply, request
+from agentui.vendors.openai import errors, reply, request
 from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai.stream import OpenAIStreamParser, OpenAIStreamRenderer
 
@@ -35,7 +35,7 @@ class OpenAI(OpenAIPlatform):
     patch_request = staticmethod(request.patch_request)
     parse_request = staticmethod(request.parse_request)
     render_request = staticmethod(request.render_request)
-    render_prompt = staticmethod(prompt.render_prompt)
+    render_prompt = staticmethod(request.render_prompt)
     parse_reply = staticmethod(reply.parse_reply)
     stream_parser = OpenAIStreamParser
 

@@ -1,13 +1,15 @@
-"""A chat completion request: taken in, switched, understood, and written for callers of any dialect."""
+"""Chat completion requests: read with a light check, patched, taken apart and put together; and Prompt Blocks."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from agentui.chat.messages import Message
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json
+from agentui.vendors.base import Prompt
 from agentui.vendors.openai.messages import VENDOR, parse_messages, render_messages, short_id
 from agentui.vendors.openai.tools import (
     parse_response_format,
@@ -297,3 +299,10 @@ def _effort_of(thinking: ThinkingConfig) -> Effort | None:
     if thinking.budget <= 2048:
         return "low"
     return "medium" if thinking.budget <= 8192 else "high"
+
+
+def render_prompt(messages: Sequence[Message]) -> Prompt:
+    """``pm.messages`` holds ``{role, content, name?}``, system texts among them; ``[[PROMPT]]`` is ``"messages": [...]``."""
+    wire, dropped = render_messages(messages)
+    system_text = "\n\n".join(text for message in messages if message.role == "system" and (text := message.text))
+    return Prompt({"messages": wire, "system_text": system_text}, {"messages": wire}, dropped)

@@ -12,10 +12,9 @@ from agentui.jsonio import Json
 from agentui.vendors.base import CountTokens, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
 from agentui.vendors.openai.platform import OpenAIPlatform
-from agentui.vendors.openai_responses import counting, errors, prompt, render, reply, request
+from agentui.vendors.openai_responses import counting, errors, render, request, stream
 from agentui.vendors.openai_responses.request import requires_state
 from agentui.vendors.openai_responses.shelf import Shelf
-from agentui.vendors.openai_responses.stream import ResponsesStreamParser, ResponsesStreamRenderer
 
 __all__ = ["OpenAIResponses", "requires_state"]
 
@@ -37,9 +36,9 @@ class OpenAIResponses(OpenAIPlatform):
 
     read_request = staticmethod(request.read_request)
     render_request = staticmethod(render.render_request)
-    render_prompt = staticmethod(prompt.render_prompt)
-    parse_reply = staticmethod(reply.parse_reply)
-    stream_parser = ResponsesStreamParser
+    render_prompt = staticmethod(render.render_prompt)
+    parse_reply = staticmethod(stream.parse_reply)
+    stream_parser = stream.ResponsesStreamParser
 
     def __init__(self, shelf: Shelf | None = None, now: Callable[[], float] = time.time) -> None:
         self._shelf = Shelf() if shelf is None else shelf
@@ -67,15 +66,15 @@ class OpenAIResponses(OpenAIPlatform):
 
     def render_reply(self, answer: Reply, wire: WireRequest) -> Json:
         """A whole response, whose items the shelf keeps."""
-        return reply.render_reply(answer, wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
+        return stream.render_reply(answer, wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
 
     def stream_end(self) -> MarkedEnd:
         """Finds ``response.completed`` and its kin."""
-        return MarkedEnd(ResponsesStreamParser())
+        return MarkedEnd(stream.ResponsesStreamParser())
 
-    def stream_renderer(self, wire: WireRequest) -> ResponsesStreamRenderer:
+    def stream_renderer(self, wire: WireRequest) -> stream.ResponsesStreamRenderer:
         """A fresh machine, whose items the shelf keeps."""
-        return ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
+        return stream.ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
 
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
         """OpenAI's error shape."""

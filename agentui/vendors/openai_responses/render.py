@@ -1,4 +1,4 @@
-"""A request as it goes out: the caller's own body with its messages replaced, or another dialect's in this one."""
+"""A request as it goes out: the caller's own body with new messages, another dialect's in this one, or Prompt Blocks."""
 
 import re
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from agentui.chat.messages import Message, Text, pair_tool_calls
 from agentui.chat.request import ChatRequest, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
-from agentui.vendors.openai.messages import PLATFORM
-from agentui.vendors.openai_responses.content import Losses
-from agentui.vendors.openai_responses.items import message_item, render_items
+from agentui.vendors.base import Prompt
+from agentui.vendors.openai.messages import PLATFORM, render_messages
+from agentui.vendors.openai_responses.items import Losses, message_item, render_items
 from agentui.vendors.openai_responses.request import ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
 from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.tools import render_tool_choice, render_tools
@@ -154,3 +154,23 @@ def _effort_of(budget: int | None) -> str | None:
     if budget is None or budget < 0:
         return None
     return "low" if budget <= 2048 else "medium" if budget <= 8192 else "high"
+
+
+def render_prompt(messages: Sequence[Message]) -> Prompt:
+    """System texts as ``instructions``, the conversation as ``input``.
+
+    ``pm``: ``input`` (items), ``instructions`` and ``system_text`` (the system texts, "" for none) and ``messages`` (as in
+    OpenAI chat). ``members``: ``instructions`` (only where there is one) and ``input``.
+    """
+    losses = Losses()
+    paired = pair_tool_calls(messages)
+    system_text = "\n\n".join(message.text for message in paired if message.role == "system" and message.text)
+    items = render_items([message for message in paired if message.role != "system"], losses)
+    pm: dict[str, Json] = {
+        "input": items,
+        "instructions": system_text,
+        "system_text": system_text,
+        "messages": render_messages(messages)[0],
+    }
+    members: dict[str, Json] = {"instructions": system_text} if system_text else {}
+    return Prompt(pm, {**members, "input": items}, tuple(losses.names))

@@ -1,6 +1,7 @@
-"""The API's stream, read and written."""
+"""Streams read and written, and whole answers, which are streams told at once."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentui.chat.deltas import (
     Delta,
@@ -20,6 +21,7 @@ from agentui.chat.deltas import (
     UsageDelta,
 )
 from agentui.chat.messages import Media
+from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, loads
@@ -303,3 +305,32 @@ def _response_of(data: bytes) -> dict[str, Json] | None:
 def _frame(event: dict[str, Json]) -> bytes:
     """An event whose SSE name is its type."""
     return encode_event(dumps(event), event["type"])
+
+
+def parse_reply(body: Json) -> Reply:
+    """A response with the dialect taken off, its ``raw`` kept.
+
+    Raises UpstreamInvalid for what is no response, and what the upstream says went wrong for one that failed.
+    """
+    if not isinstance(body, dict) or not isinstance(body.get("output"), list):
+        raise UpstreamInvalid("The upstream's answer is no Responses API response: it has no output.", vendor=VENDOR)
+    if body.get("status") == "failed":
+        raise stream_failure(body.get("error"))
+    builder = ReplyBuilder()
+    builder.feed(ResponsesStreamParser().whole(body))
+    reply = builder.reply()
+    return replace(reply, raw=body, raw_vendor=VENDOR)
+
+
+def render_reply(reply: Reply, wire: WireRequest, *, id: str, now: int, shelf: Shelf) -> Json:
+    """The response object for the caller who sent ``wire``; the upstream's own where it spoke this dialect.
+
+    ``id`` and ``now`` are for an upstream that tells neither; ``shelf`` keeps the items that are made here.
+    """
+    if reply.raw_vendor == VENDOR:
+        return reply.raw
+    events = ResponseEvents(wire, id=id, now=now)
+    for delta in reply.deltas():
+        events.feed(delta)
+    shelf.put(events.response["output"])
+    return events.response

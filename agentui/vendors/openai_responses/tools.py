@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from agentui.chat.request import ServerTool, Tool, ToolChoice
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
-from agentui.vendors.openai_responses.content import Losses
+from agentui.vendors.openai_responses.items import Losses
 
 
 def parse_tools(body: Mapping[str, Json]) -> tuple[Tool | ServerTool, ...]:

@@ -6,7 +6,7 @@ import pytest
 
 from agentui.chat.request import VendorName
 from agentui.vendors.base import StreamEnd
-from agentui.vendors.gemini.ending import MAX_HELD
+from agentui.vendors.gemini.stream import MAX_HELD
 from agentui.vendors.registry import make_vendors
 
 BEGIN: dict[VendorName, bytes] = {

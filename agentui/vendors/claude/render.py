@@ -1,4 +1,4 @@
-"""A chat request as a body for ``/v1/messages``: the caller's own body with new messages, or one made from another dialect."""
+"""A chat request as a body for ``/v1/messages``: the caller's own with new messages, or one made from another dialect's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,8 +9,7 @@ from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, Wi
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.claude.request import parse_system, patch_request
-from agentui.vendors.claude.schema import fit_schema
-from agentui.vendors.claude.tools import render_tools
+from agentui.vendors.claude.tools import fit_schema, render_tools
 from agentui.vendors.claude.turns import Turns, render_message, render_turns
 
 ENDPOINT = "/v1/messages"
