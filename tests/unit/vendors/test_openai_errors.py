@@ -102,7 +102,11 @@ def test_any_bytes_are_understood_somehow(status, body, retry_after):
     assert OPENAI.render_error(error).status in (status, 401, 404, 429, 503)
 
 
-@given(st.recursive(st.none() | st.integers() | st.text(max_size=4), lambda inner: st.lists(inner, max_size=2), max_leaves=4))
+# Whole numbers of more than 64 bits are read as floats.
+NUMBERS = st.integers(-(2**63), 2**64 - 1)
+
+
+@given(st.recursive(st.none() | NUMBERS | st.text(max_size=4), lambda inner: st.lists(inner, max_size=2), max_leaves=4))
 def test_any_error_object_is_understood_somehow(value):
     for field in ("error", "message", "detail", "code", "type", "param"):
         for body in ({field: value}, {"error": {field: value}}):
