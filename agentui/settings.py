@@ -100,7 +100,9 @@ class Settings(BaseSettings):
         0.0, ge=0, description="How long a turn waits while its branch generates another; 0 answers 409 at once."
     )
     generation_lease: float = Field(
-        30.0, gt=0, description="How long a branch stays locked after a process that shared the database died in mid-turn."
+        30.0,
+        gt=0,
+        description="How long a branch stays locked when the machine of a process that shared the database vanishes.",
     )
     idempotency_age: float = Field(
         86_400.0, gt=0, description="How long the answer to a request with an Idempotency-Key is kept."

@@ -505,17 +505,43 @@ async def test_a_live_stream_of_one_worker_tells_of_another_that_was_started_aga
                     heard += (await live.content.readany()).decode()
 
 
-async def test_a_worker_that_dies_at_once_again_and_again_ends_the_server(tmp_path: Path, mock: Mock) -> None:
+async def test_a_worker_that_keeps_dying_is_tried_again_while_the_others_serve_and_the_last_ends_the_server(
+    tmp_path: Path, mock: Mock
+) -> None:
     async with own_crew(tmp_path, call("caller", mock.origin)) as crew:
         [folder] = (tmp_path / "tmp").glob("agentui-*")
-        shutil.rmtree(folder)  # no door can be made any more
+        shutil.rmtree(folder)  # no socket can be made any more
         pids = await crew.server.pids()
         os.kill(pids[1], signal.SIGKILL)
+        await crew.server.says(r"Worker 1 \(process \d+\) ended with exit code 1. It is started again in 8 seconds", 1)
+        assert worker_of(await crew.chat()) == 0
+        assert is_alive(pids[0])
+        os.kill(pids[0], signal.SIGKILL)
         assert await crew.server.ends() == 1
         lines = [line for line in crew.server.log if line.startswith("agentui: ")]
         assert lines == ["agentui: a worker died at once again and again; the lines above say how.\n"]
         assert any("Worker 1 cannot serve" in line for line in crew.server.log)
-        assert not is_alive(pids[0])
+
+
+async def test_what_a_killed_worker_held_is_free_at_once(
+    tmp_path: Path,
+    mock: Mock,
+    database: str,  # noqa: F811  # the fixture
+) -> None:
+    async with own_crew(tmp_path, call("caller", mock.origin), AGENTUI_DATABASE_URL=database) as crew:
+        headers = {**KEY, "x-agentui-session": "s"}
+        body = {"model": "forever", "stream": True, "messages": HELLO}
+        async with crew.http.post(f"{crew.origin}/v1/chat/completions", json=body, headers=headers) as answer:
+            owner = worker_of(answer.headers["x-agentui-run"])
+            assert (await crew.call("POST", "/v1/chat/completions", body, headers))[0] == 409
+            os.kill((await crew.server.pids())[owner], signal.SIGKILL)
+            with pytest.raises(aiohttp.ClientError):
+                await answer.read()
+        await crew.server.says("died with 1 turns under way")
+        assert worker_of(await crew.chat(x_agentui_session="s")) == 1 - owner
+        memory = Memory(crew.origin, crew.http)
+        [session] = await memory.get("/sessions")
+        assert await memory.states(session["id"]) == ["failed", "committed"]
 
 
 async def test_all_end_when_the_server_is_told_to_and_leave_nothing(tmp_path: Path, mock: Mock) -> None:

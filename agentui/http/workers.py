@@ -11,7 +11,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -27,6 +27,8 @@ from agentui.upstream.http.request import FRAMING
 REFRESH = "/workers/refresh"
 THOUGHTS = "/workers/thoughts"
 """What workers POST to each other."""
+DIED = "/workers/died"
+"""Where the supervisor POSTs the ``owner`` of a worker that has died."""
 
 ASK_SECONDS = 5.0
 """How long another worker may take for an answer of its own."""
@@ -41,11 +43,13 @@ log = logging.getLogger("agentui.serving.supervisor")
 
 @dataclass(frozen=True, slots=True)
 class WorkerGroup:
-    """The workers of one server: ``size`` of them, this one being ``number`` (from 0). ``folder`` holds their sockets."""
+    """The workers of one server: ``size`` of them, this one being ``number`` (from 0; the supervisor is -1). ``folder`` holds
+    their sockets. ``owner`` is this process's name in the database."""
 
     folder: Path
     size: int
     number: int
+    owner: str = field(default_factory=lambda: new_id("server"))
 
     def socket_of(self, number: int) -> Path:
         """The socket of one worker."""
@@ -139,6 +143,10 @@ class Workers:
     async def post_all(self, path: str, body: bytes = b"") -> None:
         """POST to each other worker, and wait until it has taken it in. One that is away need not know."""
         await asyncio.gather(*(self._ask(number, "POST", path, body) for number in self.numbers))
+
+    async def post(self, number: int, path: str, body: bytes) -> bool:
+        """POST to one worker; whether it has taken it in."""
+        return await self._ask(number, "POST", path, body) is not None
 
     async def follow(self, number: int, path_and_query: str, last: str | None) -> AsyncGenerator[bytes, None]:
         """The events of another worker's stream from behind the id ``last``: whole ones, as they arrive together, and no

@@ -125,7 +125,7 @@ def _make_state(
         max_reply=settings.max_reply,
         max_stream=settings.max_stream,
     )
-    owner = new_id("server")
+    owner = group.owner if group is not None else new_id("server")
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
     store = make_store(url, settings.data, is_shared=group is not None)
     jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)

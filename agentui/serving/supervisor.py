@@ -1,9 +1,11 @@
 """``agentui serve --workers N``: a supervisor, and the processes that serve.
 
     supervisor       locks the data folder, holds the port, and starts a worker again that died
-     ├── worker 0    listens on the port (SO_REUSEPORT: the system deals the connections out) and on its private door
+     ├── worker 0    listens on the port (SO_REUSEPORT: the system deals the connections out) and on its own socket
      └── worker 1    ...
 
+A worker that keeps dying is started again after longer and longer pauses while the others go on serving. One of those is told
+who has died, so that what the dead one held in the database is free at once.
 A worker ends when its supervisor does, however that ended.
 """
 
@@ -22,7 +24,8 @@ from pathlib import Path
 from typing import Literal
 
 from agentui.errors import AgentUIError
-from agentui.http.workers import WorkerGroup
+from agentui.http.workers import DIED, WorkerGroup, Workers
+from agentui.jsonio import dumps
 from agentui.logs import set_up_logging
 from agentui.redaction import Redactor
 from agentui.serving.process import CommandError, StopSignals, cannot_listen, run, serve_until, tell_waiting
@@ -32,9 +35,12 @@ from agentui.store.lock import FolderLock
 STEADY_SECONDS = 10.0
 """A worker that served for less, or not at all, died at once."""
 MAX_DEATHS = 5
-"""So many deaths at once in a row, and starting it again helps nobody."""
+"""So many deaths at once in a row while no other worker serves, and starting it again helps nobody."""
 FIRST_PAUSE = 0.5
 """Seconds before the first new start; it doubles with every death at once."""
+LONGEST_PAUSE = 30.0
+TELL_SECONDS = 1.0
+"""Before a death that no worker could be told of is told again."""
 KILL_SECONDS = 10.0
 """How much longer than agreed a worker may take to end before it is killed."""
 
@@ -133,14 +139,20 @@ class Supervisor:
         self._waiting: dict[int, int] = {}
         """Requests under way, by worker that has begun to stop."""
         self._is_hopeless = False
+        self._dead: set[str] = set()
+        """The owners of workers that died, until one that lives has been told."""
+        self._has_dead = asyncio.Event()
 
     async def run(self) -> None:
         """Start the workers, and return when all of them have ended. Raises CommandError when they die at once."""
         stopping = asyncio.create_task(self._stop_all())
+        telling = asyncio.create_task(self._tell_of_dead())
         try:
             await asyncio.gather(*(self._keep(number) for number in range(self._settings.workers)))
         finally:
             stopping.cancel()
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
             for process in self._processes.values():
                 process.kill()
                 process.join()
@@ -157,12 +169,14 @@ class Supervisor:
             now = time.monotonic()
             was_steady = now - self._serving_since.pop(number, now) >= STEADY_SECONDS
             deaths = 1 if was_steady else deaths + 1
-            if deaths >= MAX_DEATHS:
+            if deaths >= MAX_DEATHS and not self._serving_since:
                 log.error("Worker %d (process %s) %s, for the %dth time.", number, process.pid, _end_of(process), deaths)
                 self._is_hopeless = True
                 self._stop.ask()
                 return
-            pause = FIRST_PAUSE * 2 ** (deaths - 1)
+            if deaths == MAX_DEATHS:
+                self._greet_once()
+            pause = min(FIRST_PAUSE * 2 ** min(deaths - 1, 10), LONGEST_PAUSE)
             text = "Worker %d (process %s) %s. It is started again in %g seconds."
             log.error(text, number, process.pid, _end_of(process), pause)
             await self._pause(pause)
@@ -187,7 +201,26 @@ class Supervisor:
         process.join()
         del self._processes[number]
         self._tell_waiting()
+        if self._settings.database_url is not None:
+            self._dead.add(group.owner)
+            self._has_dead.set()
         return process
+
+    async def _tell_of_dead(self) -> None:
+        """Tell a worker that serves whenever another has died."""
+        token = self._settings.token.get_secret_value() if self._settings.token is not None else None
+        group = WorkerGroup(self._folder, self._settings.workers, -1)
+        async with Workers(group, token=token, write_timeout=self._settings.write_timeout) as workers:
+            while await self._has_dead.wait():
+                for owner in tuple(self._dead):
+                    for number in tuple(self._serving_since):
+                        if number in self._processes and await workers.post(number, DIED, dumps(owner)):
+                            self._dead.discard(owner)
+                            break
+                if self._dead:
+                    await asyncio.sleep(TELL_SECONDS)
+                else:
+                    self._has_dead.clear()
 
     def _hear(self, number: int, reports: "Connection[object, Report]") -> None:
         try:
@@ -202,9 +235,14 @@ class Supervisor:
             return
         log.info("Worker %d serves as process %s.", number, self._processes[number].pid)
         self._serving_since[number] = time.monotonic()
-        if len(self._serving_since) == self._settings.workers and not self._has_greeted:
+        if len(self._serving_since) == self._settings.workers:
+            self._greet_once()
+
+    def _greet_once(self) -> None:
+        """Say where the server is: when all serve, or when one of them seems not to come."""
+        if not self._has_greeted:
             self._has_greeted = True
-            self._greet(count)
+            self._greet(self._settings.port)
 
     def _tell_waiting(self) -> None:
         """Tell a person at the keyboard, once all workers have said it, what the end waits for."""

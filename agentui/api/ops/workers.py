@@ -4,16 +4,16 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.api.keys import PIPELINES, PRESETS, SERVICES
+from agentui.api.keys import PIPELINES, PRESETS, SERVICES, TURNS
 from agentui.errors import NotFound
 from agentui.http.keys import SETTINGS
 from agentui.http.route import Handler, answer, read_json
-from agentui.http.workers import REFRESH, THOUGHTS, is_from_worker
+from agentui.http.workers import DIED, REFRESH, THOUGHTS, is_from_worker
 
 
 def add_worker_routes(app: web.Application) -> None:
     """Register the routes; to everybody else there is nothing at their paths."""
-    for path, handler in ((REFRESH, refresh), (THOUGHTS, receive_thoughts)):
+    for path, handler in ((REFRESH, refresh), (THOUGHTS, receive_thoughts), (DIED, bury)):
         app.router.add_post(path, _for_workers(handler))
 
 
@@ -28,6 +28,12 @@ async def receive_thoughts(request: web.Request) -> web.Response:
     """Take in the signed thoughts of a conversation that may go on here."""
     request.app[SERVICES].continuity.take(await read_json(request, request.app[SETTINGS].max_reply))
     return answer(None)
+
+
+async def bury(request: web.Request) -> web.Response:
+    """Let the turns of a worker fail that has died, so that their branches are free at once."""
+    await request.app[TURNS].recovery.bury(str(await read_json(request)))
+    return answer(True)
 
 
 def _for_workers(handler: Handler) -> Handler:
