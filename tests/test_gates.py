@@ -1,15 +1,18 @@
 """The gates that every change must pass: formatting, lint, types, and the direction of imports."""
 
 import ast
+import hashlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from agentui.vendors.registry import VENDOR_TITLES
-from tests.conftest import skip
+from tests.conftest import must_run, skip
 from tests.house import circles, doors, draw, loose_files
 
 ROOT = Path(__file__).parent.parent
@@ -147,10 +150,25 @@ def check_js(*files: Path) -> subprocess.CompletedProcess[str]:
     return run
 
 
+@contextmanager
+def once_for_what_is_there(config: pytest.Config, name: str) -> Iterator[None]:
+    """Skip what was good the last time over the same ``static`` and the same test; where all must run, skip nothing."""
+    read = hashlib.sha256(Path(__file__).read_bytes())
+    for path in sorted(path for path in (ROOT / "static").rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        read.update(f"{path}\0".encode() + path.read_bytes())
+    cache: pytest.Cache | None = getattr(config, "cache", None)
+    if cache is not None and not must_run() and cache.get(f"agentui/{name}", None) == read.hexdigest():
+        pytest.skip("Nothing in static/ has changed since this was good.")
+    yield
+    if cache is not None:
+        cache.set(f"agentui/{name}", read.hexdigest())
+
+
 @pytest.mark.timeout(300)
-def test_the_pages_own_javascript_has_no_type_errors() -> None:
-    run = check_js()
-    assert run.returncode == 0, run.stderr[-8000:]
+def test_the_pages_own_javascript_has_no_type_errors(pytestconfig: pytest.Config) -> None:
+    with once_for_what_is_there(pytestconfig, "types of the page"):
+        run = check_js()
+        assert run.returncode == 0, run.stderr[-8000:]
 
 
 TYPED = """\
@@ -172,16 +190,17 @@ MISTAKES = [
 
 
 @pytest.mark.timeout(300)
-def test_the_bundles_are_typed_as_their_packages_are(tmp_path: Path) -> None:
-    good = TYPED.replace("VENDOR", VENDOR_BUILD.parent.as_uri())
-    bad = good
-    for right, wrong, _ in MISTAKES:
-        bad = bad.replace(right, wrong)
-    module = tmp_path / "module.js"
-    module.write_text(good)
-    clean = check_js(module)
-    assert clean.returncode == 0, clean.stderr
-    module.write_text(bad)
-    run = check_js(module)
-    assert run.returncode == JS_ERRORS
-    assert sorted(re.findall(r"^(TS\d+) \[ERROR\]: (?! )", run.stderr, re.M)) == sorted(code for _, _, code in MISTAKES)
+def test_the_bundles_are_typed_as_their_packages_are(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    with once_for_what_is_there(pytestconfig, "types of the bundles"):
+        good = TYPED.replace("VENDOR", VENDOR_BUILD.parent.as_uri())
+        bad = good
+        for right, wrong, _ in MISTAKES:
+            bad = bad.replace(right, wrong)
+        module = tmp_path / "module.js"
+        module.write_text(good)
+        clean = check_js(module)
+        assert clean.returncode == 0, clean.stderr
+        module.write_text(bad)
+        run = check_js(module)
+        assert run.returncode == JS_ERRORS
+        assert sorted(re.findall(r"^(TS\d+) \[ERROR\]: (?! )", run.stderr, re.M)) == sorted(code for _, _, code in MISTAKES)
