@@ -3,17 +3,16 @@
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
-    account_of,
     data_answer,
     described,
     list_answer,
     made_answer,
     now_ms,
     path_id,
+    read,
     read_form,
     read_query,
     route,
-    store_of,
     write,
 )
 from agentui.chats import branches
@@ -35,24 +34,20 @@ from agentui.schemas.forms import Data, ListData
 async def list_branches(request: web.Request) -> web.Response:
     """List the branches of a session."""
     id, query = path_id(request), read_query(request, BranchListQuery)
-    listed = await store_of(request).read(branches.list_branches, account_of(request), id, query.paging)
+    listed = await read(request, branches.list_branches, id, query.paging)
     return list_answer(listed, query.paging)
 
 
 async def diff_branches(request: web.Request) -> web.Response:
     """Compare two branches by the floors they lead through."""
     id, query = path_id(request), read_query(request, DiffQuery)
-    return data_answer(
-        await store_of(request).read(
-            branches.diff_branches, account_of(request), id, query.base_branch_id, query.target_branch_id
-        )
-    )
+    return data_answer(await read(request, branches.diff_branches, id, query.base_branch_id, query.target_branch_id))
 
 
 async def branch_from_floor(request: web.Request) -> web.Response:
     """Fork a branch behind a committed floor."""
     id, form = path_id(request), await read_form(request, NewBranch, optional=True)
-    return await write(request, made_answer, branches.branch_from_floor, account_of(request), id, form.branch_id, now_ms())
+    return await write(request, made_answer, branches.branch_from_floor, id, form.branch_id, now_ms())
 
 
 async def reset_branch(request: web.Request) -> web.Response:
@@ -62,7 +57,6 @@ async def reset_branch(request: web.Request) -> web.Response:
         request,
         data_answer,
         branches.reset_branch,
-        account_of(request),
         id,
         branch_id,
         form.target_floor_id,
@@ -74,9 +68,7 @@ async def reset_branch(request: web.Request) -> web.Response:
 async def preview_merge(request: web.Request) -> web.Response:
     """Say what merging a branch into another would do."""
     id, branch_id, form = path_id(request), path_id(request, "branch"), await read_form(request, MergeQuestion)
-    return data_answer(
-        await store_of(request).read(branches.preview_merge, account_of(request), id, branch_id, form.target_branch_id)
-    )
+    return data_answer(await read(request, branches.preview_merge, id, branch_id, form.target_branch_id))
 
 
 async def merge_branch(request: web.Request) -> web.Response:
@@ -86,7 +78,6 @@ async def merge_branch(request: web.Request) -> web.Response:
         request,
         data_answer,
         branches.merge_branch,
-        account_of(request),
         id,
         branch_id,
         form.target_branch_id,
@@ -103,7 +94,7 @@ async def delete_branch(request: web.Request) -> web.Response:
         session_id, floor_ids = removed
         return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids))
 
-    return await write(request, show, branches.remove_branch, account_of(request), branch_id, query.session_id, now_ms())
+    return await write(request, show, branches.remove_branch, branch_id, query.session_id, now_ms())
 
 
 ROUTES: tuple[Route, ...] = (

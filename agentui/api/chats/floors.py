@@ -3,18 +3,17 @@
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
-    account_of,
     data_answer,
     described,
     list_answer,
     made_answer,
     now_ms,
     path_id,
+    read,
     read_document,
     read_form,
     read_query,
     route,
-    store_of,
     validate,
     write,
 )
@@ -33,21 +32,19 @@ async def create_floor(request: web.Request) -> web.Response:
     """Make a floor, in any state."""
     form = await read_form(request, NewFloorForm)
     new = NewFloor(**form.model_dump())
-    return await write(request, made_answer, floors.create_floor, account_of(request), new, now_ms())
+    return await write(request, made_answer, floors.create_floor, new, now_ms())
 
 
 async def list_floors(request: web.Request) -> web.Response:
     """List the floors that have not been superseded."""
     query = read_query(request, FloorQuery)
-    listed = await store_of(request).read(
-        floors.list_floors, account_of(request), query.paging, query.session_id, query.branch_id, query.state
-    )
+    listed = await read(request, floors.list_floors, query.paging, query.session_id, query.branch_id, query.state)
     return list_answer(listed, query.paging)
 
 
 async def get_floor(request: web.Request) -> web.Response:
     """Read a floor, superseded or not."""
-    return data_answer(await store_of(request).read(find_floor, account_of(request), path_id(request)))
+    return data_answer(await read(request, find_floor, path_id(request)))
 
 
 async def move_floor(request: web.Request) -> web.Response:
@@ -55,7 +52,7 @@ async def move_floor(request: web.Request) -> web.Response:
     id, document = path_id(request), await read_document(request)
     _check_only_place(document)
     form = validate(FloorPatch, document)
-    return await write(request, data_answer, floors.move_floor, account_of(request), id, form.given, now_ms())
+    return await write(request, data_answer, floors.move_floor, id, form.given, now_ms())
 
 
 _FIXED = frozenset(Floor.__dataclass_fields__) - floors.MOVABLE
@@ -74,17 +71,17 @@ def _check_only_place(document: dict[str, Json]) -> None:
 async def delete_floor(request: web.Request) -> web.Response:
     """Remove a floor with its pages, messages and their variables."""
     id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), floors.remove_floor, account_of(request), id, now_ms())
+    return await write(request, lambda _: data_answer(Deleted(id)), floors.remove_floor, id, now_ms())
 
 
 async def get_floor_run(request: web.Request) -> web.Response:
     """Read what the model call of a floor is doing, or how it ended."""
-    return data_answer(await store_of(request).read(floors.floor_run, account_of(request), path_id(request)))
+    return data_answer(await read(request, floors.floor_run, path_id(request)))
 
 
 async def get_floor_result(request: web.Request) -> web.Response:
     """Read what a committed floor came to."""
-    return data_answer(await store_of(request).read(floors.floor_result, account_of(request), path_id(request)))
+    return data_answer(await read(request, floors.floor_result, path_id(request)))
 
 
 ROUTES: tuple[Route, ...] = (

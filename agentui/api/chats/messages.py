@@ -3,7 +3,6 @@
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
-    account_of,
     data_answer,
     deleted_answer,
     described,
@@ -11,10 +10,10 @@ from agentui.api.chats.protocol import (
     made_answer,
     now_ms,
     path_id,
+    read,
     read_form,
     read_query,
     route,
-    store_of,
     write,
 )
 from agentui.chats import messages
@@ -30,32 +29,32 @@ async def create_message(request: web.Request) -> web.Response:
     """Write a message on a page of a floor that is not committed."""
     form = await read_form(request, NewMessageForm)
     new = NewMessage(**form.model_dump())
-    return await write(request, made_answer, messages.create_message, account_of(request), new, now_ms())
+    return await write(request, made_answer, messages.create_message, new, now_ms())
 
 
 async def list_messages(request: web.Request) -> web.Response:
     """List messages."""
     query = read_query(request, MessageQuery)
     wanted = MessageFilter(query.page_id, query.floor_id, query.session_id, query.role, query.is_hidden)
-    listed = await store_of(request).read(messages.list_messages, account_of(request), query.paging, wanted)
+    listed = await read(request, messages.list_messages, query.paging, wanted)
     return list_answer(listed, query.paging)
 
 
 async def get_message(request: web.Request) -> web.Response:
     """Read a message."""
-    return data_answer(await store_of(request).read(messages.find_message, account_of(request), path_id(request)))
+    return data_answer(await read(request, messages.find_message, path_id(request)))
 
 
 async def update_message(request: web.Request) -> web.Response:
     """Change a message of a floor that is not committed."""
     id, form = path_id(request), await read_form(request, MessagePatch)
-    return await write(request, data_answer, messages.update_message, account_of(request), id, form.given)
+    return await write(request, data_answer, messages.update_message, id, form.given)
 
 
 async def delete_message(request: web.Request) -> web.Response:
     """Remove a message of a floor that is not committed."""
     id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), messages.remove_message, account_of(request), id)
+    return await write(request, lambda _: data_answer(Deleted(id)), messages.remove_message, id)
 
 
 async def hide_messages(request: web.Request) -> web.Response:
@@ -67,13 +66,13 @@ async def hide_messages(request: web.Request) -> web.Response:
         meta = VisibilityMeta(len(results), updated, len(results) - updated, form.is_hidden)
         return data_answer(VisibilityResults(results, meta))
 
-    return await write(request, show, messages.hide_messages, account_of(request), form.ids, form.is_hidden)
+    return await write(request, show, messages.hide_messages, form.ids, form.is_hidden)
 
 
 async def delete_messages(request: web.Request) -> web.Response:
     """Remove messages; one on a committed floor refuses all."""
     form = await read_form(request, IdBatch)
-    return await write(request, deleted_answer, messages.remove_messages, account_of(request), form.ids)
+    return await write(request, deleted_answer, messages.remove_messages, form.ids)
 
 
 ROUTES: tuple[Route, ...] = (

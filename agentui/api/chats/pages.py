@@ -3,7 +3,6 @@
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
-    account_of,
     data_answer,
     described,
     invalid,
@@ -11,10 +10,10 @@ from agentui.api.chats.protocol import (
     made_answer,
     now_ms,
     path_id,
+    read,
     read_document,
     read_query,
     route,
-    store_of,
     validate,
     write,
 )
@@ -41,38 +40,36 @@ async def create_page(request: web.Request) -> web.Response:
     """Make a page of a floor that is not committed."""
     form = validate(NewPageForm, await _document(request))
     new = NewPage(**form.model_dump())
-    return await write(request, made_answer, pages.create_page, account_of(request), new, now_ms())
+    return await write(request, made_answer, pages.create_page, new, now_ms())
 
 
 async def list_pages(request: web.Request) -> web.Response:
     """List pages."""
     query = read_query(request, PageQuery)
-    listed = await store_of(request).read(
-        pages.list_pages, account_of(request), query.paging, query.floor_id, query.page_kind, query.is_active
-    )
+    listed = await read(request, pages.list_pages, query.paging, query.floor_id, query.page_kind, query.is_active)
     return list_answer(listed, query.paging)
 
 
 async def get_page(request: web.Request) -> web.Response:
     """Read a page."""
-    return data_answer(await store_of(request).read(find_page, account_of(request), path_id(request)))
+    return data_answer(await read(request, find_page, path_id(request)))
 
 
 async def update_page(request: web.Request) -> web.Response:
     """Change a page of a floor that is not committed."""
     id, form = path_id(request), validate(PagePatch, await _document(request))
-    return await write(request, data_answer, pages.update_page, account_of(request), id, form.given, now_ms())
+    return await write(request, data_answer, pages.update_page, id, form.given, now_ms())
 
 
 async def activate_page(request: web.Request) -> web.Response:
     """Make a page the active version of its page number; works on committed floors too, but not for input pages."""
-    return await write(request, data_answer, pages.activate_page, account_of(request), path_id(request), now_ms())
+    return await write(request, data_answer, pages.activate_page, path_id(request), now_ms())
 
 
 async def delete_page(request: web.Request) -> web.Response:
     """Remove a page of a floor that is not committed, with its messages and variables."""
     id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), pages.remove_page, account_of(request), id)
+    return await write(request, lambda _: data_answer(Deleted(id)), pages.remove_page, id)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -5,7 +5,7 @@ What does not fit is 400 ``validation_error`` with ``details`` of ``[{path, mess
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aiohttp import web
 from pydantic import ValidationError
@@ -19,7 +19,7 @@ from agentui.http.route import Route, answer, read_json
 from agentui.ids import SystemClock
 from agentui.jsonio import Json, loads
 from agentui.schemas.forms import Data, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
-from agentui.store.base import Store, Transaction
+from agentui.store.base import Transaction
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.repeats import HEADER, REPLAYED, Saved, pack
 
@@ -61,21 +61,26 @@ def made_answer(value: Json) -> web.Response:
     return data_answer(value, status=201)
 
 
+async def read(request: web.Request, transaction: Transaction[Concatenate[str, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a transaction that only reads finds in the caller's account. Raises what it raises."""
+    return await request.app[STORE].read(transaction, account_of(request), *args, **kwargs)
+
+
 async def write(
     request: web.Request,
     show: Callable[[T], web.Response],
-    transaction: Transaction[P, T],
+    transaction: Transaction[Concatenate[str, P], T],
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> web.Response:
-    """Run a transaction that writes and answer with what ``show`` makes of its result.
+    """Run a transaction that writes to the caller's account and answer with what ``show`` makes of its result.
 
     Where the request has an Idempotency-Key the answer is kept in the same transaction, and the same request again gets it
     again and writes nothing. Raises what the transaction raises, which keeps nothing, and as ``TurnService.once`` does.
     """
     key = request.headers.get(HEADER)
     if key is None:
-        return show(await store_of(request).write(transaction, *args, **kwargs))
+        return show(await request.app[STORE].write(transaction, account_of(request), *args, **kwargs))
     asked = claim_for(request, key, request.get(BODY, b""))
     shown: list[web.Response] = []
 
@@ -83,7 +88,7 @@ async def write(
         shown[:] = [show(result)]  # a transaction may be run again
         return _saved(shown[0])
 
-    saved, is_old = await request.app[TURNS].once(asked, keep, transaction, *args, **kwargs)
+    saved, is_old = await request.app[TURNS].once(asked, keep, transaction, account_of(request), *args, **kwargs)
     if not is_old:
         return shown[0]
     return web.Response(status=saved.status, body=saved.body(), headers={**saved.headers, REPLAYED: "true"})
@@ -98,11 +103,6 @@ def _saved(response: web.Response) -> Saved:
 
 BODY: web.RequestKey[bytes] = web.RequestKey("body", bytes)
 """The body as it came, once it was read."""
-
-
-def store_of(request: web.Request) -> Store:
-    """The memory."""
-    return request.app[STORE]
 
 
 def account_of(request: web.Request) -> str:

@@ -11,10 +11,10 @@ from agentui.api.chats.protocol import (
     made_answer,
     now_ms,
     path_id,
+    read,
     read_form,
     read_query,
     route,
-    store_of,
     write,
 )
 from agentui.chats import conversations, timeline
@@ -42,35 +42,31 @@ from agentui.schemas.forms import Data, Deleted, DeleteResults, IdBatch, ListDat
 async def create_session(request: web.Request) -> web.Response:
     """Make a session, with its branch main."""
     form = await read_form(request, NewSession)
-    return await write(request, made_answer, conversations.create_session, account_of(request), form.given, now_ms())
+    return await write(request, made_answer, conversations.create_session, form.given, now_ms())
 
 
 async def list_sessions(request: web.Request) -> web.Response:
     """List the sessions."""
     query = read_query(request, SessionQuery)
-    listed = await store_of(request).read(
-        conversations.list_sessions, account_of(request), query.paging, query.status, query.keyword
-    )
+    listed = await read(request, conversations.list_sessions, query.paging, query.status, query.keyword)
     return list_answer(listed, query.paging)
 
 
 async def get_session(request: web.Request) -> web.Response:
     """Read a session."""
-    return data_answer(await store_of(request).read(find_session, account_of(request), path_id(request)))
+    return data_answer(await read(request, find_session, path_id(request)))
 
 
 async def update_session(request: web.Request) -> web.Response:
     """Change a session; null clears a field."""
     id, form = path_id(request), await read_form(request, SessionPatch)
-    return await write(request, data_answer, conversations.update_session, account_of(request), id, form.given, now_ms())
+    return await write(request, data_answer, conversations.update_session, id, form.given, now_ms())
 
 
 async def delete_session(request: web.Request) -> web.Response:
     """Remove a session with its branches, floors, pages, messages and their variables."""
     id = path_id(request)
-    return await write(
-        request, lambda _: data_answer(Deleted(id)), conversations.remove_session, account_of(request), id, now_ms()
-    )
+    return await write(request, lambda _: data_answer(Deleted(id)), conversations.remove_session, id, now_ms())
 
 
 async def set_status_of_sessions(request: web.Request) -> web.Response:
@@ -81,35 +77,33 @@ async def set_status_of_sessions(request: web.Request) -> web.Response:
         updated = sum(result.action == "updated" for result in results)
         return data_answer(StatusResults(results, StatusMeta(len(results), updated, len(results) - updated, form.status)))
 
-    return await write(request, show, conversations.set_status_of_many, account_of(request), form.ids, form.status, now_ms())
+    return await write(request, show, conversations.set_status_of_many, form.ids, form.status, now_ms())
 
 
 async def delete_sessions(request: web.Request) -> web.Response:
     """Remove sessions; those that generate right now stay."""
     form = await read_form(request, IdBatch)
-    return await write(request, deleted_answer, conversations.remove_many, account_of(request), form.ids, now_ms())
+    return await write(request, deleted_answer, conversations.remove_many, form.ids, now_ms())
 
 
 async def get_session_scope(request: web.Request) -> web.Response:
     """Say where a session belongs."""
     account = account_of(request)
-    session = await store_of(request).read(find_session, account, path_id(request))
+    session = await read(request, find_session, path_id(request))
     return answer(SessionScope(session.id, account, f"ws_default_{account}", session.project_id))
 
 
 async def get_active_run(request: web.Request) -> web.Response:
     """Say whether a session generates right now, and what."""
     id, query = path_id(request), read_query(request, BranchQuery)
-    run = await store_of(request).read(conversations.active_run, account_of(request), id, query.branch_id, now_ms())
+    run = await read(request, conversations.active_run, id, query.branch_id, now_ms())
     return data_answer(SessionRun(id, run))
 
 
 async def get_timeline(request: web.Request) -> web.Response:
     """Read the committed floors of a branch with their pages and messages, first to last."""
     id, query = path_id(request), read_query(request, TimelineQuery)
-    listed = await store_of(request).read(
-        timeline.read_timeline, account_of(request), id, query.branch_id, query.limit, query.offset
-    )
+    listed = await read(request, timeline.read_timeline, id, query.branch_id, query.limit, query.offset)
     paging = Paging(query.limit, query.offset, "floor_no", "asc")
     return list_answer(listed, paging, Timeline(id, query.branch_id, listed.items))
 

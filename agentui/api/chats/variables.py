@@ -11,10 +11,10 @@ from agentui.api.chats.protocol import (
     list_answer,
     now_ms,
     path_id,
+    read,
     read_document,
     read_query,
     route,
-    store_of,
     validate,
     write,
 )
@@ -45,7 +45,7 @@ from agentui.variables.values import check_key, parse, render
 async def put_variable(request: web.Request) -> web.Response:
     """Write one variable: 201 when that makes it, 200 when it was there."""
     put = _put_of(validate(VariableForm, await read_document(request, parse=parse)), "")
-    return await write(request, _written_answer, records.put, account_of(request), put, now_ms())
+    return await write(request, _written_answer, records.put, put, now_ms())
 
 
 def _written_answer(done: Written) -> web.Response:
@@ -56,7 +56,7 @@ async def put_batch(request: web.Request) -> web.Response:
     """Write up to 100 variables, all or none."""
     form = validate(BatchForm, await read_document(request, parse=parse))
     writes = [_put_of(item, f"/items/{index}") for index, item in enumerate(form.items)]
-    return await write(request, _batch_answer, records.put_all, account_of(request), writes, now_ms())
+    return await write(request, _batch_answer, records.put_all, writes, now_ms())
 
 
 def _batch_answer(done: Sequence[Written]) -> web.Response:
@@ -81,9 +81,9 @@ def _result(index: int, written: Written) -> Json:
 async def list_variables(request: web.Request) -> web.Response:
     """List variables whose hosts exist."""
     query = read_query(request, VariableQuery)
-    variables, total = await store_of(request).read(
+    variables, total = await read(
+        request,
         records.find,
-        account_of(request),
         _filter_of(query),
         sort_by=query.sort_by,
         descending=query.sort_order == "desc",
@@ -119,23 +119,21 @@ def _branch_filter(query: VariableQuery) -> str | None:
 
 async def get_variable(request: web.Request) -> web.Response:
     """Read a variable; one whose host is gone is not found."""
-    variable = await store_of(request).read(records.get, account_of(request), path_id(request))
+    variable = await read(request, records.get, path_id(request))
     return data_answer(variable.as_json())
 
 
 async def delete_variable(request: web.Request) -> web.Response:
     """Delete a variable, also one whose host is gone."""
     id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), records.remove, account_of(request), id)
+    return await write(request, lambda _: data_answer(Deleted(id)), records.remove, id)
 
 
 async def resolve_variables(request: web.Request) -> web.Response:
     """What is visible from a place, the nearest tier winning; durable values only."""
     query = read_query(request, ResolveQuery)
     account = account_of(request)
-    place, layers = await store_of(request).read(
-        load_place, account, query.session_id, query.branch_id, query.floor_id, query.page_id
-    )
+    place, layers = await read(request, load_place, query.session_id, query.branch_id, query.floor_id, query.page_id)
     data = {"context": _context(account, place), "resolved": _resolved(layers)}
     if query.include_layers:
         data["layers"] = {target.scope: _layer(target, layers) for target in (GLOBAL, *place.targets)}
@@ -174,12 +172,12 @@ def _layer(target: Target, layers: Layers) -> dict[str, Json]:
 
 async def staged_variables(request: web.Request) -> web.Response:
     """What the run of a page wrote to it and to its floor; changes nothing."""
-    return data_answer(await store_of(request).read(ledger.read_staged, account_of(request), path_id(request)))
+    return data_answer(await read(request, ledger.read_staged, path_id(request)))
 
 
 async def promoted_variables(request: web.Request) -> web.Response:
     """What went from a page to its floor; changes nothing."""
-    return data_answer(await store_of(request).read(ledger.read_promotions, account_of(request), path_id(request)))
+    return data_answer(await read(request, ledger.read_promotions, path_id(request)))
 
 
 ROUTES: tuple[Route, ...] = (
