@@ -3,8 +3,8 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from ssl import SSLContext
 from types import TracebackType
@@ -100,33 +100,38 @@ class Upstream:
         async with self.open(call) as stream:
             return UpstreamReply(status=stream.status, headers=stream.headers, body=await stream.read(self._max_reply))
 
-    def open(self, call: UpstreamCall) -> AbstractAsyncContextManager[UpstreamStream]:
+    @asynccontextmanager
+    async def open(self, call: UpstreamCall) -> AsyncIterator[UpstreamStream]:
         """Make a call and hand out its answer, whatever its status, once the headers are there.
 
         Leaving before the answer's end drops the connection, so that the upstream stops working on it. Entering raises
         UpstreamUnreachable, UpstreamTimeout, UpstreamInvalid, UpstreamTruncated, UpstreamUnavailable (circuit open), Busy
         (too many at once for this origin, and the turn did not come in time) and BadRequest (a header that is none).
+        Errors name the call's node.
         """
-        return _Opening(self, call)
-
-    async def enter(self, call: UpstreamCall) -> tuple[UpstreamTarget, OriginState]:
-        """Where a call goes, with one call more under way there, to be left with ``end`` or by itself. Raises as ``open``
-        does."""
-        target = self._target(call.url)
-        return target, await self._origins.enter(target, call.deadline)
-
-    def end(self, exchange: Exchange, origin: OriginState) -> None:
-        """Leave an answer."""
-        exchange.close()
-        if exchange.is_broken:
-            origin.breaker.failed(time.monotonic())
-        origin.leave()
+        try:
+            target = self._target(call.url)
+            origin = await self._origins.enter(target, call.deadline)
+            try:
+                exchange = await self._exchange(call, target, origin)
+                try:
+                    yield exchange.stream()
+                finally:
+                    exchange.close()
+                    if exchange.is_broken:
+                        origin.breaker.failed(time.monotonic())
+            finally:
+                origin.leave()
+        except AgentUIError as error:
+            if call.node is not None:
+                error.details.setdefault("node", call.node)
+            raise
 
     def _check(self, url: str) -> UpstreamTarget:
         """The target behind a URL. Raises UpstreamUnreachable for one that may not be called."""
         return UpstreamTarget.of(self._policy.check_url(url))
 
-    async def exchange(self, call: UpstreamCall, target: UpstreamTarget, origin: OriginState) -> Exchange:
+    async def _exchange(self, call: UpstreamCall, target: UpstreamTarget, origin: OriginState) -> Exchange:
         """Attempt the call until there is an answer to hand out. Raises the last attempt's error when there is none."""
         head = render_head(call.method, target, call.headers, _length(call))
         self._budget.asked(time.monotonic())
@@ -195,49 +200,6 @@ class Upstream:
         if call.deadline is not None and now + pause >= call.deadline:
             return None
         return pause if self._budget.take(now) else None
-
-
-class _Opening:
-    """One ``async with`` around a call. (``asynccontextmanager`` costs several times as much.)"""
-
-    __slots__ = ("_call", "_exchange", "_origin", "_upstream")
-
-    _exchange: Exchange
-    _origin: OriginState
-
-    def __init__(self, upstream: Upstream, call: UpstreamCall) -> None:
-        self._upstream = upstream
-        self._call = call
-
-    async def __aenter__(self) -> UpstreamStream:
-        upstream, call = self._upstream, self._call
-        try:
-            target, self._origin = await upstream.enter(call)
-            try:
-                self._exchange = await upstream.exchange(call, target, self._origin)
-            except BaseException:
-                self._origin.leave()
-                raise
-            try:
-                return self._exchange.stream()
-            except BaseException:
-                upstream.end(self._exchange, self._origin)
-                raise
-        except AgentUIError as error:
-            self._note(error)
-            raise
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._upstream.end(self._exchange, self._origin)
-        if isinstance(error, AgentUIError):
-            self._note(error)
-
-    def _note(self, error: AgentUIError) -> None:
-        """Name the node at which the error came about."""
-        if self._call.node is not None:
-            error.details.setdefault("node", self._call.node)
 
 
 def _length(call: UpstreamCall) -> int | None:

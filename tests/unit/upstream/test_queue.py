@@ -8,11 +8,15 @@ import pytest
 from agentui.errors import Busy, UpstreamTimeout
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
 from tests.unit.upstream.conftest import Bytes, Visit
+
+PATIENT = Timeouts(connect=60)
+"""A busy machine may take long to connect; that is not what is tested here."""
 
 
 def call(server: Bytes, number: int = 0, deadline: float | None = None) -> UpstreamCall:
-    return UpstreamCall("POST", f"{server.url}/{number}", body=b"{}", deadline=deadline)
+    return UpstreamCall("POST", f"{server.url}/{number}", body=b"{}", timeouts=PATIENT, deadline=deadline)
 
 
 class Gate:
@@ -47,7 +51,7 @@ def in_flight(upstream: Upstream) -> int:
 
 
 async def until_queued(upstream: Upstream, count: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         while queued(upstream) != count:  # noqa: ASYNC110 - a queue tells nobody
             await asyncio.sleep(0.001)
 
@@ -154,8 +158,8 @@ async def test_a_queue_at_one_origin_holds_up_no_other(server: Bytes) -> None:
         waiting = [asyncio.create_task(upstream.send(call(server, number))) for number in range(2)]
         await until_queued(upstream, 1)
         other = server.url.replace("127.0.0.1", "localhost")
-        beside = asyncio.create_task(upstream.send(UpstreamCall("POST", f"{other}/9", body=b"{}")))
-        async with asyncio.timeout(10):
+        beside = asyncio.create_task(upstream.send(UpstreamCall("POST", f"{other}/9", body=b"{}", timeouts=PATIENT)))
+        async with asyncio.timeout(40):
             while gate.inside < 2:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.001)
         gate.opened.set()
