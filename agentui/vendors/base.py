@@ -84,7 +84,10 @@ class StreamRenderer(Protocol):
         """An event of the same dialect, untouched but for the framing that this caller asked for."""
 
     def fail(self, error: AgentUIError) -> bytes:
-        """The dialect's own in-stream error; nothing that looks like a clean end follows."""
+        """The dialect's own in-stream error; nothing that looks like a clean end follows.
+
+        It may come after the ``End``, or after the last event that passed through, where their bytes were never sent.
+        """
 
 
 class StreamEnd(Protocol):

@@ -249,7 +249,7 @@ class ClaudeStreamRenderer:
         self._usage: Usage | None = None
         self._finish = Finish("stop")
         self._refused = False
-        self._done = False
+        self._done = self._has_failed = False
 
     def feed(self, delta: Delta) -> bytes:
         """What the caller reads for this delta."""
@@ -287,9 +287,9 @@ class ClaudeStreamRenderer:
 
     def fail(self, error: AgentUIError) -> bytes:
         """An ``error`` event, after which the stream says nothing more."""
-        if self._done:
+        if self._has_failed:
             return b""
-        self._done = True
+        self._done = self._has_failed = True
         return encode_event(dumps(render_error(error).body), "error")
 
     def _begin(self, start: Start) -> bytes:

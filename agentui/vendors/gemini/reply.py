@@ -148,7 +148,7 @@ class GeminiStreamRenderer:
         self._id = secrets.token_urlsafe(16)
         self._choices: dict[int, _Rendering] = {}
         self._usage: Usage | None = None
-        self._is_over = False
+        self._is_over = self._has_failed = False
 
     def feed(self, delta: Delta) -> bytes:
         """What the caller reads for this delta."""
@@ -184,9 +184,9 @@ class GeminiStreamRenderer:
 
     def fail(self, error: AgentUIError) -> bytes:
         """The error as the stream's last element."""
-        if self._is_over:
+        if self._has_failed:
             return b""
-        self._is_over = True
+        self._is_over = self._has_failed = True
         return self._frame.element(dumps(render_error(error).body))
 
     def _choice(self, number: int) -> _Rendering:

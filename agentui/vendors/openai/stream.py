@@ -179,7 +179,7 @@ class OpenAIStreamRenderer:
         self._plain_tail = b',"logprobs":null,"finish_reason":null}' + self._tail
         self._said: dict[int, _Said] = {}
         self._usage: Usage | None = None
-        self._is_over = False
+        self._is_over = self._has_failed = False
         self._has_passed = False
 
     def feed(self, delta: Delta) -> bytes:
@@ -221,10 +221,10 @@ class OpenAIStreamRenderer:
         return encode_event(event.data, event.event)
 
     def fail(self, error: AgentUIError) -> bytes:
-        """``data: {"error": {...}}``; no ``[DONE]`` ever follows. Nothing where the stream is over already."""
-        if self._is_over:
+        """``data: {"error": {...}}``; no ``[DONE]`` ever follows. Nothing the second time."""
+        if self._has_failed:
             return b""
-        self._is_over = True
+        self._is_over = self._has_failed = True
         return encode_event(dumps(render_stream_error(error)))
 
     def _open(self, start: Start) -> bytes:

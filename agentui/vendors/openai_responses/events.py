@@ -62,7 +62,7 @@ class ResponseEvents:
         self._refused = False
         self._sequence = 0
         self._begun = False
-        self._ended = False
+        self._ended = self._has_failed = False
 
     def feed(self, delta: Delta) -> list[Event]:
         """The events that this delta is; the first one of any kind begins the response, ``End`` ends it, once."""
@@ -79,9 +79,9 @@ class ResponseEvents:
 
     def fail(self, error: AgentUIError) -> list[Event]:
         """``error`` and, where a response has begun, ``response.failed`` with what was said so far. Nothing follows."""
-        if self._ended:
+        if self._has_failed:
             return []
-        self._ended = True
+        self._ended = self._has_failed = True
         events = [error_event(error)]
         if self._begun:
             self._response["status"] = "failed"
