@@ -66,23 +66,6 @@ class AgentUIError(Exception):
         return param if isinstance(param, str) else None
 
 
-def let_go(error: BaseException) -> None:
-    """Take the frames out of an error that has been dealt with, and out of the errors that led to it.
-
-    Where a frame still knows its error, itself or by an object, the two would hold all that the frame refers to, a request and
-    its run, until the garbage collector comes by; and it seldom does.
-    """
-    known = {id(error)}
-    waiting = [error]
-    while waiting:
-        error = waiting.pop()
-        error.__traceback__ = None
-        for other in (error.__cause__, error.__context__):
-            if other is not None and id(other) not in known:
-                known.add(id(other))
-                waiting.append(other)
-
-
 class BadRequest(AgentUIError):
     """The request cannot be served as it is; ``param`` in details names the field."""
 

@@ -229,7 +229,7 @@ async def test_what_is_logged_while_a_request_runs_names_it(
     async def broken(*_: object) -> None:
         raise RuntimeError(f"a fault with {API_KEY}")
 
-    monkeypatch.setattr(server.state.executor, "run", broken)
+    monkeypatch.setattr(server.state.engine, "run", broken)
     got = await Caller("claude", server.origin).ask()
     assert got.status == 500
     [line] = lines(written)

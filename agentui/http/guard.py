@@ -23,7 +23,6 @@ from agentui.errors import (
     Unauthorized,
     WrongContentType,
     WrongHost,
-    let_go,
 )
 from agentui.http.errors import error_response
 from agentui.http.limits import Limits
@@ -144,24 +143,21 @@ class Guard:
             return await handler(request)
         except web.HTTPException as error:
             response = self._error_response(request, _of_http(error, request))
-            let_go(error)
         except AgentUIError as error:
             self._observer.count_error(error.code)
             response = self._error_response(request, error)
             if isinstance(error, _Misframed):
                 response.force_close()
-            let_go(error)
         except ConnectionResetError:
             # The caller is gone; there is nobody to answer.
             raise
-        except Exception as error:  # noqa: BLE001  it is logged: the log's own filter knows no secrets of single requests
+        except Exception:  # noqa: BLE001  it is logged: the log's own filter knows no secrets of single requests
             trace = self._redactor_of(request).redact(traceback.format_exc())
             request_id = request[REQUEST_ID]
             self._observer.count_error(AgentUIError.code)
             log.error("Request %s failed by a fault of agentui itself\n%s", request_id, trace)
             fault = AgentUIError(f"agentui failed; the log says more under {request_id}.", request_id=request_id)
             response = self._error_response(request, fault)
-            let_go(error)
         return response
 
     def _check_token(self, request: web.Request) -> None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from agentui.api.ops.telemetry import Telemetry
-from agentui.api.proxy.detached import Unattended
+from agentui.api.proxy.detached import DetachedRuns
 from agentui.http.workers import Workers
 from agentui.jobs.runner import JobRunner
-from agentui.pipeline.executor import PipelineExecutor
+from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog
@@ -30,7 +30,7 @@ class State:
     pipelines: PipelineLibrary
     presets: PresetLibrary
     services: Services
-    executor: PipelineExecutor
+    engine: Engine
     history: RunHistory
     redactor: Redactor
     store: Store
@@ -40,7 +40,7 @@ class State:
     owner: str
     workers: Workers
     telemetry: Telemetry
-    unattended: Unattended
+    detached: DetachedRuns
     in_flight: int = 0
 
 

@@ -46,8 +46,6 @@ _DEFAULT_PARAMS: dict[str, Json] = {"temperature": 0.7, "max_tokens": None, "top
 
 def _chat_or_none(incoming: Incoming, read: Callable[[ChatRequest], Json], empty: Json) -> Json:
     """Something of the conversation, or ``empty`` where the request holds none (embeddings, an unknown dialect)."""
-    if incoming.wire is None or incoming.operation == "embeddings":
-        return empty
     try:
         return read(incoming.chat)
     except BadRequest:

@@ -1,68 +1,28 @@
-"""Walks a plan: every node starts as soon as what it waits for is done, several at once, under one deadline."""
+"""Walks a plan: every node starts as soon as what it waits for is done, several at once."""
 
 import asyncio
-import time
 from collections.abc import Container, Mapping
-from contextlib import suppress
 
-from agentui.errors import AgentUIError, UpstreamTimeout, let_go
+from agentui.chat.messages import Text
+from agentui.chat.reply import Choice, Reply
+from agentui.errors import AgentUIError, Unsupported
+from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
-from agentui.pipeline.answer import Answer
-from agentui.pipeline.deadline import Deadline
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.plan import Plan, PlanNode
 from agentui.pipeline.run import Run
+from agentui.pipeline.sink import ListenerGone, Sink
+from agentui.pipeline.tokens import estimate_tokens
 from agentui.templating.core.values import best_text
 
-INTERNAL: Json = {"code": "internal_error", "message": "An error of agentui or of a node's code; see the log."}
+INTERNAL: Mapping[str, Json] = {
+    "code": "internal_error",
+    "message": "An error of agentui or of a node's code; see the log.",
+}
 """What is told of an error that is nobody's but the program's."""
 NOTHING: frozenset[int] = frozenset()
 _MAPPINGS = (dict, Mapping)
 """The kind that nearly all are first: asking an abstract class takes long."""
-
-
-class PipelineExecutor:
-    """Runs plans. Knows nothing of HTTP, vendors or templates."""
-
-    async def run(self, run: Run, answer: Answer) -> None:
-        """Execute a run to its end. The answering node speaks to ``answer`` while it works.
-
-        Raises the first failing node's AgentUIError, with the node's id and type in its details, after its siblings were
-        cancelled; UpstreamTimeout when the deadline passes. Cancelling the task cancels the run.
-        """
-        run.emit("run.started", data={"pipeline": run.plan.id, "name": run.plan.name, "version": run.plan.version})
-        deadline = run.clock = Deadline(run.deadline - time.monotonic())
-        is_late = False
-        try:
-            try:
-                await (_Walk if run.plan.is_chain else _TreeWalk)(run, answer).walk()
-            except BaseException:
-                # Whatever the walk made of its cancellation: the caller's task goes on without it.
-                is_late = deadline.was_the_cause()
-                raise
-            finally:
-                deadline.stop()
-            if run.conclude is not None:
-                await run.conclude()
-        except AgentUIError as error:
-            run.finish("failed", describe_error(error))
-            raise
-        except asyncio.CancelledError as error:
-            if not is_late:
-                run.finish("cancelled", describe_error(run.stop_reason) if run.stop_reason is not None else None)
-                raise
-            raise _too_late(run) from error
-        except BaseException:
-            run.finish("failed", INTERNAL)
-            raise
-        run.finish("finished")
-
-
-def _too_late(run: Run) -> UpstreamTimeout:
-    """End a run whose deadline has passed; the error that says so."""
-    late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
-    run.finish("failed", describe_error(late))
-    return late
 
 
 def describe_error(error: AgentUIError) -> dict[str, Json]:
@@ -70,24 +30,56 @@ def describe_error(error: AgentUIError) -> dict[str, Json]:
     return {"code": error.code, "message": error.message, "status": error.status}
 
 
+async def execute(run: Run, sink: Sink) -> None:
+    """Run all nodes of a plan. The answering node speaks to ``sink`` while it works.
+
+    Raises the first failing node's error, with the node's id and type in its details where it is an AgentUIError, after the
+    other nodes were cancelled. Cancelling the task cancels the nodes.
+    """
+    walk = _Walk(run, sink)
+    first: BaseException | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for position, node in enumerate(run.plan.nodes):
+                if node.waits_for == 0:
+                    group.create_task(walk.follow(position, group), name=node.id)
+    except BaseExceptionGroup as failed:
+        first = failed.exceptions[0]
+        # The task group of Python 3.11 and 3.12 leaves a frame that knows this group, which knows the frame: a run that
+        # failed would wait for the garbage collector, with its bodies.
+        failed.__traceback__ = None
+    if first is not None:
+        try:
+            raise first
+        finally:
+            del first
+
+
 class _Walk:
     """One walk over one plan."""
 
-    def __init__(self, run: Run, answer: Answer) -> None:
+    def __init__(self, run: Run, sink: Sink) -> None:
         self.run = run
-        self.answer = answer
+        self.sink = sink
         self.nodes = run.plan.nodes
-        self.whole = run.incoming.operation == "chat"
+        self.waits = [node.waits_for for node in self.nodes]
+        self.is_chat = run.incoming.operation == "chat"
         self.idle = needless(run.plan, run.pins) if run.pins else NOTHING
-        self.runs_all = self.whole and not run.pins
 
-    async def walk(self) -> None:
-        """Run all nodes, one after the other."""
-        for position, node in enumerate(self.nodes):
-            if self.runs_all and node.enabled:
-                await self._execute(position, node)
-            else:
-                await self._step(position)
+    async def follow(self, position: int, group: asyncio.TaskGroup) -> None:
+        """Run a node and, in the same task, one after the other that waited for it last; all others that did get tasks."""
+        while True:
+            await self._step(position)
+            ready: list[int] = []
+            for following in self.nodes[position].feeds:
+                self.waits[following] -= 1
+                if self.waits[following] == 0:
+                    ready.append(following)
+            if not ready:
+                return
+            position, *others = ready
+            for other in others:
+                group.create_task(self.follow(other, group), name=self.nodes[other].id)
 
     async def _step(self, position: int) -> None:
         """Run, skip or pin one node and freeze its OUT."""
@@ -99,7 +91,7 @@ class _Walk:
             run.emit("node.skipped", node.id, {"reason": "disabled"})
         elif position in self.idle:
             run.emit("node.skipped", node.id, {"reason": "pinned"})
-        elif not self.whole and position != run.plan.answer and node.node.calls_upstream:
+        elif not self.is_chat and position != run.plan.answer and node.node.calls_upstream:
             # A token count or an embedding needs the answer only; other calls would cost money for nothing.
             run.emit("node.skipped", node.id, {"reason": "not needed for this request"})
         else:
@@ -111,13 +103,12 @@ class _Walk:
         out = pinned if isinstance(pinned, Mapping) else {"result": pinned}
         self.run.emit("node.finished", node.id, self._freeze(node.id, out), pinned=True)
         if position == self.run.plan.answer:
-            said = out.get("response_text")
-            await self.answer.text(said if isinstance(said, str) else answer_text(out))
+            await self._answer(said_in(out))
 
     async def _execute(self, position: int, node: PlanNode) -> None:
         run = self.run
         answers = position == run.plan.answer
-        ctx = NodeContext(run, node.id, node.type, self.answer if answers else None)
+        ctx = NodeContext(run, node.id, node.type, self.sink if answers else None)
         run.emit("node.started", node.id)
         try:
             try:
@@ -125,19 +116,20 @@ class _Walk:
             finally:
                 ctx.close()
         except AgentUIError as error:
-            _place(error, node, run)
+            error.details = {"pipeline": run.plan.id, "node": node.id, "type": node.type, **error.details}
             run.emit("node.failed", node.id, describe_error(error))
-            let_go(error)
             if not node.may_fail or answers:
                 raise
             out = {"error": describe_error(error)}
+        except ListenerGone:
+            raise
         except Exception:
             # A fault of the node's code: the canvas hears of it, the log has the rest.
             run.emit("node.failed", node.id, INTERNAL)
             raise
         run.emit("node.finished", node.id, self._freeze(node.id, out))
         if answers and not node.node.calls_upstream:
-            await self.answer.text(answer_text(out))
+            await self._answer(answer_text(out))
 
     def _freeze(self, node_id: str, out: Mapping[str, Json]) -> dict[str, Json]:
         """The OUT as it is kept: from here on nobody changes it; what it says about variables is seen by later nodes."""
@@ -148,68 +140,18 @@ class _Walk:
             run.run_vars = {**run.run_vars, **variables}
         return kept
 
-
-class _TreeWalk(_Walk):
-    """One whose nodes run in tasks of their own. When one fails, or the walk is cancelled, the others are cancelled, and waited
-    for.
-
-    Not a TaskGroup: that of Python 3.11 and 3.12 leaves errors and frames behind that hold each other, and the run.
-    """
-
-    def __init__(self, run: Run, answer: Answer) -> None:
-        super().__init__(run, answer)
-        self.waits = [node.waits_for for node in self.nodes]
-        self.tasks: set[asyncio.Task[None]] = set()
-        self.all_done = asyncio.Event()
-        self.is_stopped = False
-        self.failures: list[BaseException] = []
-
-    async def walk(self) -> None:
-        """Run all nodes, each as soon as those before it are done. Raises the first failure."""
-        for position, count in enumerate(tuple(self.waits)):
-            if count == 0:
-                self._begin(position)
-        try:
-            await self.all_done.wait()
-        except asyncio.CancelledError:
-            self._stop()
-            while self.tasks:
-                with suppress(asyncio.CancelledError):  # the first is passed on
-                    await self.all_done.wait()
-            if not self.failures:
-                raise
-        if self.failures:
-            raise self.failures.pop()
-
-    def _begin(self, position: int) -> None:
-        """Run a node in a task."""
-        if self.is_stopped:
-            return
-        task = asyncio.create_task(self._step_on(position), name=self.nodes[position].id)
-        self.tasks.add(task)
-        task.add_done_callback(self._end)
-
-    async def _step_on(self, position: int) -> None:
-        """Run a node, and begin those that waited for it last."""
-        await self._step(position)
-        for following in self.nodes[position].feeds:
-            self.waits[following] -= 1
-            if self.waits[following] == 0:
-                self._begin(following)
-
-    def _end(self, task: asyncio.Task[None]) -> None:
-        """A task is over: note the first failure."""
-        self.tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None and not self.failures:
-            self.failures.append(error)
-            self._stop()
-        if not self.tasks:
-            self.all_done.set()
-
-    def _stop(self) -> None:
-        self.is_stopped = True
-        for task in self.tasks:
-            task.cancel()
+    async def _answer(self, text: str) -> None:
+        """Answer with the words of a node that called no model. Raises Unsupported where none are wanted."""
+        run = self.run
+        match run.incoming.operation:
+            case "count_tokens":
+                await self.sink.tokens(estimate_tokens(run.incoming.chat), estimated=True)
+            case "embeddings":
+                raise Unsupported("This pipeline answers with text and makes no embeddings: choose one that calls a provider.")
+            case "chat":
+                model = run.incoming.model or f"pipeline/{run.plan.id}"
+                run.reply = Reply((Choice((Text(text),), "stop"),), new_id("msg"), model, run.started_ms // 1000)
+                await self.sink.reply(run.reply)
 
 
 def needless(plan: Plan, pins: Container[str]) -> frozenset[int]:
@@ -254,8 +196,7 @@ def answer_text(out: Mapping[str, Json]) -> str:
     return best_text(dict(out))
 
 
-def _place(error: AgentUIError, node: PlanNode, run: Run) -> None:
-    """Say in the error where it happened."""
-    error.details.setdefault("pipeline", run.plan.id)
-    error.details.setdefault("node", node.id)
-    error.details.setdefault("type", node.type)
+def said_in(out: Mapping[str, Json]) -> str:
+    """The words of the answering node."""
+    said = out.get("response_text")
+    return said if isinstance(said, str) else answer_text(out)

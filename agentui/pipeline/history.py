@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from agentui.errors import NotFound
 from agentui.jsonio import Json
-from agentui.pipeline.run import Run, RunOrigin, RunState
-from agentui.pipeline.usage import tokens_of
+from agentui.pipeline.result import RunState
+from agentui.pipeline.run import Run, RunOrigin
+from agentui.pipeline.tokens import tokens_of
 
 MAX_UNHEARD = 256
 """How many new runs a slow listener may fall behind before the oldest are left out."""

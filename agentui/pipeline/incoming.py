@@ -1,4 +1,4 @@
-"""The caller's request as a pipeline sees it: what came over HTTP, and the same with the dialect taken off."""
+"""The request as a pipeline sees it: with the dialect taken off, and what came over HTTP where it came so."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from agentui.vendors.base import Vendors
 class Incoming:
     """One request. A value that nobody changes; not frozen for speed alone (see ``Message``).
 
+    What came over HTTP stands in the fields; a request that did not (``of_chat``) has empty ones and no ``wire``.
     ``path`` has no ``/p/<pipeline>`` prefix and ``query`` is the raw text without ``?``; header names are lower case.
     ``body`` holds the bytes as they came, ``json`` the same parsed (None where the body is empty or not JSON).
     ``wire`` is None when no dialect was recognised. ``model`` is the model that the caller meant, without a
@@ -34,6 +35,13 @@ class Incoming:
     """The caller's key, wherever it stood."""
     _chat: ChatRequest | None = field(default=None, init=False, repr=False, compare=False)
 
+    @classmethod
+    def of_chat(cls, chat: ChatRequest) -> "Incoming":
+        """A request that nobody sent over HTTP: a turn of a chat, a job, a test."""
+        incoming = cls("", "", "", "", {}, {}, b"", None, None, chat.model or None, {})
+        incoming._chat = chat
+        return incoming
+
     @property
     def vendor(self) -> VendorName | None:
         """The caller's dialect."""
@@ -47,7 +55,9 @@ class Incoming:
     @property
     def wants_stream(self) -> bool:
         """True when the caller asked for a stream."""
-        return self.wire is not None and self.wire.stream
+        if self.wire is not None:
+            return self.wire.stream
+        return self._chat is not None and self._chat.stream
 
     @property
     def chat(self) -> ChatRequest:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from agentui.jsonio import Json
+from agentui.pipeline.result import RunResult
 from agentui.variables.scopes import Scope
 
 if TYPE_CHECKING:
@@ -21,11 +22,22 @@ NOTHING: Mapping[str, Json] = MappingProxyType({})
 NO_TIERS: Mapping[Scope, Mapping[str, Json]] = MappingProxyType({})
 
 
-class Memory(Protocol):
-    """The variables that a run began with. Handed to the run by whoever knows the store."""
+class RunMemory(Protocol):
+    """The memory of one run. The engine ends it with exactly one of ``commit`` and ``fail``, and with ``fail`` after a
+    ``commit`` that raised."""
 
     def staged(self) -> "Staged":
-        """The run's buffer; made when it is first asked for."""
+        """The run's buffer of variables."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What a caller over HTTP is told of it."""
+
+    async def commit(self, result: RunResult) -> None:
+        """The nodes have succeeded: make durable what they wrote. Raises AgentUIError, and nothing is kept then."""
+
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool) -> None:
+        """The run failed (``code``, ``message``), or was cancelled: keep nothing but the trace that it was."""
 
 
 class NoMemory:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
-from agentui.pipeline.answer import Answer
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
+from agentui.pipeline.sink import Sink
 from agentui.secrets.store import Secret
 from agentui.templating.core.language import Template
 from agentui.templating.core.problems import TemplateRenderError
@@ -40,36 +40,36 @@ class TemplateField(Generic[V_co]):
 
 
 class NodeContext:
-    """One node in one run. ``answer`` is the caller's ear when this node answers, else None.
+    """One node in one run. ``sink`` takes the answer when this node answers, else it is None.
 
     ``incoming`` is the caller's request; ``services`` are vendors, upstream and secrets; ``used_secrets`` are those that this
     node's templates have read.
     """
 
     __slots__ = (
-        "_heard",
-        "_heard_at",
+        "_gathered",
+        "_gathered_at",
         "_scope",
-        "answer",
         "incoming",
         "node_id",
         "node_type",
         "run",
         "services",
+        "sink",
         "used_secrets",
     )
 
-    def __init__(self, run: "Run", node_id: str, node_type: str, answer: Answer | None) -> None:
+    def __init__(self, run: "Run", node_id: str, node_type: str, sink: Sink | None) -> None:
         self.run = run
         self.node_id = node_id
         self.node_type = node_type
-        self.answer = answer
+        self.sink = sink
         self.incoming: Incoming = run.incoming
         self.services: Services = run.services
         self.used_secrets: tuple[Secret, ...] = ()
         self._scope: Scope | None = None
-        self._heard = ""
-        self._heard_at = 0.0
+        self._gathered = ""
+        self._gathered_at = 0.0
 
     @property
     def deadline(self) -> float:
@@ -123,32 +123,32 @@ class NodeContext:
 
     def emit_chunk(self, text: str) -> None:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""
-        self._heard += text
+        self._gathered += text
         now = time.monotonic()
-        if not self._heard_at and not self.run.is_watched:
+        if not self._gathered_at and not self.run.is_watched:
             # The first words are waited for: their event is made when they are on their way.
-            self._heard_at = now
+            self._gathered_at = now
             asyncio.get_running_loop().call_soon(self.flush_chunks)
-        waited = now - self._heard_at
+        waited = now - self._gathered_at
         if waited < CHUNK_EVENT_SECONDS:
             return
-        if waited >= UNWATCHED_EVENT_SECONDS or len(self._heard) >= MOST_GATHERED or self.run.is_watched:
-            self._heard_at = now
+        if waited >= UNWATCHED_EVENT_SECONDS or len(self._gathered) >= MOST_GATHERED or self.run.is_watched:
+            self._gathered_at = now
             self.flush_chunks()
 
     def flush_chunks(self) -> None:
         """Hand over the pieces that were gathered, but for what may be the first half of a key that a model repeats: each
         event is shown without keys, and half of one would not be known."""
-        text = self._heard
+        text = self._gathered
         held = self.run.redactor.unfinished(text) if text else 0
-        self._heard = text[len(text) - held :]
+        self._gathered = text[len(text) - held :]
         if len(text) > held:
             self.run.emit("node.chunk", self.node_id, {"text": text[: len(text) - held]})
 
     def close(self) -> None:
         """The node is done: hand over what was gathered, and let go of what refers back to this context."""
-        if self._heard:
-            text, self._heard = self._heard, ""
+        if self._gathered:
+            text, self._gathered = self._gathered, ""
             self.run.emit("node.chunk", self.node_id, {"text": text})
         self._scope = None
 

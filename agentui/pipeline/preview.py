@@ -4,22 +4,18 @@ Nodes before it that call no model run for real; of those that would, the given 
 upstream: a node that calls one is only ever asked for its ``preview``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TypeVar
 
-from agentui.chat.deltas import Delta
-from agentui.chat.reply import Reply
-from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
-from agentui.pipeline.answer import Answer
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.plan import PlanNode
 from agentui.pipeline.run import Run
+from agentui.pipeline.sink import NullSink, Sink
 from agentui.templating.core.language import Segment
 from agentui.templating.hadtavern.scope import Scope
-from agentui.vendors.sse import SseEvent
 
 V = TypeVar("V")
 
@@ -102,8 +98,8 @@ def _set_out(run: Run, node_id: str, out: Json) -> None:
 async def _show(run: Run, target: int, missing: list[str]) -> Json:
     """Ask the node for its preview and tell where the pieces came from: a ``Preview`` as JSON, secrets replaced."""
     node = run.plan.nodes[target]
-    ear = _DeafAnswer(run.incoming.wants_stream) if target == run.plan.answer else None
-    ctx = _TracingContext(run, node.id, node.type, ear)
+    sink = NullSink(wants_stream=run.incoming.wants_stream) if target == run.plan.answer else None
+    ctx = _TracingContext(run, node.id, node.type, sink)
     try:
         shown = await node.node.preview(ctx)
     except AgentUIError as error:
@@ -138,8 +134,8 @@ class _TracingContext(NodeContext):
 
     __slots__ = ("traces",)
 
-    def __init__(self, run: Run, node_id: str, node_type: str, answer: Answer | None) -> None:
-        super().__init__(run, node_id, node_type, answer)
+    def __init__(self, run: Run, node_id: str, node_type: str, sink: Sink | None) -> None:
+        super().__init__(run, node_id, node_type, sink)
         self.traces: list[FieldTrace] = []
 
     def render(self, field: TemplateField[V], scope: Scope | None = None) -> V:
@@ -158,26 +154,3 @@ class _TracingContext(NodeContext):
             for segment in trace.segments
             if segment.macro is not None and segment.text in ("", "null")
         ]
-
-
-class _DeafAnswer:
-    """Stands where a caller would listen, so that the node knows it answers; nothing is said in a preview."""
-
-    def __init__(self, wants_stream: bool) -> None:
-        self.wants_stream = wants_stream
-
-    def note_dropped(self, names: Sequence[str]) -> None: ...
-
-    def note_headers(self, headers: Mapping[str, str]) -> None: ...
-
-    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None: ...
-
-    async def reply(self, reply: Reply, body: bytes | None = None) -> None: ...
-
-    async def document(self, body: Json) -> None: ...
-
-    async def tokens(self, count: int, *, estimated: bool) -> None: ...
-
-    async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None: ...
-
-    async def text(self, text: str) -> None: ...

@@ -1,22 +1,23 @@
 """One run of a plan: its identity, its clock, what its nodes gave out, and what was heard of it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic, time_ns
 from typing import Literal
 
+from agentui.chat.reply import Reply
 from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.continuity import Continuity
-from agentui.pipeline.deadline import Deadline
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.memory import Memory
+from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plan import Plan
+from agentui.pipeline.result import RunState
 from agentui.pipeline.trace import RunTrace
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
@@ -24,7 +25,6 @@ from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
 
-RunState = Literal["running", "finished", "failed", "cancelled"]
 RunOrigin = Literal["client", "try"]
 """Who asked for a run: a client of the proxied routes, or somebody who tries a pipeline out."""
 
@@ -67,11 +67,11 @@ class Run:
     """The chat that the run is a turn of, with its branch and floor; None where it is none."""
     branch: str | None = field(default=None, init=False)
     floor: str | None = field(default=None, init=False)
-    conclude: Callable[[], Awaitable[None]] | None = field(default=None, init=False)
-    """What belongs to the run's success (making its turn durable) and happens before anybody hears its end."""
-    memory: Memory | None = field(default=None, init=False)
-    """The stored variables; None where the plan names none."""
-    clock: Deadline | None = field(default=None, init=False)
+    memory: RunMemory | None = field(default=None, init=False)
+    """The stored variables, and the turn; None where the run has neither."""
+    reply: Reply | None = field(default=None, init=False)
+    """What the answering node said, once it has, where it is a model's reply."""
+    clock: asyncio.Timeout | None = field(default=None, init=False)
     task: asyncio.Task[object] | None = field(default=None, init=False)
     """What ``stop`` cancels; None where nobody may stop the run."""
     stop_reason: AgentUIError | None = field(default=None, init=False)
@@ -97,8 +97,8 @@ class Run:
 
         An answer may also begin when the nodes are done, and then there is no clock left to stop.
         """
-        if self.clock is not None and self.finished is None:
-            self.clock.stop()
+        if self.clock is not None and not self.clock.expired():
+            self.clock.reschedule(None)
         self.deadline = inf
 
     @property
@@ -127,7 +127,7 @@ class Run:
             return
         self.state = state
         self.finished = monotonic()
-        self.task = self.clock = self.conclude = None
+        self.task = self.clock = None
         self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
         self.events.close()
         if self.on_finish is not None:

@@ -17,7 +17,7 @@ from agentui.api.ops.metrics import metrics
 from agentui.api.ops.openapi import openapi
 from agentui.api.ops.telemetry import TELEMETRY, Telemetry
 from agentui.api.ops.workers import add_worker_routes
-from agentui.api.proxy.detached import Unattended
+from agentui.api.proxy.detached import DetachedRuns
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.files import FileLock
@@ -31,7 +31,7 @@ from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
 from agentui.pipeline.continuity import Continuity
-from agentui.pipeline.executor import PipelineExecutor
+from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import load_catalog
@@ -131,21 +131,22 @@ def _make_state(
     jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
     # Several workers change the same files.
     lock = FileLock(settings.data / "documents.lock") if group is not None else None
+    history = RunHistory(settings.run_history, settings.run_history_bytes)
     return State(
         settings=settings,
         catalog=catalog,
         pipelines=PipelineLibrary(settings.pipelines, settings.data, catalog, default_active=default_active, lock=lock),
         presets=PresetLibrary(settings.presets, settings.data, lock=lock),
         services=services,
-        executor=PipelineExecutor(),
-        history=RunHistory(settings.run_history, settings.run_history_bytes),
+        engine=Engine(services, history, redactor, timeout=settings.run_timeout, new_run_id=workers.new_run_id),
+        history=history,
         redactor=redactor,
         store=store,
         store_health=StoreHealth(store),
         owner=owner,
         workers=workers,
         telemetry=Telemetry(settings, owner),
-        unattended=Unattended(),
+        detached=DetachedRuns(),
         jobs=jobs,
         turns=TurnService(
             store,
@@ -176,7 +177,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                 watcher.cancel()
                 with suppress(asyncio.CancelledError):
                     await watcher
-            await state.unattended.close()
+            await state.detached.close()
             await state.telemetry.close()
             await state.store_health.stop()
             await state.jobs.close()

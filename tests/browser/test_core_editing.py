@@ -6,9 +6,9 @@ import pytest
 
 from agentui.chat.messages import text_message
 from agentui.chat.request import ChatRequest, Params, WireRequest
-from agentui.pipeline.estimate import MESSAGE_OVERHEAD, estimate_tokens
 from agentui.pipeline.node import describe
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.tokens import MESSAGE_OVERHEAD, estimate_tokens
 from tests.browser.core import Evaluate
 
 pytestmark = pytest.mark.browser

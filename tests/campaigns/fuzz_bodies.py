@@ -22,8 +22,8 @@ from agentui.demo import DemoSettings, start_demo
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json, dumps, loads
 from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
-from agentui.pipeline.estimate import estimate_tokens
 from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.tokens import estimate_tokens
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
 from agentui.vendors.base import Vendors

@@ -19,13 +19,11 @@ from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json, dumps, loads
 from agentui.pipeline.compile import compile_plan
-from agentui.pipeline.executor import PipelineExecutor
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run, Services
-from agentui.redaction import Redactor
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.stream import UpstreamStream
@@ -35,7 +33,7 @@ from tests.campaigns.fuzz import Fuzz, same_json
 from tests.campaigns.fuzz_templates import WORDS as TEMPLATE_WORDS
 from tests.campaigns.fuzz_templates import as_text
 from tests.campaigns.fuzz_words import CANARIES, HOSTILE_NAMES, ODD_TEXTS, SECRET, mutate_bytes, mutate_json, mutate_text
-from tests.unit.pipeline.parts import Ear, make_incoming, make_services
+from tests.unit.pipeline.parts import Ear, execute, make_incoming, make_services
 
 CATALOG: Final = Catalog(BUILTIN)
 PROVIDERS: Final = ("caller", "openai", "openai_responses", "claude", "gemini")
@@ -284,16 +282,13 @@ class Stage:
     def __init__(self) -> None:
         self.upstream = QuietUpstream()
         self.services: Services = replace(make_services(), upstream=self.upstream)
-        self._executor = PipelineExecutor()
 
     async def run(self, plan: Plan, incoming: Incoming, said: str) -> tuple[Run, Ear]:
-        """Run a plan to its end; raises as the executor does."""
+        """Run a plan to its end; raises what it failed by."""
         self.upstream.said = said
         self.upstream.heard.clear()
-        run = Run(plan, incoming, self.services, Redactor(), deadline=float("inf"))
         ear = _DeafEar()
-        await self._executor.run(run, ear)
-        return run, ear
+        return await execute(plan, incoming, ear, seconds=1e6, services=self.services), ear
 
 
 class _DeafEar(Ear):

@@ -9,12 +9,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from agentui.pipeline.answer import Answer
 from yarl import URL
 
 from agentui.http.state import State
 from agentui.jsonio import Json
 from agentui.logs import set_up_logging
-from agentui.pipeline.answer import Answer
 from agentui.pipeline.run import Run
 from agentui.redaction import Redactor
 from agentui.settings import Settings

@@ -3,7 +3,7 @@
 import pytest
 
 from agentui import errors
-from agentui.errors import AgentUIError, InvalidPipeline, Problem, TemplateProblem, UpstreamRefused, kind_of_status, let_go
+from agentui.errors import AgentUIError, InvalidPipeline, Problem, TemplateProblem, UpstreamRefused, kind_of_status
 
 
 def family(kind: type[AgentUIError]) -> list[type[AgentUIError]]:
@@ -93,21 +93,3 @@ def test_a_refusal_keeps_what_the_upstream_said() -> None:
 )
 def test_a_status_alone_means_something(status: int, kind: str) -> None:
     assert kind_of_status(status) == kind
-
-
-def test_an_error_that_was_dealt_with_and_all_that_led_to_it_forget_their_frames() -> None:
-    root, cause, last = ValueError("root"), AgentUIError("cause"), AgentUIError("last")
-    try:
-        try:
-            try:
-                raise root
-            except ValueError:
-                raise cause from None
-        except AgentUIError as error:
-            raise last from error
-    except AgentUIError:
-        root.__context__ = last  # a circle of errors
-    assert all(error.__traceback__ is not None for error in (root, cause, last))
-    let_go(last)
-    assert [error.__traceback__ for error in (root, cause, last)] == [None, None, None]
-    assert (last.__cause__, cause.__context__) == (cause, root)

@@ -8,7 +8,6 @@ from aiohttp import web
 
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES
 from agentui.api.proxy.incoming import read_incoming
-from agentui.api.proxy.turns import begin_looking
 from agentui.errors import BadRequest
 from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.route import Route, answer, read_model
@@ -23,6 +22,7 @@ from agentui.pipeline.preview import Preview, preview_node
 from agentui.pipeline.run import Run
 from agentui.redaction import secret_headers
 from agentui.schemas.editor import PreviewRequest, SampleRequest, ValidateRequest
+from agentui.turns.proxied import open_read_memory
 
 
 async def validate(request: web.Request) -> web.Response:
@@ -43,7 +43,7 @@ async def preview(request: web.Request) -> web.StreamResponse:
     plan = await _plan(app, asked, recorded, chosen)
     run = _run(app, plan, incoming, recorded)
     run.run_vars = dict(asked.vars)
-    await begin_looking(app[STATE], run)
+    run.memory = await open_read_memory(app[STATE].turns, run)
     given = {**(recorded.out if recorded is not None else {}), **asked.out}
     return answer(await preview_node(run, asked.node, given))
 

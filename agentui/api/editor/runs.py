@@ -17,7 +17,8 @@ from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.events import INLINE_LIMIT, SUMMARY, parsed
 from agentui.pipeline.history import RunHistory, RunSummary
-from agentui.pipeline.run import Run, RunState
+from agentui.pipeline.result import RunState
+from agentui.pipeline.run import Run
 from agentui.redaction import mask_url
 
 DEFAULT_LIMIT = 50

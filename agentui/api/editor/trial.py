@@ -9,13 +9,14 @@ from dataclasses import replace
 from aiohttp import web
 
 from agentui.api.editor.preview import read_sample
-from agentui.api.proxy.routes import answer_run, check_capacity, make_run
+from agentui.api.proxy.routes import answer_run, check_capacity
 from agentui.errors import BadRequest, NotFound
 from agentui.http.route import Route, read_model
 from agentui.http.state import STATE, State
 from agentui.http.workers import WORKERS
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.compile import compile_plan
+from agentui.pipeline.engine import RunRequest
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan
 from agentui.schemas.editor import TryRequest
@@ -45,11 +46,9 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     if unknown:
         raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
     check_capacity(request, state)
-    run = make_run(state, incoming, plan)
-    run.pins, run.origin = asked.pins, "try"
     state.in_flight += 1
     try:
-        return await answer_run(request, state, run, incoming.wire)
+        return await answer_run(request, state, RunRequest(plan, incoming, asked.pins, "try"), incoming.wire)
     finally:
         state.in_flight -= 1
 

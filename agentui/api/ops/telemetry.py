@@ -19,7 +19,7 @@ from aiohttp import web
 from agentui.api.ops.tracing import RequestTrace, Tracing
 from agentui.logs import REQUEST
 from agentui.pipeline.run import Run
-from agentui.pipeline.usage import told_tokens
+from agentui.pipeline.tokens import told_tokens
 from agentui.settings import Settings
 from agentui.vendors.detect import proxied_route
 
@@ -167,12 +167,12 @@ class Telemetry:
         if self.tracing is not None and (trace := request.get(TRACE)) is not None:
             trace.follow(run)
 
-    def let_go(self, request: web.Request) -> None:
+    def detach(self, request: web.Request) -> None:
         """A request ends before its run does: ``count`` counts that later."""
         request.pop(RUN, None)
 
     def count(self, run: Run) -> None:
-        """A run is over whose request had been let go."""
+        """A run is over whose request was detached from it."""
         self.counters.count_run(run, told_tokens(run))
 
     def count_error(self, code: str) -> None:

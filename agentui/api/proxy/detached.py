@@ -1,45 +1,45 @@
-"""``Unattended``: runs that go on when their caller has left."""
+"""``DetachedRuns``: runs that go on when their caller has left."""
 
 import asyncio
 import logging
 import traceback
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from aiohttp import web
-
-from agentui.errors import AgentUIError, UpstreamTimeout
+from agentui.errors import UpstreamTimeout
 from agentui.pipeline.run import Run
-
-if TYPE_CHECKING:
-    from agentui.api.proxy.recording import RecordedAnswer
-    from agentui.http.state import State
 
 log = logging.getLogger("agentui.turns")
 
 
-class Unattended:
-    """Holds the runs that nobody hears any more, until they end or the server does."""
+class DetachedRuns:
+    """Holds the runs that nobody listens to any more, until they end or the server does."""
 
     def __init__(self) -> None:
-        self._running: set[asyncio.Task[web.StreamResponse]] = set()
+        self._running: set[asyncio.Task[None]] = set()
 
     async def see_through(
         self,
-        request: web.Request,
-        state: "State",
-        run: Run,
-        answer: "RecordedAnswer",
-        work: Coroutine[Any, Any, web.StreamResponse],
-    ) -> web.StreamResponse:
-        """Answer by ``work``, which is a turn of its own from the moment in which its floor is open: a caller who leaves then
-        does not end it. It still counts among the requests under way, and has as long as any run that does not stream."""
+        work: Coroutine[Any, Any, None],
+        *,
+        find_run: Callable[[], Run | None],
+        on_leave: Callable[[], Callable[[Run], None]],
+        seconds: float,
+    ) -> None:
+        """Do ``work``, which is a run, to its end. A caller who leaves once its floor is open does not end it.
+
+        ``find_run`` gives the run, once it has begun. ``on_leave`` hears that the caller has left and gives what is to hear
+        of the end. From then on the run has as many ``seconds`` as any run that does not stream.
+        """
         task = asyncio.get_running_loop().create_task(work)
         try:
-            return await asyncio.shield(task)
+            await asyncio.shield(task)
         except asyncio.CancelledError:
-            if not task.done():
-                self._take_over(request, state, run, answer, task)
+            run = find_run()
+            if run is None:
+                task.cancel()
+            elif not task.done():
+                self._take_over(task, run, on_leave(), seconds)
             raise
 
     async def close(self) -> None:
@@ -48,30 +48,19 @@ class Unattended:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
-    def _take_over(
-        self,
-        request: web.Request,
-        state: "State",
-        run: Run,
-        answer: "RecordedAnswer",
-        task: "asyncio.Task[web.StreamResponse]",
-    ) -> None:
+    def _take_over(self, task: asyncio.Task[None], run: Run, on_end: Callable[[Run], None], seconds: float) -> None:
         if run.floor is None:
             task.cancel()  # nothing has begun that would be worth its end
-        answer.leave()
-        state.in_flight += 1
-        state.telemetry.let_go(request)
         self._running.add(task)
         late = UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id)
-        timer = asyncio.get_running_loop().call_later(state.settings.run_timeout, run.stop, late)
+        timer = asyncio.get_running_loop().call_later(seconds, run.stop, late)
 
-        def end(task: "asyncio.Task[web.StreamResponse]") -> None:
+        def end(task: asyncio.Task[None]) -> None:
             timer.cancel()
-            state.in_flight -= 1
-            state.telemetry.count(run)
+            on_end(run)
             self._running.discard(task)
             error = None if task.cancelled() else task.exception()
-            if error is not None and not isinstance(error, (AgentUIError, ConnectionError)):
+            if error is not None and not isinstance(error, ConnectionError):
                 trace = "".join(traceback.format_exception(error))
                 log.error("Run %s failed by a fault of agentui itself\n%s", run.id, run.redactor.redact(trace))
 

@@ -8,21 +8,20 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.api.proxy.answer import begin_stream
+from agentui.api.proxy.targets import begin_stream
 from agentui.http.state import State
-from agentui.pipeline.run import Run
+from agentui.pipeline.incoming import Incoming
 from agentui.turns.repeats import HEADER, REPLAYED, Claim, Saved, claim
 
 _PIECE = 64 * 1024
 _JSON = "application/json"
 
 
-def claim_of(request: web.Request, run: Run) -> Claim | None:
+def claim_of(request: web.Request, incoming: Incoming) -> Claim | None:
     """What the key of a turn's request claims; None where the request is no turn. Raises ApiError ``validation_error``.
 
     Another path, query (but for a key in it), body, session, branch or pipeline makes it another request.
     """
-    incoming = run.incoming
     headers = incoming.headers
     if incoming.operation != "chat" or "x-agentui-session" not in headers:
         return None

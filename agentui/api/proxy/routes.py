@@ -1,29 +1,26 @@
 """The proxied routes: a caller's request through a pipeline and back in the caller's dialect."""
 
-import asyncio
-import time
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
 from aiohttp import web
 
-from agentui.api.proxy.answer import ProxyAnswer
+from agentui.api.proxy.answer import AnswerWriter
 from agentui.api.proxy.incoming import read_incoming
-from agentui.api.proxy.recording import RecordedAnswer
 from agentui.api.proxy.repeats import claim_of, replay
-from agentui.api.proxy.turns import Keeping, begin_keeping, drop, keep
+from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
 from agentui.chat.request import WireRequest
-from agentui.errors import AgentUIError, Busy, NodeFailed, NotFound, let_go
-from agentui.http.errors import error_response, redacted
+from agentui.errors import Busy, NotFound
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.limits import LIMITS
 from agentui.http.reading import read_body
 from agentui.http.state import STATE, State
-from agentui.pipeline.executor import describe_error
-from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.engine import RunRequest
 from agentui.pipeline.run import Run
-from agentui.turns.repeats import HEADER, Claim
+from agentui.turns.proxied import open_memory
+from agentui.turns.repeats import HEADER, Claim, Saved
 from agentui.vendors.detect import METHOD_PATH, PROXIED_PATHS
 
 
@@ -42,16 +39,27 @@ async def proxy(request: web.Request) -> web.StreamResponse:
     state.in_flight += 1
     try:
         body = await read_body(request, state.settings.max_body, state.settings.body_timeout)
-        run, wire = _read_run(request, state, body)
-        claim = claim_of(request, run) if HEADER in run.incoming.headers else None
+        asked, wire = _read_request(request, state, body)
+        claim = claim_of(request, asked.incoming) if HEADER in asked.incoming.headers else None
         if claim is None:
-            return await answer_run(request, state, run, wire)
-        return await _answer_once(request, state, run, wire, claim)
+            return await answer_run(request, state, asked, wire)
+        return await _answer_once(request, state, asked, wire, claim)
     finally:
         state.in_flight -= 1
 
 
-async def _answer_once(request: web.Request, state: State, run: Run, wire: WireRequest, claim: Claim) -> web.StreamResponse:
+async def answer_run(request: web.Request, state: State, asked: RunRequest, wire: WireRequest) -> web.StreamResponse:
+    """Run what was asked and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
+    target = HttpTarget(request, state.settings)
+    writer = AnswerWriter(state.services.vendors[wire.vendor], wire, target)
+    await _run(request, state, replace(asked, memory=partial(open_memory, state.turns)), writer)
+    assert target.response is not None
+    return target.response
+
+
+async def _answer_once(
+    request: web.Request, state: State, asked: RunRequest, wire: WireRequest, claim: Claim
+) -> web.StreamResponse:
     """Answer a turn whose request has a key: as it was answered before, else by a run that goes on when its caller leaves.
 
     Raises ApiError as ``TurnService.answered`` does.
@@ -59,9 +67,42 @@ async def _answer_once(request: web.Request, state: State, run: Run, wire: WireR
     saved = await state.turns.answered(claim)
     if saved is not None:
         return await replay(request, state, saved)
-    vendor = state.services.vendors[wire.vendor]
-    answer = RecordedAnswer(claim, request, vendor, wire, run, state.settings)
-    return await state.unattended.see_through(request, state, run, answer, answer_run(request, state, run, wire, answer))
+    caller, recorder = HttpTarget(request, state.settings), Recorder()
+    tee = Tee(caller, recorder)
+    writer = AnswerWriter(state.services.vendors[wire.vendor], wire, tee)
+
+    async def save_answer() -> Saved:
+        assert writer.run is not None
+        return await recorder.saved(writer.run)
+
+    def leave() -> Callable[[Run], None]:
+        tee.leave()
+        state.in_flight += 1
+        state.telemetry.detach(request)
+        return end
+
+    def end(run: Run) -> None:
+        state.in_flight -= 1
+        state.telemetry.count(run)
+
+    memory = partial(open_memory, state.turns, claim=claim, save_answer=save_answer)
+    work = _run(request, state, replace(asked, memory=memory), writer)
+    await state.detached.see_through(work, find_run=lambda: writer.run, on_leave=leave, seconds=state.settings.run_timeout)
+    assert caller.response is not None
+    return caller.response
+
+
+async def _run(request: web.Request, state: State, asked: RunRequest, writer: AnswerWriter) -> None:
+    """Run what was asked, and let telemetry and the request's own log know."""
+
+    def begin(run: Run) -> None:
+        writer.run = run
+        request[RUN_REDACTOR] = run.redactor
+        state.telemetry.follow(request, run)
+
+    result = await state.engine.run(replace(asked, on_begin=begin), writer)
+    if result.error is not None:
+        state.telemetry.count_error(result.error.code)
 
 
 def check_capacity(request: web.Request, state: State) -> None:
@@ -71,8 +112,8 @@ def check_capacity(request: web.Request, state: State) -> None:
         raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
 
 
-def _read_run(request: web.Request, state: State, body: bytes) -> tuple[Run, WireRequest]:
-    """A run of the pipeline that the request names, and the request as its dialect spells it."""
+def _read_request(request: web.Request, state: State, body: bytes) -> tuple[RunRequest, WireRequest]:
+    """What is to run on this request, and the request as its dialect spells it."""
     url = request.rel_url
     incoming, pipeline = read_incoming(
         state.services.vendors,
@@ -87,79 +128,7 @@ def _read_run(request: web.Request, state: State, body: bytes) -> tuple[Run, Wir
     if incoming.wire is None:
         raise NotFound("This path is in none of the dialects that agentui speaks.")
     plan = state.pipelines.plan(pipeline if pipeline is not None else state.pipelines.active)
-    return make_run(state, incoming, plan), incoming.wire
-
-
-def make_run(state: State, incoming: Incoming, plan: Plan) -> Run:
-    """A run that knows the secrets of its request."""
-    redactor = state.redactor.child()
-    redactor.register_headers(incoming.headers)
-    redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
-    deadline = time.monotonic() + state.settings.run_timeout
-    return Run(plan, incoming, state.services, redactor, deadline, state.workers.new_run_id())
-
-
-async def answer_run(
-    request: web.Request, state: State, run: Run, wire: WireRequest, answer: ProxyAnswer | None = None
-) -> web.StreamResponse:
-    """Execute a new run and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
-    run.task = asyncio.current_task()
-    request[RUN_REDACTOR] = run.redactor
-    state.telemetry.follow(request, run)
-    state.history.add(run)
-    vendor = state.services.vendors[wire.vendor]
-    if answer is None:
-        answer = ProxyAnswer(request, vendor, wire, run, state.settings)
-    keeping: Keeping | None = None
-    try:
-        try:
-            keeping = await begin_keeping(state, run, answer.claim)
-            if keeping is not None:
-                answer.note_headers(keeping.headers())
-                run.conclude = partial(keep, keeping, run, answer)
-            await state.executor.run(run, answer)
-            return await answer.finish()
-        except asyncio.CancelledError:
-            if run.stop_reason is None:
-                raise
-            _go_on()
-            try:
-                raise run.stop_reason from None
-            finally:
-                run.stop_reason = None  # it knows this frame, which knows the run
-    except AgentUIError as error:
-        let_go(error)
-        if keeping is not None:
-            await drop(keeping, run, error)
-        run.finish("failed", describe_error(error))
-        state.telemetry.count_error(error.code)
-        _name_node(error)
-        if answer.has_begun:
-            return await answer.fail(redacted(error, run.redactor))
-        response = error_response(error, vendor, run.redactor)
-        response.headers.update({"x-agentui-run": run.id, "x-agentui-pipeline": run.plan.id})
-        response.headers.update(keeping.headers() if keeping is not None else {})
-        return response
-    except BaseException as error:
-        if answer.has_begun:
-            answer.abort()
-        if keeping is not None:
-            await drop(keeping, run, error)
-        run.finish("cancelled")  # nothing, where the executor has said how it ended
-        raise
-
-
-def _go_on() -> None:
-    """The cancellation has done its work: from here on the task tells its caller of it."""
-    task = asyncio.current_task()
-    if task is not None:
-        task.uncancel()
-
-
-def _name_node(error: AgentUIError) -> None:
-    """Say in the message which node failed: the vendors' shapes have no room for details."""
-    if isinstance(error, NodeFailed) and "node" in error.details:
-        error.message = f"Node {error.details['node']!r}: {error.message}"
+    return RunRequest(plan, incoming), incoming.wire
 
 
 def _headers(request: web.Request) -> dict[str, str]:

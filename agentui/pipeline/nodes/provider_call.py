@@ -1,20 +1,23 @@
-"""ProviderCall: asks a model. What to send is assembled here; ``exchange`` carries it out."""
+"""ProviderCall: asks a model. What to send is assembled here, and what comes is passed on and kept as OUT."""
 
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
 
+from agentui.chat.deltas import TextDelta
+from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedFeature
-from agentui.jsonio import Json
-from agentui.pipeline.estimate import estimate_outgoing, estimate_tokens
+from agentui.jsonio import InvalidJson, Json, loads
+from agentui.pipeline.model_call import ModelRequest, WholeReply, ask_model, call_model
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.blocks import Block, BlockList
-from agentui.pipeline.nodes.exchange import OutgoingRequest, exchange
 from agentui.pipeline.nodes.target import Target, TargetFields
+from agentui.pipeline.tokens import estimate_outgoing, estimate_tokens
 from agentui.templating.hadtavern.scope import Scope
 from agentui.vendors.base import Vendor
 from agentui.vendors.registry import VENDOR_TITLES
@@ -79,32 +82,42 @@ class ProviderCall(Node[ProviderCallParams]):
         self._template = build.json("template", params.template) if params.template.strip() else None
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
-        """Send, hear, and give OUT. Raises UpstreamError and its kin, NodeFailed, BadRequest, TemplateProblem."""
+        """Ask, pass the answer on where this node answers, and give OUT. Raises UpstreamError and its kin, NodeFailed,
+        BadRequest, TemplateProblem."""
         if ctx.incoming.operation == "count_tokens" and self._vendor(ctx).count_tokens is None:
             return await self._estimate(ctx)
-        return await exchange(ctx, self.assemble(ctx))
+        request = self.assemble(ctx)
+        match request.wire.operation:
+            case "chat":
+                return await _chat_out(ctx, request)
+            case "count_tokens":
+                return await _count_out(ctx, request)
+            case "embeddings":
+                return await _embeddings_out(ctx, request)
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, and about how many tokens go in."""
         request = self.assemble(ctx)
         return {
             "method": "POST",
-            "url": request.target.url,
-            "headers": dict(request.target.headers),
+            "url": request.url,
+            "headers": dict(request.headers),
             "body": request.wire.body,
             "dropped": list(request.wire.dropped),
             "stream": request.wire.stream,
             "tokens": estimate_outgoing(request.vendor, request.wire),
         }
 
-    def assemble(self, ctx: NodeContext) -> OutgoingRequest:
+    def assemble(self, ctx: NodeContext) -> ModelRequest:
         """Everything that is sent, rendered, with nothing sent yet."""
         vendor = self._vendor(ctx)
         scope = ctx.scope()
         model = self._model_name(ctx, scope)
         wire = self._wire(ctx, scope, vendor, model)
         target = Target.render(self._target, ctx, scope, vendor, wire)
-        return OutgoingRequest(vendor, wire if wire.stream == target.stream else replace(wire, stream=target.stream), target)
+        if wire.stream != target.stream:
+            wire = replace(wire, stream=target.stream)
+        return ModelRequest(vendor, wire, target.url, target.headers)
 
     def _vendor(self, ctx: NodeContext) -> Vendor:
         name: VendorName | None = ctx.incoming.vendor if self.params.provider == "caller" else self.params.provider
@@ -125,20 +138,16 @@ class ProviderCall(Node[ProviderCallParams]):
     def _wire(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str) -> WireRequest:
         """The request in the upstream's dialect, for each of the ways to make one."""
         incoming = ctx.incoming
-        stream = ctx.answer is not None and ctx.answer.wants_stream
-        if incoming.wire is None:
-            raise NodeFailed("The request is in none of the dialects that agentui speaks.")
-        if incoming.operation == "embeddings":
+        stream = ctx.sink is not None and ctx.sink.wants_stream
+        own = incoming.wire
+        if own is not None and own.operation == "embeddings":
             if vendor.embeddings is None:
                 raise Unsupported(f"{vendor.title} has no embeddings; choose a provider of another kind for them.")
-            return vendor.embeddings.render_request(
-                replace(incoming.wire, model=model, body={**incoming.wire.body, "model": model})
-            )
+            return vendor.embeddings.render_request(replace(own, model=model, body={**own.body, "model": model}))
         if self._template is not None and incoming.operation == "chat":
             return self._from_template(ctx, scope, vendor, model, stream)
-        same = vendor.name == incoming.vendor
-        if same and self._blocks.is_whole_history and ctx.answer is not None:
-            return vendor.patch_request(incoming.wire, model=model, stream=stream)
+        if own is not None and own.vendor == vendor.name and self._blocks.is_whole_history and ctx.sink is not None:
+            return vendor.patch_request(own, model=model, stream=stream)
         chat = self._chat(ctx, scope, vendor, model, stream)
         if incoming.operation == "chat":
             return vendor.render_request(chat)
@@ -164,7 +173,7 @@ class ProviderCall(Node[ProviderCallParams]):
             raise NodeFailed("The blocks hold no user text: there is nothing to answer. Add a user or history block.")
         messages = ctx.services.continuity.restore(vendor.name, messages)
         chat = chat.asking(messages, model, stream=stream)
-        if ctx.answer is not None:
+        if ctx.sink is not None:
             return chat
         params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
         return replace(chat, vendor="agentui", params=params, tools=(), tool_choice=None, response_format=None, unmodelled=())
@@ -174,8 +183,8 @@ class ProviderCall(Node[ProviderCallParams]):
         scope = ctx.scope()
         chat = self._chat(ctx, scope, self._vendor(ctx), self._model_name(ctx, scope), stream=False)
         tokens = estimate_tokens(chat)
-        if ctx.answer is not None:
-            await ctx.answer.tokens(tokens, estimated=True)
+        if ctx.sink is not None:
+            await ctx.sink.tokens(tokens, estimated=True)
         return {"result": {"estimated_tokens": tokens}, "response_text": str(tokens)}
 
     def _from_template(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> WireRequest:
@@ -186,3 +195,82 @@ class ProviderCall(Node[ProviderCallParams]):
         if not isinstance(body, dict):
             raise NodeFailed("The template must render to a JSON object.", field="template")
         return replace(vendor.fit_body(body, model=model, stream=stream), dropped=prompt.dropped)
+
+
+async def _chat_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
+    """OUT of a chat: each piece of the answer is kept and passed on before the next is read."""
+    builder = ReplyBuilder()
+    whole: Reply | None = None
+    async with aclosing(call_model(ctx, request)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, WholeReply):
+                whole = piece.reply
+                if whole.text:
+                    ctx.run.emit("node.chunk", ctx.node_id, {"text": whole.text})
+                if ctx.sink is not None:
+                    await ctx.sink.reply(whole, piece.body)
+                continue
+            builder.feed(piece.deltas)
+            for delta in piece.deltas:
+                if type(delta) is TextDelta:
+                    ctx.emit_chunk(delta.text)
+            if ctx.sink is not None:
+                await ctx.sink.send(request.vendor.name, piece.events, piece.deltas)
+    reply = builder.reply() if whole is None else whole
+    if request.vendor.name != ctx.incoming.vendor:
+        # Signed thoughts, for callers whose dialect cannot carry them back.
+        await ctx.services.continuity.share(request.vendor.name, reply)
+    if ctx.sink is not None:
+        ctx.run.reply = reply
+    return _reply_out(reply, request.vendor.render_reply(reply, request.wire) if whole is None else whole.raw)
+
+
+async def _count_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
+    """OUT of a token count."""
+    assert request.vendor.count_tokens is not None
+    body = await ask_model(ctx, request)
+    tokens = request.vendor.count_tokens.parse_reply(body)
+    if ctx.sink is not None:
+        await ctx.sink.tokens(tokens, estimated=False)
+    return {"result": body, "response_text": str(tokens)}
+
+
+async def _embeddings_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
+    """OUT of embeddings."""
+    assert ctx.incoming.wire is not None and request.vendor.embeddings is not None
+    body = await ask_model(ctx, request)
+    answer = request.vendor.embeddings.parse_reply(body, ctx.incoming.wire)
+    if ctx.sink is not None:
+        await ctx.sink.document(answer)
+    return {"result": body, "response_text": ""}
+
+
+def _reply_out(reply: Reply, result: Json) -> dict[str, Json]:
+    """A reply as OUT: the provider's JSON, and what pipelines mostly want of it."""
+    choice = reply.choices[0] if reply.choices else None
+    calls = choice.tool_calls if choice else ()
+    usage = reply.usage
+    return {
+        "result": result,
+        "response_text": reply.text,
+        "usage": None
+        if usage is None
+        else {
+            "input_tokens": usage.input,
+            "output_tokens": usage.output,
+            "total_tokens": usage.total,
+            "cache_read_tokens": usage.cache_read,
+            "cache_write_tokens": usage.cache_write,
+            "reasoning_tokens": usage.reasoning,
+        },
+        "finish_reason": choice.finish if choice else None,
+        "tool_calls": [{"id": call.id, "name": call.name, "arguments": _arguments(call.arguments)} for call in calls],
+    }
+
+
+def _arguments(text: str) -> Json:
+    """Arguments as JSON; a model's broken JSON stays text."""
+    try:
+        return loads(text or "{}")
+    except InvalidJson:
+        return text

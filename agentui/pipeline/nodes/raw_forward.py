@@ -9,11 +9,11 @@ from agentui.chat.deltas import End, Failure
 from agentui.chat.reply import ReplyBuilder
 from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
-from agentui.pipeline.estimate import estimate_outgoing
+from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.nodes.exchange import make_call
 from agentui.pipeline.nodes.target import join_url, tidy_header
+from agentui.pipeline.tokens import estimate_outgoing
 from agentui.redaction import mask_url
 from agentui.secrets.store import check_origin
 from agentui.templating.hadtavern.scope import Scope
@@ -155,11 +155,11 @@ class RawForward(Node[RawForwardParams]):
         whole = True
         # The caller's headers wait for the first byte: silence until then is still told by a status.
         chunk = await stream.next()
-        if ctx.answer is not None:
-            await ctx.answer.raw(stream.status, headers, b"")
+        if ctx.sink is not None:
+            await ctx.sink.raw(stream.status, headers, b"")
         while chunk:
-            if ctx.answer is not None:
-                await ctx.answer.raw(stream.status, headers, chunk)
+            if ctx.sink is not None:
+                await ctx.sink.raw(stream.status, headers, chunk)
             whole = whole and len(kept) + len(chunk) <= MAX_KEPT_BYTES
             if whole:
                 kept += chunk
@@ -173,8 +173,8 @@ class RawForward(Node[RawForwardParams]):
         headers = returnable_response_headers(stream.headers)
         body = (await stream.read(MAX_KEPT_BYTES)).decode("utf-8", "surrogateescape")
         shown = ctx.run.redactor.redact(body).encode("utf-8", "surrogateescape")
-        if ctx.answer is not None:
-            await ctx.answer.raw(stream.status, headers, shown)
+        if ctx.sink is not None:
+            await ctx.sink.raw(stream.status, headers, shown)
         error = _error("upstream_refused", f"The upstream answered {stream.status}; its answer was passed on.", stream.status)
         return {**self._result(ctx, stream.content_type, shown), "error": error}
 
@@ -203,6 +203,8 @@ def _assembled(ctx: NodeContext, body: bytes) -> dict[str, Json]:
     builder.feed(deltas)
     reply = builder.reply()
     ctx.emit_chunk(reply.text)
+    if ctx.sink is not None:
+        ctx.run.reply = reply
     out = {"result": vendor.render_reply(reply, ctx.incoming.wire)}
     return out if failure is None else {**out, "error": _error(failure.code, failure.message, failure.status)}
 

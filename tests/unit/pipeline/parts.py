@@ -14,12 +14,14 @@ from agentui.chat.request import VendorName
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.continuity import Continuity
-from agentui.pipeline.executor import PipelineExecutor
+from agentui.pipeline.engine import Engine, RunRequest
+from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog, Node
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run, Services
+from agentui.pipeline.sink import NullSink
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.client import Upstream
@@ -32,31 +34,25 @@ VENDORS = make_vendors()
 OPENAI: Json = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hi"}]}
 
 
-class Ear:
-    """An Answer that keeps what it hears."""
+class Ear(NullSink):
+    """A sink that keeps what it hears, and the run that it hears."""
+
+    run: Run
 
     def __init__(self, *, wants_stream: bool = False) -> None:
-        self.wants_stream = wants_stream
+        super().__init__(wants_stream=wants_stream)
         self.texts: list[str] = []
         self.replies: list[Reply] = []
         self.counts: list[tuple[int, bool]] = []
 
-    def note_dropped(self, names: Sequence[str]) -> None:
-        """Nothing is dropped in these tests."""
-
-    def note_headers(self, headers: Mapping[str, str]) -> None:
-        """No upstream answers in these tests."""
-
-    def tell(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> bool:
+    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
         """A piece of a stream."""
         raise AssertionError("no node of these tests streams")
-
-    async def room(self) -> None:
-        """Nothing waits in these tests."""
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:
         """A whole reply."""
         self.replies.append(reply)
+        self.texts.append(reply.text)
 
     async def document(self, body: Json) -> None:
         """A document."""
@@ -69,10 +65,6 @@ class Ear:
     async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
         """Raw bytes."""
         raise AssertionError("no node of these tests forwards")
-
-    async def text(self, text: str) -> None:
-        """Words of a node that called no model."""
-        self.texts.append(text)
 
 
 def make_incoming(
@@ -136,11 +128,23 @@ def make_run(
     )
 
 
-async def execute(plan: Plan, incoming: Incoming | None = None, ear: Ear | None = None, **options: Any) -> Run:
-    """Run a plan to its end."""
-    run = make_run(plan, incoming, **options)
-    await PipelineExecutor().run(run, ear or Ear())
-    return run
+async def execute(
+    plan: Plan,
+    incoming: Incoming | None = None,
+    ear: Ear | None = None,
+    *,
+    seconds: float = 30.0,
+    pins: Mapping[str, Json] | None = None,
+    services: Services | None = None,
+) -> Run:
+    """Run a plan to its end; raises what it failed by."""
+    ear = ear or Ear()
+    engine = Engine(services or make_services(), RunHistory(10, 10**9), Redactor(), timeout=seconds)
+    request = RunRequest(plan, incoming or make_incoming(), pins or {}, on_begin=lambda run: setattr(ear, "run", run))
+    result = await engine.run(request, ear)
+    if result.error is not None:
+        raise result.error
+    return ear.run
 
 
 def compiled(nodes: Sequence[Json], edges: Sequence[tuple[str, str]] = (), *kinds: type[Node[Any]], **more: Json) -> Plan:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.jsonio import Json
-from agentui.pipeline.estimate import MEDIA_TOKENS, MESSAGE_OVERHEAD, estimate_tokens
+from agentui.pipeline.tokens import MEDIA_TOKENS, MESSAGE_OVERHEAD, estimate_tokens
 from tests.unit.pipeline.parts import make_incoming
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentui.errors import NodeFailed, UpstreamTimeout
 from agentui.jsonio import Json
-from agentui.pipeline.executor import PipelineExecutor, answer_text
+from agentui.pipeline.executor import answer_text
 from agentui.pipeline.node import Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from tests.unit.pipeline.parts import Ear, compiled, execute, heard, make_incoming, make_run
@@ -80,8 +80,8 @@ class Pay(Node[NodeParams]):
     calls_upstream = True
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
-        if ctx.answer is not None:
-            await ctx.answer.tokens(7, estimated=False)
+        if ctx.sink is not None:
+            await ctx.sink.tokens(7, estimated=False)
         return {"text": "paid"}
 
 
@@ -320,10 +320,10 @@ async def test_a_token_count_skips_paid_calls_that_do_not_answer() -> None:
 
 
 async def test_a_failure_names_pipeline_node_and_type_and_ends_the_run() -> None:
-    plan = compiled([of("Refuse", "n1"), say("n2")], [("n1", "n2")], Say, Refuse)
-    run = make_run(plan)
+    plan, ear = compiled([of("Refuse", "n1"), say("n2")], [("n1", "n2")], Say, Refuse), Ear()
     with pytest.raises(NodeFailed) as caught:
-        await PipelineExecutor().run(run, Ear())
+        await execute(plan, ear=ear)
+    run = ear.run
     assert caught.value.details == {"pipeline": "test", "node": "n1", "type": "Refuse"}
     assert heard(run) == [("run.started", None), ("node.started", "n1"), ("node.failed", "n1"), ("run.finished", None)]
     assert run.events.items[-1].data == {
@@ -380,9 +380,10 @@ async def test_an_answer_may_not_go_on_after_its_error() -> None:
 @pytest.mark.parametrize("beside", [(), ("aside",)])
 async def test_a_bug_in_a_node_fails_the_run_without_its_words_in_events(beside: tuple[str, ...]) -> None:
     plan = compiled([of("Stumble", "n1"), *(say(id) for id in beside)], (), Say, Stumble, answer="n1")
-    run = make_run(plan)
+    ear = Ear()
     with pytest.raises(ZeroDivisionError):
-        await PipelineExecutor().run(run, Ear())
+        await execute(plan, ear=ear)
+    run = ear.run
     assert run.state == "failed"
     assert ("node.failed", "n1") in heard(run)
     assert all("a bug" not in str(event.data) for event in run.events.items)
@@ -390,18 +391,19 @@ async def test_a_bug_in_a_node_fails_the_run_without_its_words_in_events(beside:
 
 async def test_the_deadline_stops_every_node() -> None:
     plan = compiled([of("Sleep", "a"), of("Sleep", "b"), say("c")], [("a", "c"), ("b", "c")], Say, Sleep)
-    run = make_run(plan, seconds=0.01)
+    ear = Ear()
     with pytest.raises(UpstreamTimeout, match="deadline"):
-        await PipelineExecutor().run(run, Ear())
+        await execute(plan, ear=ear, seconds=0.01)
+    run = ear.run
     assert run.state == "failed"
     assert run.events.items[-1].data["error"]["code"] == "upstream_timeout"
 
 
 async def test_a_timeout_of_a_nodes_own_is_not_called_the_deadline() -> None:
-    run = make_run(compiled([of("Late", "a")], (), Late))
+    ear = Ear()
     with pytest.raises(TimeoutError):
-        await PipelineExecutor().run(run, Ear())
-    assert run.events.items[-1].data["error"]["code"] == "internal_error"
+        await execute(compiled([of("Late", "a")], (), Late), ear=ear)
+    assert ear.run.events.items[-1].data["error"]["code"] == "internal_error"
 
 
 async def test_a_node_that_fails_at_the_deadline_leaves_no_cancellation_behind() -> None:
@@ -412,11 +414,11 @@ async def test_a_node_that_fails_at_the_deadline_leaves_no_cancellation_behind()
             raise NodeFailed("Could not clean up.") from error
         return {}
 
-    run = make_run(compiled([of("Call", "a")], (), calling(fail)), seconds=0.01)
+    ear = Ear()
     with pytest.raises(NodeFailed):
-        await PipelineExecutor().run(run, Ear())
+        await execute(compiled([of("Call", "a")], (), calling(fail)), ear=ear, seconds=0.01)
     task = asyncio.current_task()
-    assert run.state == "failed"
+    assert ear.run.state == "failed"
     assert task is not None and task.cancelling() == 0
 
 
@@ -424,7 +426,7 @@ async def test_a_released_deadline_no_longer_ends_the_run() -> None:
     async def release(ctx: NodeContext) -> Mapping[str, Json]:
         ctx.run.release_deadline()
         assert ctx.run.clock is not None
-        assert not ctx.run.clock.is_running
+        assert ctx.run.clock.when() is None
         return {"text": "on and on"}
 
     ear = Ear()
@@ -435,8 +437,10 @@ async def test_a_released_deadline_no_longer_ends_the_run() -> None:
 @pytest.mark.parametrize("beside", [False, True])
 async def test_a_cancelled_run_says_so_and_stops_its_nodes(beside: bool) -> None:
     nodes = [of("Sleep", "a"), *([of("Sleep", "b")] if beside else [])]
-    run = make_run(compiled(nodes, (), Sleep, answer="a"))
-    task = asyncio.create_task(PipelineExecutor().run(run, Ear()))
+    ear = Ear()
+    task = asyncio.create_task(execute(compiled(nodes, (), Sleep, answer="a"), ear=ear))
+    await asyncio.sleep(0)
+    run = ear.run
     async for _, event in run.events.read():
         if event.type == "node.started":
             task.cancel()
@@ -451,7 +455,7 @@ async def test_whoever_asked_hears_once_that_a_run_is_over() -> None:
     ended: list[str] = []
     run = make_run(compiled([say("a")], (), Say))
     run.on_finish = lambda over: ended.append(over.id)
-    await PipelineExecutor().run(run, Ear())
+    run.finish("finished")
     run.finish("failed")
     assert ended == [run.id]
     assert run.state == "finished"

@@ -1,0 +1,240 @@
+"""The one way to run a pipeline, for a caller over HTTP, a turn of a chat, a try in the editor, a job or a test.
+
+request = RunRequest(plan, Incoming.of_chat(chat))
+result = await engine.run(request, NullSink())
+
+begin ──> memory opens ──> nodes run, the answering one speaks to the sink ──> settle ──> memory commits ──> end
+                                                                   any failure ──> memory fails ──> the sink is told
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from agentui.errors import AgentUIError, StoreFailed, StoreFull, UpstreamTimeout
+from agentui.ids import new_id
+from agentui.jsonio import Json
+from agentui.pipeline.executor import INTERNAL, describe_error, execute, said_in
+from agentui.pipeline.history import RunHistory
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.memory import RunMemory
+from agentui.pipeline.plan import Plan
+from agentui.pipeline.result import RunAnswer, RunResult
+from agentui.pipeline.run import Run, RunOrigin, Services
+from agentui.pipeline.sink import ListenerGone, Sink
+from agentui.pipeline.tokens import reply_of, usage_of
+from agentui.redaction import Redactor
+
+log = logging.getLogger("agentui.turns")
+
+OpenMemory = Callable[[Run], Awaitable[RunMemory | None]]
+"""Opens the memory of a run that has just begun; None where it has none. Raises AgentUIError."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What is to run on what.
+
+    ``pins`` are OUT of nodes that must not run, by node id. ``memory`` opens the run's memory; without one it sees no stored
+    variable. ``on_begin`` hears of the run before anything happens in it.
+    """
+
+    plan: Plan
+    incoming: Incoming
+    pins: Mapping[str, Json] = field(default_factory=dict)
+    origin: RunOrigin = "client"
+    memory: OpenMemory | None = None
+    on_begin: Callable[[Run], None] | None = None
+
+
+class Engine:
+    """Runs pipelines on one set of services. Knows nothing of HTTP.
+
+    ``timeout`` is how many seconds a run may take until its answer begins.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        history: RunHistory,
+        redactor: Redactor,
+        *,
+        timeout: float,
+        new_run_id: Callable[[], str] = lambda: new_id("run"),
+    ) -> None:
+        self._services = services
+        self._history = history
+        self._redactor = redactor
+        self._timeout = timeout
+        self._new_run_id = new_run_id
+
+    async def run(self, request: RunRequest, sink: Sink) -> RunResult:
+        """Run a pipeline to its end. Whatever goes wrong in it is told to the sink and in the result.
+
+        Raises CancelledError and ListenerGone, which end the run as cancelled, and what is nobody's fault but the program's;
+        the sink has been aborted then. A run that ``Run.stop`` ended with a reason has failed for that reason.
+        """
+        run = self._begin(request)
+        try:
+            try:
+                await self._succeed(run, request, sink)
+            except asyncio.CancelledError as cancelled:
+                if run.stop_reason is None:
+                    raise
+                error: AgentUIError = run.stop_reason
+                run.finish("cancelled", describe_error(error))
+                _resume()
+                cancelled.__traceback__ = None
+            except AgentUIError as failure:
+                error = failure
+                run.finish("failed", describe_error(error))
+            else:
+                return result_of(run)
+            return await self._fail(run, error, sink)
+        except BaseException as fault:
+            sink.abort()
+            is_left = isinstance(fault, (asyncio.CancelledError, ListenerGone))
+            run.finish("cancelled" if is_left else "failed", None if is_left else INTERNAL)
+            if run.memory is not None:
+                lost = {"code": "cancelled", "message": "The caller left."} if is_left else INTERNAL
+                await _to_its_end(run.memory.fail(lost, cancelled=is_left))
+            if is_left:
+                fault.__traceback__ = None  # frames that know it, see _drop_frames
+            raise
+
+    def _begin(self, request: RunRequest) -> Run:
+        """A run that knows the secrets of its request."""
+        incoming = request.incoming
+        redactor = self._redactor.child()
+        redactor.register_headers(incoming.headers)
+        redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
+        run = Run(
+            request.plan,
+            incoming,
+            self._services,
+            redactor,
+            monotonic() + self._timeout,
+            self._new_run_id(),
+            pins=request.pins,
+            origin=request.origin,
+        )
+        run.task = asyncio.current_task()
+        if request.on_begin is not None:
+            request.on_begin(run)
+        self._history.add(run)
+        return run
+
+    async def _succeed(self, run: Run, request: RunRequest, sink: Sink) -> None:
+        """Everything that a run does when nothing goes wrong. Raises what does."""
+        if request.memory is not None:
+            run.memory = await request.memory(run)
+        run.emit("run.started", data={"pipeline": run.plan.id, "name": run.plan.name, "version": run.plan.version})
+        clock = run.clock = asyncio.timeout(run.deadline - monotonic())
+        try:
+            async with clock:
+                await execute(run, sink)
+        except TimeoutError as error:
+            if not clock.expired():
+                raise
+            raise UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id) from error
+        sink.settle()
+        if run.memory is not None:
+            await self._commit(run, run.memory, sink)
+        run.finish("finished")
+        await sink.end()
+
+    async def _commit(self, run: Run, memory: RunMemory, sink: Sink) -> None:
+        """Make durable what a run wrote, whatever the caller does meanwhile. On a full or failing disk the answer still goes
+        out, marked with ``x-agentui-not-saved`` where its headers are not out yet.
+
+        A forwarded answer that is the upstream's error is passed on, and is no turn.
+        """
+        refused: Json = _answer_out(run).get("error")
+        match refused:
+            case {"code": str(), "message": str()}:
+                await _to_its_end(memory.fail(_shown(run, refused), cancelled=False))
+                return
+        try:
+            await _to_its_end(memory.commit(result_of(run)))
+        except (StoreFull, StoreFailed) as error:
+            log.error("Run %s was answered but not saved: %s", run.id, error.message)
+            run.emit("run.warning", data={"message": f"Not saved: {error.message}"})
+            sink.note_headers({"x-agentui-not-saved": error.code})
+            await _to_its_end(memory.fail(_shown(run, describe_error(error)), cancelled=False))
+
+    async def _fail(self, run: Run, error: AgentUIError, sink: Sink) -> RunResult:
+        """Leave a failed run behind and tell its listener why."""
+        _drop_frames(error)
+        if run.memory is not None:
+            await _to_its_end(run.memory.fail(_shown(run, describe_error(error)), cancelled=False))
+        run.stop_reason = None
+        await sink.fail(error)
+        return result_of(run, error)
+
+
+def result_of(run: Run, error: AgentUIError | None = None) -> RunResult:
+    """What a run has come to so far."""
+    return RunResult(run.id, run.state, run.out, error, partial(_answer_of, run))
+
+
+def _answer_of(run: Run) -> RunAnswer:
+    """What the answering node said."""
+    out = _answer_out(run)
+    if not out:
+        return RunAnswer()
+    return RunAnswer(run.redactor.redact(said_in(out)), reply_of(run, out), usage_of(run, out))
+
+
+def _answer_out(run: Run) -> Mapping[str, Json]:
+    """The answering node's OUT, {} where it has none yet."""
+    out: Mapping[str, Json] = run.out.get(run.plan.nodes[run.plan.answer].id, {})
+    return out
+
+
+def _shown(run: Run, error: Mapping[str, Any]) -> Mapping[str, Json]:
+    """An error's description without the keys that an upstream repeated in it."""
+    return {**error, "message": run.redactor.redact(error["message"])}
+
+
+def _resume() -> None:
+    """The cancellation has done its work: from here on the task tells its listener of it."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()
+
+
+def _drop_frames(error: BaseException) -> None:
+    """Take the frames out of an error that has been dealt with, and out of the errors that led to it.
+
+    Where a frame still knows its error, the two would hold all that the frame refers to, a request and its run, until the
+    garbage collector comes by; and it seldom does.
+    """
+    known = {id(error)}
+    waiting = [error]
+    while waiting:
+        error = waiting.pop()
+        error.__traceback__ = None
+        for other in (error.__cause__, error.__context__):
+            if other is not None and id(other) not in known:
+                known.add(id(other))
+                waiting.append(other)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do something to its end even when the caller leaves meanwhile; the cancellation then goes on afterwards."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        while not task.done():
+            with suppress(asyncio.CancelledError):  # the first goes on
+                await asyncio.wait([task])
+        if (error := task.exception()) is not None:
+            log.warning("What a caller who left began has failed: %s", error)
+        raise
+    task.result()

@@ -1,0 +1,235 @@
+"""A request to a model, and its answer as it comes in: an iterator of pieces, whoever consumes them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from agentui.chat.deltas import Delta, End, Failure
+from agentui.chat.reply import Reply
+from agentui.chat.request import WireRequest
+from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
+from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.trace import TRACE_HEADERS
+from agentui.redaction import mask_url
+from agentui.upstream.call import Attempt, UpstreamCall
+from agentui.upstream.headers import returnable_response_headers
+from agentui.upstream.http.stream import UpstreamStream
+from agentui.vendors.base import Vendor
+from agentui.vendors.sse import SseDecoder, SseEvent
+
+MAX_ERROR_BYTES = 1024 * 1024
+DRAIN_SECONDS = 0.25
+SHOWN_CHARACTERS = 500
+"""How much of a request's body the debug log shows (seed 003 part 8)."""
+
+log = logging.getLogger("agentui.calls")
+
+
+@dataclass(slots=True)
+class ModelRequest:
+    """What goes out, in which dialect, where to. Not frozen for speed alone (see ``Message``)."""
+
+    vendor: Vendor
+    wire: WireRequest
+    url: str
+    headers: Mapping[str, str]
+
+
+class StreamedPiece(NamedTuple):
+    """What one read of a stream brought: the events as the vendor wrote them, and what they mean. The last piece may have no
+    events: some dialects say only at the end of the bytes what their last event meant."""
+
+    events: Sequence[SseEvent]
+    deltas: Sequence[Delta]
+
+
+class WholeReply(NamedTuple):
+    """An answer in one piece, and the bytes it came in."""
+
+    reply: Reply
+    body: bytes
+
+
+ModelPiece: TypeAlias = StreamedPiece | WholeReply
+
+
+async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[ModelPiece, None]:
+    """Send a chat request and yield its answer: one ``WholeReply``, or a ``StreamedPiece`` for every read as it comes.
+
+    The upstream is read no faster than the pieces are taken. Leaving early closes the connection (``aclosing``).
+    Raises UpstreamRefused for an error answer, UpstreamTruncated for one that broke off, UpstreamInvalid for one that is not
+    in the upstream's language, and the error that the upstream tells in its stream.
+    """
+    async with _opened(ctx, request) as stream:
+        if stream.content_type != "text/event-stream":
+            body = await stream.read(ctx.services.max_reply)
+            ctx.run.heard_bytes += len(body)
+            yield WholeReply(request.vendor.parse_reply(_json(body)), body)
+            return
+        reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream)
+        async for chunk in stream.chunks():
+            ctx.run.heard_bytes += len(chunk)
+            for piece in reader.feed(chunk):
+                yield piece
+            if reader.is_over:
+                break
+        if not reader.is_over:
+            yield reader.close()
+        elif not stream.is_over:
+            await _drain(stream)
+
+
+async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
+    """Send a request that is no chat (a token count, embeddings); the JSON of its answer. Raises as ``call_model`` does."""
+    async with _opened(ctx, request) as stream:
+        return _json(await stream.read(ctx.services.max_reply))
+
+
+@asynccontextmanager
+async def _opened(ctx: NodeContext, request: ModelRequest) -> AsyncIterator[UpstreamStream]:
+    """Send a request; its answer, which is no error, once the headers are there."""
+    wire = request.wire
+    if wire.dropped:
+        ctx.run.emit("run.warning", ctx.node_id, {"dropped": list(wire.dropped)})
+        if ctx.sink is not None:
+            ctx.sink.note_dropped(wire.dropped)
+    call = make_call(ctx, "POST", request.url, request.headers, dumps(wire.body), wire)
+    url, headers, body = call.url, call.headers, wire.body
+    ctx.run.emit(
+        "node.request",
+        ctx.node_id,
+        # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
+        lambda: {"method": "POST", "url": mask_url(url), "headers": dict(headers), "body": body},
+    )
+    if log.isEnabledFor(logging.DEBUG):
+        shown = ctx.run.redactor.redact(dumps(body).decode())[:SHOWN_CHARACTERS]
+        log.debug("%s calls %s at %s: %s", ctx.node_id, request.vendor.name, mask_url(url), shown)
+    try:
+        async with ctx.services.upstream.open(call) as stream:
+            if ctx.sink is not None:
+                ctx.sink.note_headers(returnable_response_headers(stream.headers))
+            if stream.status >= 400:
+                raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
+            yield stream
+    except AgentUIError as error:
+        error.details.setdefault("host", urlsplit(url).hostname)
+        raise
+
+
+class StreamReader:
+    """Understands one stream as its bytes come. Holds state, touches no socket."""
+
+    def __init__(self, vendor: Vendor, max_event: int, max_stream: int) -> None:
+        """``max_event`` and ``max_stream`` are the most bytes of one event and of all of them."""
+        self.is_over = False
+        """True once the dialect's own end marker was seen."""
+        self._decoder = SseDecoder(max_event)
+        self._limit = self._left = max_stream
+        self._parser = vendor.stream_parser()
+
+    def feed(self, chunk: bytes) -> Iterator[StreamedPiece]:
+        """What the next bytes bring: a piece, or nothing yet.
+
+        Raises UpstreamInvalid for what is not in the upstream's language and for more than may be kept; the error that the
+        upstream tells in its stream is raised after the piece before it.
+        """
+        self._left -= len(chunk)
+        if self._left < 0:
+            # All of it is kept until the run ends: words without end would fill the memory.
+            raise UpstreamInvalid(f"The upstream's streamed answer is larger than {self._limit} bytes.", limit=self._limit)
+        events = self._decoder.feed(chunk)
+        if not events:
+            return
+        deltas: list[Delta] = []
+        failure: UpstreamError | None = None
+        for number, event in enumerate(events):
+            meant = self._parser.feed(event)
+            if meant and type(meant[-1]) is Failure:
+                events, failure = events[:number], meant[-1].error
+                break
+            deltas += meant
+        self.is_over = bool(deltas) and type(deltas[-1]) is End
+        yield StreamedPiece(events, deltas)
+        if failure is not None:
+            raise failure
+
+    def close(self) -> StreamedPiece:
+        """The bytes are over without an end marker: what was held back. Raises UpstreamTruncated unless the answer is whole."""
+        tail = self._parser.close()
+        if not self._decoder.is_clean or not any(isinstance(delta, End) for delta in tail):
+            raise UpstreamTruncated("The upstream's answer broke off before its end.")
+        return StreamedPiece((), tail)
+
+
+def make_call(
+    ctx: NodeContext, method: str, url: str, headers: Mapping[str, str], body: bytes | None, wire: WireRequest | None
+) -> UpstreamCall:
+    """An upstream call under the run's clocks, whose attempts the canvas hears of and whose keys it never sees.
+
+    ``wire`` is what is asked, for traces; None where nobody can tell.
+    """
+    run = ctx.run
+    run.redactor.register_headers(headers)
+    trace = run.trace
+    if trace is not None:
+        # The upstream is told of each attempt's own span.
+        headers = {name: value for name, value in headers.items() if name.lower() not in TRACE_HEADERS}
+
+    def report(attempt: Attempt) -> None:
+        run.emit("node.attempt", ctx.node_id, partial(_attempt_data, attempt, run.started))
+        if trace is not None:
+            trace.end_attempt(ctx.node_id, attempt)
+
+    return UpstreamCall(
+        method=method,
+        url=url,
+        headers=headers,
+        body=body,
+        timeouts=ctx.services.timeouts,
+        deadline=run.deadline,
+        node=ctx.node_id,
+        on_attempt=report,
+        attempt_headers=None if trace is None else partial(trace.begin_attempt, ctx.node_id, wire),
+    )
+
+
+def _attempt_data(attempt: Attempt, started: float) -> dict[str, Json]:
+    """An attempt for the waterfall: moments in milliseconds since the run began."""
+
+    def since(moment: float | None) -> float | None:
+        return None if moment is None else round((moment - started) * 1000, 3)
+
+    return {
+        "number": attempt.number,
+        "host": attempt.host,
+        "started_ms": since(attempt.started),
+        "connected_ms": since(attempt.connected),
+        "first_byte_ms": since(attempt.first_byte),
+        "status": attempt.status,
+        "error": attempt.error,
+        "wait_s": attempt.wait,
+    }
+
+
+async def _drain(stream: UpstreamStream) -> None:
+    """Read the few bytes after the end marker, so that the connection can serve again; a server that keeps it open
+    loses it."""
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in stream.chunks():
+                pass
+    except (TimeoutError, AgentUIError):
+        return
+
+
+def _json(body: bytes) -> Json:
+    try:
+        return loads(body)
+    except InvalidJson as error:
+        raise UpstreamInvalid("The upstream's answer is not JSON.", begins=body[:200].decode("utf-8", "replace")) from error
