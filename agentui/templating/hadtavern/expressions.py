@@ -15,7 +15,7 @@ import json
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Final, NamedTuple, NoReturn, TypeAlias
@@ -137,9 +137,13 @@ def _parse_json(text: str) -> Json:
 
 def _json_number(digits: str) -> int | float:
     try:
-        return number(digits)
+        value = number(digits)
     except ValueError as error:
         raise ExpressionError(str(error)) from error
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        # No JSON within the limits: read as a formula, which says where the number stands.
+        raise json.JSONDecodeError("larger than 2^256", digits, 0)
+    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -329,8 +333,6 @@ class _Compiler:
             value = self._strings[node.lineno, node.col_offset]
         elif isinstance(value, (int, float)):
             self._check_number(node, value)
-        elif value is not None:
-            self._fail(node, "This is no JSON value. Write a number, a text in quotes, a list or an object.")
         return lambda random: value
 
     def _check_number(self, node: ast.expr, value: int | float) -> None:
@@ -483,30 +485,12 @@ _KINDS = {bool: "a boolean", int: "a number", float: "a number", str: "a text", 
 
 
 def _check_result(value: Json) -> None:
-    """Refuse results that are too large, and half characters."""
-    if value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) <= MAX_INTEGER):
+    """Refuse texts, lists and objects that are too large, and half characters. Numbers were checked when they were made."""
+    if value is None or isinstance(value, (int, float)):
         return
-    for item in _leaves(value):
-        if type(item) is int and abs(item) > MAX_INTEGER:
-            raise ExpressionError("The number is larger than 2^256.")
     try:
         size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
     except UnicodeEncodeError as error:
         raise ExpressionError("The text holds half a character (a lone surrogate). Remove it.") from error
     if size > MAX_RESULT:
         raise ExpressionError(f"The result is larger than {MAX_RESULT} bytes. Make it smaller.")
-
-
-def _leaves(value: Json) -> list[Json]:
-    """Every value that is no list and no object."""
-    found: list[Json] = []
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, Mapping):
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
-        else:
-            found.append(item)
-    return found
