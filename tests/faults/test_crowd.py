@@ -84,6 +84,32 @@ async def test_many_callers_at_once_wait_their_turn_and_none_is_refused(start_ho
     await house.is_quiet()
 
 
+async def test_too_many_at_one_upstream_and_those_who_waited_too_long_are_told_to_come_back(
+    start_house: StartHouse, wild: Bytes
+) -> None:
+    has_come, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def script(visit: Visit) -> None:
+        has_come.set()
+        await may_answer.wait()
+        await visit.answer(400, b'{"error": {"message": "no"}}', Content_Type="application/json")
+
+    wild.script = script
+    house = await start_house(wild.url, max_per_origin=1, max_queued_per_origin=1, queue_timeout=1.0)
+    route = route_of(0)
+    first = asyncio.create_task(house.send(house.at(route, ask(route.caller))))
+    await has_come.wait()
+    # Of two more, one finds the queue full, and the other's turn does not come.
+    refused = await asyncio.gather(*(house.send(house.at(route, ask(route.caller))) for _ in range(2)))
+    assert [(answer.status, answer.headers["retry-after"]) for answer in refused] == [(503, "1"), (503, "1")]
+    said = sorted(re.findall(rb"wait for their turn|turn did not come within 1 seconds", b"".join(a.body for a in refused)))
+    assert said == [b"turn did not come within 1 seconds", b"wait for their turn"]
+    may_answer.set()
+    assert (await first).status == 400
+    assert len(wild.visits) == 1
+    await house.is_quiet()
+
+
 async def test_ones_trouble_is_nobody_elses(start_house: StartHouse, mock: Mock) -> None:
     house = await start_house(mock.origin, max_in_flight=200)
     fine = [Route(dialect, kind, stream) for dialect in ANOTHER for kind in KINDS for stream in (False, True)]
