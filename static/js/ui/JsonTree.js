@@ -39,13 +39,16 @@ function Member({value, path, ...drawing}) {
   if (entries.length === 0) return div({className: 'json-line'}, name, span({className: 'json-mark'}, open, close), end);
   return div(
     null,
-    button(
-      {type: 'button', className: 'json-fold', 'aria-expanded': isOpen, 'aria-label': last === undefined && isOpen ? t('app.json') : undefined, onClick: () => setOpen(!isOpen)},
-      h(Icon, {name: isOpen ? 'chevronDown' : 'chevronRight', size: 10}),
-      name,
-      span({className: 'json-mark'}, open, isOpen ? '' : ` ${entries.length} ${close}`),
+    div(
+      {className: 'json-head'},
+      button(
+        {type: 'button', className: 'json-fold', 'aria-expanded': isOpen, 'aria-label': last === undefined && isOpen ? t('app.json') : undefined, onClick: () => setOpen(!isOpen)},
+        h(Icon, {name: isOpen ? 'chevronDown' : 'chevronRight', size: 10}),
+        name,
+        span({className: 'json-mark'}, open, isOpen ? '' : ` ${entries.length} ${close}`),
+      ),
+      end,
     ),
-    end,
     isOpen
       ? div(
           {className: 'json-members'},
