@@ -1,8 +1,7 @@
 // Everything that can be done to a document, each as a function from a document to a new one.
 //
 // What a command is told about things that are not there changes nothing: it then gives back the very document it got. No
-// command
-// throws, whatever the document lacks. Commands that make an edge never close a cycle.
+// command throws, whatever the document lacks. Commands that make an edge never close a cycle.
 
 import {
   edgesOf,

@@ -310,8 +310,7 @@ export function emptyDocument(name) {
 /**
  * Read a document's text. Unknown fields are kept; missing lists, configurations and positions are filled in, and a node,
  * edge, frame or note that is no object is left out, so that the rest of the editor can rely on them. Everything else that
- * is wrong is a
- * problem, not an error: work in progress can be opened.
+ * is wrong is a problem, not an error: work in progress can be opened.
  *
  * Line and column of an error count from 1.
  * @param {string} text

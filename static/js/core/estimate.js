@@ -2,8 +2,7 @@
 
 /**
  * Roughly the tokens of a text: one for four bytes of UTF-8, and two for three of the characters from U+2E80 on (Chinese,
- * Japanese,
- * Korean, emoji). Right within some tens of percent.
+ * Japanese, Korean, emoji). Right within some tens of percent.
  * @param {string} text
  * @returns {number}
  */

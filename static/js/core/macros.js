@@ -22,8 +22,8 @@ const SQUARE = /\[\[[ \t]*(?:(?<form>VAR|OUT|SECRET)[ \t]*:[ \t]*|(?<name>[A-Za-
 const END = /[ \t]*\]\]/y;
 const SECRET_NAME = /[A-Za-z0-9_.-]+/y;
 const SHORT = /^OUT([0-9]{1,9})$/;
-const FIRST_KEY = /[^.\[\]|"'\n\r]+/y;
-const NEXT_KEY = /\.(?<key>[^.\[\]|"'\n\r]+)|\[ *(?:(?<index>-?[0-9]{1,9})|"(?<double>[^"\n\r]*)"|'(?<single>[^'\n\r]*)') *\]/y;
+const FIRST_KEY = /[^.[\]|"'\n\r]+/y;
+const NEXT_KEY = /\.(?<key>[^.[\]|"'\n\r]+)|\[ *(?:(?<index>-?[0-9]{1,9})|"(?<double>[^"\n\r]*)"|'(?<single>[^'\n\r]*)') *\]/y;
 /** White space as the server strips it. */
 const AROUND = /^(?:(?!\ufeff)\s|[\x1c-\x1f\x85])+|(?:(?!\ufeff)\s|[\x1c-\x1f\x85])+$/g;
 
@@ -197,7 +197,7 @@ export function contextAt(text, offset) {
   const isCurly = text[start] === '{';
   const lineEnd = text.indexOf('\n', offset);
   const behind = text.slice(offset, lineEnd < 0 ? text.length : lineEnd);
-  const rest = /^[^\[\]{}]*/.exec(behind)?.[0].length ?? 0;
+  const rest = /^[^[\]{}]*/.exec(behind)?.[0].length ?? 0;
   const closed = behind.startsWith(isCurly ? '}}' : ']]', rest);
   const inside = text.slice(start + 2, offset);
   const found = isCurly ? curlyContext(inside) : squareContext(inside);
@@ -239,7 +239,7 @@ function squareContext(inside) {
   const [, form, written] = prefixed;
   if (form === 'SECRET') return /^[A-Za-z0-9_.-]*$/.test(written) ? {kind: 'secret', word: written, path: []} : null;
   const kind = form === 'OUT' ? 'out' : 'var';
-  const word = /[^.\[\]|"']*$/.exec(written)?.[0] ?? '';
+  const word = /[^.[\]|"']*$/.exec(written)?.[0] ?? '';
   const before = written.slice(0, written.length - word.length);
   if (before === '') return {kind, word, path: []};
   const {keys, end} = readPath(before, 0);
@@ -255,10 +255,10 @@ function curlyContext(inside) {
   if (/["']$/.test(plain)) return null;
   const filter = /\|\s*([\p{L}_][\p{L}\p{N}_]*)?$/u.exec(plain);
   if (filter) return {kind: 'filter', word: filter[1] ?? '', path: []};
-  const path = /(?:^|[\s(,\[{:])([\p{L}_$@][\p{L}\p{N}_$@.\-\[\]"]*)?$/u.exec(plain);
+  const path = /(?:^|[\s(,[{:])([\p{L}_$@][\p{L}\p{N}_$@.\-[\]"]*)?$/u.exec(plain);
   if (!path) return null;
   const written = inside.slice(inside.length - (path[1] ?? '').length);
-  const word = /[^.\[\]"']*$/.exec(written)?.[0] ?? '';
+  const word = /[^.[\]"']*$/.exec(written)?.[0] ?? '';
   const before = written.slice(0, written.length - word.length);
   if (before === '') return {kind: 'curly', word, path: []};
   const {keys, end} = readPath(before, 0);

@@ -10,8 +10,7 @@ import {order, upstream} from './graph.js';
 
 /**
  * What is known beside the document. `contextNames` is GET /api/context-names; `lastOut` the last OUT by node, `lastVars`
- * the last
- * value of variables; `stored` the stored variables of the chosen chat.
+ * the last value of variables; `stored` the stored variables of the chosen chat.
  * @typedef {object} Known
  * @property {{names: string[], paths: string[]}} contextNames
  * @property {{[node: string]: Json | undefined}} [lastOut]

@@ -197,7 +197,7 @@ async function catchUp() {
 export async function loadRun(id) {
   try {
     const {body} = await api.get(`/api/runs/${encodeURIComponent(id)}`);
-    const {events, document, request, ...summary} = body;
+    const {events, document: _document, request: _request, ...summary} = body;
     const run = reduceAll(emptyRun(summary), events);
     store.set((state) => ({runs: {...state.runs, byId: withoutOldest({...state.runs.byId, [id]: run}, state)}}));
     return body;
