@@ -2,18 +2,18 @@
 import {api} from '../api/client.js';
 import {parseDocument} from '../core/doc.js';
 import {findLiteralKeys} from '../core/redact.js';
-import {h, tags, useEffect, useRef, useState} from '../h.js';
+import {h, tags, useEffect, useState} from '../h.js';
 import {notifyFailure} from '../state/notices.js';
 import {store} from '../state/store.js';
 import {newPipeline} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Thumbnail} from '../canvas/thumbnail.js';
-import {Button} from '../ui/buttons.js';
+import {Button, FileButton} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 
-const {code, div, h3, input, li, p, ul} = tags;
+const {code, div, h3, li, p, ul} = tags;
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
 /** @typedef {{document: Pipeline, hosts: string[], problems: number, unknown: string[], keys: number}} Found */
@@ -23,7 +23,6 @@ export function Import({text: given = '', close}) {
   const [text, setText] = useState(given);
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
   const [error, setError] = useState(/** @type {string | null} */ (null));
-  const chooser = useRef(/** @type {HTMLInputElement | null} */ (null));
 
   useEffect(() => {
     setFound(null);
@@ -54,9 +53,8 @@ export function Import({text: given = '', close}) {
     };
   }, [text]);
 
-  /** @param {FileList | null} files */
-  const read = async (files) => {
-    const file = files?.[0];
+  /** @param {File | undefined} file */
+  const read = async (file) => {
     try {
       if (file) setText(await file.text());
     } catch (failure) {
@@ -88,21 +86,12 @@ export function Import({text: given = '', close}) {
         onDrop: (event) => {
           event.preventDefault();
           event.stopPropagation();
-          void read(event.dataTransfer.files);
+          void read(event.dataTransfer.files[0]);
         },
       },
       h(Icon, {name: 'import', size: 22}),
       p(null, t('files.dropHere')),
-      h(Button, {label: t('files.chooseFile'), onClick: () => chooser.current?.click()}),
-      input({
-        ref: chooser,
-        type: 'file',
-        accept: '.json,application/json',
-        className: 'visually-hidden',
-        tabIndex: -1,
-        'aria-label': t('files.chooseFile'),
-        onChange: (event) => void read(event.target.files),
-      }),
+      h(FileButton, {label: t('files.chooseFile'), onFile: (file) => void read(file)}),
     ),
     h(TextField, {label: t('files.orPaste'), value: text, onChange: setText, rows: 6, mono: true, error}),
     found ? h(Report, {found}) : null,

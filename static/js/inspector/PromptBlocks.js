@@ -1,5 +1,5 @@
 /** Prompt Blocks: the conversation that is sent, as cards in their order. */
-import {classes, h, tags, useId, useRef, useState} from '../h.js';
+import {classes, h, tags, useId, useState} from '../h.js';
 import {CodeField} from '../code/CodeField.js';
 import {isObject} from '../core/doc.js';
 import {estimateTokens} from '../core/estimate.js';
@@ -8,7 +8,7 @@ import {notify} from '../state/notices.js';
 import {useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
 import {t} from '../words.js';
-import {Button} from '../ui/buttons.js';
+import {Button, FileButton} from '../ui/buttons.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
@@ -64,7 +64,6 @@ export function PromptBlocks({form}) {
 function BlockList({form, blocks}) {
   const order = inOrder(blocks);
   const keys = useRowKeys(blocks);
-  const file = useRef(/** @type {HTMLInputElement | null} */ (null));
   const [folded, setFolded] = useState(() => /** @type {Set<string>} */ (new Set(blocks.length > MOST_UNFOLDED ? keys : [])));
   /** @param {any[]} next @param {string} [label] */
   const set = (next, label = 'inspector.edit.blocks') => form.set(['blocks'], next, {once: true, label});
@@ -99,19 +98,14 @@ function BlockList({form, blocks}) {
             onClick: () => setFolded(areFolded ? new Set() : new Set(keys)),
           })
         : null,
-      h(Button, {label: t('inspector.importTavern'), icon: 'import', tone: 'quiet', className: 'inspector-mini', onClick: () => file.current?.click()}),
-      input({
-        ref: file,
-        type: 'file',
-        accept: '.json,application/json',
-        className: 'visually-hidden',
-        tabIndex: -1,
-        'aria-label': t('inspector.importTavernFile'),
-        onChange: (event) => {
-          const [chosen] = event.target.files ?? [];
-          event.target.value = '';
-          if (chosen) void importFile(chosen, (imported, isReplacing) => set(isReplacing ? imported : [...blocks, ...behind(blocks, imported)], 'inspector.edit.import'));
-        },
+      h(FileButton, {
+        label: t('inspector.importTavern'),
+        fileLabel: t('inspector.importTavernFile'),
+        icon: 'import',
+        tone: 'quiet',
+        className: 'inspector-mini',
+        onFile: (file) =>
+          void importFile(file, (imported, isReplacing) => set(isReplacing ? imported : [...blocks, ...behind(blocks, imported)], 'inspector.edit.import')),
       }),
     ),
     p({className: 'field-hint'}, t(blocks.length ? 'inspector.blocksHint' : 'inspector.blocksEmpty')),

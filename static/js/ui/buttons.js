@@ -1,8 +1,8 @@
-/** Buttons with a text, with a picture, and with two states. */
-import {classes, h, tags} from '../h.js';
+/** Buttons with a text, with a picture, with two states, and those that choose a file. */
+import {classes, Fragment, h, tags, useRef} from '../h.js';
 import {Icon} from './icons.js';
 
-const {button, span} = tags;
+const {button, input, span} = tags;
 
 /**
  * @typedef {object} ButtonProps
@@ -55,5 +55,31 @@ export function Button({
     icon ? h(Icon, {name: icon}) : null,
     iconOnly ? null : span({className: 'button-label'}, label),
     count ? span({className: 'badge', 'aria-hidden': iconOnly}, count) : null,
+  );
+}
+
+/**
+ * A button that asks for a JSON file; the same file can be chosen again.
+ * @param {ButtonProps & {fileLabel?: string, onFile: (file: File) => void}} props `fileLabel` names the field behind it
+ */
+export function FileButton({fileLabel, onFile, ...props}) {
+  const chooser = useRef(/** @type {HTMLInputElement | null} */ (null));
+  return h(
+    Fragment,
+    null,
+    h(Button, {...props, onClick: () => chooser.current?.click()}),
+    input({
+      ref: chooser,
+      type: 'file',
+      accept: '.json,application/json',
+      className: 'visually-hidden',
+      tabIndex: -1,
+      'aria-label': fileLabel ?? props.label,
+      onChange: (event) => {
+        const [file] = event.target.files ?? [];
+        event.target.value = '';
+        if (file) onFile(file);
+      },
+    }),
   );
 }

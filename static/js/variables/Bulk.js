@@ -1,18 +1,18 @@
 /** Many variables at once as JSON: to change them, to bring some in, or to take them away as a file. */
-import {h, tags, useMemo, useRef, useState} from '../h.js';
+import {h, tags, useMemo, useState} from '../h.js';
 import {copyText, downloadJson} from '../state/copying.js';
-import {notify} from '../state/notices.js';
+import {notify, notifyFailure} from '../state/notices.js';
 import {refreshStored} from '../state/session.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
-import {Button} from '../ui/buttons.js';
+import {Button, FileButton} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
 import {reasonOf} from './failures.js';
 import {explainBatch, readRows, writtenRows} from './rowsfile.js';
 import {deleteVariable, isLocked, putBatch, tiersAt} from './writing.js';
 
-const {div, input, li, p, strong, ul} = tags;
+const {div, li, p, strong, ul} = tags;
 const MOST_PROBLEMS = 200;
 
 /** @typedef {import('../core/tiers.js').Tier} Tier */
@@ -31,7 +31,6 @@ export function Bulk({mode, items, close}) {
   const [isDeleting, setDeleting] = useState(false);
   const [refused, setRefused] = useState(/** @type {RowProblem[]} */ ([]));
   const [isBusy, setBusy] = useState(false);
-  const chooser = useRef(/** @type {HTMLInputElement | null} */ (null));
   const read = useMemo(() => (text.trim() === '' ? null : readRows(text, fallback, open)), [text, fallback, open.join()]);
   const before = useMemo(() => new Map(shown.map((one) => [`${one.tier} ${one.key}`, one])), [shown]);
   const changed = (read?.rows ?? []).filter((row) => {
@@ -98,16 +97,7 @@ export function Bulk({mode, items, close}) {
       mode === 'import'
         ? div(
             {className: 'variables-tools'},
-            input({
-              ref: chooser,
-              type: 'file',
-              accept: '.json,application/json',
-              className: 'visually-hidden',
-              tabIndex: -1,
-              'aria-label': t('variables.bulk.file'),
-              onChange: (event) => void event.target.files?.[0]?.text().then(setText),
-            }),
-            h(Button, {label: t('variables.bulk.file'), icon: 'folder', onClick: () => chooser.current?.click()}),
+            h(FileButton, {label: t('variables.bulk.file'), icon: 'folder', onFile: (file) => void file.text().then(setText, notifyFailure)}),
             h(SelectField, {
               label: t('variables.bulk.into'),
               value: fallback,
