@@ -368,7 +368,7 @@ async def test_texts_of_the_shipped_types_are_those_that_the_server_reads(core: 
     for kind, config in configs.items():
         build = Build("n1")
         assert make_node(catalog[kind], config, build) is not None
-        expected[kind] = sorted(build.all_reads(set()))
+        expected[kind] = sorted(build.reads.nodes_among(set()))
     found = await core(
         """
         const read = ([type, config]) => texts.textsOf({id: "n1", type, config, position: {x: 0, y: 0}})
