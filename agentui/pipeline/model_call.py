@@ -15,7 +15,6 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.trace import TRACE_HEADERS
 from agentui.redaction import mask_url
 from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.headers import returnable_response_headers
@@ -27,6 +26,8 @@ MAX_ERROR_BYTES = 1024 * 1024
 DRAIN_SECONDS = 0.25
 SHOWN_CHARACTERS = 500
 """How much of a request's body the debug log shows (seed 003 part 8)."""
+TRACE_HEADERS = frozenset({"traceparent", "tracestate"})
+"""The headers that name a span to the next server (W3C Trace Context)."""
 
 log = logging.getLogger("agentui.calls")
 

@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic, time_ns
-from typing import Literal
+from typing import Literal, Protocol
 
 from agentui.chat.reply import Reply
+from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json
@@ -18,15 +19,25 @@ from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.result import RunState
-from agentui.pipeline.trace import RunTrace
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
+from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
 
 RunOrigin = Literal["client", "try"]
 """Who asked for a run: a client of the proxied routes, or somebody who tries a pipeline out."""
+
+
+class RunTrace(Protocol):
+    """What a run tells a trace of it while it calls upstreams; the rest of a trace is made of the run's events."""
+
+    def begin_attempt(self, node: str, wire: WireRequest | None, number: int) -> Mapping[str, str]:
+        """An attempt at asking ``wire`` begins: the headers that name it to the upstream."""
+
+    def end_attempt(self, node: str, attempt: Attempt) -> None:
+        """It has an answer's headers, or none."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from agentui.http.route import Route, answer, read_model
 from agentui.http.state import STATE
 from agentui.http.workers import WORKERS
 from agentui.jsonio import dumps
-from agentui.pipeline.check import Verdict, check_document
-from agentui.pipeline.compile import compile_plan
+from agentui.pipeline.compile import Verdict, check_document, compile_plan
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.preview import Preview, preview_node

@@ -22,7 +22,7 @@ from agentui.http.limits import LIMITS
 from agentui.http.state import STATE
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.check import hosts_of
+from agentui.pipeline.compile import hosts_of
 from agentui.upstream.origins import OriginCounts
 
 PATH = "/metrics"
