@@ -11,6 +11,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json, dumps
 from agentui.vendors.claude.content import CITATION, call_input, clean_id, parse_content
+from agentui.vendors.fields import told_count, told_text
 
 _FINISHES: Mapping[str, FinishReason] = MappingProxyType(
     {
@@ -51,8 +52,8 @@ def parse_reply(body: Json) -> Reply:
     )
     return Reply(
         (choice,),
-        _text_or_none(body.get("id")),
-        _text_or_none(body.get("model")),
+        told_text(body, "id"),
+        told_text(body, "model"),
         None,
         parse_usage(body.get("usage")),
         raw=body,
@@ -99,16 +100,16 @@ def parse_usage(usage: Json) -> Usage | None:
     """Tokens; Claude's ``input_tokens`` leaves out what was read from or written to the cache."""
     if not isinstance(usage, dict):
         return None
-    fresh = _count(usage, "input_tokens")
-    read = _count(usage, "cache_read_input_tokens")
-    write = _count(usage, "cache_creation_input_tokens")
+    fresh = told_count(usage, "input_tokens")
+    read = told_count(usage, "cache_read_input_tokens")
+    write = told_count(usage, "cache_creation_input_tokens")
     details = usage.get("output_tokens_details")
     return Usage(
         input=None if fresh is read is write is None else (fresh or 0) + (read or 0) + (write or 0),
-        output=_count(usage, "output_tokens"),
+        output=told_count(usage, "output_tokens"),
         cache_read=read,
         cache_write=write,
-        reasoning=_count(details, "thinking_tokens") if isinstance(details, dict) else None,
+        reasoning=told_count(details, "thinking_tokens") if isinstance(details, dict) else None,
     )
 
 
@@ -181,14 +182,3 @@ def _render_thinking(part: Thinking) -> list[dict[str, Json]]:
         return [{"type": "redacted_thinking", "data": part.redacted}] if own else []
     signature = part.signature or "" if own else ""
     return [{"type": "thinking", "thinking": part.text, "signature": signature}] if part.text or signature else []
-
-
-def _count(usage: Mapping[str, Json], key: str) -> int | None:
-    """A token count, None where it is not told."""
-    value = usage.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _text_or_none(value: Json) -> str | None:
-    """A string, None for anything else."""
-    return value if isinstance(value, str) else None

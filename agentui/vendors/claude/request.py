@@ -10,6 +10,7 @@ from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.claude.content import parse_content
 from agentui.vendors.claude.tools import parse_tool_choice, parse_tools
+from agentui.vendors.fields import envelope, integer, mapping, number
 
 _KEPT_HEADERS = ("anthropic-version", "anthropic-beta")
 _MODELLED = frozenset(
@@ -36,15 +37,11 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system"
 
 def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
     """Check ``model``, ``messages`` and ``stream``, and keep the headers that choose the API's version."""
-    if not isinstance(body, Mapping):
-        raise BadRequest("The body must be a JSON object.")
-    model, stream = body.get("model"), body.get("stream", False)
-    if not isinstance(model, str) or not model:
-        raise BadRequest("model must be a non-empty string.", param="model")
+    model, stream = envelope(body)
+    if body.get("stream", stream) is None:  # the API takes no null
+        raise BadRequest("stream must be true or false.", param="stream")
     if not isinstance(body.get("messages"), list):
         raise BadRequest("messages must be a list.", param="messages")
-    if not isinstance(stream, bool):
-        raise BadRequest("stream must be true or false.", param="stream")
     counts = path.rstrip("/").endswith("/count_tokens")
     return WireRequest(
         vendor="claude",
@@ -127,16 +124,16 @@ def _parse_message(message: Json, number: int, lost: list[str]) -> Message:
 
 def _parse_params(body: Mapping[str, Json], lost: list[str]) -> Params:
     """Sampling and limits."""
-    metadata = _object(body, "metadata")
+    metadata = mapping(body, "metadata")
     lost.extend(f"metadata.{key}" for key in metadata if key != "user_id")
     user = metadata.get("user_id")
     if user is not None and not isinstance(user, str):
         raise BadRequest("metadata.user_id must be a string.", param="metadata.user_id")
     return Params(
-        temperature=_number(body, "temperature"),
-        top_p=_number(body, "top_p"),
-        top_k=_integer(body, "top_k"),
-        max_tokens=_integer(body, "max_tokens"),
+        temperature=number(body, "temperature"),
+        top_p=number(body, "top_p"),
+        top_k=integer(body, "top_k"),
+        max_tokens=integer(body, "max_tokens"),
         stop=_strings(body, "stop_sequences"),
         user=user,
     )
@@ -144,7 +141,7 @@ def _parse_params(body: Mapping[str, Json], lost: list[str]) -> Params:
 
 def _parse_format(body: Mapping[str, Json]) -> ResponseFormat | None:
     """Structured output: ``output_config.format``, or ``output_format`` as the beta spelled it."""
-    config = _object(body, "output_config")
+    config = mapping(body, "output_config")
     where = "output_config.format" if config.get("format") is not None else "output_format"
     match config.get("format") or body.get("output_format"):
         case None:
@@ -156,10 +153,10 @@ def _parse_format(body: Mapping[str, Json]) -> ResponseFormat | None:
 
 def _parse_thinking(body: Mapping[str, Json], lost: list[str]) -> ThinkingConfig | None:
     """``thinking`` and ``output_config.effort``; an effort alone leaves it to the model whether to think."""
-    config = _object(body, "output_config")
+    config = mapping(body, "output_config")
     lost.extend(f"output_config.{key}" for key in config if key not in ("effort", "format"))
     effort = _effort(config.get("effort"))
-    thinking = _object(body, "thinking")
+    thinking = mapping(body, "thinking")
     if not thinking:
         return None if effort is None else ThinkingConfig(effort, mode="adaptive")
     include = thinking.get("display") != "omitted"
@@ -167,7 +164,7 @@ def _parse_thinking(body: Mapping[str, Json], lost: list[str]) -> ThinkingConfig
         case {"type": "disabled"}:
             return ThinkingConfig("none", mode="disabled")
         case {"type": "enabled", **rest}:
-            return ThinkingConfig(effort, _integer(rest, "budget_tokens", "thinking."), include, "enabled")
+            return ThinkingConfig(effort, integer(rest, "budget_tokens", "thinking."), include, "enabled")
         case {"type": "adaptive"}:
             return ThinkingConfig(effort, None, include, "adaptive")
         case {"type": "between_tools"}:
@@ -185,36 +182,6 @@ def _effort(value: Json) -> Effort | None:
             known: Effort = effort
             return known
     raise BadRequest("output_config.effort must be low, medium, high, xhigh or max.", param="output_config.effort")
-
-
-def _object(body: Mapping[str, Json], key: str) -> Mapping[str, Json]:
-    """An optional object, {} where it is absent or null."""
-    value = body.get(key)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise BadRequest(f"{key} must be an object.", param=key)
-    return value
-
-
-def _number(body: Mapping[str, Json], key: str) -> float | None:
-    """An optional number."""
-    value = body.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadRequest(f"{key} must be a number.", param=key)
-    return value
-
-
-def _integer(body: Mapping[str, Json], key: str, prefix: str = "") -> int | None:
-    """An optional whole number."""
-    value = body.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise BadRequest(f"{prefix}{key} must be a whole number.", param=f"{prefix}{key}")
-    return value
 
 
 def _strings(body: Mapping[str, Json], key: str) -> tuple[str, ...] | None:

@@ -7,6 +7,7 @@ from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, 
 from agentui.chat.reply import Choice, Reply
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json
+from agentui.vendors.fields import told_count
 from agentui.vendors.openai.errors import reported_error
 from agentui.vendors.openai.messages import (
     VENDOR,
@@ -105,13 +106,13 @@ def parse_usage(usage: Json) -> Usage | None:
     if not isinstance(usage, dict) or not usage:
         return None
     prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    cached = _count(prompt, "cached_tokens") if prompt else None
+    cached = told_count(prompt, "cached_tokens") if prompt else None
     return Usage(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
-        _count(usage, "prompt_cache_hit_tokens") if cached is None and "prompt_cache_hit_tokens" in usage else cached,
-        _count(prompt, "cache_write_tokens") if prompt else None,
-        _count(completion, "reasoning_tokens") if completion else None,
+        told_count(usage, "prompt_tokens"),
+        told_count(usage, "completion_tokens"),
+        told_count(usage, "prompt_cache_hit_tokens") if cached is None and "prompt_cache_hit_tokens" in usage else cached,
+        told_count(prompt, "cache_write_tokens") if prompt else None,
+        told_count(completion, "reasoning_tokens") if completion else None,
     )
 
 
@@ -152,12 +153,6 @@ def render_logprobs(tokens: Sequence[TokenLogprob]) -> Json:
         for token in tokens
     ]
     return {"content": content, "refusal": None}
-
-
-def _count(holder: Json, field: str) -> int | None:
-    """A number of tokens in an object that may be absent."""
-    value = holder.get(field) if isinstance(holder, dict) else None
-    return value if isinstance(value, int) else None
 
 
 def _token(entry: Json) -> Iterable[tuple[str, float]]:

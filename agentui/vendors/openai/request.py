@@ -10,6 +10,7 @@ from agentui.chat.request import ChatRequest, Effort, Operation, Params, Thinkin
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
+from agentui.vendors.fields import envelope, flag, integer, number, text
 from agentui.vendors.openai.messages import VENDOR, parse_messages, render_messages, short_id
 from agentui.vendors.openai.tools import (
     parse_response_format,
@@ -47,19 +48,12 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
     The dialect defines no query, so none is kept; of the headers those that name the caller's organization, project and
     beta features are.
     """
-    if not isinstance(body, dict):
-        raise BadRequest("The request body must be a JSON object.")
-    model = body.get("model")
-    if not isinstance(model, str) or not model:
-        raise BadRequest("The request needs a model: a string that is not empty.", param="model")
+    model, stream = envelope(body)
     operation: Operation = "embeddings" if path.endswith("/embeddings") else "chat"
     if operation == "chat" and not isinstance(body.get("messages"), list):
         raise BadRequest("messages must be a list.", param="messages")
-    stream = body.get("stream")
-    if stream is not None and not isinstance(stream, bool):
-        raise BadRequest("stream must be true or false.", param="stream")
     kept = {name: headers[name] for name in _HEADERS if name in headers}
-    return WireRequest("openai", operation, model, bool(stream) and operation == "chat", path, body, headers=kept)
+    return WireRequest("openai", operation, model, stream and operation == "chat", path, dict(body), headers=kept)
 
 
 def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
@@ -144,45 +138,11 @@ def _stop(body: Mapping[str, Json], field: str) -> tuple[str, ...] | None:
     raise BadRequest("stop must be a string or a list of strings.", param="stop")
 
 
-def _text(body: Mapping[str, Json], field: str) -> str | None:
-    """A member that is a string, None where it is absent or null."""
-    value = body.get(field)
-    if value is None or isinstance(value, str):
-        return value
-    raise BadRequest(f"{field} must be a string.", param=field)
-
-
-def _flag(body: Mapping[str, Json], field: str) -> bool | None:
-    """A member that is true or false, None where it is absent or null."""
-    value = body.get(field)
-    if value is None or isinstance(value, bool):
-        return value
-    raise BadRequest(f"{field} must be true or false.", param=field)
-
-
-def _number(body: Mapping[str, Json], field: str) -> float | None:
-    """A member that is a number; true and false are none."""
-    value = body.get(field)
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return value
-    raise BadRequest(f"{field} must be a number.", param=field)
-
-
-def _integer(body: Mapping[str, Json], field: str) -> int | None:
-    """A member that is a whole number; 5.0 is one, as JSON does not tell them apart."""
-    value = _number(body, field)
-    if isinstance(value, float):
-        if not value.is_integer():
-            raise BadRequest(f"{field} must be a whole number.", param=field)
-        return int(value)
-    return value
-
-
 _PARAMS: Mapping[str, Callable[[Mapping[str, Json], str], Json]] = {
-    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), _number),
-    **dict.fromkeys(("top_k", "max_completion_tokens", "max_tokens", "n", "seed", "top_logprobs"), _integer),
-    **dict.fromkeys(("user", "safety_identifier"), _text),
-    "logprobs": _flag,
+    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), number),
+    **dict.fromkeys(("top_k", "max_completion_tokens", "max_tokens", "n", "seed", "top_logprobs"), integer),
+    **dict.fromkeys(("user", "safety_identifier"), text),
+    "logprobs": flag,
     "stop": _stop,
 }
 """How each member that is a parameter is read."""
@@ -304,5 +264,5 @@ def _effort_of(thinking: ThinkingConfig) -> Effort | None:
 def render_prompt(messages: Sequence[Message]) -> Prompt:
     """``pm.messages`` holds ``{role, content, name?}``, system texts among them; ``[[PROMPT]]`` is ``"messages": [...]``."""
     wire, dropped = render_messages(messages)
-    system_text = "\n\n".join(text for message in messages if message.role == "system" and (text := message.text))
+    system_text = "\n\n".join(words for message in messages if message.role == "system" and (words := message.text))
     return Prompt({"messages": wire, "system_text": system_text}, {"messages": wire}, dropped)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from agentui.errors import AgentUIError, ErrorKind, UpstreamRefused
 from agentui.jsonio import Json
+from agentui.vendors.fields import told_text
 from agentui.vendors.openai import errors as openai_errors
 from agentui.vendors.openai_responses.sealed import VENDOR
 
@@ -33,19 +34,13 @@ def stream_failure(error: Json) -> UpstreamRefused:
     Its ``body`` is what an HTTP error of the same meaning would have held.
     """
     fields = error if isinstance(error, dict) else {}
-    code, message, param, type = (_text(fields, key) for key in ("code", "message", "param", "type"))
+    code, message, param, type = (told_text(fields, key) for key in ("code", "message", "param", "type"))
     status, kind = _meaning(code, type)
     if type in (None, "error"):
         type = "invalid_request_error" if kind == "invalid_request" else "server_error"
     text = message or "The upstream failed within its answer and did not say why."
     body = {"error": {"message": text, "type": type, "param": param, "code": code}}
     return UpstreamRefused(text, status=status, kind=kind, vendor=VENDOR, vendor_code=code, param=param, body=body)
-
-
-def _text(fields: dict[str, Json], key: str) -> str | None:
-    """A field when it is a string."""
-    value = fields.get(key)
-    return value if isinstance(value, str) else None
 
 
 def _meaning(code: str | None, type: str | None) -> tuple[int, ErrorKind]:
@@ -83,10 +78,10 @@ def _wire_error(error: AgentUIError) -> dict[str, Json]:
     body = openai_errors.render_error(error).body
     known = body.get("error") if isinstance(body, dict) else None
     fields: dict[str, Json] = known if isinstance(known, dict) else {}
-    type = _text(fields, "type") or "server_error"
+    type = told_text(fields, "type") or "server_error"
     return {
         "type": type,
-        "code": _text(fields, "code") or type,
-        "message": _text(fields, "message") or error.message,
-        "param": _text(fields, "param"),
+        "code": told_text(fields, "code") or type,
+        "message": told_text(fields, "message") or error.message,
+        "param": told_text(fields, "param"),
     }

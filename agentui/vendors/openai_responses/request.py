@@ -8,6 +8,7 @@ from agentui.chat.messages import Message, Text
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
+from agentui.vendors.fields import envelope, integer, mapping, number
 from agentui.vendors.openai_responses.items import parse_input
 from agentui.vendors.openai_responses.sealed import VENDOR, unseal
 from agentui.vendors.openai_responses.shelf import is_reference
@@ -34,14 +35,7 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ``input`` may be absent where ``prompt``, ``previous_response_id`` or ``conversation`` stand in for it. Of the headers
     those that name the caller's organization, project and beta features are kept.
     """
-    if not isinstance(body, dict):
-        raise BadRequest("The request body must be a JSON object.")
-    model = body.get("model")
-    if not isinstance(model, str) or not model:
-        raise BadRequest("model must be a non-empty string.", param="model")
-    stream = body.get("stream")
-    if stream is not None and not isinstance(stream, bool):
-        raise BadRequest("stream must be true or false.", param="stream")
+    model, stream = envelope(body)
     given = body.get("input")
     if given is not None and not isinstance(given, str | list):
         raise BadRequest("input must be a string or a list of items.", param="input")
@@ -49,7 +43,7 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
         raise BadRequest("input is missing: send a string or a list of items.", param="input")
     operation: Operation = "count_tokens" if path.rstrip("/").endswith("/input_tokens") else "chat"
     kept = {name: headers[name] for name in _HEADERS if name in headers}
-    return WireRequest(VENDOR, operation, model, bool(stream), path, dict(body), headers=kept)
+    return WireRequest(VENDOR, operation, model, stream, path, dict(body), headers=kept)
 
 
 def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
@@ -127,29 +121,13 @@ def _parse_params(body: Mapping[str, Json]) -> Params:
     """Sampling and limits."""
     user = body.get("safety_identifier") or body.get("user")
     return Params(
-        temperature=_number(body, "temperature"),
-        top_p=_number(body, "top_p"),
-        max_tokens=_integer(body, "max_output_tokens"),
+        temperature=number(body, "temperature"),
+        top_p=number(body, "top_p"),
+        max_tokens=integer(body, "max_output_tokens"),
         logprobs=True if LOGPROBS in _include(body) else None,
-        top_logprobs=_integer(body, "top_logprobs"),
+        top_logprobs=integer(body, "top_logprobs"),
         user=user if isinstance(user, str) else None,
     )
-
-
-def _number(body: Mapping[str, Json], key: str) -> float | None:
-    """A number or nothing."""
-    value = body.get(key)
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return value
-    raise BadRequest(f"{key} must be a number.", param=key)
-
-
-def _integer(body: Mapping[str, Json], key: str) -> int | None:
-    """An integer or nothing."""
-    value = body.get(key)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise BadRequest(f"{key} must be an integer.", param=key)
 
 
 def _include(body: Mapping[str, Json]) -> list[Json]:
@@ -160,17 +138,9 @@ def _include(body: Mapping[str, Json]) -> list[Json]:
     return include or []
 
 
-def _object(body: Mapping[str, Json], key: str) -> dict[str, Json]:
-    """An object, {} where there is none."""
-    value = body.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise BadRequest(f"{key} must be an object.", param=key)
-    return value or {}
-
-
 def _parse_format(body: Mapping[str, Json]) -> ResponseFormat | None:
     """``text.format``."""
-    match _object(body, "text").get("format"):
+    match mapping(body, "text").get("format"):
         case None:
             return None
         case {"type": "text"}:
@@ -187,7 +157,7 @@ def _parse_format(body: Mapping[str, Json]) -> ResponseFormat | None:
 
 def _parse_thinking(body: Mapping[str, Json]) -> ThinkingConfig | None:
     """``reasoning``: a summary asked for is thoughts shown; effort ``none`` is thinking switched off."""
-    reasoning = _object(body, "reasoning")
+    reasoning = mapping(body, "reasoning")
     if not reasoning:
         return None
     shown = reasoning.get("summary") or reasoning.get("generate_summary")
@@ -206,9 +176,9 @@ def _unmodelled(body: Mapping[str, Json]) -> tuple[str, ...]:
         names.append("include")
     if is_own_choice(body.get("tool_choice")):
         names.append("tool_choice")
-    if _object(body, "text").get("verbosity") is not None:
+    if mapping(body, "text").get("verbosity") is not None:
         names.append("text.verbosity")
-    effort = _object(body, "reasoning").get("effort")
+    effort = mapping(body, "reasoning").get("effort")
     if effort is not None and effort not in get_args(Effort):
         names.append("reasoning.effort")
     return tuple(names)

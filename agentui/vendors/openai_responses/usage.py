@@ -2,6 +2,7 @@
 
 from agentui.chat.deltas import TokenLogprob, Usage
 from agentui.jsonio import Json
+from agentui.vendors.fields import told_count
 
 
 def parse_usage(usage: Json) -> Usage | None:
@@ -9,18 +10,12 @@ def parse_usage(usage: Json) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     return Usage(
-        input=_count(usage, "input_tokens"),
-        output=_count(usage, "output_tokens"),
-        cache_read=_count(usage.get("input_tokens_details"), "cached_tokens"),
-        cache_write=_count(usage.get("input_tokens_details"), "cache_write_tokens"),
-        reasoning=_count(usage.get("output_tokens_details"), "reasoning_tokens"),
+        input=told_count(usage, "input_tokens"),
+        output=told_count(usage, "output_tokens"),
+        cache_read=told_count(usage.get("input_tokens_details"), "cached_tokens"),
+        cache_write=told_count(usage.get("input_tokens_details"), "cache_write_tokens"),
+        reasoning=told_count(usage.get("output_tokens_details"), "reasoning_tokens"),
     )
-
-
-def _count(counts: Json, key: str) -> int | None:
-    """One number of tokens."""
-    value = counts.get(key) if isinstance(counts, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def render_usage(usage: Usage | None) -> dict[str, Json]:

@@ -1,16 +1,20 @@
 """Prompt Blocks put texts and the caller's conversation into one conversation."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from agentui.chat.messages import Message, ToolCall, ToolResult
+from agentui.chat.request import ChatRequest, WireRequest
 from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Build
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.blocks import Block, BlockList
-from tests.unit.pipeline.parts import compiled, make_incoming, make_run
+from agentui.pipeline.nodes.provider_call import ProviderCall
+from tests.unit.pipeline.parts import VENDORS, Ear, compiled, make_incoming, make_run
 
 TALK = make_incoming(
     {
@@ -200,3 +204,34 @@ def test_a_broken_text_names_its_block() -> None:
 def test_only_the_untouched_history_counts_as_whole(blocks: Sequence[Json], whole: bool) -> None:
     made = BlockList([Block.model_validate(block) for block in blocks], Build("n1"))
     assert made.is_whole_history is whole
+
+
+ITEMS = make_incoming({"model": "m", "input": [{"role": "user", "content": "Hi"}]}, "/v1/responses")
+
+
+class Parsed:
+    """A dialect that counts how often it takes a request apart."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def parse_request(self, wire: WireRequest) -> ChatRequest:
+        self.times += 1
+        return VENDORS[wire.vendor].parse_request(wire)
+
+
+@pytest.mark.parametrize("incoming", [TALK, CLAUDE_TOOLS, GEMINI_TOOLS, ITEMS])
+@pytest.mark.parametrize(
+    ("blocks", "times"),
+    [([], 0), ([{"kind": "history"}], 0), ([{"text": "Be brief."}, {"kind": "history"}, {"kind": "history", "last": 1}], 1)],
+)
+def test_a_conversation_is_taken_apart_once_and_only_where_blocks_change_it(
+    incoming: Incoming, blocks: list[Json], times: int
+) -> None:
+    parsed = Parsed()
+    incoming = replace(incoming, vendors=cast(Any, dict.fromkeys(VENDORS, parsed)))
+    plan = compiled([{"id": "n1", "type": "ProviderCall", "config": {"base_url": "https://x.example", "blocks": blocks}}])
+    node = plan.nodes[plan.answer].node
+    assert isinstance(node, ProviderCall)
+    node.assemble(NodeContext(make_run(plan, incoming), "n1", "ProviderCall", Ear()))
+    assert parsed.times == times
