@@ -16,7 +16,7 @@ from itertools import count
 import aiohttp
 
 from agentui.jsonio import Json
-from agentui.vendors.openai_responses.shelf import MAX_ITEMS
+from agentui.vendors.openai_responses.cache import MAX_ITEMS
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.process import HAS_PROC, Process, serving
 from tests.faults.callers import (

@@ -343,12 +343,12 @@ class ClaudeStreamRenderer:
         """Put a content delta into its block."""
         match delta:
             case TextDelta(text):
-                self._say(text)
+                self._emit_text(text)
             case RefusalDelta(text):
                 self._refused = True
-                self._say(text)
+                self._emit_text(text)
             case MediaDelta(media):
-                self._say(media_note(media))
+                self._emit_text(media_note(media))
             case ThinkingDelta():
                 self._think(delta)
             case ToolCallDelta():
@@ -364,7 +364,7 @@ class ClaudeStreamRenderer:
             self._blocks.append(last)
         return last
 
-    def _say(self, text: str) -> None:
+    def _emit_text(self, text: str) -> None:
         """More text; nothing is no reason to open a block."""
         if text:
             block = self._block("text", 0, {"type": "text", "text": ""})

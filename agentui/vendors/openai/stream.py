@@ -59,7 +59,7 @@ class OpenAIStreamParser:
         self._id: str | None = None
         self._is_started = False
         self._is_over = False
-        self._choices: dict[int, _Heard] = {}
+        self._choices: dict[int, _ReadChoice] = {}
 
     def feed(self, event: SseEvent) -> Sequence[Delta]:
         """The deltas of one chunk. Raises UpstreamInvalid for data that is no JSON object or no chunk.
@@ -92,7 +92,7 @@ class OpenAIStreamParser:
 
     def close(self) -> Sequence[Delta]:
         """``End`` when every choice that began has told its finish_reason: some servers send no ``[DONE]``."""
-        if self._is_over or not self._choices or not all(heard.is_finished for heard in self._choices.values()):
+        if self._is_over or not self._choices or not all(state.is_finished for state in self._choices.values()):
             return ()
         return self._end()
 
@@ -111,8 +111,8 @@ class OpenAIStreamParser:
         """The answer is whole; calls that never told a name are handed on without one."""
         self._is_over = True
         deltas: list[Delta] = []
-        for number, heard in self._choices.items():
-            heard.close_calls(number, deltas)
+        for number, state in self._choices.items():
+            state.close_calls(number, deltas)
         deltas.append(End())
         return deltas
 
@@ -138,28 +138,28 @@ class OpenAIStreamParser:
             number = choice.get("index") or 0
             if not isinstance(number, int):
                 raise _not_a_chunk("a choice's index is no number")
-            heard = self._choices.get(number)
-            if heard is None:
-                heard = self._choices[number] = _Heard(self._id)
-            self._read_choice(choice, number, heard, deltas)
+            state = self._choices.get(number)
+            if state is None:
+                state = self._choices[number] = _ReadChoice(self._id)
+            self._read_choice(choice, number, state, deltas)
 
-    def _read_choice(self, choice: dict[str, Json], number: int, heard: "_Heard", deltas: list[Delta]) -> None:
+    def _read_choice(self, choice: dict[str, Json], number: int, state: "_ReadChoice", deltas: list[Delta]) -> None:
         """One choice of a chunk: its delta, its log probabilities, its end."""
         delta = choice.get("delta")
         if delta:
             if not isinstance(delta, dict):
                 raise _not_a_chunk("a delta is no object")
-            heard.read(delta, number, deltas)
+            state.read(delta, number, deltas)
         logprobs = choice.get("logprobs")
         if logprobs:
             tokens = parse_logprobs(logprobs)
             if tokens:
                 deltas.append(LogprobsDelta(tokens, number))
         word = choice.get("finish_reason")
-        if word and not heard.is_finished:
-            heard.is_finished = True
-            heard.close_calls(number, deltas)
-            reason = finish_of(word, has_calls=bool(heard.calls), has_refusal=heard.has_refusal)
+        if word and not state.is_finished:
+            state.is_finished = True
+            state.close_calls(number, deltas)
+            reason = finish_of(word, has_calls=bool(state.calls), has_refusal=state.has_refusal)
             deltas.append(Finish(reason, None, number))
 
 
@@ -177,7 +177,7 @@ class OpenAIStreamRenderer:
         self._head = b""
         self._tail = b"]" + (b',"usage":null' if self._wants_usage else b"") + b"}"
         self._plain_tail = b',"logprobs":null,"finish_reason":null}' + self._tail
-        self._said: dict[int, _Said] = {}
+        self._written: dict[int, _WrittenChoice] = {}
         self._usage: Usage | None = None
         self._is_over = self._has_failed = False
         self._has_passed = False
@@ -186,23 +186,23 @@ class OpenAIStreamRenderer:
         """The chunks for one delta, possibly none."""
         match delta:
             case TextDelta(text, number):
-                return self._say(number, b'{"content":' + dumps(text) + b"}") if text else b""
+                return self._emit(number, b'{"content":' + dumps(text) + b"}") if text else b""
             case ThinkingDelta(text=text, choice=number):
-                return self._say(number, b'{"reasoning_content":' + dumps(text) + b"}") if text else b""
+                return self._emit(number, b'{"reasoning_content":' + dumps(text) + b"}") if text else b""
             case ToolCallDelta():
                 return self._call(delta)
             case Start():
                 return self._open(delta) if not self._head else b""
             case RefusalDelta(text, number):
                 lead = self._lead(number)
-                self._said[number].has_refusal = True
-                return lead + self._say(number, dumps({"refusal": text}))
+                self._written[number].has_refusal = True
+                return lead + self._emit(number, dumps({"refusal": text}))
             case LogprobsDelta(tokens, number):
                 return self._lead(number) + self._chunk(number, b"{}", logprobs=dumps(render_logprobs(tokens)))
             case MediaDelta(media, number):
-                return self._say(number, dumps({"images": [render_image(media)]})) if is_shown(media) else b""
+                return self._emit(number, dumps({"images": [render_image(media)]})) if is_shown(media) else b""
             case OpaqueDelta(vendor, _, raw, number):
-                return self._say(number, dumps(raw)) if is_own_field(vendor, raw) else b""
+                return self._emit(number, dumps(raw)) if is_own_field(vendor, raw) else b""
             case Finish():
                 return self._finish(delta)
             case UsageDelta(usage):
@@ -241,17 +241,17 @@ class OpenAIStreamRenderer:
 
     def _lead(self, number: int) -> bytes:
         """The role, once, before anything else of a choice."""
-        if number in self._said:
+        if number in self._written:
             return b""
         opening = b"" if self._head else self._open(Start())
-        if number in self._said:
+        if number in self._written:
             return opening
-        self._said[number] = _Said()
+        self._written[number] = _WrittenChoice()
         return opening + self._chunk(number, b'{"role":"assistant","content":""}')
 
-    def _say(self, number: int, delta: bytes) -> bytes:
+    def _emit(self, number: int, delta: bytes) -> bytes:
         """A chunk of content."""
-        lead = b"" if number in self._said else self._lead(number)
+        lead = b"" if number in self._written else self._lead(number)
         event = encode_event(b'%b{"index":%d,"delta":%b%b' % (self._head, number, delta, self._plain_tail))
         return lead + event if lead else event
 
@@ -263,7 +263,7 @@ class OpenAIStreamRenderer:
     def _call(self, delta: ToolCallDelta) -> bytes:
         """More of a tool call; its id and name are told once."""
         lead = self._lead(delta.choice)
-        calls = self._said[delta.choice].calls
+        calls = self._written[delta.choice].calls
         function: dict[str, Json] = {"arguments": delta.arguments}
         call: dict[str, Json] = {"index": delta.index, "function": function}
         if delta.index not in calls:
@@ -273,20 +273,20 @@ class OpenAIStreamRenderer:
         elif not delta.arguments:
             return lead
         calls[delta.index] = calls.get(delta.index, False) or bool(delta.arguments)
-        return lead + self._say(delta.choice, dumps({"tool_calls": [call]}))
+        return lead + self._emit(delta.choice, dumps({"tool_calls": [call]}))
 
     def _finish(self, finish: Finish) -> bytes:
         """The end of a choice. Callers parse a call's arguments as JSON, so a call without any gets ``{}`` first."""
         pieces = [self._lead(finish.choice)]
-        said = self._said[finish.choice]
-        if said.is_finished:
+        written = self._written[finish.choice]
+        if written.is_finished:
             return pieces[0]
-        said.is_finished = True
-        for index, has_arguments in said.calls.items():
+        written.is_finished = True
+        for index, has_arguments in written.calls.items():
             if not has_arguments:
                 nothing = {"tool_calls": [{"index": index, "function": {"arguments": "{}"}}]}
-                pieces.append(self._say(finish.choice, dumps(nothing)))
-        word = finish_word(finish.reason, has_refusal=said.has_refusal)
+                pieces.append(self._emit(finish.choice, dumps(nothing)))
+        word = finish_word(finish.reason, has_refusal=written.has_refusal)
         pieces.append(self._chunk(finish.choice, b"{}", finish=dumps(word)))
         return b"".join(pieces)
 
@@ -299,7 +299,7 @@ class OpenAIStreamRenderer:
             self._is_over = True
             return encode_event(_DONE)
         closing = [self._lead(0)]
-        closing += [self._finish(Finish("stop", None, number)) for number in list(self._said)]
+        closing += [self._finish(Finish("stop", None, number)) for number in list(self._written)]
         if self._wants_usage and self._usage is not None:
             closing.append(encode_event(self._head + b'],"usage":' + dumps(render_usage(self._usage)) + b"}"))
         self._is_over = True
@@ -307,26 +307,26 @@ class OpenAIStreamRenderer:
 
 
 @dataclass(slots=True)
-class _HeardCall:
+class _ReadCall:
     """A tool call while it is told; ``held`` are arguments that came before its name."""
 
     index: int
     id: str | None = None
-    is_told: bool = False
+    is_begun: bool = False
     is_custom: bool = False
     held: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class _Heard:
-    """What a choice has said so far. ``by_key`` finds a call by what the server calls it."""
+class _ReadChoice:
+    """What is known of a choice so far. ``by_key`` finds a call by what the server calls it."""
 
     answer_id: str | None
     is_finished: bool = False
     has_refusal: bool = False
-    calls: list[_HeardCall] = field(default_factory=list)
-    by_key: dict[int | str, _HeardCall] = field(default_factory=dict)
-    by_id: dict[str, _HeardCall] = field(default_factory=dict)
+    calls: list[_ReadCall] = field(default_factory=list)
+    by_key: dict[int | str, _ReadCall] = field(default_factory=dict)
+    by_id: dict[str, _ReadCall] = field(default_factory=dict)
 
     def read(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
         """Anything that a delta may hold."""
@@ -352,8 +352,8 @@ class _Heard:
     def close_calls(self, number: int, deltas: list[Delta]) -> None:
         """Hand on what was held back."""
         for call in self.calls:
-            if not call.is_told:
-                self._tell(call, "", "", number, deltas)
+            if not call.is_begun:
+                self._begin_call(call, "", "", number, deltas)
             if call.is_custom:
                 call.is_custom = False
                 deltas.append(ToolCallDelta(call.index, arguments='"}', choice=number))
@@ -393,22 +393,22 @@ class _Heard:
         if is_custom:
             text = ("" if call.is_custom else '{"input":"') + dumps_text(text)[1:-1]
             call.is_custom = True
-        if call.is_told:
+        if call.is_begun:
             if text:
                 deltas.append(ToolCallDelta(call.index, arguments=text, choice=number))
         elif name:
-            self._tell(call, name, text, number, deltas)
+            self._begin_call(call, name, text, number, deltas)
         else:
             call.held.append(text)
 
-    def _tell(self, call: _HeardCall, name: str, text: str, number: int, deltas: list[Delta]) -> None:
+    def _begin_call(self, call: _ReadCall, name: str, text: str, number: int, deltas: list[Delta]) -> None:
         """The first delta of a call, with id and name."""
-        call.is_told = True
+        call.is_begun = True
         id = call.id or invented_call_id(self.answer_id, number, call.index)
         deltas.append(ToolCallDelta(call.index, id, name, "".join([*call.held, text]), choice=number))
         call.held.clear()
 
-    def _call_of(self, key: Json, id: str | None, name: str | None) -> _HeardCall:
+    def _call_of(self, key: Json, id: str | None, name: str | None) -> _ReadCall:
         """The call that a piece belongs to.
 
         Servers differ: some leave ``index`` out, some give every whole call index 0, some repeat the id with each piece.
@@ -422,7 +422,7 @@ class _Heard:
             call = self.calls[-1] if self.calls and name is None else None
         begins_another = call is not None and id is not None and name is not None and call.id not in (None, id)
         if call is None or begins_another:
-            call = _HeardCall(len(self.calls), id)
+            call = _ReadCall(len(self.calls), id)
             self.calls.append(call)
             if isinstance(key, int | str):
                 self.by_key[key] = call
@@ -444,7 +444,7 @@ class _Heard:
 
 
 @dataclass(slots=True)
-class _Said:
+class _WrittenChoice:
     """What a choice was told so far; ``calls`` says by index whether any arguments were."""
 
     is_finished: bool = False

@@ -13,8 +13,8 @@ from agentui.vendors.base import CountTokens, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
 from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai_responses import counting, errors, render, request, stream
+from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.openai_responses.request import requires_state
-from agentui.vendors.openai_responses.shelf import Shelf
 
 __all__ = ["OpenAIResponses", "requires_state"]
 
@@ -24,7 +24,7 @@ class OpenAIResponses(OpenAIPlatform):
 
     ``now`` gives seconds since 1970, for answers of upstreams that tell no time.
 
-    One exception to a dialect's purity: ``shelf`` keeps the items of the answers that were made here, because callers
+    One exception to a dialect's purity: ``cache`` keeps the items of the answers that were made here, because callers
     point to them by id in their next request (the API stores answers by default). It is handed in and bounded, and
     without it everything but those references works the same.
     """
@@ -40,8 +40,8 @@ class OpenAIResponses(OpenAIPlatform):
     parse_reply = staticmethod(stream.parse_reply)
     stream_parser = stream.ResponsesStreamParser
 
-    def __init__(self, shelf: Shelf | None = None, now: Callable[[], float] = time.time) -> None:
-        self._shelf = Shelf() if shelf is None else shelf
+    def __init__(self, cache: ItemCache | None = None, now: Callable[[], float] = time.time) -> None:
+        self._cache = ItemCache() if cache is None else cache
         self._now = now
 
     def chat_endpoint(self, model: str, *, stream: bool) -> str:
@@ -56,25 +56,25 @@ class OpenAIResponses(OpenAIPlatform):
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
         """Another model or stream switch. References to items made here, and other vendors' thoughts, mean nothing to OpenAI,
         so a request that holds some is put together anew."""
-        if self._shelf.expand(wire) is wire and not request.holds_foreign_thoughts(wire):
+        if self._cache.expand(wire) is wire and not request.holds_foreign_thoughts(wire):
             return request.patch_request(wire, model=model, stream=stream)
         return render.render_request(replace(self.parse_request(wire), model=model, stream=stream))
 
     def parse_request(self, wire: WireRequest) -> ChatRequest:
-        """Take the dialect off. References that the shelf knows are the items."""
-        return replace(request.parse_request(self._shelf.expand(wire)), wire=wire)
+        """Take the dialect off. References that the cache knows are the items."""
+        return replace(request.parse_request(self._cache.expand(wire)), wire=wire)
 
     def render_reply(self, answer: Reply, wire: WireRequest) -> Json:
-        """A whole response, whose items the shelf keeps."""
-        return stream.render_reply(answer, wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
+        """A whole response, whose items the cache keeps."""
+        return stream.render_reply(answer, wire, id=new_id("resp"), now=int(self._now()), cache=self._cache)
 
     def stream_end(self) -> MarkedEnd:
         """Finds ``response.completed`` and its kin."""
         return MarkedEnd(stream.ResponsesStreamParser())
 
     def stream_renderer(self, wire: WireRequest) -> stream.ResponsesStreamRenderer:
-        """A fresh machine, whose items the shelf keeps."""
-        return stream.ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()), shelf=self._shelf)
+        """A fresh machine, whose items the cache keeps."""
+        return stream.ResponsesStreamRenderer(wire, id=new_id("resp"), now=int(self._now()), cache=self._cache)
 
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:
         """OpenAI's error shape."""

@@ -75,7 +75,7 @@ class ResponseEvents:
             case Failure(error):
                 return self.fail(error)
         start = delta if isinstance(delta, Start) else Start()
-        return [*([] if self._begun else self._begin(start)), *self._numbered(self._tell(delta))]
+        return [*([] if self._begun else self._begin(start)), *self._numbered(self._emit(delta))]
 
     def fail(self, error: AgentUIError) -> list[Event]:
         """``error`` and, where a response has begun, ``response.failed`` with what was said so far. Nothing follows."""
@@ -123,18 +123,18 @@ class ResponseEvents:
             [{"type": "response.created", "response": now}, {"type": "response.in_progress", "response": now}]
         )
 
-    def _tell(self, delta: Delta) -> list[Event]:
+    def _emit(self, delta: Delta) -> list[Event]:
         """The events of a delta within a response that has begun."""
         match delta:
             case TextDelta(text):
-                return self._say("output_text", text)
+                return self._emit_text("output_text", text)
             case ToolCallDelta():
                 return self._call(delta)
             case ThinkingDelta():
                 return self._think(delta)
             case RefusalDelta(text):
                 self._refused = True
-                return self._say("refusal", text)
+                return self._emit_text("refusal", text)
             case LogprobsDelta(tokens):
                 return self._weigh(tokens)
             case MediaDelta(media):
@@ -157,16 +157,16 @@ class ResponseEvents:
         self._items.append(item)
         return item.opened()
 
-    def _say(self, kind: str, text: str) -> list[Event]:
+    def _emit_text(self, kind: str, text: str) -> list[Event]:
         """Words of an answer or of a refusal."""
         events = self._close_thought()
         if self._message is None:
             self._message = MessageItem(len(self._items), self._item_id("msg"))
             events += self._open(self._message)
         if kind == "refusal":
-            return events + self._message.say(kind, text, ())
+            return events + self._message.emit(kind, text, ())
         logprobs, self._logprobs = self._logprobs, ()
-        events += self._message.say(kind, text, logprobs)
+        events += self._message.emit(kind, text, logprobs)
         self._text = self._message.parts[-1]
         return events
 
@@ -175,7 +175,7 @@ class ResponseEvents:
         if self._text is None:
             self._logprobs += tokens
         elif self._message is not None and self._message.parts[-1] is self._text:
-            return self._message.say("output_text", "", tokens)
+            return self._message.emit("output_text", "", tokens)
         else:
             # The text is closed: only the finished response can still hold them.
             self._text.logprobs += render_logprobs(tokens)

@@ -85,7 +85,7 @@ class MessageItem(_Base):
         super().__init__(index, id)
         self.parts: list[Part] = []
 
-    def say(self, kind: str, text: str, logprobs: tuple[TokenLogprob, ...]) -> list[Event]:
+    def emit(self, kind: str, text: str, logprobs: tuple[TokenLogprob, ...]) -> list[Event]:
         """More of a part of this kind; another kind begins a new part."""
         events: list[Event] = []
         if not self.parts or self.parts[-1].kind != kind:

@@ -9,9 +9,9 @@ from agentui.chat.request import ChatRequest, Effort, Operation, Params, Respons
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.fields import envelope, integer, mapping, number
+from agentui.vendors.openai_responses.cache import is_reference
 from agentui.vendors.openai_responses.items import parse_input
 from agentui.vendors.openai_responses.sealed import VENDOR, unseal
-from agentui.vendors.openai_responses.shelf import is_reference
 from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice, parse_tools
 
 ENDPOINT = "/v1/responses"

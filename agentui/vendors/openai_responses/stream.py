@@ -25,11 +25,11 @@ from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.openai_responses.errors import stream_failure
 from agentui.vendors.openai_responses.events import ResponseEvents
 from agentui.vendors.openai_responses.items import parse_reasoning
 from agentui.vendors.openai_responses.sealed import VENDOR
-from agentui.vendors.openai_responses.shelf import Shelf
 from agentui.vendors.openai_responses.usage import parse_logprobs, parse_usage
 from agentui.vendors.sse import SseEvent, encode_event
 
@@ -44,7 +44,7 @@ class ResponsesStreamParser:
     def __init__(self) -> None:
         self._started = False
         self._ended = False
-        self._told: dict[tuple[int, str, int], int] = {}
+        self._emitted: dict[tuple[int, str, int], int] = {}
         self._thinking: dict[int, tuple[str, int]] = {}
         self._calls: dict[int, int] = {}
         self._settled: set[int] = set()
@@ -79,15 +79,15 @@ class ResponsesStreamParser:
         match event["type"]:
             case "response.output_text.delta":
                 logprobs = parse_logprobs(event.get("logprobs"))
-                return [*self._tell(index, "text", part, event.get("delta")), *self._tell_logprobs(index, part, logprobs)]
+                return [*self._emit(index, "text", part, event.get("delta")), *self._emit_logprobs(index, part, logprobs)]
             case "response.function_call_arguments.delta":
-                return self._tell(index, "arguments", 0, event.get("delta"))
+                return self._emit(index, "arguments", 0, event.get("delta"))
             case "response.reasoning_summary_text.delta":
-                return self._tell(index, "summary", _index(event, "summary_index"), event.get("delta"))
+                return self._emit(index, "summary", _index(event, "summary_index"), event.get("delta"))
             case "response.reasoning_text.delta":
-                return self._tell(index, "content", part, event.get("delta"))
+                return self._emit(index, "content", part, event.get("delta"))
             case "response.refusal.delta":
-                return self._tell(index, "refusal", part, event.get("delta"))
+                return self._emit(index, "refusal", part, event.get("delta"))
             case "response.output_item.added":
                 return self._item_added(index, event.get("item"))
             case "response.output_item.done":
@@ -129,7 +129,7 @@ class ResponsesStreamParser:
             )
         ]
 
-    def _tell(self, index: int, kind: str, part: int, text: Json) -> list[Delta]:
+    def _emit(self, index: int, kind: str, part: int, text: Json) -> list[Delta]:
         """More text of one part of an output item."""
         if not isinstance(text, str) or not text:
             return []
@@ -137,7 +137,7 @@ class ResponsesStreamParser:
             # The first delta of a call names it; a server that did not yet say the name says all when the item is done.
             return []
         key = (index, kind, part)
-        self._told[key] = self._told.get(key, 0) + len(text)
+        self._emitted[key] = self._emitted.get(key, 0) + len(text)
         match kind:
             case "text":
                 return [TextDelta(text)]
@@ -155,19 +155,19 @@ class ResponsesStreamParser:
         """What a finished text holds beyond what was told of it."""
         if not isinstance(whole, str):
             return []
-        return self._tell(index, kind, part, whole[self._told.get((index, kind, part), 0) :])
+        return self._emit(index, kind, part, whole[self._emitted.get((index, kind, part), 0) :])
 
-    def _tell_logprobs(self, index: int, part: int, tokens: tuple[TokenLogprob, ...]) -> list[Delta]:
+    def _emit_logprobs(self, index: int, part: int, tokens: tuple[TokenLogprob, ...]) -> list[Delta]:
         """Log probabilities of the tokens just said."""
         key = (index, "logprobs", part)
-        self._told[key] = self._told.get(key, 0) + len(tokens)
+        self._emitted[key] = self._emitted.get(key, 0) + len(tokens)
         return [LogprobsDelta(tokens)] if tokens else []
 
     def _tell_annotations(self, index: int, part: int, annotations: list[Json]) -> list[Delta]:
         """Citations of a text: only this dialect understands them."""
         annotations = [annotation for annotation in annotations if isinstance(annotation, dict)]
         key = (index, "annotations", part)
-        self._told[key] = self._told.get(key, 0) + len(annotations)
+        self._emitted[key] = self._emitted.get(key, 0) + len(annotations)
         return [OpaqueDelta(VENDOR, "annotation", annotation) for annotation in annotations]
 
     def _item_added(self, index: int, item: Json) -> list[Delta]:
@@ -208,10 +208,10 @@ class ResponsesStreamParser:
                 deltas = self._settle(index, "text", number, part.get("text"))
                 annotations = part.get("annotations")
                 if isinstance(annotations, list):
-                    told = self._told.get((index, "annotations", number), 0)
+                    told = self._emitted.get((index, "annotations", number), 0)
                     deltas += self._tell_annotations(index, number, annotations[told:])
-                told = self._told.get((index, "logprobs", number), 0)
-                return deltas + self._tell_logprobs(index, number, parse_logprobs(part.get("logprobs"))[told:])
+                told = self._emitted.get((index, "logprobs", number), 0)
+                return deltas + self._emit_logprobs(index, number, parse_logprobs(part.get("logprobs"))[told:])
             case {"type": "refusal"}:
                 return self._settle(index, "refusal", number, part.get("refusal"))
         return []
@@ -257,12 +257,12 @@ def _index(event: dict[str, Json], key: str) -> int:
 
 
 class ResponsesStreamRenderer:
-    """Writes one stream to one caller; ``id`` and ``now`` are for an upstream that tells neither, and ``shelf`` keeps the
+    """Writes one stream to one caller; ``id`` and ``now`` are for an upstream that tells neither, and ``cache`` keeps the
     items of a whole answer."""
 
-    def __init__(self, wire: WireRequest, *, id: str, now: int, shelf: Shelf) -> None:
+    def __init__(self, wire: WireRequest, *, id: str, now: int, cache: ItemCache) -> None:
         self._events = ResponseEvents(wire, id=id, now=now)
-        self._shelf = shelf
+        self._cache = cache
         self._first: bytes | None = None
         self._passed = 0
 
@@ -270,7 +270,7 @@ class ResponsesStreamRenderer:
         """The events that a delta is, framed."""
         data = b"".join(_frame(event) for event in self._events.feed(delta))
         if data and isinstance(delta, End):
-            self._shelf.put(self._events.response["output"])
+            self._cache.put(self._events.response["output"])
         return data
 
     def passthrough(self, event: SseEvent) -> bytes:
@@ -322,15 +322,15 @@ def parse_reply(body: Json) -> Reply:
     return replace(reply, raw=body, raw_vendor=VENDOR)
 
 
-def render_reply(reply: Reply, wire: WireRequest, *, id: str, now: int, shelf: Shelf) -> Json:
+def render_reply(reply: Reply, wire: WireRequest, *, id: str, now: int, cache: ItemCache) -> Json:
     """The response object for the caller who sent ``wire``; the upstream's own where it spoke this dialect.
 
-    ``id`` and ``now`` are for an upstream that tells neither; ``shelf`` keeps the items that are made here.
+    ``id`` and ``now`` are for an upstream that tells neither; ``cache`` keeps the items that are made here.
     """
     if reply.raw_vendor == VENDOR:
         return reply.raw
     events = ResponseEvents(wire, id=id, now=now)
     for delta in reply.deltas():
         events.feed(delta)
-    shelf.put(events.response["output"])
+    cache.put(events.response["output"])
     return events.response

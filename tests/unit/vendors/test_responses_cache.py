@@ -1,4 +1,4 @@
-"""The shelf of items made here: found by id, bounded, oldest out first."""
+"""The cache of items made here: found by id, bounded, oldest out first."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from agentui.chat.messages import Opaque, Text, ToolCall
 from agentui.chat.reply import Choice, Reply
 from agentui.jsonio import loads
 from agentui.vendors.openai_responses import OpenAIResponses
-from agentui.vendors.openai_responses.shelf import Shelf
+from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.sse import SseDecoder
 
 
@@ -25,40 +25,40 @@ def reference(id: str) -> dict:
     return {"type": "item_reference", "id": id}
 
 
-def found(shelf: Shelf, *ids: str) -> list[bool]:
+def found(cache: ItemCache, *ids: str) -> list[bool]:
     wire = request(OpenAIResponses(), *(reference(id) for id in ids))
-    return [item["type"] == "message" for item in shelf.expand(wire).body["input"]]
+    return [item["type"] == "message" for item in cache.expand(wire).body["input"]]
 
 
 def test_the_oldest_go_first_when_there_are_too_many():
-    shelf = Shelf(max_items=2)
-    shelf.put([item("a"), item("b")])
-    shelf.put([item("c")])
-    assert found(shelf, "a", "b", "c") == [False, True, True]
+    cache = ItemCache(max_items=2)
+    cache.put([item("a"), item("b")])
+    cache.put([item("c")])
+    assert found(cache, "a", "b", "c") == [False, True, True]
 
 
 def test_the_oldest_go_first_when_they_are_too_large():
-    shelf = Shelf(max_bytes=500)
-    shelf.put([item("a", "x" * 200), item("b", "x" * 200)])
-    assert found(shelf, "a", "b") == [False, True]
-    shelf.put([item("c", "x" * 1000)])
-    assert found(shelf, "b", "c") == [True, False]
+    cache = ItemCache(max_bytes=500)
+    cache.put([item("a", "x" * 200), item("b", "x" * 200)])
+    assert found(cache, "a", "b") == [False, True]
+    cache.put([item("c", "x" * 1000)])
+    assert found(cache, "b", "c") == [True, False]
 
 
 def test_an_item_that_is_put_again_counts_once():
-    shelf = Shelf(max_bytes=500)
+    cache = ItemCache(max_bytes=500)
     for _ in range(9):
-        shelf.put([item("a", "x" * 200)])
-    shelf.put([item("b", "x" * 50)])
-    assert found(shelf, "a", "b") == [True, True]
+        cache.put([item("a", "x" * 200)])
+    cache.put([item("b", "x" * 50)])
+    assert found(cache, "a", "b") == [True, True]
 
 
 def test_a_request_without_known_references_is_left_alone():
-    shelf = Shelf()
-    shelf.put([item("a"), {"type": "message"}])
+    cache = ItemCache()
+    cache.put([item("a"), {"type": "message"}])
     for given in ([reference("z")], [item("a")], "words"):
         wire = request(OpenAIResponses(), input=given) if isinstance(given, str) else request(OpenAIResponses(), *given)
-        assert shelf.expand(wire) is wire
+        assert cache.expand(wire) is wire
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -109,10 +109,10 @@ def test_the_field_that_leans_on_something_kept_is_named(more, field):
 
 
 def test_openai_gets_the_items_that_it_cannot_know_and_not_their_foreign_thoughts():
-    shelf = Shelf()
-    vendor = OpenAIResponses(shelf)
+    cache = ItemCache()
+    vendor = OpenAIResponses(cache)
     made = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "agentui:claude:signature:abc"}
-    shelf.put([item("msg_1", "Hi."), made])
+    cache.put([item("msg_1", "Hi."), made])
     wire = request(vendor, {"role": "user", "content": "hi"}, reference("rs_1"), reference("msg_1"), brand_new=1)
     patched = vendor.patch_request(wire, model="other", stream=False)
     assert patched.body == {

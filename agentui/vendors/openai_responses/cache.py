@@ -16,7 +16,7 @@ MAX_ITEMS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 
 
-class Shelf:
+class ItemCache:
     """A bounded memory of wire items by their id, oldest out first.
 
     They are kept as JSON: hardly any is asked for, and as objects they would take many times the bytes that are counted.
@@ -28,12 +28,12 @@ class Shelf:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._bytes = 0
 
-    def __deepcopy__(self, memo: dict[int, object]) -> "Shelf":
-        """There is one: a copy of a renderer puts on the same shelf."""
+    def __deepcopy__(self, memo: dict[int, object]) -> "ItemCache":
+        """There is one: a copy of a renderer puts on the same cache."""
         return self
 
     def put(self, items: Iterable[Json]) -> None:
-        """Keep the items of an answer; those without an id, and those larger than the whole shelf, are not kept."""
+        """Keep the items of an answer; those without an id, and those larger than the whole cache, are not kept."""
         for item in items:
             id = item.get("id") if isinstance(item, Mapping) else None
             if isinstance(id, str):
