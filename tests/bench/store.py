@@ -13,7 +13,7 @@ from pathlib import Path
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from tests.store.conftest import start_postgres, stop_postgres
+from tests.postgres import start_postgres, stop_postgres
 from tests.store.turns import open_session, read_turn, save_turn
 
 

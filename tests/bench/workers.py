@@ -19,7 +19,7 @@ import orjson
 
 from tests.bench.__main__ import ROOT, Server, body, start
 from tests.bench.load import Times, quantile, request_bytes, whole_answers
-from tests.store.conftest import start_postgres, stop_postgres
+from tests.postgres import start_postgres, stop_postgres
 
 CALLERS = 64
 """Connections: enough that the system deals them out about evenly."""

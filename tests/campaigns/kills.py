@@ -27,7 +27,7 @@ from agentui.jsonio import dumps
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.nursery import Nursery, nursery
 from tests.campaigns.witness import File, Tables, Witness, counting, found_wrong
-from tests.store.conftest import start_postgres, stop_postgres
+from tests.postgres import start_postgres, stop_postgres
 from tests.upstreams.server import Mock, start_mock
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from agentui.turns.transactions import Committed, Joined, OpenedFloor, commit_fl
 from agentui.variables.records import Put, put_all
 from agentui.variables.scopes import Scope, Target
 from agentui.variables.snapshots import save_branch_snapshot
-from tests.store.conftest import MakeStore, database, make_store, postgres
+from tests.store.conftest import MakeStore, make_store
 
-__all__ = ["database", "make_store", "postgres"]
+__all__ = ["make_store"]
 
 ME = "me"
 OWNER = "this-process"

@@ -83,7 +83,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an empty database is: a path or a URL."""
     if request.param == "sqlite":
         return str(tmp_path / "data" / "agentui.db")
-    url: str = request.getfixturevalue("database")
+    url: str = request.getfixturevalue("empty_database")
     return url
 
 
@@ -193,8 +193,8 @@ def start_and_die(place: str, migrations: Path, step: int) -> int:
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
-async def test_workers_that_start_at_once_migrate_once(database: str) -> None:
-    workers = [PostgresStore(database, pool_size=1) for _ in range(6)]
+async def test_workers_that_start_at_once_migrate_once(empty_database: str) -> None:
+    workers = [PostgresStore(empty_database, pool_size=1) for _ in range(6)]
     await asyncio.gather(*(worker.start() for worker in workers))
     assert await asyncio.gather(*(worker.read(current_revision) for worker in workers)) == [head_revision()] * 6
     await asyncio.gather(*(worker.close() for worker in workers))

