@@ -104,10 +104,11 @@ class ThinkingConfig:
 class ChatRequest:
     """A chat request with the dialect taken off. As ``WireRequest``, a value that is not frozen for speed alone.
 
-    ``vendor`` is the dialect it came in, or ``agentui`` for one made here of a caller's parameters.
-    ``wire`` is the request as it came; a renderer of the same dialect starts from its body, so that fields which are not
-    modelled here arrive untouched. ``unmodelled`` names the wire fields that carry meaning and are modelled nowhere:
-    another dialect drops them by these names. ``include_usage`` is whether a streaming caller wants usage
+    ``vendor`` is the dialect it came in, or ``agentui`` for one made here (of a caller's parameters, or for a turn that nobody
+    sent over HTTP).
+    ``wire`` is the request as it came, where it came in a dialect; a renderer of the same dialect starts from its body, so
+    that fields which are not modelled here arrive untouched. ``unmodelled`` names the wire fields that carry meaning and are
+    modelled nowhere: another dialect drops them by these names. ``include_usage`` is whether a streaming caller wants usage
     (always True but in OpenAI chat, where the caller must ask). ``needs_state`` names the wire field that leans on
     something kept at the caller's own vendor, so that no other vendor can answer; None where the request is complete.
     """
@@ -115,8 +116,8 @@ class ChatRequest:
     vendor: VendorName | Literal["agentui"]
     model: str
     messages: Sequence[Message]
-    params: Params
-    wire: WireRequest
+    params: Params = field(default_factory=Params)
+    wire: WireRequest | None = None
     stream: bool = False
     tools: tuple[Tool | ServerTool, ...] = ()
     tool_choice: ToolChoice | None = None
@@ -143,6 +144,10 @@ class ChatRequest:
             self.unmodelled,
             self.needs_state,
         )
+
+    def wire_in(self, vendor: VendorName) -> WireRequest | None:
+        """The request as it came, where it came in this dialect."""
+        return self.wire if self.vendor == vendor else None
 
     @property
     def system(self) -> str:

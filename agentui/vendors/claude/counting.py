@@ -33,7 +33,8 @@ def endpoint(model: str) -> str:
 
 def render_request(chat: ChatRequest) -> WireRequest:
     """The token count of a chat: the caller's own body when it asked for a count, else the chat's without its limits."""
-    if chat.vendor == "claude" and chat.wire.operation == "count_tokens":
+    own = chat.wire_in("claude")
+    if own is not None and own.operation == "count_tokens":
         return render_chat(chat)
     # Nothing is generated, so whatever only steers generation is not lost but beside the point.
     wire = render_chat(replace(chat, params=Params(), stream=False))

@@ -26,7 +26,8 @@ _JSON_ONLY = "Answer with one JSON value only."
 def render_request(chat: ChatRequest) -> WireRequest:
     """Put the dialect on. From Claude nothing but messages, system, model and stream changes; from another dialect the
     body is built anew and ``dropped`` names what it could not hold. Raises UnsupportedFeature."""
-    return _render_same(chat) if chat.vendor == "claude" else _render_foreign(chat)
+    own = chat.wire_in("claude")
+    return _render_foreign(chat) if own is None else _render_same(chat, own)
 
 
 def forward_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
@@ -66,7 +67,7 @@ def _block_kinds(message: Mapping[str, Json]) -> list[Json]:
     return [block.get("type") for block in content if isinstance(block, dict)]
 
 
-def _render_same(chat: ChatRequest) -> WireRequest:
+def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
     """The caller's body with the messages put back."""
     dropped: list[str] = []
     system: list[Message] = []
@@ -79,9 +80,9 @@ def _render_same(chat: ChatRequest) -> WireRequest:
             system.append(message)
         elif (said := _own_message(message.raw, dropped) if is_own else render_message(message, dropped)) is not None:
             spoken.append(said)
-    body = {**chat.wire.body, "messages": spoken}
+    body = {**own.body, "messages": spoken}
     _put_system(body, system)
-    wire = replace(chat.wire, body=body, dropped=tuple(dict.fromkeys(dropped)))
+    wire = replace(own, body=body, dropped=tuple(dict.fromkeys(dropped)))
     return patch_request(wire, model=chat.model, stream=chat.stream)
 
 

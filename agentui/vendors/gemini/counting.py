@@ -16,10 +16,10 @@ def endpoint(model: str) -> str:
 
 def render_request(chat: ChatRequest) -> WireRequest:
     """The token count of a request: a caller's own keeps its form as far as that can say it, any other is wrapped whole."""
-    wire = chat.wire
+    wire = chat.wire_in(GEMINI)
     rendered = render_chat(chat)
     body = rendered.body
-    if chat.vendor == GEMINI and wire.operation == "count_tokens":
+    if wire is not None and wire.operation == "count_tokens":
         if isinstance(member(wire.body, "generateContentRequest"), dict):
             whole = {**wire.body, spelling(wire.body, "generateContentRequest"): body}
             return with_method(rendered, chat.model, "count_tokens", False, whole)

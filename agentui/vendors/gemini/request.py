@@ -161,10 +161,11 @@ def render_request(chat: ChatRequest) -> WireRequest:
 
     Raises UnsupportedFeature where dropping would change the meaning.
     """
-    if chat.vendor == GEMINI:
+    came = chat.wire_in(GEMINI)
+    if came is not None:
         own = render_own(chat.messages, chat.model)
-        rendered = put_conversation(_with_model(generate_body(chat.wire), chat.model), own)
-        wire = with_method(chat.wire, chat.model, "chat", chat.stream, rendered)
+        rendered = put_conversation(_with_model(generate_body(came), chat.model), own)
+        wire = with_method(came, chat.model, "chat", chat.stream, rendered)
         return replace(wire, dropped=tuple(dict.fromkeys(own.dropped)))
     conversation = render_foreign(chat.messages, chat.model)
     dropped = [*chat.unmodelled, *conversation.dropped]

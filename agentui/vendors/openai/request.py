@@ -11,7 +11,7 @@ from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
 from agentui.vendors.fields import envelope, flag, integer, number, text
-from agentui.vendors.openai.messages import VENDOR, parse_messages, render_messages, short_id
+from agentui.vendors.openai.messages import parse_messages, render_messages, short_id
 from agentui.vendors.openai.tools import (
     parse_response_format,
     parse_tool_choice,
@@ -94,10 +94,11 @@ def parse_request(wire: WireRequest) -> ChatRequest:
 def render_request(chat: ChatRequest) -> WireRequest:
     """Put the dialect on; see ``Vendor.render_request``. A caller of this dialect gets its own body back."""
     messages, dropped = render_messages(chat.messages)
-    if chat.vendor == VENDOR:
-        body = _switched(chat.wire.body, chat.model, chat.stream)
+    own = chat.wire_in("openai")
+    if own is not None:
+        body = _switched(own.body, chat.model, chat.stream)
         body["messages"] = messages
-        headers = chat.wire.headers
+        headers = own.headers
     else:
         body, dropped = _translated(chat, messages, dropped)
         headers = {}

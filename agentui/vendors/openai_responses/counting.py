@@ -22,7 +22,8 @@ def render_request(chat: ChatRequest) -> WireRequest:
     """The same prompt for ``/v1/responses/input_tokens``, which takes fewer fields than the API itself."""
     wire = render_chat(chat)
     body = wire.body
-    if chat.vendor != VENDOR or chat.wire.operation != "count_tokens":
+    own = chat.wire_in(VENDOR)
+    if own is None or own.operation != "count_tokens":
         body = {key: value for key, value in body.items() if key in _COUNTED}
     return WireRequest(VENDOR, "count_tokens", chat.model, False, _ENDPOINT, body, headers=wire.headers, dropped=wire.dropped)
 

@@ -25,13 +25,14 @@ def render_request(chat: ChatRequest) -> WireRequest:
 
     Raises UnsupportedFeature for several answers, sound, film, and files that cannot be reached from here.
     """
-    return _render_own(chat) if chat.vendor == VENDOR else _render_foreign(chat)
+    own = chat.wire_in(VENDOR)
+    return _render_foreign(chat) if own is None else _render_own(chat, own)
 
 
-def _render_own(chat: ChatRequest) -> WireRequest:
+def _render_own(chat: ChatRequest, own: WireRequest) -> WireRequest:
     """The caller's body with ``input`` and ``instructions`` from the messages, and nothing else touched."""
     losses = Losses()
-    body = patched_body(chat.wire.body, chat.model, chat.stream)
+    body = patched_body(own.body, chat.model, chat.stream)
     instructions, rest = _split_system(chat.messages)
     if instructions:
         body["instructions"] = instructions
@@ -45,7 +46,7 @@ def _render_own(chat: ChatRequest) -> WireRequest:
         case _ if body.get("input") is not None:
             body["input"] = []
     return WireRequest(
-        VENDOR, chat.wire.operation, chat.model, chat.stream, chat.wire.path, body, headers=chat.wire.headers,
+        VENDOR, own.operation, chat.model, chat.stream, own.path, body, headers=own.headers,
         dropped=tuple(losses.names),
     )  # fmt: skip
 
