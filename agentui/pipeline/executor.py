@@ -21,8 +21,6 @@ INTERNAL: Mapping[str, Json] = {
 }
 """What is told of an error that is nobody's but the program's."""
 NOTHING: frozenset[int] = frozenset()
-_MAPPINGS = (dict, Mapping)
-"""The kind that nearly all are first: asking an abstract class takes long."""
 
 
 def describe_error(error: AgentUIError) -> dict[str, Json]:
@@ -100,8 +98,9 @@ class _Walk:
     async def _pin(self, position: int, node: PlanNode) -> None:
         """Take the pinned OUT for the node's own; where the node answers, its best text is the answer."""
         pinned = self.run.pins[node.id]
-        out = pinned if isinstance(pinned, Mapping) else {"result": pinned}
-        self.run.emit("node.finished", node.id, self._freeze(node.id, out), pinned=True)
+        out = dict(pinned) if isinstance(pinned, Mapping) else {"result": pinned}
+        self.run.set_out(node.id, out)
+        self.run.emit("node.finished", node.id, out, pinned=True)
         if position == self.run.plan.answer:
             await self._answer(said_in(out))
 
@@ -112,7 +111,7 @@ class _Walk:
         run.emit("node.started", node.id)
         try:
             try:
-                out = await node.node.run(ctx)
+                out = dict(await node.node.run(ctx))
             finally:
                 ctx.close()
         except AgentUIError as error:
@@ -127,18 +126,10 @@ class _Walk:
             # A fault of the node's code: the canvas hears of it, the log has the rest.
             run.emit("node.failed", node.id, INTERNAL)
             raise
-        run.emit("node.finished", node.id, self._freeze(node.id, out))
+        run.set_out(node.id, out)
+        run.emit("node.finished", node.id, out)
         if answers and not node.node.calls_upstream:
             await self._answer(answer_text(out))
-
-    def _freeze(self, node_id: str, out: Mapping[str, Json]) -> dict[str, Json]:
-        """The OUT as it is kept: from here on nobody changes it; what it says about variables is seen by later nodes."""
-        run = self.run
-        kept = run.out[node_id] = dict(out)
-        variables = kept.get("vars")
-        if variables and isinstance(variables, _MAPPINGS):
-            run.run_vars = {**run.run_vars, **variables}
-        return kept
 
     async def _answer(self, text: str) -> None:
         """Answer with the words of a node that called no model. Raises Unsupported where none are wanted."""

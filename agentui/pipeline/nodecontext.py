@@ -4,21 +4,19 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
+from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import Sink
 from agentui.secrets.store import Secret
 from agentui.templating.core.language import Template
 from agentui.templating.core.problems import TemplateRenderError
 from agentui.templating.hadtavern.scope import Scope
 from agentui.variables.scopes import Scope as Tier
-
-if TYPE_CHECKING:
-    from agentui.pipeline.run import Run, Services
 
 CHUNK_EVENT_SECONDS = 0.05
 """How long pieces of a stream are gathered for one event while somebody watches."""
@@ -59,7 +57,7 @@ class NodeContext:
         "used_secrets",
     )
 
-    def __init__(self, run: "Run", node_id: str, node_type: str, sink: Sink | None) -> None:
+    def __init__(self, run: Run, node_id: str, node_type: str, sink: Sink | None) -> None:
         self.run = run
         self.node_id = node_id
         self.node_type = node_type

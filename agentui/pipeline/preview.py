@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from agentui.errors import AgentUIError, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
+from agentui.pipeline.executor import describe_error
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.plan import PlanNode
 from agentui.pipeline.run import Run
@@ -68,11 +69,11 @@ async def _prepare(run: Run, target: int, given: Mapping[str, Json]) -> list[str
         if position not in before or not node.enabled:
             continue
         if node.id in given:
-            _set_out(run, node.id, given[node.id])
+            run.set_out(node.id, given[node.id])
         elif node.node.calls_upstream:
             missing.append(node.id)
         else:
-            _set_out(run, node.id, await _run_node(run, node))
+            run.set_out(node.id, await _run_node(run, node))
     return missing
 
 
@@ -85,14 +86,7 @@ async def _run_node(run: Run, node: PlanNode) -> Json:
         error.details.setdefault("type", node.type)
         if not node.may_fail:
             raise
-        return {"error": {"code": error.code, "message": error.message, "status": error.status}}
-
-
-def _set_out(run: Run, node_id: str, out: Json) -> None:
-    run.out[node_id] = out
-    variables = out.get("vars") if isinstance(out, Mapping) else None
-    if isinstance(variables, Mapping):
-        run.run_vars = {**run.run_vars, **variables}
+        return {"error": describe_error(error)}
 
 
 async def _show(run: Run, target: int, missing: list[str]) -> Json:

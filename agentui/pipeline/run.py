@@ -26,6 +26,9 @@ from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
 
+_MAPPINGS = (dict, Mapping)
+"""The kind that nearly all are first: asking an abstract class takes long."""
+
 RunOrigin = Literal["client", "try"]
 """Who asked for a run: a client of the proxied routes, or somebody who tries a pipeline out."""
 
@@ -125,6 +128,13 @@ class Run:
         events.items.append(new_event((type, monotonic() - self.started, node, data, pinned)))
         if events.waiting:
             events.wake()
+
+    def set_out(self, node: str, out: Json) -> None:
+        """Keep a node's OUT, which nobody changes from here on; later nodes see the variables in it."""
+        self.out[node] = out
+        variables = out.get("vars") if isinstance(out, _MAPPINGS) else None
+        if variables and isinstance(variables, _MAPPINGS):
+            self.run_vars = {**self.run_vars, **variables}
 
     def stop(self, reason: AgentUIError | None = None) -> None:
         """Cancel what runs; its end comes later. The caller is told the reason, or finds its connection broken off."""
