@@ -10,6 +10,7 @@ from agentui.chats.codes import failure
 from agentui.chats.conversations import BatchResult
 from agentui.chats.hosts import check_content_open, find_page, insert_new
 from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.parts import with_text
 from agentui.chats.records import ContentFormat, Message, Role, message_of
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
@@ -75,9 +76,12 @@ def create_message(db: Connection, account: str, new: NewMessage, now: int) -> M
 
 
 def update_message(db: Connection, account: str, message_id: str, fields: Mapping[str, Json]) -> Message:
-    """Change what ``fields`` name. Raises as ``create_message`` does."""
+    """Change what ``fields`` name; a new content takes the place of the texts among the parts. Raises as ``create_message``
+    does."""
     message = find_message(db, account, message_id)
     check_content_open(db, account, find_page(db, account, message.page_id).floor_id)
+    if "content" in fields and message.parts is not None:
+        fields = {**fields, "parts_json": with_text(message.parts, fields["content"])}
     try:
         db.execute(update(messages).where(messages.c.id == message_id).values(**fields))
     except IntegrityError as error:

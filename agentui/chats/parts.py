@@ -10,6 +10,7 @@ Members that say nothing are left out. A message of one text has no such list: i
 in the table ``blobs`` under their SHA-256, so that an image is kept once however often it is sent.
 """
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,8 @@ from typing import Any, get_args
 
 from sqlalchemy import Connection, delete, exists, select
 
-from agentui.chat.messages import Media, MediaKind, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
+from agentui.chat.messages import Media, MediaKind, Message, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
+from agentui.chats.codes import failure
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import blobs, message_blobs
@@ -46,27 +48,31 @@ class Content:
     blobs: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def content_of(text: str, parts: Sequence[Part], redact: Callable[[str], str] = str) -> Content:
-    """The content of a message with this text and these parts; ``redact`` takes secrets out of what is written. Media are
-    decoded and hashed, which takes some 5 ms for a megabyte: call it in a thread where there may be much of that."""
+async def content_of(text: str, parts: Sequence[Part], redact: Callable[[str], str] = str) -> Content:
+    """The content of a message with this text and these parts; ``redact`` takes secrets out of the words. Media are decoded and
+    hashed in a thread: that takes some 5 ms for a megabyte."""
     if not parts or (len(parts) == 1 and isinstance(parts[0], Text)):
         return Content(text)
-    data: dict[str, bytes] = {}
-    return Content(text, redact(dumps_text([_written(part, data) for part in parts])), data)
+    return await asyncio.to_thread(_packed, text, parts, redact) if _has_media(parts) else _packed(text, parts, redact)
 
 
-def has_media(parts: Sequence[Part]) -> bool:
-    """Whether some part brings data along."""
-    return any(
-        (isinstance(part, Media) and part.data is not None) or (isinstance(part, ToolResult) and has_media(part.content))
-        for part in parts
-    )
+def input_parts(messages: Sequence[Message]) -> tuple[Part, ...]:
+    """What is new in a conversation: the parts of everything that came behind the model's last words (tools' results, and what
+    the user says), but for the system's."""
+    new: list[Part] = []
+    for message in reversed(messages):
+        if message.role == "assistant":
+            break
+        if message.role != "system":
+            new[:0] = message.parts
+    return tuple(new)
 
 
-def shown_parts(parts_json: str | None) -> list[Json] | None:
-    """The parts as the API shows them; None where the content is all there is."""
-    parts: list[Json] | None = None if parts_json is None else loads(parts_json)
-    return parts
+def with_text(parts: Sequence[Mapping[str, Json]], text: str) -> str:
+    """The parts of a message, written, whose text is replaced: the new one stands where the first text stood."""
+    place = next((number for number, part in enumerate(parts) if part["type"] == "text"), 0)
+    before, behind = ([part for part in some if part["type"] != "text"] for some in (parts[:place], parts[place:]))
+    return dumps_text([*before, {"type": "text", "text": text}, *behind])
 
 
 def read_parts(db: Connection, account: str, text: str, parts_json: str | None) -> tuple[Part, ...]:
@@ -80,10 +86,17 @@ def read_parts(db: Connection, account: str, text: str, parts_json: str | None) 
     return tuple(_read(part, data) for part in written)
 
 
-def find_blob(db: Connection, account: str, hash: str) -> bytes | None:
-    """The data of this hash, None where there are none."""
-    data = db.execute(select(blobs.c.data).where(blobs.c.account_id == account, blobs.c.hash == hash)).scalar_one_or_none()
-    return None if data is None else bytes(data)
+def read_blob(db: Connection, account: str, message_id: str, hash: str) -> bytes:
+    """The data of one of a message's media. Raises 404."""
+    query = (
+        select(blobs.c.data)
+        .join(message_blobs, (message_blobs.c.account_id == blobs.c.account_id) & (message_blobs.c.hash == blobs.c.hash))
+        .where(blobs.c.account_id == account, blobs.c.hash == hash, message_blobs.c.message_id == message_id)
+    )
+    data = db.execute(query).scalar_one_or_none()
+    if data is None:
+        raise failure("not_found", "The message has no such data.", message_id=message_id, hash=hash)
+    return bytes(data)
 
 
 def keep_blobs(db: Connection, account: str, message_id: str, data: Mapping[str, bytes], now: int) -> None:
@@ -119,7 +132,23 @@ def tidy_blobs(db: Connection, now: int, age: int) -> int:
     return db.execute(delete(blobs).where(blobs.c.used_at < now - age, ~exists(needed))).rowcount
 
 
-def _written(part: Part, data: dict[str, bytes]) -> dict[str, Json]:
+def _has_media(parts: Sequence[Part]) -> bool:
+    return any(
+        (isinstance(part, Media) and part.data is not None) or (isinstance(part, ToolResult) and _has_media(part.content))
+        for part in parts
+    )
+
+
+def _packed(text: str, parts: Sequence[Part], redact: Callable[[str], str]) -> Content:
+    data: dict[str, bytes] = {}
+    return Content(text, dumps_text([_written(part, data, redact) for part in parts]), data)
+
+
+_EXACT = frozenset({"signature", "redacted", "signed_by", "vendor", "label"})
+"""Members that are of no use unless every character stays."""
+
+
+def _written(part: Part, data: dict[str, bytes], redact: Callable[[str], str]) -> dict[str, Json]:
     """A part as JSON; what it brings along goes into ``data``."""
     name = part.kind if isinstance(part, Media) else _NAMES[type(part)]
     written: dict[str, Json] = {"type": name}
@@ -128,15 +157,24 @@ def _written(part: Part, data: dict[str, bytes]) -> dict[str, Json]:
         if value is None or value is False or each.name == "kind":
             continue
         if each.name == "content":
-            value = [_written(inner, data) for inner in value]
+            value = [_written(inner, data, redact) for inner in value]
         if each.name == "data" and isinstance(part, Media):
             content, is_base64 = _decoded(value)
             hash = sha256(content).hexdigest()
             data[hash] = content
             written |= {"blob": hash, "size": len(content)} if is_base64 else {"blob": hash, "size": len(content), "as": "text"}
             continue
-        written[each.name] = value
+        written[each.name] = value if each.name in _EXACT or each.name == "content" else _redacted(value, redact)
     return written
+
+
+def _redacted(value: Json, redact: Callable[[str], str]) -> Json:
+    """JSON whose texts are redacted."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {name: _redacted(inner, redact) for name, inner in value.items()}
+    return [_redacted(inner, redact) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _decoded(text: str) -> tuple[bytes, bool]:

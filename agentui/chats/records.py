@@ -115,7 +115,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message on a page."""
+    """One message on a page. ``parts`` are all its parts where the content is not all there is (chats/parts.py)."""
 
     id: str
     page_id: str
@@ -127,6 +127,7 @@ class Message:
     is_hidden: bool
     source: str | None
     created_at: int
+    parts: list[Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,14 @@ def message_of(row: AnyRow) -> Message:
         is_hidden=row.is_hidden,
         source=row.source,
         created_at=row.created_at,
+        parts=shown_parts(row),
     )
+
+
+def shown_parts(row: AnyRow) -> list[Json] | None:
+    """The parts of a row of ``messages``; None where its content is all there is."""
+    parts: list[Json] | None = None if row.parts_json is None else loads(row.parts_json)
+    return parts
 
 
 def run_of(row: AnyRow) -> Run:

@@ -8,13 +8,14 @@ from sqlalchemy import Connection, select
 
 from agentui.chats.hosts import find_session
 from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.records import AnyRow, ContentFormat, FloorState, PageKind, Role
+from agentui.chats.records import AnyRow, ContentFormat, FloorState, PageKind, Role, shown_parts
+from agentui.jsonio import Json
 from agentui.store.tables import floors, messages, pages
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineMessage:
-    """A message of the timeline."""
+    """A message of the timeline; ``parts`` as ``Message`` has them."""
 
     id: str
     seq: int
@@ -22,6 +23,7 @@ class TimelineMessage:
     content: str
     content_format: ContentFormat
     is_hidden: bool
+    parts: list[Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def _pages(db: Connection, floor_ids: Sequence[str]) -> dict[str, list[TimelineP
     messages_by_page: dict[str, list[TimelineMessage]] = defaultdict(list)
     for row in said:
         messages_by_page[row.page_id].append(
-            TimelineMessage(row.id, row.seq, row.role, row.content, row.content_format, row.is_hidden)
+            TimelineMessage(row.id, row.seq, row.role, row.content, row.content_format, row.is_hidden, shown_parts(row))
         )
     pages_by_floor: dict[str, list[TimelinePage]] = defaultdict(list)
     for row in rows:

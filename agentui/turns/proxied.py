@@ -7,7 +7,7 @@ x-agentui-branch:  a branch of it (main where none is named)
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
-from agentui.chats.parts import Content
+from agentui.chats.parts import Content, content_of, input_parts
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.pipeline.memory import RunMemory
@@ -37,9 +37,9 @@ async def open_memory(
     if not run.plan.uses_memory and (session is None or operation != "chat"):
         return None
     if session is not None and operation == "chat":
-        turn = await turns.begin(session, branch, run.id, _user_content(run), run.plan.variables, claim)
+        turn = await turns.begin(session, branch, run.id, await _user_content(run), run.plan.variables, claim)
         run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor.floor_id
-        return TurnMemory(turn, save_answer)
+        return TurnMemory(turn, run.redactor.redact, save_answer)
     if session is not None:
         return ReadMemory(await turns.look(session, branch))
     shared = await turns.shared()
@@ -62,8 +62,9 @@ def named_chat(headers: Mapping[str, str]) -> tuple[str | None, str | None]:
 class TurnMemory:
     """The memory of a run that is a turn of a chat."""
 
-    def __init__(self, turn: Turn, save_answer: SaveAnswer | None) -> None:
+    def __init__(self, turn: Turn, redact: Callable[[str], str], save_answer: SaveAnswer | None) -> None:
         self._turn = turn
+        self._redact = redact
         self._save_answer = save_answer
 
     def staged(self) -> Staged:
@@ -84,7 +85,9 @@ class TurnMemory:
         """Keep the answer, the variables and the floor. Raises as ``Turn.commit`` does."""
         saved = None if self._save_answer is None else await self._save_answer()
         answer = result.answer
-        await self._turn.commit(Content(answer.text), answer.usage.input or 0, answer.usage.output or 0, saved)
+        parts = answer.reply.choices[0].parts if answer.reply is not None and answer.reply.choices else ()
+        content = await content_of(answer.text, parts, self._redact)
+        await self._turn.commit(content, answer.usage.input or 0, answer.usage.output or 0, saved)
 
     async def fail(self, error: Mapping[str, Json], *, cancelled: bool) -> None:
         """Leave a failed floor behind."""
@@ -123,13 +126,15 @@ class SharedMemory(ReadMemory):
         await self._turns.commit_shared(self._run_id, self._staged)
 
 
-def _user_content(run: Run) -> Content | None:
-    """The user's last words. A conversation that we cannot read may still be one that its own vendor can."""
+async def _user_content(run: Run) -> Content | None:
+    """The user's last words, and all that is new beside them. A conversation that we cannot read may still be one that its own
+    vendor can."""
     try:
-        text = run.incoming.chat.last_user
+        chat = run.incoming.chat
     except BadRequest:
         return None
-    return Content(text) if text else None
+    text, parts = chat.last_user, input_parts(chat.messages)
+    return await content_of(text, parts) if text or parts else None
 
 
 def _text(header: str | None) -> str | None:

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from agentui.chats.codes import failure
 from agentui.chats.hosts import has_branch
-from agentui.chats.parts import Content
+from agentui.chats.parts import Content, tidy_blobs
 from agentui.chats.records import MAIN
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
@@ -43,6 +43,8 @@ NEVER_MS = 2**53
 """Milliseconds since 1970 that no clock shows."""
 TIDY_SECONDS = 60.0
 """Between two looks at the answers that are kept for requests with a key."""
+TIDY_BLOBS_SECONDS = 3600.0
+"""Between two looks for media that no message needs any more; they are kept for as long at least."""
 SWEEP_SECONDS = 5.0
 """Between two looks for turns of dead processes that nobody waits for, where others share the database."""
 SHARED_AGE_SECONDS = 1.0
@@ -157,6 +159,7 @@ class TurnService:
         self._background: set[asyncio.Task[None]] = set()
         self._global: tuple[float, int, Layers] | None = None
         jobs.handle("turns.tidy_answers", self._tidy_answers, every_seconds=TIDY_SECONDS)
+        jobs.handle("chats.tidy_blobs", self._tidy_blobs, every_seconds=TIDY_BLOBS_SECONDS)
         if not is_alone:
             jobs.handle("turns.recover", self.recovery.sweep, every_seconds=min(SWEEP_SECONDS, lease_seconds))
 
@@ -251,6 +254,9 @@ class TurnService:
 
     async def _tidy_answers(self, _: Json) -> None:
         await self.store.write(tidy, now_ms(), round(self._answer_seconds * 1000), self._answer_bytes)
+
+    async def _tidy_blobs(self, _: Json) -> None:
+        await self.store.write(tidy_blobs, now_ms(), round(TIDY_BLOBS_SECONDS * 1000))
 
     async def _global_layers(self) -> Layers:
         kept = self._global

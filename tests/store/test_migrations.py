@@ -10,14 +10,17 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection, inspect, select
 
+from agentui.chat.messages import Text
+from agentui.chats.parts import read_parts
+from agentui.chats.records import message_of
 from agentui.errors import StoreFailed, StoreReadOnly
 from agentui.store.base import Store
 from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import metadata
+from agentui.store.tables import messages, metadata
 from tests.store.conftest import RESERVE, MakeStore
 from tests.store.turns import open_session, rows_by_turn, save_turn
 
@@ -240,3 +243,35 @@ async def test_a_copy_that_cannot_be_made_is_told_and_the_next_start_makes_it(tm
     await store.start()
     assert await store.read(current_revision) == head_revision()
     await store.close()
+
+
+async def test_messages_of_before_are_read_by_the_schema_that_keeps_all_parts(place: str, tmp_path: Path) -> None:
+    folder = tmp_path / "old"
+    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__", "r0004*"))
+    old = open_with(place, folder)
+    await old.start()
+    await old.write(write_old_message)
+    await old.close()
+    new = open_with(place, FOLDER)
+    await new.start()
+    [row] = await new.read(lambda db: list(db.execute(select(messages))))
+    message = message_of(row)
+    assert (message.content, message.parts, message.content_format) == ("Old words.", None, "text")
+    assert await new.read(read_parts, "me", message.content, row.parts_json) == (Text("Old words."),)
+    assert await new.read(differences) == []
+    await new.close()
+
+
+def write_old_message(db: Connection) -> None:
+    """A session with one message, in the words of the first schema."""
+    for statement in (
+        "INSERT INTO sessions (id, account_id, created_at, updated_at) VALUES ('s', 'me', 1, 1)",
+        "INSERT INTO branches (session_id, branch_id, account_id, created_at, updated_at) VALUES ('s', 'main', 'me', 1, 1)",
+        "INSERT INTO floors (id, account_id, session_id, branch_id, floor_no, state, created_at, updated_at)"
+        " VALUES ('f', 'me', 's', 'main', 0, 'committed', 1, 1)",
+        "INSERT INTO pages (id, account_id, floor_id, page_no, page_kind, is_active, created_at, updated_at)"
+        " VALUES ('p', 'me', 'f', 0, 'input', true, 1, 1)",
+        "INSERT INTO messages (id, account_id, page_id, seq, role, content, created_at)"
+        " VALUES ('m', 'me', 'p', 0, 'user', 'Old words.', 1)",
+    ):
+        db.exec_driver_sql(statement)

@@ -19,6 +19,7 @@ from agentui.api.chats.protocol import (
 from agentui.chats import messages
 from agentui.chats.conversations import BatchResult
 from agentui.chats.messages import MessageFilter, NewMessage
+from agentui.chats.parts import read_blob
 from agentui.chats.records import Message
 from agentui.http.route import Route
 from agentui.schemas.chats import MessagePatch, MessageQuery, NewMessageForm, VisibilityBatch, VisibilityMeta, VisibilityResults
@@ -43,6 +44,15 @@ async def list_messages(request: web.Request) -> web.Response:
 async def get_message(request: web.Request) -> web.Response:
     """Read a message."""
     return data_answer(await read(request, messages.find_message, path_id(request)))
+
+
+async def get_blob(request: web.Request) -> web.Response:
+    """Read the data of an image, sound, film or file among a message's parts, by its ``blob``."""
+    id, hash = path_id(request), request.match_info["hash"]
+    data = await store_of(request).read(read_blob, account_of(request), id, hash)
+    # Never shown as what its sender says it is: that may be a page with scripts.
+    headers = {"content-disposition": "attachment", "cache-control": "private, max-age=31536000, immutable"}
+    return web.Response(body=data, content_type="application/octet-stream", headers=headers)
 
 
 async def update_message(request: web.Request) -> web.Response:
@@ -81,6 +91,7 @@ ROUTES: tuple[Route, ...] = (
     route("PATCH", "/messages/batch/visibility", hide_messages, Data[VisibilityResults], 409, body=VisibilityBatch),
     route("POST", "/messages/batch/delete", delete_messages, Data[DeleteResults], 409, body=IdBatch),
     route("GET", "/messages/{id}", get_message, Data[Message]),
+    route("GET", "/messages/{id}/blobs/{hash}", get_blob, bytes, content_type="application/octet-stream"),
     route("PATCH", "/messages/{id}", update_message, Data[Message], 409, 413, body=MessagePatch),
     route("DELETE", "/messages/{id}", delete_message, Data[Deleted], 409),
 )
