@@ -48,8 +48,8 @@ async def get_message(request: web.Request) -> web.Response:
 
 async def get_blob(request: web.Request) -> web.Response:
     """Read the data of an image, sound, film or file among a message's parts, by its ``blob``."""
-    id, hash = path_id(request), request.match_info["hash"]
-    data = await store_of(request).read(read_blob, account_of(request), id, hash)
+    id, hash = path_id(request), path_id(request, "hash")
+    data = await read(request, read_blob, id, hash)
     # Never shown as what its sender says it is: that may be a page with scripts.
     headers = {"content-disposition": "attachment", "cache-control": "private, max-age=31536000, immutable"}
     return web.Response(body=data, content_type="application/octet-stream", headers=headers)

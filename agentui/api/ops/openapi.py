@@ -45,6 +45,10 @@ _STREAMING = frozenset({"/v1/chat/completions", "/v1/responses", "/v1/messages",
 
 _PARAMETERS: Mapping[str, Json] = {
     "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
+    "hash": {
+        "description": "The SHA-256 of the data, the `blob` of a part.",
+        "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+    },
     "id": {"description": "The id of the thing.", "schema": {"type": "string"}},
     "pipeline": {
         "description": "The pipeline that serves this request.",
