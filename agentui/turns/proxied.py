@@ -131,9 +131,9 @@ async def _user_content(run: Run) -> Content | None:
     vendor can."""
     try:
         chat = run.incoming.chat
+        text, parts = chat.last_user, input_parts(chat.messages)
     except BadRequest:
         return None
-    text, parts = chat.last_user, input_parts(chat.messages)
     return await content_of(text, parts) if text or parts else None
 
 

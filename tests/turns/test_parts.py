@@ -2,6 +2,8 @@
 
 import base64
 
+import pytest
+
 from tests.turns.house import KEY, House, Json
 
 PIXELS = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
@@ -58,3 +60,21 @@ async def test_the_results_of_tools_are_kept_and_words_alone_are_not_told_twice(
     tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
     second = await said(house, await send(house, history, tools=tools))
     assert second["parts"] == [{"type": "tool_result", "call_id": "c1", "content": [{"type": "text", "text": "12"}]}]
+
+
+@pytest.mark.parametrize(("pipeline", "dialect"), [("claude", "openai"), ("plain", "claude"), ("raw", "claude")])
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answers_thoughts_and_tool_calls_are_kept(house: House, pipeline: str, dialect: str, stream: bool) -> None:
+    got = await house.turn(pipeline=pipeline, dialect=dialect, model="thinking-tool", stream=stream, session="s")
+    message = await said(house, got.headers["x-agentui-floor"], "output")
+    thought, call = message["parts"]
+    assert (thought["type"], thought["text"], thought["signed_by"]) == ("thinking", "I need the tool.", "claude")
+    assert thought["signature"]
+    assert (call["type"], call["name"], set(call)) == ("tool_call", call["name"], {"type", "id", "name", "arguments"})
+    [shown] = [page for page in await timeline(house, got.headers["x-agentui-session"]) if page["role"] == "assistant"]
+    assert shown["parts"] == message["parts"]
+
+
+async def timeline(house: House, session: str) -> Json:
+    """The messages of a session's last floor."""
+    return (await house.memory.get(f"/sessions/{session}/timeline"))["floors"][-1]["messages"]
