@@ -7,6 +7,7 @@ x-agentui-branch:  a branch of it (main where none is named)
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
+from agentui.chat.messages import Text
 from agentui.chats.parts import Content, content_of, input_parts
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
@@ -134,7 +135,8 @@ async def _user_content(run: Run) -> Content | None:
         text, parts = chat.last_user, input_parts(chat.messages)
     except BadRequest:
         return None
-    return await content_of(text, parts) if text or parts else None
+    says_something = text or not all(isinstance(part, Text) for part in parts)
+    return await content_of(text, parts) if says_something else None
 
 
 def _text(header: str | None) -> str | None:

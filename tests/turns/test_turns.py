@@ -92,12 +92,14 @@ async def test_an_answer_of_tool_calls_alone_is_a_turn(house: House) -> None:
             assert await house.memory.said(got.headers["x-agentui-floor"]) == said, (dialect, pipeline)
 
 
-async def test_a_question_without_words_has_an_empty_input_page(house: House) -> None:
+async def test_a_question_without_words_is_a_message_if_it_shows_something(house: House) -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
-    body = {"model": "text", "messages": [{"role": "user", "content": [picture]}]}
-    got = await house.caller(session="s").post("/v1/chat/completions", body)
-    assert got.status == 200, got.body
-    assert await house.memory.said(got.headers["x-agentui-floor"]) == [("output", "assistant", "Hello from the mock.")]
+    for content, asked in (([picture], [("input", "user", "")]), ("", []), ([{"type": "text", "text": ""}], [])):
+        body = {"model": "text", "messages": [{"role": "user", "content": content}]}
+        got = await house.caller(session="s").post("/v1/chat/completions", body)
+        assert got.status == 200, got.body
+        said = [*asked, ("output", "assistant", "Hello from the mock.")]
+        assert await house.memory.said(got.headers["x-agentui-floor"]) == said
 
 
 async def test_a_node_that_calls_no_model_answers_a_turn(start_house: StartHouse) -> None:
