@@ -5,7 +5,7 @@
  * `x-agentui-token`. Nothing here knows the store: who wants to hear that a token is missing says so with `onUnauthorised`.
  */
 
-const TOKEN_KEY = "agentui.token";
+const TOKEN_KEY = 'agentui.token';
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /**
@@ -17,8 +17,8 @@ const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /**
  * @typedef {object} SendOptions
- * @property {string} [ifMatch] the ETag of what is replaced, or "*"
- * @property {string} [ifNoneMatch] "*": create, and replace nothing
+ * @property {string} [ifMatch] the ETag of what is replaced, or '*'
+ * @property {string} [ifNoneMatch] '*': create, and replace nothing
  * @property {Record<string, string>} [headers]
  * @property {AbortSignal} [signal] aborting rejects with the signal's own reason, not with an ApiFailure
  */
@@ -36,7 +36,7 @@ export class ApiFailure extends Error {
    */
   constructor(status, code, message, details = {}) {
     super(message);
-    this.name = "ApiFailure";
+    this.name = 'ApiFailure';
     this.status = status;
     this.code = code;
     this.details = details;
@@ -93,17 +93,17 @@ async function raw(path, init = {}) {
   const headers = new Headers(init.headers);
   const kept = token();
   // What no header can hold is no token of the server's either: it will say so.
-  if (kept !== null && HEADER_VALUE.test(kept)) headers.set("x-agentui-token", kept);
+  if (kept !== null && HEADER_VALUE.test(kept)) headers.set('x-agentui-token', kept);
   let response;
   try {
-    response = await fetch(path, { ...init, headers });
+    response = await fetch(path, {...init, headers});
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiFailure(0, "offline", "The server does not answer.", { cause: String(error) });
+    throw new ApiFailure(0, 'offline', 'The server does not answer.', {cause: String(error)});
   }
   // A run's own 401 is its provider's, about the provider's key.
-  if (response.status === 401 && !response.headers.has("x-agentui-run")) {
-    notifyUnauthorised(new ApiFailure(401, "unauthorized", "The server asks for its access token."));
+  if (response.status === 401 && !response.headers.has('x-agentui-run')) {
+    notifyUnauthorised(new ApiFailure(401, 'unauthorized', 'The server asks for its access token.'));
   }
   return response;
 }
@@ -123,19 +123,19 @@ function notifyUnauthorised(failure) {
  */
 async function send(method, path, body, options = {}) {
   const headers = new Headers(options.headers);
-  headers.set("accept", "application/json");
-  if (options.ifMatch !== undefined) headers.set("if-match", options.ifMatch);
-  if (options.ifNoneMatch !== undefined) headers.set("if-none-match", options.ifNoneMatch);
+  headers.set('accept', 'application/json');
+  if (options.ifMatch !== undefined) headers.set('if-match', options.ifMatch);
+  if (options.ifNoneMatch !== undefined) headers.set('if-none-match', options.ifNoneMatch);
   /** @type {RequestInit} */
-  const init = { method, headers, signal: options.signal };
+  const init = {method, headers, signal: options.signal};
   if (body !== undefined) {
-    headers.set("content-type", "application/json");
+    headers.set('content-type', 'application/json');
     init.body = JSON.stringify(body);
   }
   const response = await raw(path, init);
   const text = await textOf(response, options.signal);
   if (!response.ok && response.status !== 304) throw failureOf(response.status, text);
-  return { body: bodyOf(response, text), etag: response.headers.get("etag"), status: response.status };
+  return {body: bodyOf(response, text), etag: response.headers.get('etag'), status: response.status};
 }
 
 /**
@@ -147,7 +147,7 @@ async function textOf(response, signal) {
     return await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiFailure(0, "offline", "The server's answer broke off.", { cause: String(error) });
+    throw new ApiFailure(0, 'offline', "The server's answer broke off.", {cause: String(error)});
   }
 }
 
@@ -156,11 +156,11 @@ async function textOf(response, signal) {
  * @param {string} text
  */
 function bodyOf(response, text) {
-  if (text === "") return null;
+  if (text === '') return null;
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiFailure(response.status, "bad_answer", "The server's answer is not JSON.", { text: text.slice(0, 500) });
+    throw new ApiFailure(response.status, 'bad_answer', "The server's answer is not JSON.", {text: text.slice(0, 500)});
   }
 }
 
@@ -177,11 +177,11 @@ export function failureOf(status, text) {
   } catch {
     error = undefined;
   }
-  if (typeof error === "object" && error !== null && typeof error.message === "string") {
+  if (typeof error === 'object' && error !== null && typeof error.message === 'string') {
     const code = error.code ?? error.type ?? error.status ?? `http_${status}`;
     return new ApiFailure(status, String(code), error.message, error.details ?? {});
   }
-  return new ApiFailure(status, "bad_answer", `The server answered with status ${status}.`, { text: text.slice(0, 500) });
+  return new ApiFailure(status, 'bad_answer', `The server answered with status ${status}.`, {text: text.slice(0, 500)});
 }
 
 export const api = {
@@ -191,7 +191,7 @@ export const api = {
    * @returns {Promise<Reply>}
    * @throws {ApiFailure}
    */
-  get: (path, options) => send("GET", path, undefined, options),
+  get: (path, options) => send('GET', path, undefined, options),
   send,
   raw,
 };

@@ -5,13 +5,13 @@
  * and every answer says so: `kept` is "disk" or "memory". Nothing is thrown away here but what the person discards.
  */
 
-const DATABASE = "agentui";
+const DATABASE = 'agentui';
 const VERSION = 1;
-const DRAFTS = "drafts";
-const VALUES = "values";
+const DRAFTS = 'drafts';
+const VALUES = 'values';
 const OLD_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** @typedef {"disk" | "memory"} Place */
+/** @typedef {'disk' | 'memory'} Place */
 /** @typedef {typeof DRAFTS | typeof VALUES} StoreName */
 
 /**
@@ -29,7 +29,7 @@ const OLD_MS = 30 * 24 * 60 * 60 * 1000;
  */
 
 /** @type {Record<StoreName, Map<string, any>>} */
-const memory = { [DRAFTS]: new Map(), [VALUES]: new Map() };
+const memory = {[DRAFTS]: new Map(), [VALUES]: new Map()};
 
 /** @type {Promise<IDBDatabase | null> | null} */
 let opening = null;
@@ -43,7 +43,7 @@ let reason = null;
  */
 export async function storage() {
   const database = await open();
-  return database === null ? { place: "memory", reason } : { place: "disk", reason: null };
+  return database === null ? {place: 'memory', reason} : {place: 'disk', reason: null};
 }
 
 /**
@@ -64,7 +64,7 @@ export async function loadDrafts() {
   const found = await all(DRAFTS);
   const oldest = Date.now() - OLD_MS;
   return found
-    .map(({ key, value, kept }) => ({ ...value, key, kept, isOld: value.time < oldest }))
+    .map(({key, value, kept}) => ({...value, key, kept, isOld: value.time < oldest}))
     .sort((a, b) => b.time - a.time);
 }
 
@@ -91,11 +91,11 @@ export function saveValue(name, value) {
  * @param {string} [prefix]
  * @returns {Promise<{name: string, value: any}[]>}
  */
-export async function loadValues(prefix = "") {
+export async function loadValues(prefix = '') {
   const found = await all(VALUES);
   return found
-    .filter(({ key }) => key.startsWith(prefix))
-    .map(({ key, value }) => ({ name: key, value }))
+    .filter(({key}) => key.startsWith(prefix))
+    .map(({key, value}) => ({name: key, value}))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -114,13 +114,13 @@ export function removeValue(name) {
  * @returns {Promise<Place>}
  */
 async function put(name, key, value) {
-  const isOnDisk = await transact(name, "readwrite", (store) => store.put(value, key), null);
+  const isOnDisk = await transact(name, 'readwrite', (store) => store.put(value, key), null);
   if (isOnDisk === null) {
     memory[name].set(key, structuredClone(value));
-    return "memory";
+    return 'memory';
   }
   memory[name].delete(key);
-  return "disk";
+  return 'disk';
 }
 
 /**
@@ -129,7 +129,7 @@ async function put(name, key, value) {
  */
 async function remove(name, key) {
   memory[name].delete(key);
-  await transact(name, "readwrite", (store) => store.delete(key), undefined);
+  await transact(name, 'readwrite', (store) => store.delete(key), undefined);
 }
 
 /**
@@ -143,7 +143,7 @@ async function all(name) {
   /** @type {any[]} */
   const values = await transact(
     name,
-    "readonly",
+    'readonly',
     (store) => {
       keys = store.getAllKeys();
       return store.getAll();
@@ -151,9 +151,9 @@ async function all(name) {
     [],
   );
   /** @type {{key: string, value: any, kept: Place}[]} */
-  const found = values.map((value, index) => ({ key: String(keys?.result[index]), value, kept: "disk" }));
-  const kept = found.filter(({ key }) => !memory[name].has(key));
-  for (const [key, value] of memory[name]) kept.push({ key, value, kept: "memory" });
+  const found = values.map((value, index) => ({key: String(keys?.result[index]), value, kept: 'disk'}));
+  const kept = found.filter(({key}) => !memory[name].has(key));
+  for (const [key, value] of memory[name]) kept.push({key, value, kept: 'memory'});
   return kept;
 }
 
@@ -172,7 +172,7 @@ async function transact(name, mode, ask, otherwise) {
   return new Promise((resolve) => {
     /** @param {unknown} error */
     const refuse = (error) => {
-      reason = String(error ?? "the browser gave no reason");
+      reason = String(error ?? 'the browser gave no reason');
       resolve(otherwise);
     };
     try {
@@ -183,7 +183,7 @@ async function transact(name, mode, ask, otherwise) {
     } catch (error) {
       // The connection was closed under us (cleared storage): the next call opens it anew. A value that no database can
       // hold is the caller's mistake.
-      if (error instanceof DOMException && error.name === "DataCloneError") throw error;
+      if (error instanceof DOMException && error.name === 'DataCloneError') throw error;
       opening = null;
       refuse(error);
     }
