@@ -6,14 +6,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Itera
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
 from aiohttp import web
 
+from agentui.api.keys import ENGINE, HISTORY, PIPELINES, PRESETS, SERVICES, STORE, TURNS
+from agentui.api.ops.telemetry import TELEMETRY
 from agentui.demo import DemoServer, DemoSettings, start_demo
-from agentui.http.state import STATE, State
+from agentui.http.keys import REDACTOR, SETTINGS
+from agentui.http.limits import LIMITS
 from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import KEEP_ALIVE, Listener
@@ -72,12 +75,40 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+class ServerState:
+    """What tests look at inside of a server: its services, each by the key that its handlers use."""
+
+    _KEYS: Mapping[str, web.AppKey[Any]] = {
+        "engine": ENGINE,
+        "history": HISTORY,
+        "pipelines": PIPELINES,
+        "presets": PRESETS,
+        "redactor": REDACTOR,
+        "services": SERVICES,
+        "settings": SETTINGS,
+        "store": STORE,
+        "telemetry": TELEMETRY,
+        "turns": TURNS,
+    }
+
+    def __init__(self, app: web.Application) -> None:
+        self._app = app
+
+    def __getattr__(self, name: str) -> Any:
+        return self._app[self._KEYS[name]]
+
+    @property
+    def in_flight(self) -> int:
+        """Proxied requests under way."""
+        return self._app[LIMITS].in_flight
+
+
 @dataclass
 class Server:
     """A running agentui: its address, its parts, and its folders."""
 
     origin: str
-    state: State
+    state: "ServerState"
     app: web.Application
     pipelines: Path
     data: Path
@@ -132,7 +163,7 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
         listener = Listener(app, keep_alive=keep_alive)
         bound = await listener.start("127.0.0.1", 0 if listeners else port)
         listeners.append(listener)
-        return Server(f"http://127.0.0.1:{bound}", app[STATE], app, folder / "pipelines", folder / "data")
+        return Server(f"http://127.0.0.1:{bound}", ServerState(app), app, folder / "pipelines", folder / "data")
 
     try:
         yield start

@@ -15,7 +15,6 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from agentui.api.ops.telemetry import BOUNDS, MOST_NAMES, OTHER, Counters, Histogram, route_of
-from agentui.http.state import STATE
 from agentui.http.workers import WorkerGroup
 from agentui.jsonio import dumps
 from agentui.serving.application import create_app
@@ -24,7 +23,7 @@ from agentui.settings import Settings
 from agentui.vendors.detect import PROXIED_PATHS
 from tests.api.callers import DIALECTS as CALLERS
 from tests.api.callers import Caller
-from tests.conftest import ROOT, Server, StartServer, call
+from tests.conftest import ROOT, Server, ServerState, StartServer, call
 from tests.upstreams.server import API_KEY, Mock
 from tests.upstreams.step import Step
 
@@ -250,7 +249,7 @@ async def test_whichever_worker_is_asked_answers_for_all(tmp_path: Path, mock: M
                 listeners.append(Listener(app))
                 port = await listeners[-1].start("127.0.0.1", 0)
                 origin = f"http://127.0.0.1:{port}"
-                workers.append(Server(origin, app[STATE], app, settings.pipelines, settings.data))
+                workers.append(Server(origin, ServerState(app), app, settings.pipelines, settings.data))
             for worker, times in zip(workers, (1, 3), strict=True):
                 for _ in range(times):
                     caller = Caller("openai", worker.origin, headers={"x-agentui-token": TOKEN})

@@ -200,7 +200,6 @@ def test_an_installed_node_runs_in_a_server_beside_a_broken_plug_in(installed: P
         import aiohttp
         from agentui.serving.application import create_app
         from agentui.serving.listener import Listener
-        from agentui.http.state import STATE
         from agentui.jsonio import dumps
         from agentui.settings import Settings
 

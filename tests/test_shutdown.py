@@ -15,13 +15,12 @@ import aiohttp
 import pytest
 
 from agentui.api.keys import STOPPING
-from agentui.http.state import STATE, State
 from agentui.jsonio import Json, dumps, loads
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller
-from tests.conftest import ROOT, StartServer, call
+from tests.conftest import ROOT, ServerState, StartServer, call
 from tests.test_cli import environment
 from tests.upstreams.server import API_KEY, Mock
 
@@ -36,7 +35,7 @@ class House:
 
     listener: Listener
     origin: str
-    state: State
+    state: ServerState
     folder: Path
     http: aiohttp.ClientSession
 
@@ -59,7 +58,7 @@ async def house(folder: Path, mock: Mock, stop_seconds: float, **settings: Json)
     origin = f"http://127.0.0.1:{await listener.start('127.0.0.1', 0)}"
     async with aiohttp.ClientSession() as http:
         try:
-            yield House(listener, origin, app[STATE], folder, http)
+            yield House(listener, origin, ServerState(app), folder, http)
         finally:
             await listener.stop()
 

@@ -179,7 +179,7 @@ async def test_a_request_is_a_tree_of_three_spans(
     [resource] = collector.resources[:1]
     assert resource["service.name"] == "agentui"
     assert resource["service.version"] == __version__
-    assert resource["service.instance.id"] == server.state.owner
+    assert resource["service.instance.id"] == server.state.turns.owner_at(0).id
 
 
 @pytest.mark.parametrize("pipeline", ["default", "raw"])

@@ -7,6 +7,8 @@ import asyncio
 
 from aiohttp import web
 
+from agentui.jobs.runner import JobRunner
+from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog
@@ -23,7 +25,9 @@ SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 """What nodes may use: dialects, upstreams, secrets."""
 STOPPING: web.AppKey[asyncio.Event] = web.AppKey("stopping", asyncio.Event)
 """Set once the server takes no more connections."""
+ENGINE: web.AppKey[Engine] = web.AppKey("engine", Engine)
 HISTORY: web.AppKey[RunHistory] = web.AppKey("history", RunHistory)
 STORE: web.AppKey[Store] = web.AppKey("store", Store)
 STORE_HEALTH: web.AppKey[StoreHealth] = web.AppKey("store_health", StoreHealth)
+JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
 TURNS: web.AppKey[TurnService] = web.AppKey("turns", TurnService)

@@ -6,13 +6,14 @@ A caller is an address. Everybody who may come in has the same token, and keys t
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
 from aiohttp import web
 
-from agentui.errors import RateLimited
+from agentui.errors import Busy, RateLimited
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -66,16 +67,20 @@ class Buckets:
 
 
 class Limits:
-    """What one server lets each caller do. 0 for ``per_minute`` or ``attempts`` sets no limit.
+    """What one server lets each caller do, and all of them together. 0 for ``per_minute`` or ``attempts`` sets no limit.
+
+    ``in_flight`` proxied requests are under way, of at most ``most_in_flight``.
 
     ``hits`` counts by name (``rate``, ``token_attempts``, ``in_flight``) how often a limit refused somebody.
     """
 
-    def __init__(self, per_minute: int, attempts: int, trusted: Iterable[str]) -> None:
+    def __init__(self, per_minute: int, attempts: int, trusted: Iterable[str], most_in_flight: int) -> None:
         self._requests = Buckets(per_minute) if per_minute else None
         self._attempts = Buckets(attempts) if attempts else None
         self._trusted = tuple(ip_network(each) for each in trusted)
         self._has_warned = False
+        self._most_in_flight = most_in_flight
+        self.in_flight = 0
         self.hits = {"rate": 0, "token_attempts": 0, "in_flight": 0}
 
     def check_rate(self, request: web.BaseRequest) -> None:
@@ -87,6 +92,18 @@ class Limits:
         if wait:
             self.hits["rate"] += 1
             raise RateLimited("Too many requests from this address; slow down.", retry_after=wait)
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Count a proxied request among those under way. Raises Busy when as many are under way as may be."""
+        if self.in_flight >= self._most_in_flight:
+            self.hits["in_flight"] += 1
+            raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
+        self.in_flight += 1
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
 
     def check_attempts(self, request: web.BaseRequest) -> None:
         """Raises RateLimited while this caller has tried too many wrong tokens: then a right one does not count either, or

@@ -11,13 +11,13 @@ from aiohttp import web
 
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.editor import add_editor_routes
-from agentui.api.keys import CATALOG, HISTORY, PIPELINES, PRESETS, SERVICES, STOPPING, STORE, STORE_HEALTH, TURNS
+from agentui.api.keys import CATALOG, ENGINE, HISTORY, JOBS, PIPELINES, PRESETS, SERVICES, STOPPING, STORE, STORE_HEALTH, TURNS
 from agentui.api.ops.health import health, ready
 from agentui.api.ops.metrics import metrics
 from agentui.api.ops.openapi import openapi
 from agentui.api.ops.telemetry import TELEMETRY, Telemetry
 from agentui.api.ops.workers import add_worker_routes
-from agentui.api.proxy.detached import DetachedRuns
+from agentui.api.proxy.detached import DETACHED, DetachedRuns
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.files import FileLock
@@ -26,7 +26,6 @@ from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS, Limits
 from agentui.http.pages import add_page_routes
 from agentui.http.route import add_routes
-from agentui.http.state import STATE, State
 from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
@@ -46,6 +45,7 @@ from agentui.store.opening import make_store
 from agentui.turns.service import TurnService
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
+from agentui.vendors.base import Vendors
 from agentui.vendors.registry import make_vendors
 
 log = logging.getLogger("agentui")
@@ -67,57 +67,42 @@ def create_app(
     ``AGENTUI_SECRET_*``, ``default_active`` the pipeline that answers until somebody activates another. ``group`` are the
     workers of one server, where this is one of several: somebody else has locked the data folder for all of them.
     """
-    state = _make_state(settings, named_origins, secret_env, default_active, group)
-    limits = Limits(settings.rate_limit, settings.token_attempts, settings.trusted_proxies)
-    guard = Guard(settings, state.redactor, state.services.vendors, limits, state.telemetry)
-    app = web.Application(middlewares=[guard.check], client_max_size=settings.max_body)
-    app.on_response_prepare.append(guard.add_headers)
-    app[STATE] = state
-    app[SETTINGS], app[REDACTOR], app[GUARD], app[LIMITS] = settings, state.redactor, guard, limits
-    app[STOPPING] = asyncio.Event()
-    app[CATALOG], app[SERVICES], app[HISTORY] = state.catalog, state.services, state.history
-    app[PIPELINES], app[PRESETS] = state.pipelines, state.presets
-    app[STORE], app[STORE_HEALTH], app[TURNS] = state.store, state.store_health, state.turns
-    app[WORKERS], app[TELEMETRY] = state.workers, state.telemetry
-    app.cleanup_ctx.append(_live)
-    add_proxy_routes(app)
-    add_model_routes(app)
-    add_editor_routes(app)
-    add_routes(app, CHAT_ROUTES)
-    add_page_routes(app)
-    if group is not None:
-        add_worker_routes(app)
-    app.router.add_get("/health", health)
-    app.router.add_get("/ready", ready)
-    app.router.add_get("/metrics", metrics)
-    app.router.add_get("/openapi.json", openapi)
-    return app
-
-
-def _make_state(
-    settings: Settings,
-    named_origins: Mapping[str, str],
-    secret_env: Mapping[str, str],
-    default_active: str,
-    group: WorkerGroup | None,
-) -> State:
     redactor = Redactor()
     if settings.own_token is not None:
         redactor.register(settings.own_token)
-    catalog, complaints = load_catalog(BUILTIN)
-    for complaint in complaints:
-        log.warning("%s", complaint)
-    workers = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
-    services = Services(
-        vendors=make_vendors(),
-        upstream=Upstream(
-            named_origins=named_origins,
-            allow_private=settings.may_call_private,
-            max_reply=settings.max_reply,
-            max_in_flight=settings.max_per_origin,
-            max_queued=settings.max_queued_per_origin,
-            queue_timeout=settings.queue_timeout,
-        ),
+    owner = new_id("server")
+    vendors, telemetry = make_vendors(), Telemetry(settings, owner)
+    limits = Limits(settings.rate_limit, settings.token_attempts, settings.trusted_proxies, settings.max_in_flight)
+    guard = Guard(settings, redactor, vendors, limits, telemetry)
+    app = web.Application(middlewares=[guard.check], client_max_size=settings.max_body)
+    app.on_response_prepare.append(guard.add_headers)
+    app.cleanup_ctx.append(_live)
+    app[SETTINGS], app[REDACTOR], app[GUARD], app[LIMITS], app[TELEMETRY] = settings, redactor, guard, limits, telemetry
+    app[STOPPING] = asyncio.Event()
+    app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
+    _add_engine(app, vendors, named_origins, secret_env)
+    _add_documents(app, default_active, is_shared=group is not None)
+    _add_memory(app, owner, is_shared=group is not None)
+    _add_routes(app, is_shared=group is not None)
+    return app
+
+
+def _add_engine(
+    app: web.Application, vendors: Vendors, named_origins: Mapping[str, str], secret_env: Mapping[str, str]
+) -> None:
+    """What runs pipelines, and what their nodes may reach."""
+    settings, workers = app[SETTINGS], app[WORKERS]
+    upstream = Upstream(
+        named_origins=named_origins,
+        allow_private=settings.may_call_private,
+        max_reply=settings.max_reply,
+        max_in_flight=settings.max_per_origin,
+        max_queued=settings.max_queued_per_origin,
+        queue_timeout=settings.queue_timeout,
+    )
+    app[SERVICES] = Services(
+        vendors=vendors,
+        upstream=upstream,
         secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
         continuity=Continuity(partial(workers.post_all, THOUGHTS) if workers.numbers else None),
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
@@ -125,51 +110,68 @@ def _make_state(
         max_reply=settings.max_reply,
         max_stream=settings.max_stream,
     )
-    owner = group.owner if group is not None else new_id("server")
-    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
-    store = make_store(url, settings.data, is_shared=group is not None)
-    jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
-    # Several workers change the same files.
-    lock = FileLock(settings.data / "documents.lock") if group is not None else None
-    history = RunHistory(settings.run_history, settings.run_history_bytes)
-    return State(
-        settings=settings,
-        catalog=catalog,
-        pipelines=PipelineLibrary(settings.pipelines, settings.data, catalog, default_active=default_active, lock=lock),
-        presets=PresetLibrary(settings.presets, settings.data, lock=lock),
-        services=services,
-        engine=Engine(services, history, redactor, timeout=settings.run_timeout, new_run_id=workers.new_run_id),
-        history=history,
-        redactor=redactor,
-        store=store,
-        store_health=StoreHealth(store),
-        owner=owner,
-        workers=workers,
-        telemetry=Telemetry(settings, owner),
-        detached=DetachedRuns(),
-        jobs=jobs,
-        turns=TurnService(
-            store,
-            jobs,
-            owner,
-            queue_seconds=settings.generation_queue,
-            is_alone=url is None,
-            lease_seconds=settings.generation_lease,
-            answer_seconds=settings.idempotency_age,
-            answer_bytes=settings.idempotency_bytes,
-        ),
+    app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
+    app[ENGINE] = Engine(
+        app[SERVICES], app[HISTORY], app[REDACTOR], timeout=settings.run_timeout, new_run_id=workers.new_run_id
     )
+    app[DETACHED] = DetachedRuns()
+
+
+def _add_documents(app: web.Application, default_active: str, *, is_shared: bool) -> None:
+    """The node types, the pipelines and the presets."""
+    settings = app[SETTINGS]
+    catalog, complaints = load_catalog(BUILTIN)
+    for complaint in complaints:
+        log.warning("%s", complaint)
+    # Several workers change the same files.
+    lock = FileLock(settings.data / "documents.lock") if is_shared else None
+    app[CATALOG] = catalog
+    app[PIPELINES] = PipelineLibrary(settings.pipelines, settings.data, catalog, default_active=default_active, lock=lock)
+    app[PRESETS] = PresetLibrary(settings.presets, settings.data, lock=lock)
+
+
+def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
+    """The memory. ``owner`` names this process to others that share it."""
+    settings = app[SETTINGS]
+    url = settings.database_url.get_secret_value() if settings.database_url is not None else None
+    store = make_store(url, settings.data, is_shared=is_shared)
+    jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
+    app[STORE], app[STORE_HEALTH], app[JOBS] = store, StoreHealth(store), jobs
+    app[TURNS] = TurnService(
+        store,
+        jobs,
+        owner,
+        queue_seconds=settings.generation_queue,
+        is_alone=url is None,
+        lease_seconds=settings.generation_lease,
+        answer_seconds=settings.idempotency_age,
+        answer_bytes=settings.idempotency_bytes,
+    )
+
+
+def _add_routes(app: web.Application, *, is_shared: bool) -> None:
+    add_proxy_routes(app)
+    add_model_routes(app)
+    add_editor_routes(app)
+    add_routes(app, CHAT_ROUTES)
+    add_page_routes(app)
+    if is_shared:
+        add_worker_routes(app)
+    app.router.add_get("/health", health)
+    app.router.add_get("/ready", ready)
+    app.router.add_get("/metrics", metrics)
+    app.router.add_get("/openapi.json", openapi)
 
 
 async def _live(app: web.Application) -> AsyncIterator[None]:
     """Take the data folder, load the files, watch them, and open the client; close all of it at the end."""
-    state = app[STATE]
-    state.store.claim()
-    state.pipelines.refresh()
-    state.presets.refresh()
-    state.jobs.start()
-    async with state.services.upstream, state.workers:
-        watchers = [asyncio.create_task(library.watch()) for library in (state.pipelines, state.presets)]
+    libraries = app[PIPELINES], app[PRESETS]
+    app[STORE].claim()
+    for library in libraries:
+        library.refresh()
+    app[JOBS].start()
+    async with app[SERVICES].upstream, app[WORKERS]:
+        watchers = [asyncio.create_task(library.watch()) for library in libraries]
         try:
             yield
         finally:
@@ -177,9 +179,9 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                 watcher.cancel()
                 with suppress(asyncio.CancelledError):
                     await watcher
-            await state.detached.close()
-            await state.telemetry.close()
-            await state.store_health.stop()
-            await state.jobs.close()
-            await state.turns.close()
-            await state.store.close()
+            await app[DETACHED].close()
+            await app[TELEMETRY].close()
+            await app[STORE_HEALTH].stop()
+            await app[JOBS].close()
+            await app[TURNS].close()
+            await app[STORE].close()

@@ -8,7 +8,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from agentui.http.state import STATE
+from agentui.http.keys import REDACTOR
+from agentui.http.limits import LIMITS
 from agentui.http.workers import WorkerGroup
 from agentui.logs import set_up_logging
 from agentui.serving.application import create_app
@@ -95,8 +96,7 @@ async def serve_until(
     """
     secret_env = secret_environment()
     app = create_app(settings, named_origins=named_origins, secret_env=secret_env, default_active=active, group=group)
-    state = app[STATE]
-    set_up_logging(state.redactor, settings)
+    set_up_logging(app[REDACTOR], settings)
     listener = Listener(app, stop_seconds=settings.stop_timeout)
     try:
         port = await listener.start(settings.host, settings.port, reuse_port=group is not None)
@@ -106,7 +106,7 @@ async def serve_until(
     try:
         await stop.asked.wait()
     finally:
-        wait_for(stop, state.in_flight)
+        wait_for(stop, app[LIMITS].in_flight)
         await listener.stop(stop.hurry)
 
 

@@ -12,13 +12,12 @@ import pytest_asyncio
 from aiohttp import ClientSession
 from playwright.async_api import Locator, Page, expect
 
-from agentui.http.state import STATE
 from agentui.jsonio import Json, dumps, loads
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.browser.conftest import Editor, OpenEditor, axe
-from tests.conftest import Server, call
+from tests.conftest import Server, ServerState, call
 from tests.upstreams.server import API_KEY, Mock, Step, start_mock
 
 pytestmark = pytest.mark.browser
@@ -98,7 +97,7 @@ class Restartable:
         app = create_app(Settings(port=self.port, **folders))  # type: ignore[arg-type]
         self.listener = Listener(app, stop_seconds=0.1)
         await self.listener.start("127.0.0.1", self.port)
-        return Server(f"http://127.0.0.1:{self.port}", app[STATE], app, folders["pipelines"], folders["data"])
+        return Server(f"http://127.0.0.1:{self.port}", ServerState(app), app, folders["pipelines"], folders["data"])
 
     async def stop(self) -> None:
         if self.listener is not None:

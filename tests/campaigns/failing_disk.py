@@ -23,7 +23,6 @@ import aiohttp
 
 import agentui.turns.recovery
 from agentui.errors import AgentUIError
-from agentui.http.state import STATE, State
 from agentui.jsonio import dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
@@ -33,6 +32,7 @@ from agentui.store.sqlite import SqliteStore
 from tests.api.callers import Caller, is_whole
 from tests.campaigns.disk import Control, Kind
 from tests.campaigns.witness import ANSWER, File, Witness, counting, found_wrong
+from tests.conftest import ServerState
 from tests.store.turns import ROWS, open_session, rows_by_turn, save_turn
 from tests.turns.house import Memory
 from tests.upstreams.server import start_mock
@@ -48,7 +48,7 @@ class House:
     """A server in this process, and what is asked of it."""
 
     control: Control
-    state: State
+    state: ServerState
     memory: Memory
     tables: File
     number: int = 0
@@ -235,7 +235,7 @@ async def a_house(folder: Path, control: Control) -> AsyncIterator[House]:
     try:
         async with aiohttp.ClientSession() as http:
             memory = Memory(f"http://127.0.0.1:{port}", http)
-            house = House(control, app[STATE], memory, File(data / "agentui.db"))
+            house = House(control, ServerState(app), memory, File(data / "agentui.db"))
             await house.turn("first", stream=False)
             # The log goes into the file often, so that this fails too.
             await house.state.store.write(lambda db: db.exec_driver_sql("PRAGMA wal_autocheckpoint=12").scalar())

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agentui.http.state import STATE
 from agentui.jsonio import dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
-from tests.conftest import call
+from tests.conftest import ServerState, call
 from tests.faults.callers import DIALECTS, Asked, Route, ask, asking, looks_finished, routes, talking
 from tests.faults.conftest import KINDS, PATIENCE, PROMISE, House, StartHouse, until
 from tests.faults.speech import PIECE, streamed
@@ -284,4 +283,4 @@ async def test_a_server_that_stops_breaks_its_streams_off(mock: Mock, tmp_path: 
             with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
                 while True:
                     await reader.readuntil(b"again")
-    assert app[STATE].in_flight == 0
+    assert ServerState(app).in_flight == 0

@@ -12,13 +12,12 @@ import pytest
 from agentui.pipeline.answer import Answer
 from yarl import URL
 
-from agentui.http.state import State
 from agentui.jsonio import Json
 from agentui.logs import set_up_logging
 from agentui.pipeline.run import Run
 from agentui.redaction import Redactor
 from agentui.settings import Settings
-from tests.conftest import call
+from tests.conftest import ServerState, call
 from tests.faults.callers import ANOTHER, DIALECTS, Asked, Heard, ask, error_of, talking
 from tests.faults.conftest import House, StartHouse, forward
 from tests.unit.upstream.conftest import Bytes, Visit
@@ -63,7 +62,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     root.setLevel(level)
 
 
-def log_of(state: State) -> None:
+def log_of(state: ServerState) -> None:
     """Let the log know what the server knows, as the command line does."""
     set_up_logging(state.redactor, Settings(log_level="debug"))
 

@@ -5,7 +5,6 @@ import os
 
 import pytest
 
-from agentui.http.state import STATE
 from agentui.store.lock import FolderLock
 from tests.api.callers import DIALECTS, error_of, text_of
 from tests.conftest import StartServer, call
@@ -35,7 +34,7 @@ async def test_a_pipeline_that_names_no_stored_variable_makes_no_database(
         for dialect in DIALECTS:
             await house.turn(dialect=dialect, pipeline=pipeline)
             await house.turn(dialect=dialect, pipeline=pipeline, stream=True)
-    assert not server.app[STATE].store.status["open"]
+    assert not server.state.store.status["open"]
     assert not list(server.data.glob("agentui.db*"))
     assert not (server.data / "reserve.bin").exists()
 
@@ -45,16 +44,16 @@ async def test_a_pipeline_that_names_one_reads_it_from_memory_from_then_on(start
     house = House(server, mock, None)  # type: ignore[arg-type]  # as above
     assert text_of("openai", (await house.turn(pipeline="look")).json) == "none"
     assert (server.data / "agentui.db").exists()
-    await server.app[STATE].store.close()
+    await server.state.store.close()
     for _ in range(3):
         await house.turn(pipeline="look")
-    assert not server.app[STATE].store.status["open"]
+    assert not server.state.store.status["open"]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_a_memory_that_another_has_harms_only_who_needs_it(start_house: StartHouse) -> None:
     house = await start_house({"look": chain(sets(text("{{ gold|default('none') }}")))})
-    await house.server.app[STATE].store.close()
+    await house.server.state.store.close()
     other = FolderLock(house.server.data)
     other.take()
     for _ in range(2):
@@ -84,4 +83,4 @@ async def test_a_write_whose_caller_left_is_seen_once_it_is_done(start_house: St
 async def test_a_prompt_with_a_history_needs_no_memory(start_server: StartServer, mock: Mock) -> None:
     blocks = [{"kind": "text", "role": "system", "text": "Be kind to {{ incoming.headers.host }}."}, {"kind": "history"}]
     server = await start_server({"blocks": chain(target("caller", mock.origin, blocks=blocks))}, active="blocks")
-    assert not server.app[STATE].pipelines.plan("blocks").uses_memory
+    assert not server.state.pipelines.plan("blocks").uses_memory

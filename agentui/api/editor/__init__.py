@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from agentui.api.editor import changes, documents, facts, preview, runs, trial
+from agentui.api.editor import changes, documents, drafts, facts, runs
 from agentui.api.keys import HISTORY
 from agentui.http.route import Route, add_routes
 
@@ -10,8 +10,7 @@ ROUTES: tuple[Route, ...] = (
     *documents.ROUTES,
     *changes.ROUTES,
     *facts.ROUTES,
-    *preview.ROUTES,
-    *trial.ROUTES,
+    *drafts.ROUTES,
     *runs.ROUTES,
 )
 

@@ -9,7 +9,7 @@ from agentui import __version__
 from agentui.api.keys import PIPELINES, STOPPING, STORE, STORE_HEALTH
 from agentui.errors import InvalidPipeline, NotFound
 from agentui.http.keys import SETTINGS
-from agentui.http.state import STATE
+from agentui.http.limits import LIMITS
 from agentui.jsonio import dumps
 from agentui.pipeline.library import PipelineLibrary
 
@@ -34,7 +34,7 @@ async def health(request: web.Request) -> web.Response:
         "status": "ok",
         "version": __version__,
         "active_pipeline": next((entry.id for entry in pipelines.entries() if pipelines.is_active(entry.id)), None),
-        "in_flight": request.app[STATE].in_flight,
+        "in_flight": request.app[LIMITS].in_flight,
         # Anybody may ask, so no path and no reason: those are in the log.
         "store": {name: store[name] for name in ("engine", "open", "read_only", "full")},
     }

@@ -19,7 +19,6 @@ from agentui import __version__
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, STORE
 from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, TELEMETRY, Histogram
 from agentui.http.limits import LIMITS
-from agentui.http.state import STATE
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.compile import hosts_of
@@ -78,7 +77,7 @@ def _requests(app: web.Application) -> Iterator[Metric]:
         for name, count in by_class.items():
             answers.add_metric((route, counters.dialects[route], name), count)
     yield answers
-    yield GaugeMetricFamily("agentui_in_flight_requests", "Proxied requests under way.", app[STATE].in_flight)
+    yield GaugeMetricFamily("agentui_in_flight_requests", "Proxied requests under way.", app[LIMITS].in_flight)
     errors = CounterMetricFamily("agentui_errors", "Answers that told an error, by its code.", labels=("code",))
     for code, count in counters.errors.items():
         errors.add_metric((code,), count)

@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from aiohttp import web
+
 from agentui.errors import UpstreamTimeout
 from agentui.pipeline.run import Run
 
@@ -65,3 +67,6 @@ class DetachedRuns:
                 log.error("Run %s failed by a fault of agentui itself\n%s", run.id, run.redactor.redact(trace))
 
         task.add_done_callback(end)
+
+
+DETACHED: web.AppKey[DetachedRuns] = web.AppKey("detached", DetachedRuns)

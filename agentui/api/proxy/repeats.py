@@ -9,7 +9,7 @@ import asyncio
 from aiohttp import web
 
 from agentui.api.proxy.targets import begin_stream
-from agentui.http.state import State
+from agentui.http.keys import SETTINGS
 from agentui.pipeline.incoming import Incoming
 from agentui.turns.repeats import HEADER, REPLAYED, Claim, Saved, claim
 
@@ -35,7 +35,7 @@ def claim_for(request: web.Request, key: str, body: bytes, *more: str) -> Claim:
     return claim(key, request.method, request.rel_url.raw_path, "&".join(query), body, *more)
 
 
-async def replay(request: web.Request, state: State, saved: Saved) -> web.StreamResponse:
+async def replay(request: web.Request, saved: Saved) -> web.StreamResponse:
     """Give an answer once more, a stream as a stream."""
     body = await asyncio.to_thread(saved.body)
     headers = {**saved.headers, REPLAYED: "true"}
@@ -45,7 +45,7 @@ async def replay(request: web.Request, state: State, saved: Saved) -> web.Stream
     await begin_stream(request, response)
     for start in range(0, len(body), _PIECE):
         try:
-            async with asyncio.timeout(state.settings.write_timeout):
+            async with asyncio.timeout(request.app[SETTINGS].write_timeout):
                 await response.write(body[start : start + _PIECE])
         except TimeoutError:
             if request.transport is not None:

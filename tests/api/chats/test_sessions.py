@@ -2,7 +2,6 @@
 
 from agentui.chats.parts import Content
 from agentui.store.tables import DEFAULT_ACCOUNT
-from agentui.turns.locks import Owner
 from agentui.turns.transactions import commit_floor, open_floor
 from tests.api.chats.conftest import Reader
 
@@ -16,9 +15,9 @@ FIELDS = {
 async def generating(reader: Reader, session_id: str) -> str:
     """A floor that a turn generates right now."""
     now = 2_000_000_000_000
-    store, owner = reader.server.state.store, reader.server.state.owner
+    store, turns = reader.server.state.store, reader.server.state.turns
     opened = await store.write(
-        open_floor, DEFAULT_ACCOUNT, session_id, "main", "run_1", Owner(owner, now + 10**9), Content("Hi"), now
+        open_floor, DEFAULT_ACCOUNT, session_id, "main", "run_1", turns.owner_at(now), Content("Hi"), now
     )
     return opened.floor_id
 
@@ -165,8 +164,8 @@ async def test_the_timeline_shows_committed_floors_of_the_branch_alone(reader: R
 async def test_a_floor_of_the_timeline_has_its_pages_and_messages(reader: Reader) -> None:
     session_id = await reader.session_id()
     now = 2_000_000_000_000
-    store, owner = reader.server.state.store, reader.server.state.owner
-    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", Owner(owner, now + 1), Content("Hi"), now)
+    store, turns = reader.server.state.store, reader.server.state.turns
+    opened = await store.write(open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", turns.owner_at(now), Content("Hi"), now)
     await store.write(commit_floor, DEFAULT_ACCOUNT, opened.floor_id, Content("Hello."), 1, 2, now)
     (floor,) = (await reader.get(f"/sessions/{session_id}/timeline")).body["data"]["floors"]
     assert [(page["page_no"], page["page_kind"], page["is_active"]) for page in floor["pages"]] == [

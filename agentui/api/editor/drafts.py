@@ -1,0 +1,157 @@
+"""A pipeline that is being drawn: its check, what a node of it would send, and a run to try it out.
+
+A check and a preview send nothing. A try is a real run, some of whose nodes may be pinned: a pinned node does not run, its OUT
+is given. To run from a node on, pin all nodes before it.
+"""
+
+import asyncio
+import time
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, TURNS
+from agentui.api.proxy.incoming import read_incoming
+from agentui.api.proxy.routes import answer_run
+from agentui.errors import BadRequest, NotFound
+from agentui.http.keys import REDACTOR, SETTINGS
+from agentui.http.limits import LIMITS
+from agentui.http.route import Route, answer, read_model
+from agentui.http.workers import WORKERS
+from agentui.jsonio import Json, dumps
+from agentui.pipeline.compile import Verdict, check_document, compile_plan
+from agentui.pipeline.engine import RunRequest
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.plan import Plan
+from agentui.pipeline.preview import Preview, preview_node
+from agentui.pipeline.run import Run
+from agentui.redaction import secret_headers
+from agentui.schemas.editor import PreviewRequest, SampleRequest, TryRequest, ValidateRequest
+from agentui.turns.proxied import open_read_memory
+from agentui.vendors.detect import proxied_route
+
+UNSAVED = "unsaved"
+"""The id of the pipeline in a run of a document that names none."""
+
+
+async def validate(request: web.Request) -> web.Response:
+    """Check a pipeline document without saving it: its problems, its order, and the hosts that its keys would go to."""
+    document = (await read_model(request, ValidateRequest)).document
+    return answer(await asyncio.to_thread(check_document, document, request.app[CATALOG], request.app[SERVICES]))
+
+
+async def preview(request: web.Request) -> web.StreamResponse:
+    """Show what a node would send or set for a request, without sending anything."""
+    app = request.app
+    asked = await read_model(request, PreviewRequest, app[SETTINGS].max_body)
+    elsewhere = await _from_its_worker(request, asked)
+    if elsewhere is not None:
+        return elsewhere
+    recorded = app[HISTORY].get(asked.run_id) if asked.run_id is not None else None
+    if asked.request is not None:
+        incoming, chosen = _read_sample(request, asked.request)
+    else:
+        incoming, chosen = _recorded(recorded).incoming, None
+    # Of a run that names no pipeline the plan as it ran is meant, not as the pipeline is now.
+    is_as_it_ran = recorded is not None and asked.document is None and asked.pipeline is None
+    plan = recorded.plan if recorded is not None and is_as_it_ran else await _plan(app, asked, chosen)
+    # Nobody executes this run. It knows the secrets of the request, and of the run that the request came from.
+    redactor = (recorded.redactor if recorded is not None else app[REDACTOR]).child()
+    redactor.register(*secret_headers(incoming.headers), incoming.api_key)
+    run = Run(plan, incoming, app[SERVICES], redactor, time.monotonic() + app[SETTINGS].run_timeout)
+    run.run_vars = dict(asked.vars)
+    run.memory = await open_read_memory(app[TURNS], run)
+    given = {**(recorded.out if recorded is not None else {}), **asked.out}
+    return answer(await preview_node(run, asked.node, given))
+
+
+async def try_pipeline(request: web.Request) -> web.StreamResponse:
+    """Run a saved or unsaved pipeline on a request, some nodes pinned, and answer in the request's dialect.
+
+    What is wrong with the call itself has the editor's shape of errors, and there is no ``x-agentui-run`` then; what goes
+    wrong in the run has the dialect's.
+    """
+    app = request.app
+    asked = await read_model(request, TryRequest, app[SETTINGS].max_body)
+    elsewhere = await _from_its_worker(request, asked)
+    if elsewhere is not None:
+        return elsewhere
+    named = {"x-agentui-session": asked.session, "x-agentui-branch": asked.branch}
+    given = {name: value for name, value in named.items() if value is not None}
+    if asked.request is not None:
+        headers = {name.lower(): value for name, value in asked.request.headers.items()} | given
+        incoming, chosen = _read_sample(request, asked.request.model_copy(update={"headers": headers}))
+    else:
+        run = _recorded(app[HISTORY].get(asked.run_id) if asked.run_id is not None else None)
+        headers = {name: value for name, value in run.incoming.headers.items() if name not in named} | given
+        incoming, chosen = replace(run.incoming, headers=headers), run.plan.id
+    if incoming.wire is None or proxied_route(incoming.path) is None:
+        raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
+    plan = await _plan(app, asked, chosen)
+    unknown = sorted(asked.pins.keys() - {node.id for node in plan.nodes})
+    if unknown:
+        raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
+    with app[LIMITS].under_way():
+        return await answer_run(request, RunRequest(plan, incoming, asked.pins, "try"), incoming.wire)
+
+
+async def _from_its_worker(request: web.Request, asked: PreviewRequest | TryRequest) -> web.StreamResponse | None:
+    """The answer of the worker that has the run which was named, where that is another one."""
+    workers = request.app[WORKERS]
+    owner = workers.owner_of(asked.run_id or "")
+    if owner is None:
+        return None
+    return await workers.relay(request, owner, dumps(asked.model_dump(exclude_unset=True)))
+
+
+def _recorded(run: Run | None) -> Run:
+    """The run to take the request from. Raises BadRequest where none was named."""
+    if run is None:
+        raise BadRequest("Give a request, or the run_id of a run to take it from.", param="request")
+    return run
+
+
+async def _plan(app: web.Application, asked: PreviewRequest | TryRequest, chosen: str | None) -> Plan:
+    """What runs: the document, the pipeline that was named, the one that the request chose, or the active one.
+
+    Raises NotFound, InvalidPipeline.
+    """
+    if asked.document is not None:
+        return await asyncio.to_thread(compile_plan, asked.pipeline or UNSAVED, asked.document, app[CATALOG])
+    pipelines = app[PIPELINES]
+    for id in (asked.pipeline, chosen):
+        if id is not None:
+            return pipelines.plan(id)
+    return pipelines.plan(pipelines.active)
+
+
+def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Incoming, str | None]:
+    """A caller's request as the editor gives it, read as if it had come over HTTP by itself, and the pipeline that it names
+    (None: the active one). A query may also stand in the path.
+
+    Raises WrongContentType and BadRequest as ``read_incoming`` does.
+    """
+    path, _, written = sample.path.partition("?")
+    query = sample.query if isinstance(sample.query, str) else urlencode(sample.query)
+    query = "&".join(part for part in (written, query) if part)
+    headers = {"content-type": "application/json"} | {name.lower(): value for name, value in sample.headers.items()}
+    url = f"{request.url.origin()}{path}" + (f"?{query}" if query else "")
+    body = b"" if sample.body is None else dumps(sample.body)
+    vendors, token = request.app[SERVICES].vendors, request.app[SETTINGS].own_token
+    return read_incoming(vendors, token, method=sample.method, url=url, path=path, query=query, headers=headers, body=body)
+
+
+ROUTES = (
+    Route("POST", "/api/validate", validate, answer=Verdict, body=ValidateRequest, errors=(400, 413, 415)),
+    Route("POST", "/api/preview", preview, answer=Preview, body=PreviewRequest, errors=(400, 404, 413, 415, 422)),
+    Route(
+        "POST",
+        "/api/try",
+        try_pipeline,
+        answer=dict[str, Json],
+        body=TryRequest,
+        errors=(400, 404, 413, 415, 422, 503),
+        streams=True,
+    ),
+)
