@@ -36,6 +36,14 @@ class Media:
     detail: str | None = None
 
 
+def media_kind(media_type: str | None) -> MediaKind:
+    """What sort of media a type names; whatever is neither seen nor heard is a document."""
+    match (media_type or "").partition("/")[0]:
+        case "image" | "audio" | "video" as kind:
+            return kind
+    return "document"
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class ToolCall:
     """The model asks for a tool. ``arguments`` is JSON text (``"{}"`` for none). Not frozen for speed alone, as ``Text``.

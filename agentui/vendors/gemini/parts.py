@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from agentui.chat.messages import Media, MediaKind, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from agentui.chat.messages import Media, MediaKind, Opaque, Part, Text, Thinking, ToolCall, ToolResult, media_kind
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
 from agentui.vendors.gemini.protojson import Malformed, camel, items, label_of, member, obj, standard_base64, text
@@ -114,14 +114,14 @@ def _parse_result(result: dict[str, Json]) -> ToolResult:
 def _parse_blob(blob: dict[str, Json]) -> Media:
     mime = text(blob, "mimeType")
     data = standard_base64(text(blob, "data") or "")
-    return Media(_kind(mime), mime, data=data, filename=text(blob, "displayName"))
+    return Media(media_kind(mime), mime, data=data, filename=text(blob, "displayName"))
 
 
 def _parse_file(file: dict[str, Json]) -> Media:
     """A file by its address; one in Google's own stores is an id, since nobody else can fetch it."""
     uri = text(file, "fileUri") or ""
     mime = text(file, "mimeType")
-    kind = _kind(mime or _mime_of_name(uri)) if mime or not _is_film(uri) else "video"
+    kind = media_kind(mime or _mime_of_name(uri)) if mime or not _is_film(uri) else "video"
     name = text(file, "displayName")
     if uri.startswith(_FILE_STORES) or not uri.startswith(("http://", "https://")):
         return Media(kind, mime, file_id=uri, filename=name)
@@ -130,18 +130,6 @@ def _parse_file(file: dict[str, Json]) -> Media:
 
 def _is_film(uri: str) -> bool:
     return uri.startswith(("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/"))
-
-
-def _kind(mime: str | None) -> MediaKind:
-    """What sort of thing a MIME type is; all that is neither seen nor heard is a document."""
-    match (mime or "").partition("/")[0]:
-        case "image":
-            return "image"
-        case "audio":
-            return "audio"
-        case "video":
-            return "video"
-    return "document"
 
 
 def _mime_of_name(name: str | None) -> str | None:

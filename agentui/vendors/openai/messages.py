@@ -29,6 +29,7 @@ from agentui.chat.messages import (
     Thinking,
     ToolCall,
     ToolResult,
+    media_kind,
     pair_tool_calls,
     uses_tools,
 )
@@ -309,24 +310,12 @@ def _parse_file(file: Json, where: str) -> Media:
     match file:
         case {"file_data": str(data)} if data.startswith("data:"):
             media = _media("document", data)
-            return Media(_kind_of(media.media_type), media.media_type, media.data, filename=name)
+            return Media(media_kind(media.media_type), media.media_type, media.data, filename=name)
         case {"file_data": str(data)}:
             return Media("document", "application/pdf", data, filename=name)
         case {"file_id": str(id)}:
             return Media("document", file_id=id, filename=name)
     raise BadRequest(f"{where}.file needs file_data or file_id.", param=f"{where}.file")
-
-
-def _kind_of(media_type: str | None) -> MediaKind:
-    """What sort of media a type names; whatever is not seen or heard is a document."""
-    match (media_type or "").partition("/")[0]:
-        case "image":
-            return "image"
-        case "audio":
-            return "audio"
-        case "video":
-            return "video"
-    return "document"
 
 
 def _media(kind: MediaKind, url: str, detail: Json = None) -> Media:
@@ -428,7 +417,7 @@ class _Writer:
         if result.is_error:
             self.dropped.append("is_error")
         media = [part for part in result.content if isinstance(part, Media)]
-        text = "\n".join(part.text for part in result.content if isinstance(part, Text)) or _value_text(result.value)
+        text = "\n".join(part.text for part in result.content if isinstance(part, Text)) or value_text(result.value)
         if media and not text:
             text = "The result is attached to the next message."
         call_id = short_id(result.call_id or "")
@@ -496,7 +485,7 @@ def _document(media: Media, data: str) -> Json:
     return {"type": "file", "file": {"filename": name, "file_data": f"data:{media_type};base64,{data}"}}
 
 
-def _value_text(value: Json) -> str:
+def value_text(value: Json) -> str:
     """A JSON result as text; ``{"result": s}`` and ``{"output": s}`` are how a string was wrapped for Gemini."""
     match value:
         case None:

@@ -135,24 +135,22 @@ def render_usage(usage: Usage) -> Json:
     return body
 
 
-def parse_logprobs(logprobs: Json) -> tuple[TokenLogprob, ...] | None:
-    """``logprobs.content``; None where there is none. Entries of another shape are skipped."""
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+def parse_logprobs(content: Json) -> tuple[TokenLogprob, ...] | None:
+    """A list of tokens with their log probabilities; None where there is none. Entries of another shape are skipped."""
     if not isinstance(content, list):
         return None
     return tuple(TokenLogprob(token, value, _rivals(entry)) for entry in content for token, value in _token(entry))
 
 
-def render_logprobs(tokens: Sequence[TokenLogprob]) -> Json:
-    """``logprobs`` of a choice."""
-    content = [
+def render_logprobs(tokens: Sequence[TokenLogprob]) -> list[Json]:
+    """Tokens with their log probabilities and the bytes of their UTF-8."""
+    return [
         {
             **_render_token(token.token, token.logprob),
             "top_logprobs": [_render_token(rival, logprob) for rival, logprob in token.top],
         }
         for token in tokens
     ]
-    return {"content": content, "refusal": None}
 
 
 def _token(entry: Json) -> Iterable[tuple[str, float]]:
@@ -169,8 +167,7 @@ def _rivals(entry: Json) -> tuple[tuple[str, float], ...]:
 
 
 def _render_token(token: str, logprob: float) -> dict[str, Json]:
-    """A token with the bytes of its UTF-8."""
-    return {"token": token, "logprob": logprob, "bytes": list(token.encode())}
+    return {"token": token, "logprob": logprob, "bytes": list(token.encode("utf-8", "surrogatepass"))}
 
 
 def _parse_choice(choice: Json, index: int, answer_id: str | None) -> Choice:
@@ -189,7 +186,9 @@ def _parse_choice(choice: Json, index: int, answer_id: str | None) -> Choice:
     has_refusal = any(isinstance(part, Refusal) for part in parts)
     word = choice.get("finish_reason")
     finish = None if word is None else finish_of(word, has_calls=calls > 0, has_refusal=has_refusal)
-    return Choice(tuple(parts), finish, logprobs=parse_logprobs(choice.get("logprobs")))
+    logprobs = choice.get("logprobs")
+    tokens = parse_logprobs(logprobs.get("content")) if isinstance(logprobs, dict) else None
+    return Choice(tuple(parts), finish, logprobs=tokens)
 
 
 def _render_choice(choice: Choice, index: int, answer_id: str) -> Json:
@@ -225,7 +224,7 @@ def _ending(message: dict[str, Json], choice: Choice, index: int) -> dict[str, J
     return {
         "index": index,
         "message": message,
-        "logprobs": None if choice.logprobs is None else render_logprobs(choice.logprobs),
+        "logprobs": None if choice.logprobs is None else {"content": render_logprobs(choice.logprobs), "refusal": None},
         "finish_reason": finish_word(choice.finish or "stop", has_refusal=bool(message["refusal"])),
     }
 

@@ -152,7 +152,7 @@ class OpenAIStreamParser:
             state.read(delta, number, deltas)
         logprobs = choice.get("logprobs")
         if logprobs:
-            tokens = parse_logprobs(logprobs)
+            tokens = parse_logprobs(logprobs.get("content")) if isinstance(logprobs, dict) else None
             if tokens:
                 deltas.append(LogprobsDelta(tokens, number))
         word = choice.get("finish_reason")
@@ -198,7 +198,9 @@ class OpenAIStreamRenderer:
                 self._written[number].has_refusal = True
                 return lead + self._emit(number, dumps({"refusal": text}))
             case LogprobsDelta(tokens, number):
-                return self._lead(number) + self._chunk(number, b"{}", logprobs=dumps(render_logprobs(tokens)))
+                return self._lead(number) + self._chunk(
+                    number, b"{}", logprobs=dumps({"content": render_logprobs(tokens), "refusal": None})
+                )
             case MediaDelta(media, number):
                 return self._emit(number, dumps({"images": [render_image(media)]})) if is_shown(media) else b""
             case OpaqueDelta(vendor, _, raw, number):

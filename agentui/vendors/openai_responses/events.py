@@ -33,10 +33,11 @@ from agentui.chat.messages import Media
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
+from agentui.vendors.openai.reply import render_logprobs
 from agentui.vendors.openai_responses.errors import error_event, response_error
 from agentui.vendors.openai_responses.output import CallItem, Event, Item, MessageItem, Part, ThoughtItem, WholeItem
 from agentui.vendors.openai_responses.sealed import VENDOR
-from agentui.vendors.openai_responses.usage import render_logprobs, render_usage
+from agentui.vendors.openai_responses.usage import render_usage
 
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_-]")
 

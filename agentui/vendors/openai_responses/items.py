@@ -6,10 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
-from agentui.chat.messages import Media, MediaKind, Message, Opaque, Part, Refusal, Role, Text, Thinking, ToolCall, ToolResult
+from agentui.chat.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Refusal,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    media_kind,
+)
 from agentui.errors import BadRequest, UnsupportedFeature
-from agentui.jsonio import Json, dumps_text
-from agentui.vendors.openai.messages import short_id
+from agentui.jsonio import Json
+from agentui.vendors.openai.messages import short_id, value_text
 from agentui.vendors.openai_responses.sealed import VENDOR, split_id, thought
 
 TEXTS = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
@@ -88,7 +100,7 @@ def _parse_file(part: dict[str, Json], param: str) -> Media:
     filename = _optional(part, "filename")
     if (data := _optional(part, "file_data")) is not None:
         inline = parse_data_url(data, f"{param}.file_data") or (_type_of(filename), data)
-        return Media(_kind_of(inline[0]), inline[0], data=inline[1], filename=filename)
+        return Media(media_kind(inline[0]), inline[0], data=inline[1], filename=filename)
     if (url := _optional(part, "file_url")) is not None:
         return Media("document", _type_of(filename or url), url=url, filename=filename)
     if (file_id := _optional(part, "file_id")) is not None:
@@ -109,12 +121,6 @@ def _type_of(filename: str | None) -> str:
     """The media type that a file's name tells; PDF is what the API itself assumes."""
     extension = (filename or "").rpartition(".")[2].lower()
     return _MEDIA_TYPES.get(extension, "application/pdf")
-
-
-def _kind_of(media_type: str) -> MediaKind:
-    """What kind of medium a media type is."""
-    kinds: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
-    return kinds.get(media_type.partition("/")[0], "document")
 
 
 def parse_data_url(url: str, param: str) -> tuple[str, str] | None:
@@ -372,15 +378,5 @@ def _render_result(result: ToolResult, losses: Losses) -> dict[str, Json]:
     elif result.content or result.value is None:
         output = result.text
     else:
-        output = _unwrapped(result.value)
+        output = value_text(result.value)
     return {"type": "function_call_output", "call_id": short_id(result.call_id or ""), "output": output}
-
-
-def _unwrapped(value: Json) -> str:
-    """The text of a result that had to be an object: ``{"result": "text"}`` and ``{"output": "text"}`` are wrappings."""
-    match value:
-        case {"result": str(text), **rest} if not rest:
-            return text
-        case {"output": str(text), **rest} if not rest:
-            return text
-    return dumps_text(value)

@@ -4,8 +4,8 @@ from typing import Protocol
 
 from agentui.chat.deltas import ThinkingDelta, TokenLogprob
 from agentui.jsonio import Json
+from agentui.vendors.openai.reply import render_logprobs
 from agentui.vendors.openai_responses.sealed import VENDOR, Token, seal, split_id
-from agentui.vendors.openai_responses.usage import render_logprobs
 
 Event = dict[str, Json]
 

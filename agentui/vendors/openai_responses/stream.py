@@ -25,12 +25,13 @@ from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.vendors.openai.reply import parse_logprobs
 from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.openai_responses.errors import stream_failure
 from agentui.vendors.openai_responses.events import ResponseEvents
 from agentui.vendors.openai_responses.items import parse_reasoning
 from agentui.vendors.openai_responses.sealed import VENDOR
-from agentui.vendors.openai_responses.usage import parse_logprobs, parse_usage
+from agentui.vendors.openai_responses.usage import parse_usage
 from agentui.vendors.sse import SseEvent, encode_event
 
 
@@ -78,7 +79,7 @@ class ResponsesStreamParser:
         index, part = _index(event, "output_index"), _index(event, "content_index")
         match event["type"]:
             case "response.output_text.delta":
-                logprobs = parse_logprobs(event.get("logprobs"))
+                logprobs = parse_logprobs(event.get("logprobs")) or ()
                 return [*self._emit(index, "text", part, event.get("delta")), *self._emit_logprobs(index, part, logprobs)]
             case "response.function_call_arguments.delta":
                 return self._emit(index, "arguments", 0, event.get("delta"))
@@ -211,7 +212,7 @@ class ResponsesStreamParser:
                     told = self._emitted.get((index, "annotations", number), 0)
                     deltas += self._tell_annotations(index, number, annotations[told:])
                 told = self._emitted.get((index, "logprobs", number), 0)
-                return deltas + self._emit_logprobs(index, number, parse_logprobs(part.get("logprobs"))[told:])
+                return deltas + self._emit_logprobs(index, number, (parse_logprobs(part.get("logprobs")) or ())[told:])
             case {"type": "refusal"}:
                 return self._settle(index, "refusal", number, part.get("refusal"))
         return []

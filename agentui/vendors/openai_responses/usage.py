@@ -1,6 +1,6 @@
 """Tokens as this API counts them: cached ones are part of the input, reasoning is part of the output."""
 
-from agentui.chat.deltas import TokenLogprob, Usage
+from agentui.chat.deltas import Usage
 from agentui.jsonio import Json
 from agentui.vendors.fields import told_count
 
@@ -28,39 +28,3 @@ def render_usage(usage: Usage | None) -> dict[str, Json]:
         "output_tokens_details": {"reasoning_tokens": known.reasoning or 0},
         "total_tokens": known.total,
     }
-
-
-def parse_logprobs(tokens: Json) -> tuple[TokenLogprob, ...]:
-    """``logprobs`` of a text; entries without a token or a number are left out."""
-    if not isinstance(tokens, list):
-        return ()
-    return tuple(
-        TokenLogprob(token["token"], float(token["logprob"]), tuple(_rivals(token.get("top_logprobs"))))
-        for token in tokens
-        if _is_logprob(token)
-    )
-
-
-def _rivals(tokens: Json) -> list[tuple[str, float]]:
-    """``top_logprobs`` as pairs."""
-    if not isinstance(tokens, list):
-        return []
-    return [(token["token"], float(token["logprob"])) for token in tokens if _is_logprob(token)]
-
-
-def _is_logprob(token: Json) -> bool:
-    """An object with a token and its logarithm."""
-    return isinstance(token, dict) and isinstance(token.get("token"), str) and isinstance(token.get("logprob"), int | float)
-
-
-def render_logprobs(tokens: tuple[TokenLogprob, ...]) -> list[Json]:
-    """``logprobs`` as an event or a text carries them; ``bytes`` is the token in UTF-8."""
-    return [
-        {**_logprob(token.token, token.logprob), "top_logprobs": [_logprob(rival, value) for rival, value in token.top]}
-        for token in tokens
-    ]
-
-
-def _logprob(token: str, logprob: float) -> dict[str, Json]:
-    """One token with its logarithm."""
-    return {"token": token, "logprob": logprob, "bytes": list(token.encode("utf-8", "surrogatepass"))}
