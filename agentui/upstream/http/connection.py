@@ -66,8 +66,7 @@ class Connection(asyncio.BufferedProtocol):
 
     ``status`` is 0 until the headers of the real answer are there; ``headers`` have lower-case names, and the first of several
     wins. ``is_complete`` turns true when the whole answer has arrived, ``failure`` is set when it never will. ``on_lost``
-    hears when the connection is gone. ``on_data``, if there is one, hears of each read before whoever waits, who goes on
-    waiting where it returns True.
+    hears when the connection is gone.
     """
 
     def __init__(self, origin: Origin, on_lost: Callable[["Connection"], None]) -> None:
@@ -78,7 +77,6 @@ class Connection(asyncio.BufferedProtocol):
         self.pieces: deque[bytes] = deque()
         self.is_complete = False
         self.failure: Disconnected | Malformed | None = None
-        self.on_data: Callable[[], bool] | None = None
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
         self._room = _reads.room
@@ -257,7 +255,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._held > self._most_held and self._reads and self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
             self._reads = False
-        if self.status and (self.on_data is None or not self.on_data()):
+        if self.status:
             self._wake()
 
     # -- for the parser

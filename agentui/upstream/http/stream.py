@@ -13,9 +13,6 @@ MAX_REPLY = 32 * MIB
 ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 """Compressions that can be undone, though none is asked for."""
 
-Take = Callable[[bytes], bool]
-"""Takes a piece of an answer; False when it wants no more for now."""
-
 
 class IdleClock:
     """Calls ``expire`` once when a wait takes longer than ``idle`` seconds or the deadline passes.
@@ -41,10 +38,6 @@ class IdleClock:
         """Somebody begins to wait."""
         self._since = time.monotonic()
         self.start()
-
-    def received(self) -> None:
-        """Something came, and the wait goes on."""
-        self._since = time.monotonic()
 
     def end_wait(self) -> None:
         """The wait is over."""
@@ -90,9 +83,6 @@ class UpstreamStream:
         self._host = host
         self._connection = connection
         self._has_ended = self._was_left = False
-        self._take: Take | None = None
-        self._is_stopped = False
-        self._fault: Exception | None = None
         self._inflater: Inflater | None = None
         if "content-encoding" in headers:
             self._inflater = self._inflater_for(headers["content-encoding"])
@@ -117,31 +107,6 @@ class UpstreamStream:
         it stops being HTTP.
         """
         return _Chunks(self)
-
-    async def relay(self, take: Take) -> bool:
-        """Give what is left of the body to ``take``, piece by piece, until that returns False; True when it did, False when
-        nothing is left.
-
-        A piece that arrives while this waits is given within the very read that brought it: no task is woken for it.
-        Raises as ``chunks`` does, and what ``take`` raises.
-        """
-        self._take, self._is_stopped = take, False
-        if self._inflater is None:
-            self._connection.on_data = self._offer
-        try:
-            while piece := self.ready() or await self._receive():
-                if not take(piece):
-                    return True
-        finally:
-            is_stopped, self._is_stopped = self._is_stopped, False
-            fault, self._fault = self._fault, None
-            self._connection.on_data = self._take = None
-        if fault is None:
-            return is_stopped
-        try:
-            raise fault
-        finally:
-            del fault  # it knows this frame, and the two would wait for the garbage collector together
 
     async def read(self, limit: int = MAX_REPLY) -> bytes:
         """What is left of the body. Raises as ``chunks`` does, and UpstreamInvalid when it is larger than ``limit``."""
@@ -180,20 +145,6 @@ class UpstreamStream:
         if not self._has_ended:
             self._has_ended = self._was_left = True
 
-    def _offer(self) -> bool:
-        """Give what has just come to whoever takes it; False where the task that waits has to look itself."""
-        connection, take = self._connection, self._take
-        if take is None or self._is_stopped or connection.is_complete or self._clock.has_expired:
-            return False
-        piece = connection.take()
-        if piece:
-            self._clock.received()
-            try:
-                self._is_stopped = not take(piece)
-            except Exception as fault:  # noqa: BLE001 - the task that waits raises it
-                self._is_stopped, self._fault = True, fault
-        return not self._is_stopped and not connection.pieces
-
     async def _receive(self) -> bytes:
         """The next piece, once it is there; b"" at the end."""
         inflater = self._inflater
@@ -214,7 +165,7 @@ class UpstreamStream:
         connection, clock = self._connection, self._clock
         waits = False
         try:
-            while not self._has_ended and not self._is_stopped:
+            while not self._has_ended:
                 if clock.has_expired:
                     raise self._timeout()
                 if connection.pieces:
