@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 from aiohttp import web
 
-from agentui.api.keys import ENGINE, HISTORY, PIPELINES, PRESETS, SERVICES, STORE, TURNS
+from agentui.api.keys import CATALOG, ENGINE, HISTORY, PIPELINES, PRESETS, SERVICES, STORE, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
 from agentui.demo import DemoServer, DemoSettings, start_demo
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -79,6 +79,7 @@ class ServerState:
     """What tests look at inside of a server: its services, each by the key that its handlers use."""
 
     _KEYS: Mapping[str, web.AppKey[Any]] = {
+        "catalog": CATALOG,
         "engine": ENGINE,
         "history": HISTORY,
         "pipelines": PIPELINES,
