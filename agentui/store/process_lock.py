@@ -58,7 +58,7 @@ class ProcessLock:
     async def _take(self) -> None:
         connection = await self._connect()
         try:
-            await connection.execute(f"SELECT pg_advisory_lock({self.key})")
+            await connection.execute("SELECT pg_advisory_lock($1)", self.key)
         except BaseException:
             connection.terminate()
             raise
