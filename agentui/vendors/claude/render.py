@@ -189,14 +189,12 @@ def _name_lost(chat: ChatRequest, dropped: list[str]) -> None:
         dropped.append("frequency_penalty")
     if params.logprobs or params.top_logprobs:
         dropped.append("logprobs")
-    if any(map(_has_detail, chat.messages)):
+    if any(_has_detail(message) for message in chat.messages if message.lone_text is None):
         dropped.append("detail")
 
 
 def _has_detail(message: Message) -> bool:
     """Whether a picture of the message asks for a resolution."""
-    if message.lone_text is not None:
-        return False
     shown = [inner for part in message.parts for inner in (part.content if isinstance(part, ToolResult) else (part,))]
     return any(isinstance(part, Media) and part.detail not in (None, "auto") for part in shown)
 

@@ -66,10 +66,17 @@ def render_turns(messages: Sequence[Message], dropped: list[str]) -> Turns:
     turns[-1] = _trimmed(turns[-1])
     return Turns(
         system,
-        [{"role": turn.role, "content": [render_part(part) for part in turn.parts]} for turn in turns],
+        [{"role": turn.role, "content": _content(turn)} for turn in turns],
         tuple([clean_name(call.name) for turn in turns for call in turn.tool_calls]) if has_tools else (),
         _may_think(turns),
     )
+
+
+def _content(turn: Message) -> list[Json]:
+    """A turn's blocks, nearly always one of text."""
+    if (words := turn.lone_text) is not None:
+        return [{"type": "text", "text": words}]
+    return [render_part(part) for part in turn.parts]
 
 
 def render_system(messages: Sequence[Message], dropped: list[str]) -> str:
