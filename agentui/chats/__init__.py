@@ -1,1 +1,1 @@
-"""The memory's hosts: sessions, their branches, floors, pages and messages, and the turns that fill them."""
+"""Chats as they are kept: sessions, their branches, floors, pages and messages."""

@@ -6,7 +6,9 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, and_, func, select, update
 
 from agentui.chats.codes import failure
-from agentui.chats.hosts import (
+from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.records import MAIN, Floor, floor_of
+from agentui.chats.rows import (
     branch_head,
     check_no_live_run,
     delete_branch,
@@ -18,8 +20,6 @@ from agentui.chats.hosts import (
     register_branch,
     touch,
 )
-from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.records import MAIN, Floor, floor_of
 from agentui.ids import new_short_id
 from agentui.store.tables import branches, floors
 from agentui.variables.snapshots import fork_branch_variables

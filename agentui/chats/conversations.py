@@ -7,7 +7,9 @@ from typing import Literal
 from sqlalchemy import Connection, func, select, update
 
 from agentui.chats.codes import failure
-from agentui.chats.hosts import (
+from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.records import BOUND, MAIN, Session, SessionStatus, run_of, session_of
+from agentui.chats.rows import (
     check_no_live_run,
     delete_session,
     find_session,
@@ -15,8 +17,6 @@ from agentui.chats.hosts import (
     hold_to_delete,
     register_branch,
 )
-from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.records import BOUND, MAIN, Session, SessionStatus, run_of, session_of
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.store.tables import generations, runs, sessions

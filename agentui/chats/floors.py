@@ -7,7 +7,9 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agentui.chats.codes import failure
-from agentui.chats.hosts import (
+from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.records import Floor, FloorState, Run, floor_of, run_of
+from agentui.chats.rows import (
     check_no_live_run,
     delete_floor,
     find_branch,
@@ -17,8 +19,6 @@ from agentui.chats.hosts import (
     register_branch,
     touch,
 )
-from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.records import Floor, FloorState, Run, floor_of, run_of
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import floors, messages, pages, runs

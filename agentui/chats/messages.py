@@ -8,10 +8,10 @@ from sqlalchemy.exc import IntegrityError
 
 from agentui.chats.codes import failure
 from agentui.chats.conversations import BatchResult
-from agentui.chats.hosts import check_content_open, find_page, insert_new
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.parts import with_text
 from agentui.chats.records import ContentFormat, Message, Role, message_of
+from agentui.chats.rows import check_content_open, find_page, insert_new
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import floors, messages, pages

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select, update
 
 from agentui.chats.codes import failure
-from agentui.chats.hosts import check_content_open, delete_page, find_floor, find_page, insert_new
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import Page, PageKind, page_of
+from agentui.chats.rows import check_content_open, delete_page, find_floor, find_page, insert_new
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import pages

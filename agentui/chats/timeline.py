@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from agentui.chats.hosts import find_session
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import AnyRow, ContentFormat, FloorState, PageKind, Role, shown_parts
+from agentui.chats.rows import find_session
 from agentui.jsonio import Json
 from agentui.store.tables import floors, messages, pages
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, bindparam, delete, update
 
 from agentui.chats.codes import failure
-from agentui.chats.hosts import insert_new
+from agentui.chats.rows import insert_new
 from agentui.errors import ApiError
 from agentui.store.prepared import Prepared
 from agentui.store.tables import generations, runs

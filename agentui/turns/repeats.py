@@ -18,8 +18,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection, delete, func, select, update
 
 from agentui.chats.codes import failure
-from agentui.chats.hosts import insert_new
 from agentui.chats.records import AnyRow
+from agentui.chats.rows import insert_new
 from agentui.errors import ApiError
 from agentui.jsonio import dumps_text, loads
 from agentui.store.tables import claims, generations

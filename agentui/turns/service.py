@@ -20,9 +20,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection
 
 from agentui.chats.codes import failure
-from agentui.chats.hosts import has_branch
 from agentui.chats.parts import Content, tidy_blobs
 from agentui.chats.records import MAIN
+from agentui.chats.rows import has_branch
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner

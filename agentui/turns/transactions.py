@@ -22,7 +22,9 @@ from sqlalchemy import (
 
 from agentui.chats.branches import fork_branch
 from agentui.chats.codes import failure
-from agentui.chats.hosts import (
+from agentui.chats.parts import Content, keep_blobs
+from agentui.chats.records import MAIN, FloorState, RunStatus
+from agentui.chats.rows import (
     branch_head,
     find_branch,
     find_session,
@@ -32,8 +34,6 @@ from agentui.chats.hosts import (
     touch,
     touch_above,
 )
-from agentui.chats.parts import Content, keep_blobs
-from agentui.chats.records import MAIN, FloorState, RunStatus
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
@@ -146,13 +146,13 @@ def open_floor(
     if not is_alone(db):
         _BRANCH_HELD.first(db, place)
     # A statement of its own, for on PostgreSQL a statement sees what was there before it waited for a lock.
-    line = _LINE.first(db, place)
-    if line is None:
+    state = _BRANCH_STATE.first(db, place)
+    if state is None:
         find_session(db, account, session_id, code="session_not_found")
         find_branch(db, account, session_id, branch_id)
         # Gone a moment ago and made anew since.
         raise conflict(session_id, branch_id)
-    source_floor_id, status, locked_by, last_no, head_id, source_no = line
+    source_floor_id, status, locked_by, last_no, head_id, source_no = state
     _check_status(session_id, status)
     if locked_by is not None:
         _clear_dead_lock(db, account, session_id, branch_id, owner.id, now)
@@ -179,7 +179,7 @@ _BRANCH_HELD = Prepared(select(branches.c.branch_id).where(*_NAMED_BRANCH).with_
 """Lets nobody else add floors to the branch until the transaction ends."""
 
 
-def _line() -> Prepared:
+def _branch_state() -> Prepared:
     """What the next floor of a branch depends on, in one row, none where there is no such branch: the floor that it was forked
     from, the session's status, the floor that holds the branch's lock, the highest number of a live floor (a failed one's
     too), the head (the latest committed one), and the number of the floor that the branch was forked from, as long as that
@@ -203,7 +203,7 @@ def _line() -> Prepared:
     )
 
 
-_LINE = _line()
+_BRANCH_STATE = _branch_state()
 _START_RUN = Prepared(
     insert(runs).values(named(runs, "floor_id", "account_id", "run_id", "run_type", "status", "started_at", "updated_at"))
 )

@@ -17,7 +17,7 @@ from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
 from agentui.store.tables import promotions, staged_writes
 from agentui.variables.errors import PageNotFound
-from agentui.variables.hosts import place_of_page
+from agentui.variables.places import place_of_page
 from agentui.variables.records import Variable
 from agentui.variables.values import parse
 

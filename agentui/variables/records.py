@@ -15,7 +15,7 @@ from agentui.jsonio import Json
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, pages, sessions, variables
 from agentui.variables.errors import DuplicateTarget, VariableNotFound
-from agentui.variables.hosts import exists, hold_writable
+from agentui.variables.places import exists, hold_writable
 from agentui.variables.scopes import Scope, Target, scope_ref
 from agentui.variables.values import parse
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Integer, Text, bindparam, cast, func, literal
 
 from agentui.store.prepared import INSERT, Prepared
 from agentui.store.tables import variables
-from agentui.variables.hosts import Place, find_place
+from agentui.variables.places import Place, find_place
 from agentui.variables.records import Variable
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target
 

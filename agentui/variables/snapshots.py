@@ -13,7 +13,7 @@ from agentui.jsonio import Json
 from agentui.store.prepared import INSERT, Prepared
 from agentui.store.tables import branch_snapshots, variables
 from agentui.variables.errors import HostNotFound, SnapshotMissing
-from agentui.variables.hosts import place_of_floor
+from agentui.variables.places import place_of_floor
 from agentui.variables.records import Put, upsert
 from agentui.variables.scopes import branch_target
 from agentui.variables.values import parse, render

@@ -26,9 +26,9 @@ from agentui.store.prepared import Prepared
 from agentui.store.tables import variables
 from agentui.templating.core.paths import MISSING, Step
 from agentui.variables.errors import CannotStage, InvalidWrite, ValueTooLarge, VariableChanged
-from agentui.variables.hosts import hold_session
 from agentui.variables.ledger import Entry, write_ledger
 from agentui.variables.paths import PathBlocked, root_of, write_path
+from agentui.variables.places import hold_session
 from agentui.variables.records import COLUMNS, Put, Variable, Written, upsert
 from agentui.variables.resolve import Layers
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target, branch_target

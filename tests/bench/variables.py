@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert
 
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, pages, sessions
-from agentui.variables.hosts import find_place
+from agentui.variables.places import find_place
 from agentui.variables.records import Put, put_all
 from agentui.variables.resolve import load_layers, resolve
 from agentui.variables.scopes import GLOBAL, Target, branch_target

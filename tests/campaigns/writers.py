@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Integer, Text, cast, insert, update
 
-from agentui.chats import hosts
+from agentui.chats import rows
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
@@ -212,7 +212,7 @@ class Writers:
         """Remove the round's floors: their variables were checked when they were written."""
         left, self.floors = self.floors, []
         for floor in left:
-            await self.store.write(hosts.delete_floor, DEFAULT_ACCOUNT, floor)
+            await self.store.write(rows.delete_floor, DEFAULT_ACCOUNT, floor)
 
     async def _write(self, transaction: Callable[..., Sequence[Wrote | Removed]], *args: object) -> None:
         self.done.append(await self.store.write(_at_its_moment, transaction, args))

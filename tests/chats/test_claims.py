@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert, select
 
-from agentui.chats.hosts import delete_floor
 from agentui.chats.parts import Content
+from agentui.chats.rows import delete_floor
 from agentui.store.tables import claims, floors, sessions
 from agentui.turns.locks import Owner
 from agentui.turns.recovery import recover

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, insert, select
 from agentui.chats.branches import branch_from_floor, list_branches, merge_branch, reset_branch
 from agentui.chats.conversations import active_run, set_status_of_many
 from agentui.chats.floors import floor_result, floor_run
-from agentui.chats.hosts import branch_head, find_floor
 from agentui.chats.listing import Paging
 from agentui.chats.parts import Content
+from agentui.chats.rows import branch_head, find_floor
 from agentui.errors import ApiError
 from agentui.store.tables import floors, generations, messages, pages, sessions, variables
 from agentui.turns.locks import Owner, extend_lock

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentui.jsonio import Json
 from agentui.variables.errors import HostNotFound, InvalidContext
-from agentui.variables.hosts import Place
+from agentui.variables.places import Place
 from agentui.variables.records import Put, put_all
 from agentui.variables.resolve import MOST_NAMES, load_global, load_layers, load_place, resolve
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target, branch_target

@@ -20,8 +20,8 @@ from agentui.api.chats.protocol import (
 from agentui.chats import floors
 from agentui.chats.codes import failure
 from agentui.chats.floors import FloorResult, FloorRun, NewFloor
-from agentui.chats.hosts import find_floor
 from agentui.chats.records import Floor
+from agentui.chats.rows import find_floor
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.schemas.chats import FloorPatch, FloorQuery, NewFloorForm

@@ -18,9 +18,9 @@ from agentui.api.chats.protocol import (
     write,
 )
 from agentui.chats import pages
-from agentui.chats.hosts import find_page
 from agentui.chats.pages import NewPage
 from agentui.chats.records import Page
+from agentui.chats.rows import find_page
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.schemas.chats import NewPageForm, PagePatch, PageQuery

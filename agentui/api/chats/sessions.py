@@ -19,9 +19,9 @@ from agentui.api.chats.protocol import (
 )
 from agentui.chats import conversations, timeline
 from agentui.chats.conversations import BatchResult
-from agentui.chats.hosts import find_session
 from agentui.chats.listing import Paging
 from agentui.chats.records import Session
+from agentui.chats.rows import find_session
 from agentui.http.route import Route, answer
 from agentui.schemas.chats import (
     BranchQuery,

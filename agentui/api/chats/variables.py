@@ -35,7 +35,7 @@ from agentui.schemas.variables import (
 )
 from agentui.variables import ledger, records
 from agentui.variables.errors import InvalidContext, InvalidWrite
-from agentui.variables.hosts import Place
+from agentui.variables.places import Place
 from agentui.variables.records import Filter, Put, Variable, Written
 from agentui.variables.resolve import Layers, load_place, resolve
 from agentui.variables.scopes import GLOBAL, GLOBAL_ID, BadTarget, Target, normalise, scope_ref

@@ -1,4 +1,4 @@
-"""The hosts: finding a session, branch, floor or page of an account, holding it, and removing it whole.
+"""The rows of sessions, branches, floors and pages: finding one of an account, holding it, and removing it whole.
 
 Every function is a transaction or part of one: its first argument is a connection, its second the account.
 """

@@ -1,4 +1,4 @@
-"""The hosts of variables, as far as variables need them: who exists, who belongs to whom, and what is locked."""
+"""The places that variables belong to: which session, branch, floor and page exist, what lies in what, and what is locked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

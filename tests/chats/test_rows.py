@@ -9,9 +9,9 @@ from agentui.chats.branches import remove_branch
 from agentui.chats.codes import CODES, failure
 from agentui.chats.conversations import remove_many, remove_session
 from agentui.chats.floors import NewFloor, create_floor, remove_floor
-from agentui.chats.hosts import find_branch, find_floor, find_page, find_session
 from agentui.chats.messages import NewMessage, create_message
 from agentui.chats.pages import NewPage, activate_page, create_page, remove_page
+from agentui.chats.rows import find_branch, find_floor, find_page, find_session
 from agentui.errors import ApiError
 from agentui.store.tables import floors, messages, metadata, pages, variables
 from agentui.variables.errors import VariableError
