@@ -261,6 +261,20 @@ async def test_a_node_before_a_pin_runs_when_what_it_gives_is_read_later(read: s
     assert "early" in ear.texts[0]
 
 
+async def test_a_node_before_a_pin_runs_when_it_stores_variables() -> None:
+    class Keep(Say):
+        """Says a text, and stores what turns up."""
+
+        def prepare(self, build: Any) -> None:
+            super().prepare(build)
+            build.stores = True
+
+    node("Keep")(Keep)
+    nodes = [of("Keep", "first", config={"text": "kept"}), say("pin", "never")]
+    run = await execute(compiled(nodes, [("first", "pin")], Say, Keep), pins={"pin": {}})
+    assert run.out["first"] == {"text": "kept"}
+
+
 async def test_a_disabled_node_between_does_not_hide_who_needs_a_node() -> None:
     nodes = [say("first", "said"), say("off", "never", enabled=False), say("pin", "never"), say("end", "done")]
     plan = compiled(nodes, [("first", "off"), ("off", "end"), ("pin", "end")], Say, answer="end")

@@ -42,6 +42,15 @@ def test_whole_events_of_one_read_come_out_one_by_one() -> None:
     )
 
 
+def test_the_lines_of_an_event_are_lines_of_its_text() -> None:
+    assert heard(b"data: a\ndata:\ndata: b\n\n") == ([SseEvent(b"a\n\nb")], True)
+
+
+@pytest.mark.parametrize("cut", [b"dat", b"data: 2", b"data: 2\n", b"event: a\n"])
+def test_a_stream_that_is_cut_within_an_event_is_not_clean(cut: bytes) -> None:
+    assert heard(b"data: 1\n\n" + cut) == ([SseEvent(b"1")], False)
+
+
 @pytest.mark.parametrize("begin", [b"data: ", b"data: 1\ndata: ", b"data: 1\n\ndata: "])
 def test_an_event_that_grows_past_the_cap_is_refused(begin: bytes) -> None:
     decoder = SseDecoder(64)
