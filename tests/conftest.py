@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 from aiohttp import web
 
-from agentui.api.keys import CATALOG, ENGINE, HISTORY, PIPELINES, PRESETS, SERVICES, STORE, TURNS
+from agentui.api.keys import CATALOG, ENGINE, HISTORY, JOBS, PIPELINES, PRESETS, SERVICES, STORE, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
 from agentui.demo import DemoServer, DemoSettings, start_demo
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -82,6 +82,7 @@ class ServerState:
         "catalog": CATALOG,
         "engine": ENGINE,
         "history": HISTORY,
+        "jobs": JOBS,
         "pipelines": PIPELINES,
         "presets": PRESETS,
         "redactor": REDACTOR,

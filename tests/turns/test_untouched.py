@@ -44,6 +44,8 @@ async def test_a_pipeline_that_names_one_reads_it_from_memory_from_then_on(start
     house = House(server, mock, None)  # type: ignore[arg-type]  # as above
     assert text_of("openai", (await house.turn(pipeline="look")).json) == "none"
     assert (server.data / "agentui.db").exists()
+    await server.state.jobs.close()  # what was kept is read anew after every write, and a job may write at any time
+    await house.turn(pipeline="look")
     await server.state.store.close()
     for _ in range(3):
         await house.turn(pipeline="look")
