@@ -6,14 +6,12 @@ writes is staged: later nodes of the run see it at once, everybody else when the
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from agentui.jsonio import Json
 from agentui.pipeline.result import RunResult
 from agentui.variables.scopes import Scope
-
-if TYPE_CHECKING:
-    from agentui.variables.staging import Staged
+from agentui.variables.staging import Staged
 
 Tier = Literal["run", "page", "floor", "branch", "chat", "global"]
 """Where SetVars may put a value; ``run`` is gone with the run."""
@@ -26,7 +24,7 @@ class RunMemory(Protocol):
     """The memory of one run. The engine ends it with exactly one of ``commit`` and ``fail``, and with ``fail`` after a
     ``commit`` that raised."""
 
-    def staged(self) -> "Staged":
+    def staged(self) -> Staged:
         """The run's buffer of variables."""
 
     @property
@@ -43,9 +41,6 @@ class RunMemory(Protocol):
 class NoMemory:
     """A run without stored variables: a preview, or a pipeline that names none."""
 
-    def staged(self) -> "Staged":
+    def staged(self) -> Staged:
         """An empty buffer in which nothing can be written."""
-        # With it comes SQLAlchemy, which runs that name no stored variable do without.
-        from agentui.variables.staging import Staged
-
         return Staged({}, writable=(), now=lambda: 0)
