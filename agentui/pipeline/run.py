@@ -13,12 +13,12 @@ from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext
-from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.result import RunState
+from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.call import Attempt
@@ -50,7 +50,7 @@ class Services:
     vendors: Vendors
     upstream: Upstream
     secrets: SecretStore
-    continuity: Continuity
+    thought_cache: ThoughtCache
     timeouts: Timeouts
     max_event: int
     max_reply: int = 32 * 1024 * 1024

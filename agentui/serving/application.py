@@ -29,13 +29,13 @@ from agentui.http.route import add_routes
 from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
-from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Services
+from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.presets import PresetLibrary
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
@@ -104,7 +104,7 @@ def _add_engine(
         vendors=vendors,
         upstream=upstream,
         secrets=SecretStore(settings.data, secret_env, settings.secret_key.get_secret_value() if settings.secret_key else None),
-        continuity=Continuity(partial(workers.post_all, THOUGHTS) if workers.numbers else None),
+        thought_cache=ThoughtCache(partial(workers.post_all, THOUGHTS) if workers.numbers else None),
         timeouts=Timeouts(settings.connect_timeout, settings.first_byte_timeout, settings.idle_timeout),
         max_event=settings.max_event,
         max_reply=settings.max_reply,

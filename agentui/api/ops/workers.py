@@ -26,7 +26,7 @@ async def refresh(request: web.Request) -> web.Response:
 
 async def receive_thoughts(request: web.Request) -> web.Response:
     """Take in the signed thoughts of a conversation that may go on here."""
-    request.app[SERVICES].continuity.take(await read_json(request, request.app[SETTINGS].max_reply))
+    request.app[SERVICES].thought_cache.receive(await read_json(request, request.app[SETTINGS].max_reply))
     return answer(None)
 
 

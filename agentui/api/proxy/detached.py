@@ -20,7 +20,7 @@ class DetachedRuns:
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
 
-    async def see_through(
+    async def complete(
         self,
         work: Coroutine[Any, Any, None],
         *,

@@ -86,7 +86,7 @@ async def _answer_once(request: web.Request, asked: RunRequest, wire: WireReques
 
     memory = partial(open_memory, app[TURNS], claim=claim, save_answer=save_answer)
     work = _run(request, replace(asked, memory=memory), writer)
-    await app[DETACHED].see_through(work, find_run=lambda: writer.run, on_leave=leave, seconds=settings.run_timeout)
+    await app[DETACHED].complete(work, find_run=lambda: writer.run, on_leave=leave, seconds=settings.run_timeout)
     assert caller.response is not None
     return caller.response
 

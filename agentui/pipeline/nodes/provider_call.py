@@ -171,7 +171,7 @@ class ProviderCall(Node[ProviderCallParams]):
         messages = self._blocks.compose(ctx, scope)
         if all(message.role == "system" for message in messages):
             raise NodeFailed("The blocks hold no user text: there is nothing to answer. Add a user or history block.")
-        messages = ctx.services.continuity.restore(vendor.name, messages)
+        messages = ctx.services.thought_cache.restore(vendor.name, messages)
         chat = chat.asking(messages, model, stream=stream)
         if ctx.sink is not None:
             return chat
@@ -219,7 +219,7 @@ async def _chat_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
     reply = builder.reply() if whole is None else whole
     if request.vendor.name != ctx.incoming.vendor:
         # Signed thoughts, for callers whose dialect cannot carry them back.
-        await ctx.services.continuity.share(request.vendor.name, reply)
+        await ctx.services.thought_cache.share(request.vendor.name, reply)
     if ctx.sink is not None:
         ctx.run.reply = reply
     return _reply_out(reply, request.vendor.render_reply(reply, request.wire) if whole is None else whole.raw)

@@ -13,7 +13,6 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.compile import compile_plan
-from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
@@ -22,6 +21,7 @@ from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import NullSink
+from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.client import Upstream
@@ -113,7 +113,7 @@ def make_services(folder: Path | None = None, env: Mapping[str, str] | None = No
         vendors=VENDORS,
         upstream=Upstream(),
         secrets=SecretStore(folder or Path(gettempdir()) / "agentui-tests-have-no-secrets", env or {}),
-        continuity=Continuity(),
+        thought_cache=ThoughtCache(),
         timeouts=Timeouts(),
         max_event=1024 * 1024,
     )

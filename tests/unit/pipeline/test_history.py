@@ -9,19 +9,19 @@ import pytest
 from agentui.errors import NotFound
 from agentui.jsonio import Json
 from agentui.pipeline.compile import compile_plan
-from agentui.pipeline.continuity import Continuity
 from agentui.pipeline.history import MAX_UNHEARD, RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Run, Services
+from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.registry import make_vendors
 
-SERVICES = Services(make_vendors(), Upstream(), SecretStore(Path("nowhere"), {}), Continuity(), Timeouts(), 1024)
+SERVICES = Services(make_vendors(), Upstream(), SecretStore(Path("nowhere"), {}), ThoughtCache(), Timeouts(), 1024)
 
 
 def a_run(pipeline: str = "p", *, body: bytes = b"{}", model: str | None = "m") -> Run:

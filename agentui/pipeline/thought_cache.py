@@ -35,26 +35,26 @@ class _Kept:
         return sum(len(text) for text in (self.signature, *tokens) if text)
 
 
-class Continuity:
+class ThoughtCache:
     """A bounded memory, oldest out first. Lives in one process; a miss only means that thinking starts anew.
 
-    ``tell`` lets other processes, which the conversation may reach next, take in what this one keeps.
+    ``send`` lets other processes, which the conversation may reach next, take in what this one keeps.
     """
 
-    def __init__(self, tell: Callable[[bytes], Awaitable[None]] | None = None) -> None:
+    def __init__(self, send: Callable[[bytes], Awaitable[None]] | None = None) -> None:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._size = 0
-        self._tell = tell
+        self._send = send
 
     async def share(self, vendor: VendorName, reply: Reply) -> None:
         """Keep the signed thoughts of an answer that asks for tools, here and in the other processes."""
         kept = self.remember(vendor, reply)
-        if kept and self._tell is not None:
-            await self._tell(dumps([{"call": call_id, **asdict(entry)} for call_id, entry in kept.items()]))
+        if kept and self._send is not None:
+            await self._send(dumps([{"call": call_id, **asdict(entry)} for call_id, entry in kept.items()]))
 
-    def take(self, told: Json) -> None:
-        """Keep what another process told."""
-        for entry in told:
+    def receive(self, sent: Json) -> None:
+        """Keep what another process sent."""
+        for entry in sent:
             thoughts = tuple(Thinking(**thought) for thought in entry["thoughts"])
             self._keep(entry["call"], _Kept(entry["vendor"], time.monotonic(), thoughts, entry["signature"]))
 

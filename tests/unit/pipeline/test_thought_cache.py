@@ -7,8 +7,8 @@ import pytest
 from agentui.chat.messages import Message, Text, Thinking, ToolCall
 from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import VendorName
-from agentui.pipeline import continuity
-from agentui.pipeline.continuity import MAX_CALLS, MAX_ENTRY_CHARS, Continuity
+from agentui.pipeline import thought_cache
+from agentui.pipeline.thought_cache import MAX_CALLS, MAX_ENTRY_CHARS, ThoughtCache
 
 THOUGHT = Thinking("hmm", signature="sig", signed_by="claude")
 
@@ -25,13 +25,13 @@ def call(id: str | None, **more: str) -> ToolCall:
     return ToolCall(id, "look", "{}", **more)
 
 
-def restored(memory: Continuity, message: Message, vendor: VendorName = "claude") -> Message:
+def restored(memory: ThoughtCache, message: Message, vendor: VendorName = "claude") -> Message:
     (only,) = memory.restore(vendor, [message])
     return only
 
 
 def test_thoughts_return_before_the_call_that_they_led_to() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, Text("Let me look."), call("c1")))
     message = replace(assistant(Text("Let me look."), call("c1")), raw={"role": "assistant"}, raw_vendor="openai")
     back = restored(memory, message)
@@ -42,61 +42,61 @@ def test_thoughts_return_before_the_call_that_they_led_to() -> None:
 
 def test_all_thoughts_of_a_turn_return_with_its_first_call_and_once() -> None:
     other = Thinking(redacted="blob", signed_by="claude")
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, other, call("c1"), call("c2")))
     assert restored(memory, assistant(call("c1"), call("c2"))).parts == (THOUGHT, other, call("c1"), call("c2"))
 
 
 def test_thoughts_that_the_caller_gives_back_are_not_told_twice() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, call("c1")))
     given = [assistant(THOUGHT), assistant(call("c1"))]
     assert memory.restore("claude", given) == tuple(given)
 
 
 def test_a_calls_signature_returns_to_that_call() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("gemini", said(call("c1", signature="one"), call("c2", signature="two")))
     back = restored(memory, assistant(call("c1"), call("c2")), "gemini")
     assert [(part.signature, part.signed_by) for part in back.tool_calls] == [("one", "gemini"), ("two", "gemini")]
 
 
 def test_thoughts_of_one_vendor_are_never_told_to_another() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, call("c1")))
     message = assistant(call("c1"))
     assert restored(memory, message, "gemini") is message
 
 
 def test_unsigned_thoughts_are_not_kept() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(Thinking("just words"), call("c1")))
     message = assistant(call("c1"))
     assert restored(memory, message) is message
 
 
 def test_an_answer_without_tools_is_not_kept() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, Text("Done.")))
     message = assistant(Text("Done."))
     assert restored(memory, message) is message
 
 
 def test_thoughts_of_the_caller_make_way_for_the_signed_ones() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, call("c1")))
     assert restored(memory, assistant(Thinking("hmm, unsigned"), call("c1"))).parts == (THOUGHT, call("c1"))
 
 
 def test_a_signature_that_the_caller_kept_stays_the_callers() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("gemini", said(call("c1", signature="ours")))
     message = assistant(call("c1", signature="theirs", signed_by="gemini"))
     assert restored(memory, message, "gemini") is message
 
 
 def test_other_messages_are_left_alone() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, call("c1")))
     talk = [Message("user", (Text("c1"),)), assistant(Text("c1")), assistant(call("other")), assistant(call(None))]
     back = memory.restore("claude", talk)
@@ -104,14 +104,14 @@ def test_other_messages_are_left_alone() -> None:
 
 
 def test_a_thought_too_long_to_keep_is_let_go() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(Thinking("x" * (MAX_ENTRY_CHARS + 1), signature="sig"), call("c1")))
     message = assistant(call("c1"))
     assert restored(memory, message) is message
 
 
 def test_the_oldest_go_first_when_there_are_too_many() -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     for number in range(MAX_CALLS + 1):
         memory.remember("claude", said(THOUGHT, call(f"c{number}")))
     first, second = assistant(call("c0")), assistant(call("c1"))
@@ -120,8 +120,8 @@ def test_the_oldest_go_first_when_there_are_too_many() -> None:
 
 
 def test_the_oldest_go_first_when_they_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(continuity, "MAX_CHARS", 3 * len("hmm" + "sig"))
-    memory = Continuity()
+    monkeypatch.setattr(thought_cache, "MAX_CHARS", 3 * len("hmm" + "sig"))
+    memory = ThoughtCache()
     for name in ("c1", "c2", "c3", "c3", "c4"):
         memory.remember("claude", said(THOUGHT, call(name)))
     gone = assistant(call("c1"))
@@ -133,10 +133,10 @@ def test_the_oldest_go_first_when_they_are_too_large(monkeypatch: pytest.MonkeyP
 
 
 def test_the_old_do_not_wait_until_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = Continuity()
+    memory = ThoughtCache()
     memory.remember("claude", said(THOUGHT, call("c1")))
-    monkeypatch.setattr(continuity, "MAX_AGE_SECONDS", -1.0)
+    monkeypatch.setattr(thought_cache, "MAX_AGE_SECONDS", -1.0)
     memory.remember("claude", said(THOUGHT, call("c2")))
-    monkeypatch.setattr(continuity, "MAX_AGE_SECONDS", 3600.0)
+    monkeypatch.setattr(thought_cache, "MAX_AGE_SECONDS", 3600.0)
     for name in ("c1", "c2"):
         assert restored(memory, message := assistant(call(name))) is message
