@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from agentui.chats import conversations, hosts
+from agentui.chats import conversations, rows
 from agentui.jsonio import Json
 from agentui.variables.errors import DuplicateTarget, HostNotFound, SnapshotMissing, TargetLocked, VariableChanged
 from agentui.variables.records import Filter, Put, find, put, put_all, remove
@@ -204,21 +204,21 @@ class Tiers(RuleBasedStateMachine):
     @rule(data=st.data())
     def drop_page(self, data: st.DataObject) -> None:
         page = data.draw(st.sampled_from(sorted(self.model.pages)))
-        self.base.run(hosts.delete_page, ACCOUNT, page)
+        self.base.run(rows.delete_page, ACCOUNT, page)
         self.model.drop_page(page)
 
     @precondition(lambda self: self.model.floors)
     @rule(data=st.data())
     def drop_floor(self, data: st.DataObject) -> None:
         floor = data.draw(st.sampled_from(sorted(self.model.floors)))
-        self.base.run(hosts.delete_floor, ACCOUNT, floor)
+        self.base.run(rows.delete_floor, ACCOUNT, floor)
         self.model.drop_floor(floor)
 
     @precondition(lambda self: self.model.branches)
     @rule(data=st.data())
     def drop_branch(self, data: st.DataObject) -> None:
         session, branch = data.draw(st.sampled_from(sorted(self.model.branches)))
-        self.base.run(hosts.delete_branch, ACCOUNT, session, branch)
+        self.base.run(rows.delete_branch, ACCOUNT, session, branch)
         self.model.drop_branch(session, branch)
 
     @precondition(lambda self: len(self.model.sessions) > 1)
