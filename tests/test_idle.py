@@ -6,6 +6,7 @@ from pathlib import Path
 
 import aiohttp
 import orjson
+import pytest
 
 from agentui.api.chats import ROUTES
 from agentui.api.ops.telemetry import MEMORY_PATHS
@@ -23,6 +24,7 @@ FIELD_OF_CPU = slice(11, 13)
 """Of what follows the name in /proc/PID/stat: the processor time of the process and of the system for it."""
 
 
+@pytest.mark.timeout(240)
 async def test_a_start_is_quick_and_its_memory_small(tmp_path: Path, mock: Mock) -> None:
     if sys.platform != "linux":
         skip("only Linux tells both figures in /proc")
