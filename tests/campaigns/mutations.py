@@ -344,7 +344,13 @@ MUTATIONS = [
         "a neighbour's failure takes a transaction along",
         STORE,
     ),
-    Mutation("agentui/store/threads.py", "if len(batch) == self._most:", "if len(batch) == 0:", "a batch has no bound", STORE),
+    Mutation(
+        "agentui/store/threads.py",
+        "if len(batch) == self._most:",
+        "if len(batch) == 0:",
+        "a batch has no bound",
+        "tests/store/test_threads.py",
+    ),
     Mutation(
         "agentui/store/sqlite.py",
         "if self._is_full and any(pending.error is None for pending in batch):",
