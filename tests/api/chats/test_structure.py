@@ -186,7 +186,7 @@ async def test_messages_keep_their_order_and_their_flags(reader: Reader) -> None
     made = [await reader.make("/messages", page_id=page["id"], seq=seq, role="user", content=f"{seq}") for seq in (2, 0, 1)]
     assert {**made[0], "id": "", "created_at": 0} == {
         "id": "", "page_id": page["id"], "seq": 2, "role": "user", "content": "2", "content_format": "text",
-        "token_count": 0, "is_hidden": False, "source": None, "created_at": 0,
+        "token_count": 0, "is_hidden": False, "source": None, "created_at": 0, "parts": None,
     }  # fmt: skip
     listed = (await reader.get(f"/messages?floor_id={floor_id}&sort_by=seq&sort_order=asc")).body["data"]
     assert [message["seq"] for message in listed] == [0, 1, 2]
