@@ -373,7 +373,7 @@ MUTATIONS = [
         'return GLOBAL if scope == "global" else Target(scope, scope_id)',
         "return Target(scope, scope_id)",
         "global has many hosts",
-        VARIABLES,
+        "tests/api/chats/test_variables.py tests/api/chats/test_variables_seed_000.py",
     ),
     Mutation(
         "agentui/variables/records.py",
