@@ -9,12 +9,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from agentui.pipeline.answer import Answer
 from yarl import URL
 
 from agentui.jsonio import Json
 from agentui.logs import set_up_logging
-from agentui.pipeline.run import Run
+from agentui.pipeline.engine import RunRequest
+from agentui.pipeline.sink import Sink
 from agentui.redaction import Redactor
 from agentui.settings import Settings
 from tests.conftest import ServerState, call
@@ -203,13 +203,11 @@ async def test_a_refusal_of_ours_repeats_no_key(leaky: House, wild: Bytes, log: 
 async def test_a_fault_of_our_own_is_logged_without_the_key_and_shown_without_anything(
     leaky: House, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Broken:
-        """A part that fails as only a mistake of ours could, with a key in its words."""
+    async def fail(request: RunRequest, sink: Sink) -> None:
+        """Fail as only a mistake of ours could, with a key in its words."""
+        raise KeyError(request.incoming.api_key)
 
-        async def run(self, run: Run, answer: Answer) -> None:
-            raise KeyError(run.incoming.api_key)
-
-    monkeypatch.setattr(leaky.server.state, "executor", Broken())
+    monkeypatch.setattr(leaky.server.state.engine, "run", fail)
     asked = ask("openai", CALLERS, key=CALLERS)
     heard = await leaky.send(asked)
     assert heard.status == 500
