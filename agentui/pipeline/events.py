@@ -12,7 +12,8 @@ from functools import partial
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from agentui.jsonio import InvalidJson, Json, dumps, loads
-from agentui.redaction import Redactor
+from agentui.redaction import LONGEST, Redactor
+from agentui.templating.core.weight import Scale, beginning, is_heavier
 
 T = TypeVar("T")
 
@@ -32,6 +33,10 @@ EventType = Literal[
 INLINE_LIMIT = 8 * 1024
 SUMMARY = 500
 """Characters of what is too large to be shown in place."""
+WRITTEN_LIMIT = 1024 * 1024
+BEGINNING = 4 * LONGEST
+"""Characters that are written of what is larger than that: a secret in the summary must be whole to be found."""
+MAX_DEPTH_SHOWN = 400
 
 
 class RunEvent(NamedTuple):
@@ -46,7 +51,8 @@ class RunEvent(NamedTuple):
     pinned: bool = False
 
     def as_json(self, run_id: str, sequence: int, redactor: Redactor, *, whole: bool = False) -> dict[str, Json]:
-        """The event for a reader, secrets replaced. Data over 8 KiB is summarised with a link unless ``whole``."""
+        """The event for a reader, secrets replaced. Data over 8 KiB is summarised with a link unless ``whole``;
+        of what is very large only the beginning is written for that, and ``bytes`` is an estimate."""
         shown: dict[str, Json] = {"run": run_id, "seq": sequence, "type": self.type, "at_ms": round(self.at * 1000, 3)}
         if self.node is not None:
             shown["node"] = self.node
@@ -54,8 +60,9 @@ class RunEvent(NamedTuple):
             shown["pinned"] = True
         data = self.data() if callable(self.data) else self.data
         if data is not None:
-            raw = redactor.redact(dumps(data).decode())
-            size = len(raw.encode("utf-8", "replace"))
+            is_large = not whole and is_heavier(data, WRITTEN_LIMIT)
+            raw = redactor.redact(dumps(beginning(data, BEGINNING) if is_large else data).decode())
+            size = Scale(MAX_DEPTH_SHOWN).weigh(data) if is_large else len(raw.encode("utf-8", "replace"))
             if whole or size <= INLINE_LIMIT:
                 shown["data"] = parsed(raw)
             else:

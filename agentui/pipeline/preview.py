@@ -5,7 +5,7 @@ upstream: a node that calls one is only ever asked for its ``preview``.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypeVar
 
 from agentui.errors import AgentUIError, NotFound
@@ -111,7 +111,7 @@ async def _show(run: Run, target: int, missing: list[str]) -> Json:
         empty=ctx.empty(),
         trace=ctx.traces,
     )
-    return loads(run.redactor.redact(dumps_text(asdict(found))))
+    return loads(run.redactor.redact(dumps_text(found)))
 
 
 def _warnings(run: Run, node_id: str) -> list[str]:

@@ -23,6 +23,15 @@ def doubling() -> list[Json]:
     return [first, *(sets(("run", f"a{n}", "string", f"[[a{n - 1}]]" * 20), id=f"n{n}") for n in range(1, 9))]
 
 
+def laughing(levels: int) -> list[Json]:
+    """Nodes that each hold the one before twice: a few bytes in memory, and 2^levels texts when they are written."""
+    first = sets(("run", "a0", "string", "ha"), id="n0")
+    doubled = [
+        sets(("run", f"a{n}", "json", f"[{{{{ a{n - 1} }}}}, {{{{ a{n - 1} }}}}]"), id=f"n{n}") for n in range(1, levels + 1)
+    ]
+    return [first, *doubled]
+
+
 BOMBS: dict[str, list[Json]] = {
     "a product of products": formula("*".join(["9" * 70] * 50)),
     "a list of lists": formula("[1]" + "*99999" * 200),
@@ -31,6 +40,12 @@ BOMBS: dict[str, list[Json]] = {
     "many operators": formula("+".join(["1"] * 1000)),
     "deep brackets": formula("(" * 2000 + "1" + ")" * 2000),
     "a template of templates": doubling(),
+    "a value of values": laughing(26),
+    "a value of values, counted": [
+        *laughing(18),
+        sets(("run", "n", "string", "{{ [a18, a18, a18, a18]|json|length }}"), id="m"),
+    ],
+    "a value of what is known": [sets(("run", f"v{n}", "json", "[{{ vars }}, {{ OUT }}]"), id=f"n{n}") for n in range(30)],
 }
 LONGEST_SECONDS = 2.0
 """Seconds of the loop's own computing in one piece; the limits let it be a hundredth."""
@@ -76,3 +91,22 @@ async def test_a_bomb_is_refused_and_everybody_else_is_served(start_house: Start
     beating.cancel()
     assert pulse.longest < LONGEST_SECONDS
     assert mock.requests == []
+
+
+async def test_views_of_large_results_are_summaries_and_nobody_waits_for_them(start_house: StartHouse, mock: Mock) -> None:
+    """Each result is allowed by itself; written one after the other they would be gigabytes."""
+    copies = [sets(("run", f"b{n}", "json", "{{ a16 }}"), id=f"m{n}") for n in range(300)]
+    house = await start_house(mock.origin, {"wide": chain(*laughing(16), *copies, sets(text("Done."), id="says"))})
+    asked = ask(DIALECTS[0])
+    assert (await house.send(Asked(f"/p/wide{asked.path}", asked.headers, asked.body))).status == 200
+    async with house.session.get(house.origin + "/api/runs") as runs:
+        [summary, *_] = await runs.json()
+    pulse = Pulse()
+    beating = asyncio.create_task(pulse.beat())
+    async with asyncio.timeout(PATIENCE), house.session.get(f"{house.origin}/api/runs/{summary['id']}") as answer:
+        shown = await answer.json()
+    beating.cancel()
+    large = [event["data"] for event in shown["events"] if event["type"] == "node.finished" and event["node"].startswith("m")]
+    assert len(large) == 300
+    assert all(data["bytes"] > 2**18 and len(data["summary"]) == 500 and data["link"] for data in large)
+    assert pulse.longest < LONGEST_SECONDS

@@ -67,7 +67,7 @@ async def get_run(request: web.Request) -> web.Response:
     events: list[EventJson] = []
     for sequence, event in enumerate(tuple(run.events.items)):
         events.append(event.as_json(run.id, sequence, run.redactor))
-        if sequence % _EVENTS_AT_ONCE == 0:
+        if sequence % _EVENTS_AT_ONCE == 0 or "link" in (events[-1].get("data") or {}):
             # A long run must not hold up the streams that pass through meanwhile.
             await asyncio.sleep(0)
     shown = {"request": _request(run), "document": run.plan.document}

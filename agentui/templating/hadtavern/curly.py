@@ -6,7 +6,7 @@ and a closed list of its nodes is turned into Python closures. Nothing of Jinja2
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,12 +18,14 @@ from agentui.jsonio import Json
 from agentui.templating.core.paths import MAX_STEPS, MISSING, Step, step, walk
 from agentui.templating.core.problems import SourceText
 from agentui.templating.core.values import CONSTANTS, number, unescape
+from agentui.templating.core.weight import Scale
 from agentui.templating.hadtavern.filters import FILTERS, Filter
 from agentui.templating.hadtavern.scope import Frame, Read, read_nothing
 
 MAX_LENGTH = 64 * 1024
 MAX_NESTING = 30
 MAX_FILTERS = 50
+_READING = 8
 
 _ENVIRONMENT = Environment(autoescape=False)  # only its parser is used; nothing it makes is shown as HTML
 _TOKEN = re.compile(
@@ -280,9 +282,16 @@ def _default(read: Read, otherwise: Read) -> Read:
     return choose
 
 
+def _text_size(value: Json) -> int:
+    """About how many characters a filter reads where it takes a value as text; long texts cost little to read."""
+    if isinstance(value, str):
+        return len(value) // _READING
+    return Scale().weigh(value) if isinstance(value, (list, tuple, Mapping)) else 0
+
+
 def _apply(listed: Filter, read: Read, arguments: list[Read]) -> Read:
-    """The filter's result; what it produces counts."""
-    function, takes_null = listed.function, listed.takes_null
+    """The filter's result; what it reads as text, and what it produces, counts."""
+    function, takes_null, reads_text = listed.function, listed.takes_null, listed.reads_text
 
     def run(frame: Frame) -> Json:
         value = read(frame)
@@ -290,9 +299,12 @@ def _apply(listed: Filter, read: Read, arguments: list[Read]) -> Read:
             if not takes_null:
                 return value
             value = None
-        result = function(value, *[_present(argument(frame)) for argument in arguments])
+        given = [value, *[_present(argument(frame)) for argument in arguments]]
+        if reads_text:
+            frame.add_work(sum(map(_text_size, given)))
+        result = function(*given)
         if type(result) is str:
-            frame.add_work(result)
+            frame.add_work(len(result))
         return result
 
     return run

@@ -21,13 +21,15 @@ Function = Callable[..., Json]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter: its function, how many arguments it takes beside the value, and whether it takes null."""
+    """A filter: its function, how many arguments it takes beside the value, whether it takes null, and whether it reads what
+    it is given as text."""
 
     name: str
     function: Function
     fewest: int
     most: int
     takes_null: bool
+    reads_text: bool
 
     @property
     def usage(self) -> str:
@@ -43,12 +45,12 @@ _MAX_NUMBER = 400
 
 
 def template_filter(
-    name: str, arguments: tuple[int, int] = (0, 0), *, takes_null: bool = False
+    name: str, arguments: tuple[int, int] = (0, 0), *, takes_null: bool = False, reads_text: bool = True
 ) -> Callable[[Function], Function]:
     """List the function as the filter ``name`` that takes at least and at most so many ``arguments``."""
 
     def add(function: Function) -> Function:
-        FILTERS[name] = Filter(name, function, *arguments, takes_null)
+        FILTERS[name] = Filter(name, function, *arguments, takes_null, reads_text)
         return function
 
     return add
@@ -117,7 +119,7 @@ def lower(value: Json) -> str:
     return text_of(value).lower()
 
 
-@template_filter("length", takes_null=True)
+@template_filter("length", takes_null=True, reads_text=False)
 def length(value: Json) -> int:
     """How many items a list, members an object or characters a text has; 0 for null and missing.
 
@@ -145,7 +147,7 @@ def join(value: Json, separator: Json = "") -> str:
     return between.join(texts)
 
 
-@template_filter("first")
+@template_filter("first", reads_text=False)
 def first(value: Json) -> Json:
     """The first item of a list or character of a text; missing when it is empty.
 
@@ -155,7 +157,7 @@ def first(value: Json) -> Json:
     return value[0] if value and (is_sequence(value) or isinstance(value, str)) else MISSING
 
 
-@template_filter("last")
+@template_filter("last", reads_text=False)
 def last(value: Json) -> Json:
     """The last item of a list or character of a text; missing when it is empty.
 

@@ -64,14 +64,27 @@ class Insert:
     def text(self, frame: Frame) -> str:
         """What stands in a string or a text. Raises TemplateRenderError."""
         try:
-            return frame.add_output(text_of(self.read(frame)))
+            value = self.read(frame)
+            frame.check_text(value)
+            return frame.add_output(text_of(value))
         except CannotInsert as error:
             raise self._located(error) from error
 
     def json(self, frame: Frame) -> str:
         """What ``value`` gives, as compact JSON; for people. Raises TemplateRenderError."""
         try:
-            return frame.add_output(json_text(self.value(frame)))
+            value = self.value(frame)
+            frame.check_text(value)
+            return frame.add_output(json_text(value))
+        except CannotInsert as error:
+            raise self._located(error) from error
+
+    def members(self, frame: Frame) -> Mapping[str, Json]:
+        """The members that ``[[PROMPT]]`` puts into an object. Raises TemplateRenderError."""
+        try:
+            members = prompt_members(frame)
+            frame.add_value(members)
+            return members
         except CannotInsert as error:
             raise self._located(error) from error
 
@@ -282,4 +295,6 @@ def prompt_members(frame: Frame) -> Mapping[str, Json]:
 
 def _prompt_text(frame: Frame) -> Json:
     """The members as JSON text without the braces around them."""
-    return json_text(prompt_members(frame))[1:-1]
+    members = prompt_members(frame)
+    frame.check_text(members)
+    return json_text(members)[1:-1]

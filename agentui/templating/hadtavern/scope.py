@@ -13,19 +13,21 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agentui.jsonio import Json
-from agentui.templating.core.paths import MISSING, Step, is_sequence, walk
+from agentui.templating.core.paths import MISSING, Step, walk
 from agentui.templating.core.problems import CannotInsert
 from agentui.templating.core.values import best_text
+from agentui.templating.core.weight import Scale
 
 TIERS: Final = frozenset({"global", "chat", "branch", "floor", "page", "run"})
 
 MAX_OUTPUT = 8 * 1024 * 1024
 """Characters of text that one rendering may build."""
 
+MAX_REPEATED = 2 * MAX_OUTPUT
+"""Characters that one result may hold more than once: what its values would take when written, beyond what they take."""
+
 _MAX_WORK = 4 * MAX_OUTPUT
-_FREE_VALUES = 16
 _LONG_STRING = 1024
-_NODE_SIZE = 8
 
 
 def _silence(message: str) -> None:
@@ -55,19 +57,20 @@ class Scope:
 class Frame:
     """One rendering under way: the scope, and how much it may still produce.
 
-    Text is counted as it is built. Whole JSON values cost nothing to insert, and a chat with pictures may be large, so the
-    first 16 large ones are free; after that their sizes count, or a small template could multiply a large value.
+    Text is counted as it is built. A JSON value costs nothing to insert once, however large it is, for a chat may hold
+    pictures; what it repeats counts as often as it would be written, or a few templates could multiply a value without end.
     """
 
-    __slots__ = ("_best", "_free", "_output", "_room", "_work", "is_preview", "scope")
+    __slots__ = ("_best", "_output", "_scale", "_weight", "_work", "is_preview", "scope")
 
     def __init__(self, scope: Scope, *, is_preview: bool = False) -> None:
         """``is_preview`` keeps secrets unread: a trace is shown to people."""
         self.scope = scope
         self.is_preview = is_preview
-        self._output = self._room = MAX_OUTPUT
+        self._output = MAX_OUTPUT
         self._work = _MAX_WORK
-        self._free = _FREE_VALUES
+        self._scale: Scale | None = None
+        self._weight = 0
         self._best: dict[str, Json] | None = None
 
     def add_output(self, text: str) -> str:
@@ -77,23 +80,27 @@ class Frame:
             raise CannotInsert(f"The result is longer than {MAX_OUTPUT} characters. Insert less.")
         return text
 
-    def add_work(self, text: str) -> None:
-        """Count what a filter produced. Raises CannotInsert when all filters together did too much."""
-        self._work -= len(text)
+    def add_work(self, size: int) -> None:
+        """Count the characters that a filter reads or produces. Raises CannotInsert when all of them together are too many."""
+        self._work -= size
         if self._work < 0:
-            raise CannotInsert(f"The filters of this template produced more than {_MAX_WORK} characters. Insert less.")
+            raise CannotInsert(f"The filters of this template take more than {_MAX_WORK} characters. Insert less.")
 
     def add_value(self, value: Json) -> None:
-        """Count a JSON value inserted whole. Raises CannotInsert when large values are inserted too often."""
-        is_small = len(value) < _LONG_STRING if isinstance(value, str) else not isinstance(value, (list, Mapping))
+        """Count a JSON value that is inserted whole. Raises CannotInsert when the result would repeat too much."""
+        is_small = len(value) < _LONG_STRING if isinstance(value, str) else not isinstance(value, (list, tuple, Mapping))
         if is_small:
             return
-        if self._free:
-            self._free -= 1
-            return
-        self._room -= _size(value, self._room)
-        if self._room < 0:
-            raise CannotInsert(f"The template inserts more than {MAX_OUTPUT} characters of values. Insert less.")
+        if self._scale is None:
+            self._scale = Scale()
+        self._weight += self._scale.weigh(value)
+        if self._weight - self._scale.distinct > MAX_REPEATED:
+            raise CannotInsert(f"The result would repeat more than {MAX_REPEATED} characters of its values. Insert less.")
+
+    def check_text(self, value: Json) -> None:
+        """Check that a value may be written as text, before it is. Raises CannotInsert where the text would be too long."""
+        if isinstance(value, (list, tuple, Mapping)) and Scale().weigh(value) > _MAX_WORK:
+            raise CannotInsert(f"The value is longer than {MAX_OUTPUT} characters. Insert a part of it.")
 
     def best_text_of(self, number: str) -> Json:
         """What ``[[OUT1]]`` is for "1": the best text of node n1, else of node 1; MISSING when neither ran."""
@@ -116,23 +123,6 @@ Read = Callable[[Frame], Json]
 def read_nothing(frame: Frame) -> Json:
     """Stands where a mistake was; never runs, for the template does not compile."""
     return MISSING
-
-
-def _size(value: Json, enough: int) -> int:
-    """Roughly the characters of the value as JSON; stops counting beyond ``enough``."""
-    total = 0
-    waiting = [value]
-    while waiting and total <= enough:
-        item = waiting.pop()
-        total += _NODE_SIZE
-        if isinstance(item, str):
-            total += len(item)
-        elif isinstance(item, Mapping):
-            total += sum(map(len, item))
-            waiting.extend(item.values())
-        elif is_sequence(item):
-            waiting.extend(item)
-    return total
 
 
 def _nearest(scope: Scope, name: str) -> Json:
@@ -184,8 +174,8 @@ def read_context(name: str, steps: tuple[Step, ...]) -> Read:
 
 
 def read_out(steps: tuple[Step, ...]) -> Read:
-    """Read from the results of the nodes before; the first step is a node's id."""
-    return lambda frame: walk(frame.scope.out, steps)
+    """Read from the results of the nodes before; the first step is a node's id. All of them are those that are there now."""
+    return (lambda frame: walk(frame.scope.out, steps)) if steps else (lambda frame: dict(frame.scope.out))
 
 
 def read_best_text(number: str) -> Read:

@@ -12,7 +12,7 @@ from agentui.errors import Problem
 from agentui.jsonio import Json
 from agentui.templating.core.language import Macro, Reads, Segment, Trace
 from agentui.templating.core.problems import SourceText
-from agentui.templating.hadtavern.macros import Insert, MacroReader, Pieces, prompt_members
+from agentui.templating.hadtavern.macros import Insert, MacroReader, Pieces
 from agentui.templating.hadtavern.scope import Frame, Scope
 
 V = TypeVar("V", covariant=True)
@@ -157,7 +157,7 @@ class Object:
             if isinstance(key, str):
                 made[key] = part.render(frame)
             elif isinstance(key, Insert):
-                made.update(prompt_members(frame))
+                made.update(key.members(frame))
             else:
                 made[key.render(frame)] = part.render(frame)
         return made

@@ -5,6 +5,7 @@ import pytest
 from agentui.templating.core.language import Segment
 from agentui.templating.core.problems import TemplateRenderError, TemplateSyntaxError
 from agentui.templating.hadtavern.json_body import JsonLanguage
+from agentui.templating.hadtavern.template import TextLanguage
 from tests.unit.templating.scopes import Warnings, scope
 
 
@@ -163,3 +164,54 @@ def test_strings_are_counted_over_the_whole_document():
     source = "[" + ",".join(['"<{{ big }}>"'] * 9) + "]"
     with pytest.raises(TemplateRenderError, match="longer than"):
         render(source, run_vars={"big": "x" * 1_000_000})
+
+
+def laughs(levels: int, source: str = "[{{ x }},{{ x }}]"):
+    """What ``levels`` nodes in a row make of it: each writes the one before it twice."""
+    value = "ha"
+    for _ in range(levels):
+        value = render(source, run_vars={"x": value})
+    return value
+
+
+@pytest.mark.parametrize("source", ["[{{ x }},{{ x }}]", '{"a": {{ x }}, "b": {"c": {{ x }}}}', "{{ [x, x] }}"])
+def test_a_value_that_repeats_itself_is_refused_before_it_is_written(source):
+    laughs(12, source)
+    with pytest.raises(TemplateRenderError, match="repeat"):
+        laughs(30, source)
+
+
+@pytest.mark.parametrize(
+    "use", ["{{ x|json|length }}", "{{ x }}", "{{ x|truncate(1) }}", '{{ "a"|replace("a", x) }}', "{{ [x, x]|join }}"]
+)
+def test_what_would_be_long_as_text_is_refused_before_it_is_written(use):
+    value = "ha"
+    for _ in range(40):
+        value = [value, value]
+    with pytest.raises(TemplateRenderError, match="Insert"):
+        TextLanguage().compile(use).render(scope(run_vars={"x": value}))
+
+
+def test_filters_that_read_much_and_write_little_count_too():
+    value = ["x" * 1000] * 1000
+    source = "{{ x|truncate(1) }}" * 200
+    with pytest.raises(TemplateRenderError, match="filters"):
+        TextLanguage().compile(source).render(scope(run_vars={"x": value}))
+
+
+def test_the_prompt_counts_as_often_as_it_stands_there():
+    source = "[" + ",".join(["{[[PROMPT]]}"] * 100) + "]"
+    with pytest.raises(TemplateRenderError, match="repeat"):
+        render(source, prompt={"messages": [{"content": "x" * 1_000_000}]})
+
+
+def test_what_nests_too_deep_to_be_written_is_refused():
+    with pytest.raises(TemplateRenderError, match="nests deeper"):
+        laughs(500, "[{{ x }}]")
+
+
+def test_all_results_are_those_of_the_moment():
+    out = {"n1": 1}
+    result = render("[{{ OUT }}]", out=out)
+    out["n2"] = result
+    assert result == [{"n1": 1}]
