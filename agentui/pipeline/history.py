@@ -248,8 +248,10 @@ class RunHistory:
 
 
 def _size(run: Run) -> int:
-    """Roughly what a run holds: the caller's body and what it was parsed to, the upstreams' answers, and the events.
+    """Roughly what a run holds: the bytes of the caller's body and of others that were sent, the upstreams' answers, which are
+    parsed, and the events.
 
     An estimate from lengths that are known anyway: walking the values would cost more than keeping them.
     """
-    return _PARSED_FACTOR * (len(run.incoming.body) + run.heard_bytes) + _EVENT_BYTES * len(run.events.items)
+    sent = len(run.incoming.body) + run.sent_bytes
+    return sent + _PARSED_FACTOR * run.heard_bytes + _EVENT_BYTES * len(run.events.items)

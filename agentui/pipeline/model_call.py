@@ -13,7 +13,8 @@ from agentui.chat.deltas import Delta, End, Failure
 from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
-from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.jsonio import InvalidJson, Json, loads
+from agentui.pipeline.events import parsed
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.redaction import mask_url
 from agentui.upstream.call import Attempt, UpstreamCall
@@ -100,16 +101,19 @@ async def _opened(ctx: NodeContext, request: ModelRequest) -> AsyncIterator[Upst
         ctx.run.emit("run.warning", ctx.node_id, {"dropped": list(wire.dropped)})
         if ctx.sink is not None:
             ctx.sink.note_dropped(wire.dropped)
-    call = make_call(ctx, "POST", request.url, request.headers, dumps(wire.body), wire)
-    url, headers, body = call.url, call.headers, wire.body
+    body = ctx.incoming.body_of(wire)
+    if body is not ctx.incoming.body:
+        ctx.run.sent_bytes += len(body)
+    call = make_call(ctx, "POST", request.url, request.headers, body, wire)
+    url, headers = call.url, call.headers
     ctx.run.emit(
         "node.request",
         ctx.node_id,
         # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
-        lambda: {"method": "POST", "url": mask_url(url), "headers": dict(headers), "body": body},
+        lambda: {"method": "POST", "url": mask_url(url), "headers": dict(headers), "body": parsed(body.decode())},
     )
     if log.isEnabledFor(logging.DEBUG):
-        shown = ctx.run.redactor.redact(dumps(body).decode())[:SHOWN_CHARACTERS]
+        shown = ctx.run.redactor.redact(body.decode())[:SHOWN_CHARACTERS]
         log.debug("%s calls %s at %s: %s", ctx.node_id, request.vendor.name, mask_url(url), shown)
     try:
         async with ctx.services.upstream.open(call) as stream:

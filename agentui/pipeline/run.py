@@ -98,6 +98,8 @@ class Run:
     """Pieces of a streamed answer that were sent."""
     heard_bytes: int = field(default=0, init=False)
     """Bytes of upstream answers that OUT holds."""
+    sent_bytes: int = field(default=0, init=False)
+    """Bytes of bodies that were sent upstream and are not the caller's own; the events hold them."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
     """Hears once that the run is over."""
     audience: Collection[object] = field(default=(), init=False)
@@ -151,5 +153,7 @@ class Run:
         self.task = self.clock = None
         self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
         self.events.close()
+        self.incoming.release()
+        self.context = MacroContext(self.incoming)
         if self.on_finish is not None:
             self.on_finish(self)

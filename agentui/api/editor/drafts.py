@@ -6,7 +6,6 @@ is given. To run from a node on, pin all nodes before it.
 
 import asyncio
 import time
-from dataclasses import replace
 from urllib.parse import urlencode
 
 from aiohttp import web
@@ -85,7 +84,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     else:
         run = _recorded(app[HISTORY].get(asked.run_id) if asked.run_id is not None else None)
         headers = {name: value for name, value in run.incoming.headers.items() if name not in named} | given
-        incoming, chosen = replace(run.incoming, headers=headers), run.plan.id
+        incoming, chosen = run.incoming.with_headers(headers), run.plan.id
     if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
     plan = await _plan(app, asked, chosen)

@@ -77,10 +77,12 @@ class RawForward(Node[RawForwardParams]):
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Forward, pass the answer on, and give OUT. Raises UpstreamError and its kin, NodeFailed, TemplateProblem."""
         call = self.assemble(ctx)
+        incoming, method, url, headers = ctx.incoming, call.method, mask_url(call.url), call.headers
         ctx.run.emit(
             "node.request",
             ctx.node_id,
-            {"method": call.method, "url": mask_url(call.url), "headers": dict(call.headers), "body": ctx.incoming.json},
+            # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
+            lambda: {"method": method, "url": url, "headers": dict(headers), "body": incoming.json},
         )
         async with ctx.services.upstream.open(call) as stream:
             if _is_for_browsers(stream.content_type):

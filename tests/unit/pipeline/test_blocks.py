@@ -1,7 +1,7 @@
 """Prompt Blocks put texts and the caller's conversation into one conversation."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import copy
 from typing import Any, cast
 
 import pytest
@@ -229,7 +229,10 @@ def test_a_conversation_is_taken_apart_once_and_only_where_blocks_change_it(
     incoming: Incoming, blocks: list[Json], times: int
 ) -> None:
     parsed = Parsed()
-    incoming = replace(incoming, vendors=cast(Any, dict.fromkeys(VENDORS, parsed)))
+    incoming = copy(incoming)
+    incoming.release()
+    assert incoming.wire is not None  # is read again
+    incoming.vendors = cast(Any, dict.fromkeys(VENDORS, parsed))
     plan = compiled([{"id": "n1", "type": "ProviderCall", "config": {"base_url": "https://x.example", "blocks": blocks}}])
     node = plan.nodes[plan.answer].node
     assert isinstance(node, ProviderCall)

@@ -1,7 +1,6 @@
 """Seed 003 part 1: every name that templates may read, whatever dialect the caller speaks."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -260,7 +259,7 @@ def test_nothing_is_computed_that_nobody_asks_for() -> None:
         def __len__(self) -> int:
             raise AssertionError("counted")
 
-    seen = context(replace(make_incoming(), headers=Untouchable()))
+    seen = context(make_incoming().with_headers(Untouchable()))
     assert seen["model"] == "gpt-4o-mini"
     assert "incoming" in seen
     with pytest.raises(AssertionError):

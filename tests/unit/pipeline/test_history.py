@@ -60,14 +60,37 @@ def test_a_running_run_is_never_dropped() -> None:
 
 def test_large_runs_push_out_older_ones_and_the_sum_is_right() -> None:
     history = RunHistory(100, 50_000)
-    first = ended(history, body=b"x" * 20_000)
-    ended(history, body=b"x" * 20_000)
+    first = ended(history, body=b"x" * 45_000)
+    ended(history, body=b"x" * 45_000)
     large = a_run()
     history.add(large)
     large.out["n1"] = {"text": "y" * 20_000, "list": [1, {"a": None}]}
     large.finish("finished")
     assert first.id not in [summary.id for summary in history.list()]
     assert 40_000 < history.bytes <= 50_000
+
+
+def test_what_was_sent_and_heard_counts_too() -> None:
+    history = RunHistory(100, 10**9)
+    ended(history)
+    small = history.bytes
+    run = a_run()
+    history.add(run)
+    run.sent_bytes, run.heard_bytes = 30_000, 10_000
+    run.finish("finished")
+    assert history.bytes == 2 * small + 30_000 + 2 * 10_000
+
+
+def test_a_run_that_has_ended_holds_bytes_and_no_trees() -> None:
+    history = RunHistory(100, 10**9)
+    run = a_run(body=b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}')
+    history.add(run)
+    seen, context = run.incoming.json, run.context["incoming"]["json"]
+    assert seen is context
+    run.finish("finished")
+    assert run.incoming.json == seen
+    assert run.incoming.json is not seen
+    assert run.context["incoming"]["json"] is not seen
 
 
 def test_a_run_larger_than_the_whole_budget_is_not_kept() -> None:
