@@ -34,6 +34,7 @@ from agentui.templating.hadtavern.expressions import Expression, ExpressionError
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.template import TextLanguage
+from agentui.templating.hadtavern.url import Beginning, UrlLanguage
 from agentui.variables.paths import parse_path
 
 P = TypeVar("P", bound=BaseModel)
@@ -58,6 +59,10 @@ class Build:
     def text(self, name: str, source: str, *, secrets: bool = False, prompt: bool = False) -> TemplateField[str]:
         """Compile a text template; a broken one is a problem of this node and renders as nothing."""
         return self._compile(TextLanguage(secrets, prompt), name, source, instead="")
+
+    def url(self, name: str, source: str, beginning: Beginning, *, secrets: bool = False) -> TemplateField[str]:
+        """Compile an address, or the path of one; a broken one is a problem of this node and renders as nothing."""
+        return self._compile(UrlLanguage(beginning, secrets), name, source, instead="")
 
     def json(self, name: str, source: str, *, secrets: bool = False) -> TemplateField[Json]:
         """Compile a JSON body template; a broken one is a problem of this node and renders as an empty object."""

@@ -206,9 +206,18 @@ class _Variable:
     origins: tuple[str, ...] | None = None
 
 
-def check_origin(secret: Secret, url: str) -> None:
-    """Raise Forbidden unless the secret may go to the URL's origin (BadRequest when the URL has none)."""
+def check_origin(secret: Secret, url: str, *, has_fixed_host: bool = True) -> None:
+    """Raise Forbidden unless the secret may go to the URL's origin (BadRequest when the URL has none).
+
+    One that is bound to no origin may go where the pipeline says (``has_fixed_host``), and not where a request may say.
+    """
     if secret.origins is None:
+        if not has_fixed_host:
+            raise Forbidden(
+                f"The secret {secret.name!r} is bound to no origin, and the host of this address comes from a macro. "
+                "Write the host, or bind the secret to the origins it may go to.",
+                secret=secret.name,
+            )
         return
     origin = origin_of(url)
     if origin not in secret.origins:

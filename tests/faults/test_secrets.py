@@ -345,3 +345,28 @@ async def test_a_whole_answer_may_be_forwarded_to_who_sent_the_key(house: House,
     heard = await house.send(ask("openai"))
     assert heard.status == 200
     check_clean(heard.body)
+
+
+@pytest.mark.parametrize("dialect", ["openai", "claude"])
+async def test_a_caller_moves_no_key_to_another_host_or_path(start_house: StartHouse, wild: Bytes, dialect: str) -> None:
+    """A value of the request stands in a URL as one segment, and a key that is bound nowhere wants a host that is written."""
+    stored: Json = {"Authorization": "Bearer [[SECRET:provider]]"}
+    pipelines = {
+        "path": call("openai", wild.url, endpoint="/openai/deployments/{{ model }}/chat", headers=stored),
+        "raw-path": forward(wild.url, override_path="/openai/deployments/{{ model }}/chat", extra_headers=stored),
+        "host": call("openai", "http://{{ model }}:" + str(URL(wild.url).port) + "/v1", headers=stored),
+        "raw-host": forward("[[VAR:model]]", extra_headers=stored),
+    }
+    house = await start_house(wild.url, pipelines, secret_env={"AGENTUI_SECRET_PROVIDER": STORED})
+    for name in ("path", "raw-path"):
+        asked = ask(dialect, "gpt/../../../other?")
+        await house.send(Asked(f"/p/{name}{asked.path}", asked.headers, asked.body))
+    assert wild.visits
+    assert all(visit.head.startswith(b"POST /openai/deployments/gpt%2F..%2F..%2F..%2Fother%3F/chat ") for visit in wild.visits)
+    seen = len(wild.visits)
+    for name, model in (("host", "127.0.0.1"), ("raw-host", wild.url)):
+        asked = ask(dialect, model)
+        heard = await house.send(Asked(f"/p/{name}{asked.path}", asked.headers, asked.body))
+        assert heard.status == 403
+        assert "bound to no origin" in error_of(dialect, heard)["message"]
+    assert len(wild.visits) == seen

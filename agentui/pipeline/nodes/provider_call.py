@@ -73,8 +73,8 @@ class ProviderCall(Node[ProviderCallParams]):
         """Compile endpoint, headers, model, blocks and body."""
         params = self.params
         self._target = TargetFields(
-            build.text("base_url", params.base_url),
-            build.text("endpoint", params.endpoint, secrets=True),
+            build.url("base_url", params.base_url, "address"),
+            build.url("endpoint", params.endpoint, "path", secrets=True),
             {name: build.text(f"headers.{name}", value, secrets=True) for name, value in params.headers.items()},
         )
         self._model = build.text("model", params.model)

@@ -17,6 +17,7 @@ from agentui.pipeline.tokens import estimate_outgoing
 from agentui.redaction import mask_url
 from agentui.secrets.store import check_origin
 from agentui.templating.hadtavern.scope import Scope
+from agentui.templating.hadtavern.url import has_fixed_host
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.headers import forwardable_request_headers, returnable_response_headers
 from agentui.upstream.http.request import check_header
@@ -62,8 +63,8 @@ class RawForward(Node[RawForwardParams]):
     def prepare(self, build: Build) -> None:
         """Compile base URL, path and headers."""
         params = self.params
-        self._base_url = build.text("base_url", params.base_url)
-        self._path = build.text("override_path", params.override_path, secrets=True)
+        self._base_url = build.url("base_url", params.base_url, "address")
+        self._path = build.url("override_path", params.override_path, "path", secrets=True)
         self._headers: Mapping[str, TemplateField[str]] = {}
         self._headers_json: TemplateField[Json] | None = None
         if isinstance(params.extra_headers, str):
@@ -122,7 +123,7 @@ class RawForward(Node[RawForwardParams]):
         url = join_url(ctx.services.upstream.resolve(base), path or incoming.path)
         url = f"{url}?{query}" if query else url
         for secret in ctx.used_secrets:
-            check_origin(secret, url)
+            check_origin(secret, url, has_fixed_host=has_fixed_host(self._base_url.template))
         return make_call(ctx, incoming.method, url, headers, _body(ctx) or None, incoming.wire)
 
     def _default_base(self, ctx: NodeContext) -> str:

@@ -11,6 +11,7 @@ from agentui.errors import BadRequest, NodeFailed
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.secrets.store import check_origin
 from agentui.templating.hadtavern.scope import Scope
+from agentui.templating.hadtavern.url import has_fixed_host
 from agentui.upstream.http.request import check_header
 from agentui.vendors.base import Vendor, endpoint_of
 
@@ -51,7 +52,7 @@ class Target:
         url = join_url(ctx.services.upstream.resolve(base), endpoint)
         headers = _headers(fields, ctx, scope, vendor, wire, has_key_in_url=_query_key(url))
         for secret in ctx.used_secrets:
-            check_origin(secret, url)
+            check_origin(secret, url, has_fixed_host=has_fixed_host(fields.base_url.template))
         return cls(url, headers, stream)
 
 

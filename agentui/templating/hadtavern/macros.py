@@ -59,7 +59,7 @@ class Insert:
             frame.add_value(value)
             return plain_top(value)
         except CannotInsert as error:
-            raise self._located(error) from error
+            raise self.located(error) from error
 
     def text(self, frame: Frame) -> str:
         """What stands in a string or a text. Raises TemplateRenderError."""
@@ -68,7 +68,7 @@ class Insert:
             frame.check_text(value)
             return frame.add_output(text_of(value))
         except CannotInsert as error:
-            raise self._located(error) from error
+            raise self.located(error) from error
 
     def json(self, frame: Frame) -> str:
         """What ``value`` gives, as compact JSON; for people. Raises TemplateRenderError."""
@@ -77,7 +77,7 @@ class Insert:
             frame.check_text(value)
             return frame.add_output(json_text(value))
         except CannotInsert as error:
-            raise self._located(error) from error
+            raise self.located(error) from error
 
     def members(self, frame: Frame) -> Mapping[str, Json]:
         """The members that ``[[PROMPT]]`` puts into an object. Raises TemplateRenderError."""
@@ -86,9 +86,10 @@ class Insert:
             frame.add_value(members)
             return members
         except CannotInsert as error:
-            raise self._located(error) from error
+            raise self.located(error) from error
 
-    def _located(self, error: CannotInsert) -> TemplateRenderError:
+    def located(self, error: CannotInsert) -> TemplateRenderError:
+        """The error with the macro that it happened at."""
         return TemplateRenderError(f"{self.macro.text[:200]}: {error}", self.macro.line, self.macro.column)
 
 
