@@ -114,7 +114,7 @@ class Connection(asyncio.BufferedProtocol):
         if not body:
             self._transport.write(head)
         elif len(body) <= _AT_ONCE:
-            self._transport.write(head + body)
+            self._transport.writelines((head, body))
         else:
             self._transport.write(head)
             self._unsent = memoryview(body)
@@ -138,7 +138,10 @@ class Connection(asyncio.BufferedProtocol):
         if not pieces:
             return b""
         piece = pieces.popleft()
-        if pieces and len(piece) + len(pieces[0]) <= self._most_held:
+        if len(piece) > MAX_PIECE:
+            pieces.appendleft(piece[MAX_PIECE:])
+            piece = piece[:MAX_PIECE]
+        elif pieces and len(piece) + len(pieces[0]) <= self._most_held:
             piece = self._joined(piece)
         self._held -= len(piece)
         if not self._reads and self._held <= self._most_held:
@@ -297,12 +300,8 @@ class Connection(asyncio.BufferedProtocol):
         if self.is_complete:
             return  # to a HEAD
         self._barren = 0
-        size = len(body)
-        self._held += size
-        if size <= MAX_PIECE:
-            self.pieces.append(body)
-        else:
-            self.pieces.extend([body[at : at + MAX_PIECE] for at in range(0, size, MAX_PIECE)])
+        self._held += len(body)
+        self.pieces.append(body)
 
     def on_message_complete(self) -> None:
         """The answer's end, unless it was an interim one."""
