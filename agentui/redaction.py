@@ -25,7 +25,7 @@ _SCHEMES = re.compile(r"(?:Bearer|Basic|Token)\s+(.+)", re.IGNORECASE)
 
 _QUERY_NAMES = "key|api_key|access_token|token|signature"
 _QUERY = re.compile(rf"([?&;](?:{_QUERY_NAMES})=)[^&;#\s\"'<>\\]+", re.IGNORECASE)
-_USERINFO = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/?#\s\"'@]+@", re.IGNORECASE)
+_USERINFO = re.compile(r"(://)[^/?#\s\"'@]+@")
 _HEADER_LINE = re.compile(
     r"(\b(?:proxy-authorization|authorization|x-api-key|x-goog-api-key|api-key|set-cookie|cookie)\b[\"']?\s*[:=,]\s*(?:b?[\"'])?)"
     r"[^\r\n\"'\\]+",
