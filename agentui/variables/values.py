@@ -35,6 +35,8 @@ def render(value: Json, path: str = "/value") -> str:
         text = dumps_text(value)
         if text.count("[") + text.count("{") >= _MANY_BRACKETS:
             loads(f"[{text}]")
+        elif _LONG_NUMBER.search(text):
+            loads(text)  # a number that no database reads back
     except (TypeError, ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, InvalidJson) else "only JSON can be kept"
         raise InvalidWrite(path, f"The value cannot be kept: {reason}.") from error

@@ -373,3 +373,12 @@ def test_a_path_whose_root_became_a_number_is_a_conflict(base: Database, session
     with pytest.raises(VariableChanged):
         run.commit()
     assert durable(base, session, None, None, None) == {"assets": 5}
+
+
+@pytest.mark.parametrize("value", [int("9" * 310), {"a": [-int("9" * 400)]}, 10**4000])
+def test_a_number_that_no_database_reads_back_is_refused(value: object) -> None:
+    staged = Staged({}, writable=("global",), now=lambda: 0)
+    with pytest.raises(CannotStage, match="kept"):
+        staged.stage("global", "n", value)
+    staged.stage("global", "n", 2**256)
+    assert staged.view()[0]["n"] == 2**256

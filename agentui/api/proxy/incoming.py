@@ -102,7 +102,7 @@ def _without_own_key(token: str, query: str) -> str:
         return query
     pairs = parse_qsl(query, keep_blank_values=True)
     kept = [(name, value) for name, value in pairs if name != "key" or not same_secret(value, token)]
-    return query if len(kept) == len(pairs) else urlencode(kept)
+    return query if len(kept) == len(pairs) else urlencode(kept, errors="replace")
 
 
 def _document(method: str, headers: Mapping[str, str], body: bytes) -> Json:

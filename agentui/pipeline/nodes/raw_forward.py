@@ -1,7 +1,7 @@
 """RawForward: the caller's request as it came, to another address."""
 
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from pydantic import Field
 
@@ -25,6 +25,7 @@ from agentui.upstream.http.stream import UpstreamStream
 from agentui.vendors.sse import SseDecoder
 
 MAX_KEPT_BYTES = 8 * 1024 * 1024
+_IN_QUERY = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
 class RawForwardParams(NodeParams):
@@ -121,7 +122,7 @@ class RawForward(Node[RawForwardParams]):
             headers["x-goog-api-key"] = key
         headers.update(self._extra_headers(ctx, scope))
         url = join_url(ctx.services.upstream.resolve(base), path or incoming.path)
-        url = f"{url}?{query}" if query else url
+        url = f"{url}?{quote(query, safe=_IN_QUERY, errors='replace')}" if query else url
         for secret in ctx.used_secrets:
             check_origin(secret, url, has_fixed_host=has_fixed_host(self._base_url.template))
         return make_call(ctx, incoming.method, url, headers, _body(ctx) or None, incoming.wire)
@@ -228,7 +229,7 @@ def _without_key(query: str) -> tuple[str, str]:
         return query, ""
     pairs = parse_qsl(query, keep_blank_values=True)
     key = next((value for name, value in pairs if name == "key"), "")
-    return urlencode([(name, value) for name, value in pairs if name != "key"]), key
+    return urlencode([(name, value) for name, value in pairs if name != "key"], errors="replace"), key
 
 
 def _body(ctx: NodeContext) -> bytes:

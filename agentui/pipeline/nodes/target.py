@@ -20,7 +20,7 @@ KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-ke
 _VERSION_END = re.compile(r"/(v[0-9]+(?:alpha|beta)?[0-9]*)$")
 _DOUBLED_SCHEME = re.compile(r"^Bearer\s+(?=Bearer\b)", re.IGNORECASE)
 _BARE_SCHEME = re.compile(r"(?:Bearer|Basic|Token)", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x20\x7f]")
+_CONTROL = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def join_url(base: str, endpoint: str) -> str:
     if not is_http:
         raise NodeFailed("base_url must be an http or https address such as https://api.openai.com.", field="base_url")
     if _CONTROL.search(url):
-        raise NodeFailed("The URL holds a space or control character after rendering.", field="endpoint")
+        raise NodeFailed("The URL holds a space, a control character or half a character after rendering.", field="endpoint")
     return url
 
 
@@ -95,7 +95,7 @@ def _endpoint(written: str, vendor: Vendor, wire: WireRequest) -> tuple[str, boo
         return endpoint_of(vendor, wire), wire.stream
     path, _, query = written.partition("?")
     pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key" or value]
-    return vendor.fit_endpoint(f"{path}?{urlencode(pairs)}" if pairs else path, stream=wire.stream)
+    return vendor.fit_endpoint(f"{path}?{urlencode(pairs, errors='replace')}" if pairs else path, stream=wire.stream)
 
 
 def _query_key(url: str) -> bool:

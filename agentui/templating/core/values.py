@@ -105,12 +105,20 @@ def number(text: str) -> int | float:
     if len(text) > _MAX_DIGITS:
         raise ValueError("The number has too many digits.")
     try:
-        return int(text)
+        value: int | float = int(text)
     except ValueError:
         value = float(text)
-    if not math.isfinite(value):
+    if not is_in_range(value):
         raise ValueError("The number is too large.")
     return value
+
+
+def is_in_range(value: int | float) -> bool:
+    """Whether JSON's readers can take the number: it is finite, and no whole number beyond all fractions (2^1024)."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def best_text(result: Json) -> str:

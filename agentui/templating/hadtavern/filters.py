@@ -7,13 +7,12 @@ behind them still applies, unless the filter says that it takes them (it then ge
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Final
 
 from agentui.jsonio import Json
 from agentui.templating.core.paths import MISSING, is_sequence
 from agentui.templating.core.problems import CannotInsert
-from agentui.templating.core.values import json_text, text_of
+from agentui.templating.core.values import is_in_range, json_text, text_of
 from agentui.templating.hadtavern.scope import MAX_OUTPUT
 
 Function = Callable[..., Json]
@@ -83,9 +82,9 @@ def add(value: Json, other: Json) -> Json:
     >>> add(2, 3), add("2", 0.5), add(2, -3)
     (5, 2.5, -1)
     """
-    total = _number_of(value) + _number_of(other)
-    if isinstance(total, float) and not isfinite(total):
-        raise CannotInsert("The sum is no finite number.")
+    first, second = _number_of(value), _number_of(other)
+    if not (is_in_range(first) and is_in_range(second) and is_in_range(total := first + second)):
+        raise CannotInsert("The sum is too large: a number has at most 308 digits.")
     return total
 
 
@@ -176,7 +175,8 @@ def to_int(value: Json) -> Json:
     """
     if isinstance(value, str) and len(value) <= _MAX_NUMBER:
         try:
-            return int(value)
+            whole = int(value)
+            return whole if is_in_range(whole) else MISSING
         except ValueError:
             pass
     number = value if isinstance(value, int) else to_float(value)

@@ -25,3 +25,9 @@ def test_base_and_endpoint_are_one_url(base: str, endpoint: str, url: str) -> No
 def test_what_is_no_address_is_an_error_of_the_node(base: str) -> None:
     with pytest.raises(NodeFailed, match="base_url must be an http or https address"):
         join_url(base, "/v1/messages")
+
+
+@pytest.mark.parametrize("endpoint", ["/a b", "/a?b=\udcff", "/\r\n"])
+def test_what_cannot_stand_in_an_address_is_an_error_of_the_node(endpoint: str) -> None:
+    with pytest.raises(NodeFailed, match="The URL holds"):
+        join_url("https://api.example.test", endpoint)

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from agentui.templating.core import values
-from agentui.templating.core.problems import TemplateRenderError
+from agentui.templating.core.problems import TemplateRenderError, TemplateSyntaxError
 from agentui.templating.hadtavern import filters
 from agentui.templating.hadtavern.filters import FILTERS
 from agentui.templating.hadtavern.template import TextLanguage
@@ -47,3 +47,20 @@ def test_truncate_wants_a_size(size):
 def test_numbers_of_many_digits_are_no_numbers():
     assert TextLanguage().compile("{{ x|int|default('long') }}").render(scope(run_vars={"x": "9" * 10_000})) == "long"
     assert TextLanguage().compile("{{ x|float|default('big') }}").render(scope(run_vars={"x": 10**399})) == "big"
+
+
+@pytest.mark.parametrize("source", ["{{ x|add(x) }}", "{{ x|add(0.5) }}", "{{ 1|add(x) }}"])
+@pytest.mark.parametrize("value", ["9" * 310, int("9" * 310), 9 * 10**307 * 2, 1.7e308, "1e999"])
+def test_a_sum_that_json_cannot_hold_is_an_error_of_its_macro(source, value):
+    try:
+        result = TextLanguage().compile(source).render(scope(run_vars={"x": value}))
+    except TemplateRenderError as error:
+        assert error.column == 1
+    else:
+        assert float(result) < 1.8e308
+
+
+def test_a_number_that_json_cannot_hold_is_none():
+    assert TextLanguage().compile("{{ x|int|default('-') }}").render(scope(run_vars={"x": "9" * 310})) == "-"
+    with pytest.raises(TemplateSyntaxError, match="too large"):
+        TextLanguage().compile("{{ " + "9" * 310 + " }}")
