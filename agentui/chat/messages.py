@@ -127,10 +127,11 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text parts joined without separator."""
+        """The text parts joined without separator; of a system message by an empty line, for each is a text of its own."""
         if len(self.parts) == 1 and type(part := self.parts[0]) is Text:
             return part.text
-        return "".join(part.text for part in self.parts if isinstance(part, Text))
+        between = "\n\n" if self.role == "system" else ""
+        return between.join(part.text for part in self.parts if isinstance(part, Text) and part.text)
 
     @property
     def lone_text(self) -> str | None:

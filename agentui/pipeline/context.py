@@ -6,12 +6,13 @@
 Values are computed when a template first asks for them, so a request that nobody looks into costs nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from agentui.chat.messages import Media, Message, Text, ToolResult
+from agentui.chat.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from agentui.chat.request import ChatRequest
 from agentui.errors import BadRequest
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.incoming import Incoming
 from agentui.redaction import mask_url
 
@@ -65,33 +66,58 @@ def _params(chat: ChatRequest) -> Json:
 
 
 def _chat(chat: ChatRequest) -> Json:
-    return {"last_user": chat.last_user, "messages": [unified_message(message) for message in chat.messages]}
+    return {"last_user": chat.last_user, "messages": [one for message in chat.messages for one in unified_messages(message)]}
 
 
-def unified_message(message: Message) -> Json:
+def unified_messages(message: Message) -> list[Json]:
     """A message in the unified form: role, content, and name, tool_call_id, tool_calls where there are some.
 
-    ``content`` is text; where there are pictures or files it is a list of OpenAI's parts instead.
+    ``content`` is text; where there are pictures or files it is a list of OpenAI's parts instead. Claude and Gemini put the
+    results of several tools, and what the user says to them, into one message: each result becomes one of its own.
     """
     if (words := message.lone_text) is not None:
-        return {"role": message.role, "content": words}
+        return [{"role": message.role, "content": words}]
     results = [part for part in message.parts if isinstance(part, ToolResult)]
-    media = [part for part in message.parts if isinstance(part, Media)]
-    text = message.text + "".join(result.text for result in results)
-    unified: dict[str, Json] = {"role": message.role, "content": text}
-    if media:
-        texts: list[Json] = [{"type": "text", "text": part.text} for part in message.parts if isinstance(part, Text)]
-        unified["content"] = texts + [_media_part(part) for part in media]
+    unified = [_unified_result(result, message.name) for result in results]
+    others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    if not results or any(isinstance(part, (Text, Media, ToolCall)) for part in others):
+        unified.append(_unified_turn(replace(message, parts=others)))
+    return unified
+
+
+def _unified_result(result: ToolResult, name: str | None) -> Json:
+    """A tool's result as a message."""
+    value = "" if result.value is None else result.value
+    words = result.text or (value if isinstance(value, str) else dumps_text(value))
+    unified: dict[str, Json] = {"role": "tool", "content": _content(words, result.content)}
+    if name or result.name:
+        unified["name"] = name or result.name
+    if result.call_id:
+        unified["tool_call_id"] = result.call_id
+    return unified
+
+
+def _unified_turn(message: Message) -> Json:
+    """A message without results."""
+    role = "user" if message.role == "tool" else message.role
+    unified: dict[str, Json] = {"role": role, "content": _content(message.text, message.parts)}
     if message.name:
         unified["name"] = message.name
-    if results and results[0].call_id:
-        unified["tool_call_id"] = results[0].call_id
     if message.tool_calls:
         unified["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in message.tool_calls
         ]
     return unified
+
+
+def _content(words: str, parts: Sequence[Part]) -> Json:
+    """The words, or a list of OpenAI's parts where there are pictures or files."""
+    media = [part for part in parts if isinstance(part, Media)]
+    if not media:
+        return words
+    texts: list[Json] = [{"type": "text", "text": part.text} for part in parts if isinstance(part, Text)]
+    return texts + [_media_part(part) for part in media]
 
 
 def _media_part(media: Media) -> Json:

@@ -7,7 +7,7 @@ import pytest
 
 from agentui.pipeline.context import CONTEXT_NAMES, MacroContext
 from agentui.pipeline.incoming import Incoming
-from tests.unit.pipeline.parts import OPENAI, make_incoming
+from tests.unit.pipeline.parts import OPENAI, VENDORS, make_incoming
 
 KEY = "sk-0123456789abcdef"
 PICTURE = "iVBORw0KGgo="
@@ -269,3 +269,97 @@ def test_nothing_is_computed_that_nobody_asks_for() -> None:
 def test_a_value_is_made_once() -> None:
     seen = context(FULL["openai"])
     assert seen["chat"] is seen["chat"]
+
+
+TWO_SYSTEMS = {
+    "claude": make_incoming(
+        {
+            "model": "m",
+            "system": [{"type": "text", "text": "S1"}, {"type": "text", "text": "S2"}],
+            "messages": [{"role": "user", "content": "Hi"}],
+        },
+        "/v1/messages",
+    ),
+    "gemini": make_incoming(
+        {"systemInstruction": {"parts": [{"text": "S1"}, {"text": "S2"}]}, "contents": [{"parts": [{"text": "Hi"}]}]},
+        "/v1/models/m:generateContent",
+    ),
+    "openai": make_incoming(
+        {
+            "model": "m",
+            "messages": [
+                {"role": "system", "content": [{"type": "text", "text": "S1"}, {"type": "text", "text": "S2"}]},
+                {"role": "user", "content": "Hi"},
+            ],
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("vendor", TWO_SYSTEMS)
+def test_an_empty_line_stands_between_system_texts(vendor: str) -> None:
+    incoming = TWO_SYSTEMS[vendor]
+    assert context(incoming)["system"] == "S1\n\nS2"
+    for target in VENDORS.values():
+        assert target.render_prompt(incoming.chat.messages).pm["system_text"] == "S1\n\nS2"
+
+
+RESULTS = {
+    "claude": make_incoming(
+        {
+            "model": "m",
+            "messages": [
+                {"role": "user", "content": "Weather?"},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "tool_use", "id": "a", "name": "weather", "input": {"at": "x"}},
+                        {"type": "tool_use", "id": "b", "name": "weather", "input": {"at": "y"}},
+                    ],
+                },
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": "a", "content": "sun"},
+                        {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "rain"}]},
+                        {"type": "text", "text": "And?"},
+                    ],
+                },
+            ],
+        },
+        "/v1/messages",
+    ),
+    "gemini": make_incoming(
+        {
+            "contents": [
+                {"role": "user", "parts": [{"text": "Weather?"}]},
+                {
+                    "role": "model",
+                    "parts": [
+                        {"functionCall": {"id": "a", "name": "weather", "args": {"at": "x"}}},
+                        {"functionCall": {"id": "b", "name": "weather", "args": {"at": "y"}}},
+                    ],
+                },
+                {
+                    "role": "user",
+                    "parts": [
+                        {"functionResponse": {"id": "a", "name": "weather", "response": {"is": "sun"}}},
+                        {"functionResponse": {"id": "b", "name": "weather", "response": {"is": "rain"}}},
+                        {"text": "And?"},
+                    ],
+                },
+            ]
+        },
+        "/v1/models/m:generateContent",
+    ),
+}
+
+
+@pytest.mark.parametrize("vendor", RESULTS)
+def test_each_tool_result_is_a_message_with_the_id_of_its_call(vendor: str) -> None:
+    messages = context(RESULTS[vendor])["chat"]["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool", "user"]
+    assert [call["id"] for call in messages[1]["tool_calls"]] == ["a", "b"]
+    assert [message["tool_call_id"] for message in messages[2:4]] == ["a", "b"]
+    assert "sun" in messages[2]["content"] and "rain" in messages[3]["content"]
+    assert messages[4] == {"role": "user", "content": "And?"}
