@@ -537,7 +537,7 @@ async def test_what_a_killed_worker_held_is_free_at_once(
             with pytest.raises(aiohttp.ClientError):
                 await answer.read()
         await crew.server.says("died with 1 turns under way")
-        assert worker_of(await crew.chat(x_agentui_session="s")) == 1 - owner
+        await crew.chat(x_agentui_session="s")  # by whichever worker: the dead one may have been started again
         memory = Memory(crew.origin, crew.http)
         [session] = await memory.get("/sessions")
         assert await memory.states(session["id"]) == ["failed", "committed"]

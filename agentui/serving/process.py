@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
@@ -102,6 +103,9 @@ async def serve_until(
         port = await listener.start(settings.host, settings.port, reuse_port=group is not None)
     except OSError as error:
         raise cannot_listen(settings, error) from error
+    # What start-up made stays for good. Left among the rest, every full collection walks it: 50 to 80 ms in which nobody is
+    # answered, once in some hundred requests.
+    gc.freeze()
     greet(port)
     try:
         await stop.asked.wait()

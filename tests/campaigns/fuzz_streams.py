@@ -324,15 +324,16 @@ def _write(
 ) -> list[SseEvent] | None:
     """Write deltas for a caller, and at last an error where there is one; returns the events, None where that failed.
 
-    Every piece that goes out is whole events of JSON with a name of the dialect's own: nobody's text makes an event.
+    Every piece that goes out is whole events of JSON with a name of the dialect's own: nobody's text makes an event. An end is
+    held back until the run has succeeded, so before an error it was written and never sent.
     """
     renderer = vendor.stream_renderer(wire)
 
     def write() -> bytes:
-        pieces = [renderer.feed(delta) for delta in deltas]
-        if error is not None:
-            pieces.append(renderer.fail(error))
-        return b"".join(pieces)
+        pieces = [(delta, renderer.feed(delta)) for delta in deltas]
+        if error is None:
+            return b"".join(piece for _, piece in pieces)
+        return b"".join(piece for delta, piece in pieces if not isinstance(delta, End)) + renderer.fail(error)
 
     data = fuzz.try_out(shown, write).value
     if data is None:

@@ -11,6 +11,7 @@ from tests.faults.callers import DIALECTS, ask
 
 EXAMPLES = {
     "branch": "main",
+    "hash": "0" * 64,
     "id": "same",
     "number": "1",
     "pipeline": "same",
