@@ -1,13 +1,14 @@
 """The macro context: every name of seed 003 part 1, built from the caller's request.
 
     model · vendor_format · system · params.{temperature,max_tokens,top_p,stop} · chat.{last_user,messages}
-    incoming.{method,url,path,query,query_params,headers,json,api_key,api_keys.{authorization,key}}
+    incoming.{method,url,path,query,query_params,query_lists,headers,json,api_key,api_keys.{authorization,key}}
 
 Values are computed when a template first asks for them, so a request that nobody looks into costs nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 from agentui.chat.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from agentui.chat.request import ChatRequest
@@ -135,6 +136,7 @@ def _incoming(incoming: Incoming) -> Json:
         "path": incoming.path,
         "query": incoming.query,
         "query_params": dict(incoming.query_params),
+        "query_lists": _query_lists(incoming.query),
         "headers": dict(incoming.headers),
         "json": incoming.json,
         "api_key": incoming.api_key,
@@ -143,6 +145,14 @@ def _incoming(incoming: Incoming) -> Json:
             "key": incoming.query_params.get("key"),
         },
     }
+
+
+def _query_lists(query: str) -> dict[str, list[str]]:
+    """All values of each name in a query, in their order."""
+    lists: dict[str, list[str]] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        lists.setdefault(name, []).append(value)
+    return lists
 
 
 _MAKERS: Mapping[str, Callable[[Incoming], Json]] = {

@@ -13,7 +13,7 @@ from agentui.pipeline.plan import Plan, PlanNode
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone, Sink
 from agentui.pipeline.tokens import estimate_tokens
-from agentui.templating.core.values import best_text
+from agentui.templating.core.values import best_text, text_of
 
 INTERNAL: Mapping[str, Json] = {
     "code": "internal_error",
@@ -183,7 +183,7 @@ def answer_text(out: Mapping[str, Json]) -> str:
     variables = out.get("vars")
     if isinstance(variables, Mapping) and variables:
         last = list(variables.values())[-1]
-        return last if isinstance(last, str) else best_text(last)
+        return last if isinstance(last, str) else best_text(last) or text_of(last)
     return best_text(dict(out))
 
 

@@ -689,6 +689,15 @@ async def test_a_value_of_the_caller_cannot_add_a_header(start_server: StartServ
     assert mock.requests == []
 
 
+@pytest.mark.parametrize("extra", [{"Authorization": ""}, {"authorization": "{{ nothing }}"}, '{"Authorization": ""}'])
+async def test_an_empty_header_takes_the_callers_own_away(start_server: StartServer, mock: Mock, extra: Json) -> None:
+    config = {"base_url": mock.origin, "extra_headers": extra}
+    server = await start_server({"default": chain({"id": "n1", "type": "RawForward", "config": config})})
+    await Caller("openai", server.origin).ask()
+    assert mock.requests
+    assert all("authorization" not in one.headers for one in mock.requests)
+
+
 # --- more than one turn ----------------------------------------------------------------------------------------------
 
 LOOK: Json = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}

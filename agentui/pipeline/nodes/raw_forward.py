@@ -120,7 +120,11 @@ class RawForward(Node[RawForwardParams]):
         if key and "x-goog-api-key" not in headers:
             # Keys in query strings end up in logs and redirects; Gemini takes the same key as a header.
             headers["x-goog-api-key"] = key
-        headers.update(self._extra_headers(ctx, scope))
+        for name, value in self._extra_headers(ctx, scope).items():
+            if value:
+                headers[name] = value
+            else:
+                headers.pop(name, None)  # one that renders to nothing is not sent, the caller's own neither
         url = join_url(ctx.services.upstream.resolve(base), path or incoming.path)
         url = f"{url}?{quote(query, safe=_IN_QUERY, errors='replace')}" if query else url
         for secret in ctx.used_secrets:
@@ -150,7 +154,7 @@ class RawForward(Node[RawForwardParams]):
                 check_header(name, value)
             except BadRequest as error:
                 raise NodeFailed(error.message, field=f"extra_headers.{name}") from error
-        return {name.lower(): value for name, value in extra.items() if value}
+        return {name.lower(): value for name, value in extra.items()}
 
     async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
         """Hand every chunk to the caller (if this node answers) and keep a copy for OUT."""

@@ -12,13 +12,16 @@ from agentui.jsonio import Json
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
+from agentui.templating.core.values import CONSTANTS
 from agentui.templating.hadtavern.expressions import Expression, ExpressionError
+from agentui.variables.paths import parse_path
 
-RESERVED = frozenset({"incoming", "OUT", "PROMPT", "VAR", "SECRET", "pm", "vars"})
+RESERVED = frozenset({"incoming", "OUT", "PROMPT", "VAR", "SECRET", "pm", "vars", *CONSTANTS})
 """Names that templates give a meaning of their own; ``OUT1``, ``OUT2`` ... are refused too."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OUT_SHORT = re.compile(r"OUT[0-9]+")
+_RESERVED_TEXT = "{!r} has a meaning of its own in templates; choose another name."
 
 
 class Row(BaseModel):
@@ -122,13 +125,15 @@ class SetVars(Node[SetVarsParams]):
             build.store(name)
             if not name.strip():
                 build.problem("setvars.name", "A stored variable needs a name.", field)
+            elif _is_reserved(root := parse_path(name)[0].key):
+                build.problem("setvars.reserved", _RESERVED_TEXT.format(root), field)
             return
         build.sets.add(name)
         if not _NAME.fullmatch(name):
             text = f"{name!r} cannot be a variable's name: use letters, digits and _, and no digit first."
             build.problem("setvars.name", text, field)
-        elif name in RESERVED or _OUT_SHORT.fullmatch(name):
-            build.problem("setvars.reserved", f"{name!r} has a meaning of its own in templates; choose another name.", field)
+        elif _is_reserved(name):
+            build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field)
 
     def _evaluator(self, name: str, field: str, expression: Expression) -> Callable[[NodeContext], Json]:
         def evaluate(ctx: NodeContext) -> Json:
@@ -153,6 +158,11 @@ class SetVars(Node[SetVarsParams]):
         except ExpressionError:
             return None
         return None if isinstance(value, list | dict) else lambda ctx: value
+
+
+def _is_reserved(name: str) -> bool:
+    """Whether templates give the name a meaning of their own."""
+    return name in RESERVED or _OUT_SHORT.fullmatch(name) is not None
 
 
 def _out(values: Sequence[tuple[Tier, str, Json]]) -> dict[str, Json]:

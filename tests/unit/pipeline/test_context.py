@@ -208,6 +208,7 @@ def test_the_http_request_is_all_there() -> None:
     assert seen["path"] == "/v1/chat/completions"
     assert seen["query"] == f"session=s1&empty=&key={KEY}"
     assert seen["query_params"] == {"session": "s1", "empty": "", "key": KEY}
+    assert seen["query_lists"] == {"session": ["s1"], "empty": [""], "key": [KEY]}
     assert seen["headers"] == {"authorization": f"Bearer {KEY}", "x-custom": "yes"}
     assert seen["json"]["custom"] == {"deep": [1, 2]}
     assert seen["api_keys"] == {"authorization": f"Bearer {KEY}", "key": KEY}
@@ -363,3 +364,9 @@ def test_each_tool_result_is_a_message_with_the_id_of_its_call(vendor: str) -> N
     assert [message["tool_call_id"] for message in messages[2:4]] == ["a", "b"]
     assert "sun" in messages[2]["content"] and "rain" in messages[3]["content"]
     assert messages[4] == {"role": "user", "content": "And?"}
+
+
+def test_a_name_that_stands_several_times_in_a_query_keeps_all_its_values() -> None:
+    seen = read(make_incoming(OPENAI, query="tag=a&tag=b&x=1&tag="))
+    assert seen["query_lists"] == {"tag": ["a", "b", ""], "x": ["1"]}
+    assert seen["query_params"] == {"tag": "", "x": "1"}

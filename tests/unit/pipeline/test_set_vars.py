@@ -4,6 +4,8 @@ import pytest
 
 from agentui.errors import InvalidPipeline, NodeFailed, Problem
 from agentui.jsonio import Json
+from agentui.pipeline.node import Build
+from agentui.pipeline.nodes.set_vars import Row, SetVars, SetVarsParams
 from tests.unit.pipeline.parts import compiled, execute, make_incoming
 
 
@@ -110,10 +112,20 @@ def test_a_name_has_letters_digits_and_underscores(name: str) -> None:
     assert (problem.code, problem.node, problem.field) == ("setvars.name", "n1", "variables.0.name")
 
 
-@pytest.mark.parametrize("name", ["incoming", "OUT", "OUT1", "OUT42", "PROMPT", "VAR", "SECRET", "pm", "vars"])
+TAKEN = ["incoming", "OUT", "OUT1", "OUT42", "PROMPT", "VAR", "SECRET", "pm", "vars", "true", "False", "null", "none"]
+
+
+@pytest.mark.parametrize("name", TAKEN)
 def test_a_name_with_a_meaning_of_its_own_is_refused(name: str) -> None:
     (problem,) = problems(("OK", "string", "v"), (name, "string", "v"))
     assert (problem.code, problem.field) == ("setvars.reserved", "variables.1.name")
+
+
+@pytest.mark.parametrize("name", [*TAKEN, "incoming.gold", 'OUT1["x"]'])
+def test_it_is_refused_in_a_stored_tier_too(name: str) -> None:
+    build = Build("n1")
+    SetVars(SetVarsParams(variables=[Row(name=name, tier="global", value="v")]), build)
+    assert [problem.code for problem in build.problems] == ["setvars.reserved"]
 
 
 @pytest.mark.parametrize(
