@@ -16,6 +16,7 @@ help text). An instance belongs to one compiled plan: it compiles its templates 
 Third parties register theirs through the entry point group ``agentui.nodes``: each entry names such a class.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
@@ -35,7 +36,10 @@ from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.template import TextLanguage
 from agentui.templating.hadtavern.url import Beginning, UrlLanguage
+from agentui.upstream.http.request import is_token
 from agentui.variables.paths import parse_path
+
+_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 
 P = TypeVar("P", bound=BaseModel)
 N = TypeVar("N", bound="type[Node[Any]]")
@@ -62,7 +66,27 @@ class Build:
 
     def url(self, name: str, source: str, beginning: Beginning, *, secrets: bool = False) -> TemplateField[str]:
         """Compile an address, or the path of one; a broken one is a problem of this node and renders as nothing."""
+        scheme = _SCHEME.match(source)
+        if beginning == "address" and scheme is not None and scheme[1].lower() not in ("http", "https"):
+            self.problem("url.scheme", f"An address begins with http:// or https://, not {scheme[0].strip()}", name)
         return self._compile(UrlLanguage(beginning, secrets), name, source, instead="")
+
+    def headers(self, name: str, sources: Mapping[str, str]) -> dict[str, TemplateField[str]]:
+        """Compile the values of headers, by their names; a name that no header can have is a problem of this node."""
+        for header in sources:
+            if not is_token(header):
+                text = f"{header!r:.80} cannot be a header's name: use letters, digits and '-'."
+                self.problem("header.name", text, f"{name}.{header}")
+        return {header: self.text(f"{name}.{header}", source, secrets=True) for header, source in sources.items()}
+
+    def object(self, name: str, source: str, *, secrets: bool = False) -> TemplateField[Json]:
+        """Compile a JSON body that must be an object, and may be a macro that gives one."""
+        field = self.json(name, source, secrets=secrets)
+        start = len(source) - len(source.lstrip(" \t\r\n\ufeff"))
+        begins_with_macro = bool(field.template.macros) and field.template.macros[0].start == start
+        if not source.startswith("{", start) and not begins_with_macro and field.template.source == source:
+            self.problem("template.no_object", "A JSON object must stand here: { ... }.", name)
+        return field
 
     def json(self, name: str, source: str, *, secrets: bool = False) -> TemplateField[Json]:
         """Compile a JSON body template; a broken one is a problem of this node and renders as an empty object."""

@@ -75,11 +75,11 @@ class ProviderCall(Node[ProviderCallParams]):
         self._target = TargetFields(
             build.url("base_url", params.base_url, "address"),
             build.url("endpoint", params.endpoint, "path", secrets=True),
-            {name: build.text(f"headers.{name}", value, secrets=True) for name, value in params.headers.items()},
+            build.headers("headers", params.headers),
         )
         self._model = build.text("model", params.model)
         self._blocks = BlockList(params.blocks, build)
-        self._template = build.json("template", params.template) if params.template.strip() else None
+        self._template = build.object("template", params.template) if params.template.strip() else None
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Ask, pass the answer on where this node answers, and give OUT. Raises UpstreamError and its kin, NodeFailed,

@@ -70,11 +70,9 @@ class RawForward(Node[RawForwardParams]):
         self._headers_json: TemplateField[Json] | None = None
         if isinstance(params.extra_headers, str):
             if params.extra_headers.strip():
-                self._headers_json = build.json("extra_headers", params.extra_headers, secrets=True)
+                self._headers_json = build.object("extra_headers", params.extra_headers, secrets=True)
         else:
-            self._headers = {
-                name: build.text(f"extra_headers.{name}", value, secrets=True) for name, value in params.extra_headers.items()
-            }
+            self._headers = build.headers("extra_headers", params.extra_headers)
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Forward, pass the answer on, and give OUT. Raises UpstreamError and its kin, NodeFailed, TemplateProblem."""
