@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any
+from urllib.parse import parse_qsl
 
 from agentui.errors import AgentUIError, StoreFailed, StoreFull, UpstreamTimeout
 from agentui.ids import new_id
@@ -112,7 +113,7 @@ class Engine:
         incoming = request.incoming
         redactor = self._redactor.child()
         redactor.register_headers(incoming.headers)
-        redactor.register(incoming.api_key, incoming.query_params.get("key", ""))
+        redactor.register(incoming.api_key, *(value for name, value in parse_qsl(incoming.query) if name == "key"))
         run = Run(
             request.plan,
             incoming,

@@ -300,8 +300,8 @@ MUTATIONS = [
     ),
     Mutation(
         "agentui/templating/hadtavern/filters.py",
-        "if isinstance(total, float) and not isfinite(total):",
-        "if False:",
+        "if not (is_in_range(first) and is_in_range(second) and is_in_range(total := first + second)):",
+        "total = first + second\n    if False:",
         "a sum gives infinity",
         f"{TEMPLATES} tests/unit/pipeline/test_set_vars.py",
     ),

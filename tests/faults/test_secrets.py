@@ -200,6 +200,18 @@ async def test_a_refusal_of_ours_repeats_no_key(leaky: House, wild: Bytes, log: 
     check_clean(log.getvalue())
 
 
+async def test_a_key_that_stands_twice_in_an_address_is_hidden_each_time(leaky: House) -> None:
+    rows = [{"name": "ASKED", "mode": "string", "value": "{{ incoming.query_lists }}"}]
+    leaky.server.put(
+        "asked", {"format": 1, "name": "asked", "nodes": [{"id": "n1", "type": "SetVars", "config": {"variables": rows}}]}
+    )
+    asked = ask("openai")
+    await leaky.send(Asked(f"/p/asked{asked.path}?key={quote(CALLERS, safe='')}&key={WRITTEN}&key=", asked.headers, asked.body))
+    shown = await everything_shown(leaky)
+    assert b"ASKED" in shown
+    check_clean(shown, CALLERS, WRITTEN)
+
+
 async def test_a_fault_of_our_own_is_logged_without_the_key_and_shown_without_anything(
     leaky: House, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
