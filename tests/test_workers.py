@@ -18,7 +18,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from agentui.api.keys import TURNS
+from agentui.http.workers import WorkerGroup
 from agentui.jsonio import Json, dumps, loads
+from agentui.serving.application import create_app
 from agentui.serving.process import CommandError
 from agentui.serving.supervisor import held_port
 from agentui.settings import Settings
@@ -599,3 +602,9 @@ def test_a_system_that_cannot_share_a_port_is_told_what_to_do(monkeypatch: pytes
 @pytest.mark.parametrize("value", ["0", "-1", "257"])
 def test_a_number_of_workers_that_makes_no_sense_is_refused(tmp_path: Path, value: str) -> None:
     assert_refused(agentui("serve", "--workers", value, "--data", tmp_path), "AGENTUI_WORKERS")
+
+
+def test_a_worker_signs_with_the_name_that_its_supervisor_buries(tmp_path: Path) -> None:
+    group = WorkerGroup(tmp_path, 2, 0)
+    app = create_app(Settings(data=tmp_path / "data", pipelines=tmp_path, presets=tmp_path), group=group)
+    assert app[TURNS].owner_at(0).id == group.owner

@@ -16,6 +16,7 @@ import binascii
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
+from itertools import takewhile
 from typing import Any, get_args
 
 from sqlalchemy import Connection, delete, exists, select
@@ -59,13 +60,8 @@ async def content_of(text: str, parts: Sequence[Part], redact: Callable[[str], s
 def input_parts(messages: Sequence[Message]) -> tuple[Part, ...]:
     """What is new in a conversation: the parts of everything that came behind the model's last words (tools' results, and what
     the user says), but for the system's."""
-    new: list[Part] = []
-    for message in reversed(messages):
-        if message.role == "assistant":
-            break
-        if message.role != "system":
-            new[:0] = message.parts
-    return tuple(new)
+    new = list(takewhile(lambda message: message.role != "assistant", reversed(messages)))
+    return tuple(part for message in reversed(new) if message.role != "system" for part in message.parts)
 
 
 def with_text(parts: Sequence[Mapping[str, Json]], text: str) -> str:

@@ -97,6 +97,9 @@ class JobRunner:
                 await self._store.write(plan, self._every_ms, self._clock.now_ms())
             except AgentUIError:
                 await asyncio.sleep(RETRY_SECONDS)
+            except Exception:
+                log.exception("Periodic jobs could not be planned by a fault of agentui itself; it is tried again")
+                await asyncio.sleep(RETRY_SECONDS)
             else:
                 return
 
@@ -118,6 +121,9 @@ class JobRunner:
                     pause = self._poll_seconds
             except AgentUIError as error:
                 log.debug("Jobs are looked for later: %s", error.message)
+            except Exception:
+                # The runner outlives it: without it nothing is tidied and no dead turn found until the next start.
+                log.exception("Jobs could not be looked for by a fault of agentui itself; it is tried again")
             try:
                 async with asyncio.timeout(min(pause, self._poll_seconds)):
                     await self._wake.wait()
@@ -146,6 +152,8 @@ class JobRunner:
                 await self._store.write(retry, self._owner, job, failure, self._clock.now_ms())
         except AgentUIError as error:
             log.warning("How job %s ended could not be written: %s", job.kind, error.message)
+        except Exception:
+            log.exception("How job %s ended could not be written by a fault of agentui itself", job.kind)
 
     async def _renew(self, job: Job) -> None:
         while True:
@@ -155,3 +163,5 @@ class JobRunner:
                 await self._store.write(extend, self._owner, job, expires_at)
             except AgentUIError as error:
                 log.debug("Job %s is renewed later: %s", job.kind, error.message)
+            except Exception:
+                log.exception("Job %s could not be renewed by a fault of agentui itself; it is tried again", job.kind)

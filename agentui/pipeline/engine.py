@@ -155,6 +155,7 @@ class Engine:
 
         A forwarded answer that is the upstream's error is passed on, and is no turn.
         """
+        run.task = None  # What is being kept is not stopped any more: its caller would be told of a failure that was none.
         refused: Json = _answer_out(run).get("error")
         match refused:
             case {"code": str(), "message": str()}:

@@ -79,6 +79,8 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
             ctx.run.heard_bytes += len(chunk)
             for piece in reader.feed(chunk):
                 yield piece
+            if ctx.run.has_no_deadline:
+                stream.release_deadline()
             if reader.is_over:
                 break
         if not reader.is_over:
@@ -224,13 +226,13 @@ def _attempt_data(attempt: Attempt, started: float) -> dict[str, Json]:
 
 async def _drain(stream: UpstreamStream) -> None:
     """Read the few bytes after the end marker, so that the connection can serve again; a server that keeps it open
-    loses it."""
+    loses it. One that breaks it off is no worse for that: the answer is whole."""
     try:
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in stream.chunks():
                 pass
     except (TimeoutError, AgentUIError):
-        return
+        stream.is_broken = False
 
 
 def _json(body: bytes) -> Json:

@@ -118,6 +118,11 @@ class Run:
         self.deadline = inf
 
     @property
+    def has_no_deadline(self) -> bool:
+        """True once an answer streams (``release_deadline``)."""
+        return self.deadline == inf
+
+    @property
     def is_watched(self) -> bool:
         """True while somebody follows what happens as it happens, and does not only read it later."""
         return bool(self.audience) or bool(self.events.waiting)

@@ -70,7 +70,7 @@ def create_app(
     redactor = Redactor()
     if settings.own_token is not None:
         redactor.register(settings.own_token)
-    owner = new_id("server")
+    owner = group.owner if group is not None else new_id("server")
     vendors, telemetry = make_vendors(), Telemetry(settings, owner)
     limits = Limits(settings.rate_limit, settings.token_attempts, settings.trusted_proxies, settings.max_in_flight)
     guard = Guard(settings, redactor, vendors, limits, telemetry)

@@ -97,6 +97,11 @@ class Store(ABC):
         return None
 
     @property
+    def may_judge_locks(self) -> bool:
+        """False while other processes' locks may be free although they live."""
+        return True
+
+    @property
     @abstractmethod
     def writes(self) -> int:
         """How often this process has written, failures included: what was read stays true while it stands still, if nobody

@@ -103,6 +103,11 @@ class PostgresStore(Store):
         return self._process_lock.key if self._engine is not None else None
 
     @property
+    def may_judge_locks(self) -> bool:
+        """False for a while after this process has lost its own lock: the server may have dropped all connections."""
+        return not self._process_lock.was_lost_lately
+
+    @property
     def writes(self) -> int:
         """How often this process has written (``Store``)."""
         return self._written

@@ -2,7 +2,8 @@
 
 Whoever finds another process's lock free knows that this process is dead, or has lost its connection a moment ago: then it
 takes its lock again at once. So a lock has to be found free twice, ``GRACE_SECONDS`` apart. A server that has just started has
-lost everybody's locks; for ``RESTART_SECONDS`` from then on no lock counts as free.
+lost everybody's locks; for ``RESTART_SECONDS`` from then on no lock counts as free. So has one that dropped its connections
+because one of its processes died, and that one's start lies long ago: who has just lost its own lock judges nobody either.
 
 It needs a connection of its own to the database itself: behind a pooler that shares connections among transactions such locks
 mean nothing.
@@ -11,6 +12,7 @@ mean nothing.
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final
 
@@ -38,7 +40,13 @@ class ProcessLock:
         self._connect = connect
         self._connection: Any = None
         self._lost = asyncio.Event()
+        self._lost_at = float("-inf")
         self._keeping: asyncio.Task[None] | None = None
+
+    @property
+    def was_lost_lately(self) -> bool:
+        """True while others may have lost theirs in the same moment."""
+        return time.monotonic() - self._lost_at < RESTART_SECONDS
 
     async def take(self) -> None:
         """Connect and take the lock. Raises what the driver raises."""
@@ -63,8 +71,12 @@ class ProcessLock:
             connection.terminate()
             raise
         self._lost.clear()
-        connection.add_termination_listener(lambda _: self._lost.set())
+        connection.add_termination_listener(lambda _: self._note_lost())
         self._connection = connection
+
+    def _note_lost(self) -> None:
+        self._lost_at = time.monotonic()
+        self._lost.set()
 
     async def _keep(self) -> None:
         """Take the lock again whenever its connection breaks."""
@@ -75,6 +87,7 @@ class ProcessLock:
             except TimeoutError:
                 if await self._answers():
                     continue
+                self._note_lost()
             self._connection.terminate()
             log.warning("The connection that says that this process lives is lost; it is made anew.")
             while not await self._taken_again():  # noqa: ASYNC110 - the database tells nobody that it is back

@@ -214,6 +214,8 @@ class SqliteStore(Store):
         return StoreFailed(f"The folder {self._path.parent} cannot be used ({why}). Look at it, and try again.")
 
     async def _open_threads(self) -> None:
+        # Queues of their own: in those of an opening that failed, ends wait for threads that have died.
+        self._writes, self._reads = SimpleQueue(), SimpleQueue()
         if self._read_only is None:
             self._writing.append(StoreThread(self._writes, self._committer, self._commit, most=_MOST_TOGETHER))
         self._reading += [StoreThread(self._reads, self._file.reader, self._read_one) for _ in range(self._readers)]

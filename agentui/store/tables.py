@@ -180,8 +180,9 @@ blobs = Table(
     metadata,
     Column("account_id", String(120), primary_key=True),
     Column("hash", String(64), primary_key=True, comment="SHA-256 of the data, in hexadecimal digits."),
-    Column("data", LargeBinary, nullable=False),
+    # Before the data: SQLite would read all of it to come to what stands behind.
     Column("used_at", BigInteger, nullable=False, comment="When a message was last given it."),
+    Column("data", LargeBinary, nullable=False),
     comment="Images, sounds, films and files of messages, each content once.",
 )
 

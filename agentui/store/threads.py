@@ -56,8 +56,9 @@ class StoreThread(Generic[C]):
         """Start the thread and wait until it has its connection. Raises what the connection raised."""
         loop = asyncio.get_running_loop()
         opened: asyncio.Future[None] = loop.create_future()
-        self._thread = threading.Thread(target=self._run, args=(loop, opened), name="agentui store", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, args=(loop, opened), name="agentui store", daemon=True)
+        thread.start()
+        self._thread = thread
         await opened
 
     def end(self) -> None:

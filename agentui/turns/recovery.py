@@ -69,6 +69,8 @@ class Recovery:
         if suspects:
             await asyncio.sleep(GRACE_SECONDS)
             suspects &= await self._store.read(_silent_owners, self._owner)
+        if not self._store.may_judge_locks:
+            return False
         for owner in suspects:
             await self.bury(owner)
         return bool(suspects)

@@ -497,3 +497,22 @@ async def test_a_killed_writer_leaves_no_lock_behind(path: Path) -> None:
     await store.start()
     assert await store.read(current_revision) == head_revision()
     await store.close()
+
+
+async def test_a_store_whose_first_opening_failed_works_after_the_second(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SqliteStore(path, reserve=RESERVE)
+    with monkeypatch.context() as broken:
+        broken.setattr("agentui.store.sqlite_file.SqliteFile.reader", _no_file_left)
+        with pytest.raises(AgentUIError):
+            await store.start()
+    await store.start()
+    try:
+        await asyncio.wait_for(store.write(make_ledger), 30)
+        await asyncio.wait_for(store.write(enter, "one"), 30)
+        assert await asyncio.wait_for(store.read(count), 30) == 1
+    finally:
+        await store.close()
+
+
+def _no_file_left(self: object) -> None:
+    raise sqlite3.OperationalError("unable to open database file")

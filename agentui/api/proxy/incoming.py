@@ -88,17 +88,17 @@ def caller_key(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
 
 
 def _without_own_token(token: str, headers: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: value for name, value in headers.items() if not (name in TOKEN_HEADERS and _holds(value, token))}
+    return {name: value for name, value in headers.items() if not (name in TOKEN_HEADERS and holds_secret(value, token))}
 
 
-def _holds(value: str, secret: str) -> bool:
+def holds_secret(value: str, secret: str) -> bool:
     """Whether a header's value is the secret, or one of its values is, where the header was sent several times."""
     return any(same_secret(_SCHEME.sub("", part.strip()), secret) for part in (value, *value.split(",")))
 
 
 def _without_own_key(token: str, query: str) -> str:
     """The query without ``key=`` where that is this server's own access token."""
-    if "key=" not in query:
+    if "key=" not in query and "%" not in query:
         return query
     pairs = parse_qsl(query, keep_blank_values=True)
     kept = [(name, value) for name, value in pairs if name != "key" or not same_secret(value, token)]

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from agentui.api.keys import PIPELINES, SERVICES
-from agentui.api.proxy.incoming import caller_key
+from agentui.api.proxy.incoming import caller_key, holds_secret
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
 from agentui.http.keys import SETTINGS
-from agentui.http.reading import same_secret, split_prefix
+from agentui.http.reading import split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodes.provider_call import ProviderCall
 from agentui.pipeline.nodes.target import KEY_HEADERS, join_url
@@ -32,7 +32,7 @@ LIST_TIMEOUTS = Timeouts(connect=2.0, first_byte=3.0, idle=3.0)
 class ModelCache:
     """Provider lists by address and key; a list is asked for at most every five minutes."""
 
-    lists: dict[tuple[str, str], tuple[float, list[ModelInfo]]] = field(default_factory=dict)
+    lists: dict[tuple[str, str, str], tuple[float, list[ModelInfo]]] = field(default_factory=dict)
 
 
 CACHE: web.AppKey[ModelCache] = web.AppKey("models", ModelCache)
@@ -111,7 +111,7 @@ async def _cached_list(request: web.Request, vendor: Vendor, node: ProviderCall)
     except AgentUIError:
         return []
     cache = request.app[CACHE].lists
-    place = (url, hashlib.sha256(key.encode()).hexdigest())
+    place = (vendor.name, url, hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest())
     cached = cache.get(place)
     now = time.monotonic()
     if cached is not None and now < cached[0]:
@@ -133,7 +133,7 @@ def _key(request: web.Request) -> str:
     """The caller's key, unless it is this server's own token."""
     key = caller_key(_lower_headers(request), dict(request.query))
     token = request.app[SETTINGS].own_token
-    return "" if token is not None and same_secret(key, token) else key
+    return "" if token is not None and holds_secret(key, token) else key
 
 
 async def _fetch(upstream: Upstream, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:

@@ -268,11 +268,12 @@ class _StreamWatch:
         self._since = self._loop.time()
         self._task: asyncio.Task[None] | None = None
         self._timer = self._loop.call_later(settings.heartbeat, self._look)
-        self._is_writing = False
+        self._writes = 0
+        """How many wait for the caller: a heartbeat may wait beside a piece."""
 
     def note(self, *, writing: bool) -> None:
-        """A write begins, or waits for the caller, or is done."""
-        self._is_writing = writing
+        """A write begins, or is done."""
+        self._writes += 1 if writing else -1
         self._since = self._loop.time()
 
     def stop(self) -> None:
@@ -283,11 +284,11 @@ class _StreamWatch:
 
     def _look(self) -> None:
         silent = self._loop.time() - self._since
-        if self._is_writing and silent >= self._settings.write_timeout:
+        if self._writes and silent >= self._settings.write_timeout:
             self.stop()
             _break(self._request)
             return
-        if not self._is_writing and self._beat is not None and silent >= self._settings.heartbeat:
+        if not self._writes and self._beat is not None and silent >= self._settings.heartbeat:
             self.note(writing=True)
             self._task = self._loop.create_task(self._send(self._beat))
         self._timer = self._loop.call_later(self._settings.heartbeat, self._look)

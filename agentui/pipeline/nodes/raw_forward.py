@@ -166,6 +166,8 @@ class RawForward(Node[RawForwardParams]):
         while chunk:
             if ctx.sink is not None:
                 await ctx.sink.raw(stream.status, headers, chunk)
+            if ctx.run.has_no_deadline:
+                stream.release_deadline()
             whole = whole and len(kept) + len(chunk) <= MAX_KEPT_BYTES
             if whole:
                 kept += chunk
@@ -227,7 +229,7 @@ def _is_for_browsers(content_type: str) -> bool:
 
 def _without_key(query: str) -> tuple[str, str]:
     """A query without its ``key``, and that key."""
-    if "key=" not in query:
+    if "key=" not in query and "%" not in query:
         return query, ""
     pairs = parse_qsl(query, keep_blank_values=True)
     key = next((value for name, value in pairs if name == "key"), "")

@@ -27,7 +27,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]*")
 _FIXED_HOST = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+|[A-Za-z0-9._-]+)[/?#]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _DOTS = re.compile(r"(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)", re.IGNORECASE)
-_ENCODED = re.compile(r"(?:\[\[\s*VAR\s*:|\{\{)\s*incoming\.(path|query)\s*(?:\]\]|\}\})")
+_ENCODED = re.compile(r"(?:\[\[\s*VAR\s*:|\{\{)\s*incoming\.(path|query)\s*(?:\|[^{}\[\]]*)?(?:\]\]|\}\})")
 _IN_PATHS = "/:@!$&'()*+,;=%~"
 
 

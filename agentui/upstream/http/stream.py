@@ -49,6 +49,10 @@ class IdleClock:
             self._handle.cancel()
             self._handle = None
 
+    def forget_deadline(self) -> None:
+        """From here on silence alone expires."""
+        self._deadline = None
+
     @property
     def out_of_time(self) -> bool:
         """True when the deadline is what passed."""
@@ -99,6 +103,10 @@ class UpstreamStream:
     def is_over(self) -> bool:
         """True when the whole body has arrived and been read, so that nothing is left to wait for."""
         return self._inflater is None and self._connection.is_complete and not self._connection.pieces
+
+    def release_deadline(self) -> None:
+        """Let the rest of the answer take as long as it likes, as long as it is not silent for too long."""
+        self._clock.forget_deadline()
 
     def chunks(self) -> AsyncIterator[bytes]:
         """What is left of the body, in pieces of 1 byte to 64 KB as they arrive.

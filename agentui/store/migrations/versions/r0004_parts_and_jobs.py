@@ -22,8 +22,8 @@ def upgrade(op: Operations) -> None:
         "blobs",
         sa.Column("account_id", sa.String(120), nullable=False),
         sa.Column("hash", sa.String(64), nullable=False, comment="SHA-256 of the data, in hexadecimal digits."),
-        sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.Column("used_at", sa.BigInteger(), nullable=False, comment="When a message was last given it."),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("account_id", "hash", name="pk_blobs"),
         comment="Images, sounds, films and files of messages, each content once.",
     )
