@@ -6,6 +6,7 @@ chooses among them. Exit code 1 when one slipped, or when its old text does not 
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -582,7 +583,9 @@ def run_tests(folder: Path, tests: str) -> int:
         *tests.split(),
     ]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=SECONDS)
+        # A mistake of the same length, made within the same second, would be hidden by the bytecode from before.
+        around = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(command, cwd=folder, env=around, capture_output=True, check=False, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return TIMED_OUT
     return done.returncode
