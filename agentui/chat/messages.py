@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
 
 Role = Literal["system", "user", "assistant", "tool"]
 MediaKind = Literal["image", "document", "audio", "video"]
@@ -231,6 +231,40 @@ class _Calls:
             numbers.popleft()
         oldest = numbers[0] if numbers else next(iter(self._open), None)
         return f"call_{name or 'unknown'}" if oldest is None else self._open[oldest]
+
+
+def orphans_as_text(messages: Sequence[Message]) -> Sequence[Message]:
+    """The same messages, in which every result of a call that is not there, or that has its result already, is words.
+
+    For dialects that refuse such results; ``messages`` are paired. A message that changes loses its ``raw``.
+    """
+    if not uses_tools(messages):
+        return messages
+    waiting: defaultdict[str | None, int] = defaultdict(int)
+    whole: list[Message] = []
+    for message in messages:
+        orphans: list[Part] = []
+        kept: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                waiting[part.id] += 1
+            elif isinstance(part, ToolResult):
+                if waiting[part.call_id] == 0:
+                    orphans += _as_words(part)
+                    continue
+                waiting[part.call_id] -= 1
+            kept.append(part)
+        # Behind the results that are left: nothing may stand between those and their calls.
+        whole.append(Message("user", (*kept, *orphans), message.name) if orphans else message)
+    return whole
+
+
+def _as_words(result: ToolResult) -> list[Part]:
+    """A result without its call: its words, and its pictures and files."""
+    value = "" if result.value is None else dumps(result.value).decode()
+    label = result.name or result.call_id or "unknown"
+    words = Text(f"The tool {label} gave: {result.text or value or 'nothing'}")
+    return [words, *(part for part in result.content if isinstance(part, Media))]
 
 
 def merge_turns(messages: Sequence[Message]) -> list[Message]:

@@ -8,7 +8,16 @@ from agentui.chat.messages import Message
 from agentui.jsonio import Json
 
 VendorName = Literal["openai", "openai_responses", "claude", "gemini"]
-Operation = Literal["chat", "count_tokens", "embeddings"]
+Operation = Literal["chat", "count_tokens", "embeddings", "forward"]
+"""What is asked for; ``forward`` is whatever passes through to the vendor unread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Stop strings that the upstream is not told of, so that its answer of so many choices is cut here."""
+
+    stops: tuple[str, ...]
+    choices: int = 1
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -16,7 +25,9 @@ class WireRequest:
     """A request in one dialect: its JSON body and what the dialect puts into URL and headers.
 
     ``model`` and ``stream`` stand here because Gemini has them in the path. ``path`` starts with ``/`` and has no query.
-    ``dropped`` names what could not be carried when the request was made from another dialect's.
+    ``dropped`` names what could not be carried when the request was made from another dialect's. ``is_retold`` is True where
+    answers in the dialect itself cannot reach the caller as they came (OpenAI's text completions, which are asked as a chat).
+    ``caller`` tells callers apart where something is kept for one of them; it is a hash of keys.
     A value that nobody changes; it is not frozen for speed alone, as every request makes several (see ``Message``).
     """
 
@@ -29,6 +40,9 @@ class WireRequest:
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
+    is_retold: bool = False
+    cut: Cut | None = None
+    caller: str = ""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -47,17 +61,29 @@ class Params:
     logprobs: bool | None = None
     top_logprobs: int | None = None
     user: str | None = None
+    is_answer_limit: bool = False
+    """Whether ``max_tokens`` counts the answer alone; all but OpenAI's old ``max_tokens`` count the thoughts before it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreeText:
+    """What a tool that takes free text says of itself; ``grammar`` is the syntax (lark, regex) and the definition."""
+
+    description: str | None = None
+    grammar: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function that the model may call. ``schema`` is JSON Schema of its arguments, None for no arguments."""
+    """A function that the model may call. ``schema`` is JSON Schema of its arguments, None for no arguments. A tool that takes
+    ``free_text`` is a function of one string, ``input``, where a dialect has no such tools."""
 
     name: str
     description: str | None = None
     schema: Mapping[str, Json] | None = None
     strict: bool | None = None
     raw: Json = None
+    free_text: FreeText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +174,11 @@ class ChatRequest:
     def wire_in(self, vendor: VendorName) -> WireRequest | None:
         """The request as it came, where it came in this dialect."""
         return self.wire if self.vendor == vendor else None
+
+    @property
+    def is_recomposed(self) -> bool:
+        """Whether some message was made here. What a caller sends to its own vendor is for the vendor to judge."""
+        return any(message.raw_vendor is None for message in self.messages)
 
     @property
     def system(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agentui.upstream.http.exchange import Timeouts
+from agentui.upstream.http.request import BodyStream
 
 
 @dataclass(slots=True)
@@ -16,7 +17,7 @@ class Attempt:
 
     ``connected`` and ``first_byte`` (the answer's headers) are None where it did not come so far. ``error`` is the message
     of what went wrong; an answer with an error status has a ``status`` instead. ``wait`` is the pause in seconds before the
-    next attempt, None for the last one.
+    next attempt, None for the last one. ``proxy`` is the host and port of the proxy on the way, where one is.
     """
 
     number: int
@@ -27,6 +28,7 @@ class Attempt:
     status: int | None = None
     error: str | None = None
     wait: float | None = None
+    proxy: str | None = None
 
 
 @dataclass(slots=True)
@@ -34,17 +36,21 @@ class UpstreamCall:
     """One request to an upstream. A value, as ``Attempt`` is one.
 
     ``deadline`` is a moment, not a span; None means that only ``timeouts`` limit the call. ``node`` is the id that errors
-    carry. ``on_attempt`` hears of every attempt as it ends, before the pause that follows; it must not block.
-    ``attempt_headers`` gives further headers for the attempt with a number, where attempts are told apart.
+    carry. ``proxy`` is the address of the proxy to go through, ``direct`` for none, "" for what ``ProxyRules`` say.
+    ``hops`` are the servers of agentui that the request will have passed when it arrives. ``on_attempt`` hears of every
+    attempt as it ends, before the pause that follows; it must not block. ``attempt_headers`` gives further headers for the
+    attempt with a number, where attempts are told apart.
     """
 
     method: str
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
+    body: bytes | BodyStream | None = None
     timeouts: Timeouts = field(default_factory=Timeouts)
     deadline: float | None = None
     node: str | None = None
+    proxy: str = ""
+    hops: int = 0
     retries: bool = True
     on_attempt: Callable[[Attempt], None] | None = None
     attempt_headers: Callable[[int], Mapping[str, str]] | None = None

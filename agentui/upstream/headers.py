@@ -6,6 +6,9 @@ from functools import lru_cache
 
 from agentui.upstream.http.request import UNFIT
 
+HOPS = "x-agentui-hops"
+"""The header that counts the servers of agentui that a request has passed."""
+
 _REQUEST = frozenset(
     {
         "accept",
@@ -34,6 +37,7 @@ _REQUEST_FAMILIES = ("x-stainless-",)
 
 _RESPONSE = frozenset(
     {
+        "content-disposition",
         "content-type",
         "openai-model",
         "openai-organization",
@@ -47,8 +51,22 @@ _RESPONSE = frozenset(
         "x-should-retry",
     }
 )
+_HARMLESS = re.compile(
+    r"(?:application/(?:json|[a-z0-9.+-]+\+json|json-seq|x-jsonl|jsonl|x-ndjson|octet-stream|pdf|msgpack|x-protobuf|zip|gzip)"
+    r"|text/(?:plain|event-stream|csv|markdown)|image/(?:png|jpeg|gif|webp|avif)|(?:audio|video)/[a-z0-9.+-]+)"
+    r"(?:\s*;\s*[a-z0-9!#$%&'*+.^_`|~-]+=(?:[a-z0-9!#$%&'*+.^_`|~-]+|\"[^\"\\,]*\"))*(?:\s*;)?\s*",
+    re.IGNORECASE,
+)
+_TEXTUAL = re.compile("text/|html|xml|script", re.IGNORECASE)
 _is_connection = re.compile("connection", re.IGNORECASE).fullmatch
 _RESPONSE_FAMILIES = ("anthropic-", "ratelimit-", "x-ratelimit-")
+
+
+def hops_of(headers: Mapping[str, str]) -> int:
+    """How many servers of agentui a request with these headers (names in lower case) has passed; what is no number counts as
+    many."""
+    text = headers.get(HOPS, "0").strip()
+    return int(text) if len(text) < 4 and text.isascii() and text.isdigit() else 1000
 
 
 def forwardable_request_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -68,11 +86,29 @@ def forwardable_request_headers(headers: Mapping[str, str]) -> dict[str, str]:
 def returnable_response_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The upstream's headers that the caller may see, names in lower case; values that could not be sent on are left out."""
     listed = _listed_by_connection(headers)
+    is_file = not headers.get("content-type", "").lower().startswith(("application/json", "text/event-stream"))
     return {
-        shown: value
+        shown: harmless_content_type(value) if shown == "content-type" else value
         for name, value in headers.items()
-        if (shown := _shown_name(name)) and shown not in listed and not UNFIT.search(value)
+        if (shown := _shown_name(name))
+        and shown not in listed
+        and not UNFIT.search(value)
+        and (is_file or shown != "content-disposition")
     }
+
+
+@lru_cache(maxsize=256)
+def harmless_content_type(value: str) -> str:
+    """An upstream's content type as it may stand in an answer of ours: plain text, or bytes, for what a browser would draw or
+    run in our name (pages, scripts, styles), for what is not known, and for several types at once."""
+    if not value.strip() or _HARMLESS.fullmatch(value.strip()):
+        return value
+    return "text/plain; charset=utf-8" if _TEXTUAL.search(value) else "application/octet-stream"
+
+
+def is_for_browsers(value: str) -> bool:
+    """True for the content type of a page, a style or a script: no model's API answers so."""
+    return harmless_content_type(value) != value and _TEXTUAL.search(value) is not None
 
 
 @lru_cache(maxsize=512)  # an upstream says the same names in every answer

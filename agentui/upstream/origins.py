@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from agentui.errors import Busy, NotFound, UpstreamTimeout
 from agentui.upstream.breaker import Breaker
 from agentui.upstream.http.request import Origin, UpstreamTarget
+from agentui.upstream.retry import RetryBudget
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -48,7 +49,8 @@ class OriginCounts:
 
 @dataclass(slots=True)
 class OriginState:
-    """What goes on at one origin: how many calls are under way there, who waits for their end, and its circuit. ``host`` is how
+    """What goes on at one origin: how many calls are under way there, who waits for their end, its circuit, and
+    what may be tried again. ``host`` is how
     errors name it."""
 
     host: str
@@ -56,6 +58,7 @@ class OriginState:
     queue: dict[asyncio.Future[None], None] = field(default_factory=dict)
     """Those who wait, the first one first; done when it is their turn. (A mapping, because anyone may leave it.)"""
     breaker: Breaker = field(default_factory=Breaker)
+    budget: RetryBudget = field(default_factory=RetryBudget)
     counts: OriginCounts = field(default_factory=OriginCounts)
 
     def leave(self) -> None:

@@ -14,8 +14,9 @@ from aiohttp import ThreadedResolver
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from agentui.errors import UpstreamUnreachable
+from agentui.errors import UpstreamProxyFailed, UpstreamUnreachable
 from agentui.upstream.http.pool import ForbiddenAddress
+from agentui.upstream.own import OwnAddresses
 
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\\]")
 _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)")
@@ -41,8 +42,22 @@ _NEVER = tuple(
         ("ff00::/8", "a multicast address"),
     )
 )
+_ITSELF = "this server itself, and a pipeline that calls its own server may go round for ever (AGENTUI_ALLOW_SELF)"
 _PRIVATE_TOO = tuple(ipaddress.ip_network(network) for network in ("100.64.0.0/10", "fec0::/10"))
 """Private, though not every Python version counts them so."""
+_METADATA_NAMES = frozenset(
+    {
+        "instance-data",
+        "instance-data.ec2.internal",
+        "metadata",
+        "metadata.azure.internal",
+        "metadata.goog",
+        "metadata.google.internal",
+        "metadata.tencentyun.com",
+    }
+)
+_PRIVATE_ZONES = (".corp", ".home", ".home.arpa", ".internal", ".intranet", ".lan", ".local", ".localdomain", ".private")
+"""Names that no public server has (RFC 6762, RFC 8375, and what networks use)."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _TRANSLATED = ipaddress.ip_network("::ffff:0:0:0/96")
 
@@ -56,6 +71,8 @@ class AddressPolicy:
     """
 
     def __init__(self, *, allow_private: bool = True, trusted: Iterable[str] = ()) -> None:
+        self.own = OwnAddresses()
+        """Where this server itself listens; nothing, until somebody says so."""
         self._allow_private = allow_private
         self._trusted = frozenset((url.raw_host, url.port) for url in map(URL, trusted))
 
@@ -76,7 +93,28 @@ class AddressPolicy:
         if not host:
             raise UpstreamUnreachable("The upstream's address names no host.")
         self._check_host(host, url.port)
+        if self.own.has_name(host, url.port):
+            raise UpstreamUnreachable(f"{host} is {_ITSELF}; it is never called.", host=host)
         return url
+
+    def check_proxy(self, host: str, port: int) -> None:
+        """Judge a proxy's own address, as ``check_url`` does a URL's. Raises UpstreamProxyFailed."""
+        try:
+            self._check_host(host, port)
+        except UpstreamUnreachable as error:
+            raise UpstreamProxyFailed(f"The proxy cannot be used. {error.message}", proxy=host) from error
+
+    def check_far_name(self, host: str, port: int | None) -> None:
+        """Judge a name that a proxy will resolve: nobody here learns where it leads, so all there is to judge is its spelling.
+        Raises UpstreamUnreachable."""
+        name = host.lower().rstrip(".")
+        if name in _METADATA_NAMES:
+            raise UpstreamUnreachable(f"{host} is the name of a cloud's metadata service; it is never called.", host=host)
+        is_private = ":" not in name and ("." not in name or name.endswith(_PRIVATE_ZONES))
+        if is_private and not self._allow_private and (host, port) not in self._trusted:
+            raise UpstreamUnreachable(
+                f"{host} is a name of a private network, and this server may not call those (AGENTUI_ALLOW_PRIVATE).", host=host
+            )
 
     def forbids(self, address: str, host: str, port: int | None) -> str | None:
         """Why ``address`` (to which the URL's ``host`` and ``port`` led) must not be connected to, or None."""
@@ -87,6 +125,8 @@ class AddressPolicy:
                 if candidate in network:
                     return reason
         target = inner or ip
+        if self.own.has_address(str(target), port):
+            return _ITSELF
         if self._allow_private or (host, port) in self._trusted:
             return None
         if not target.is_global or any(target in network for network in _PRIVATE_TOO):

@@ -75,7 +75,7 @@ def _number(text: str | None) -> float | None:
 
 
 class RetryBudget:
-    """Keeps retries below 20 % of the requests of the last 10 s, and 3 more, so that a dead upstream is not stormed."""
+    """Keeps one origin's retries below 20 % of its requests of the last 10 s, and 3 more, so that a dead one is not stormed."""
 
     def __init__(self) -> None:
         self._window = Window(SPAN)

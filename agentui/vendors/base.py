@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
+from urllib.parse import parse_qsl, urlencode
 
 from agentui.chat.deltas import Delta
 from agentui.chat.messages import Message
@@ -199,10 +200,13 @@ class CountTokens(Protocol):
 
 
 class Embeddings(Protocol):
-    """Turns texts into vectors; asked for and answered in OpenAI's dialect, whatever the upstream speaks."""
+    """Turns texts into vectors. OpenAI's request and answer are what all dialects understand of each other's."""
 
-    def endpoint(self, model: str) -> str:
+    def endpoint(self, wire: WireRequest) -> str:
         """Path and query below the base URL. Raises BadRequest when the model cannot stand in a path."""
+
+    def parse_request(self, wire: WireRequest) -> WireRequest:
+        """A caller's request with the body of OpenAI's. Raises BadRequest, and UnsupportedFeature for what that cannot say."""
 
     def render_request(self, wire: WireRequest) -> WireRequest:
         """An OpenAI embeddings request in this dialect."""
@@ -210,6 +214,9 @@ class Embeddings(Protocol):
     def parse_reply(self, body: Json, wire: WireRequest) -> Json:
         """This dialect's embeddings as the OpenAI answer to ``wire`` (base64 little-endian float32 when it asked for that).
         Raises UpstreamInvalid."""
+
+    def render_reply(self, answer: Json, wire: WireRequest) -> Json:
+        """An OpenAI answer for the caller who sent ``wire``. Raises UpstreamInvalid for what is none."""
 
 
 class Models(Protocol):
@@ -244,6 +251,10 @@ class Vendor(Chat, Protocol):
         """Where the vendor's own API lives."""
 
     @property
+    def request_id_header(self) -> str:
+        """The header in which its clients look for the id of a request."""
+
+    @property
     def trace_names(self) -> TraceNames:
         """How traces name calls in this dialect."""
 
@@ -269,25 +280,35 @@ class Vendor(Chat, Protocol):
         """How this dialect's API takes a key."""
 
     def version_headers(self, wire: WireRequest | None) -> dict[str, str]:
-        """Headers that the API requires beside the key for this request (None: one without a body); {} for most."""
+        """Headers beside the key for this request (None: one without a body): what the API requires, and what a caller of
+        this dialect said itself."""
 
 
 Vendors: TypeAlias = Mapping[VendorName, Vendor]
 
 
 def endpoint_of(vendor: Vendor, wire: WireRequest) -> str:
-    """Where a request in the vendor's dialect goes, below the base URL.
+    """Where a request in the vendor's dialect goes, below the base URL, with the query that the request has.
 
     Raises Unsupported when the dialect has no such operation, BadRequest when the model cannot stand in a path.
     """
     match wire.operation:
         case "chat":
-            return vendor.chat_endpoint(wire.model, stream=wire.stream)
+            return _with_query(vendor.chat_endpoint(wire.model, stream=wire.stream), wire.query)
         case "count_tokens" if vendor.count_tokens is not None:
-            return vendor.count_tokens.endpoint(wire.model)
+            return _with_query(vendor.count_tokens.endpoint(wire.model), wire.query)
         case "embeddings" if vendor.embeddings is not None:
-            return vendor.embeddings.endpoint(wire.model)
+            return vendor.embeddings.endpoint(wire)
     raise Unsupported(f"{vendor.title} has no {wire.operation}; choose a provider of another kind.")
+
+
+def _with_query(endpoint: str, query: Mapping[str, str]) -> str:
+    """The endpoint with the members of ``query`` that it does not hold already."""
+    if not query:
+        return endpoint
+    path, _, own = endpoint.partition("?")
+    pairs = urlencode({**query, **dict(parse_qsl(own))}, errors="replace")
+    return f"{path}?{pairs}"
 
 
 def named_model(body: Mapping[str, Json], model: str) -> str:

@@ -8,6 +8,7 @@ from agentui.jsonio import Json
 
 PROXIED_PATHS: Mapping[str, VendorName] = {
     "/v1/chat/completions": "openai",
+    "/v1/completions": "openai",
     "/v1/responses": "openai_responses",
     "/v1/responses/input_tokens": "openai_responses",
     "/v1/embeddings": "openai",
@@ -20,14 +21,19 @@ METHOD_PATH = "/{version:v1|v1beta|v1alpha}/models/{call:.+:[A-Za-z]+}"
 _METHOD = re.compile(r"/(v1|v1beta|v1alpha)/models/.+:[A-Za-z]+")
 
 _PATHS: tuple[tuple[re.Pattern[str], VendorName], ...] = (
-    (re.compile(r"(?:/v1)?/(?:chat/completions|completions|embeddings)"), "openai"),
+    (
+        re.compile(r"(?:/v1)?/(?:(?:chat/)?completions|embeddings|moderations|rerank|(?:images|audio|batches)(?:/.*)?)"),
+        "openai",
+    ),
     (re.compile(r"(?:/v1)?/responses(?:/.*)?"), "openai_responses"),
     (re.compile(r"(?:/v1)?/messages(?:/.*)?"), "claude"),
     # A model's name may hold colons (ft:gpt-4o:acme::id), so on /v1 only a known operation makes the path Gemini's.
+    (re.compile(r"/v1/cachedContents(?:/.*)?"), "gemini"),
     (re.compile(r"/v1/.+:(?:(?:g|streamG)enerateContent|countTokens|(?:batchE|e)mbedContents?)"), "gemini"),
     (re.compile(r"/v1(?:beta|alpha)\d*/.+"), "gemini"),
 )
-_MODELS = re.compile(r"/v1/models(?:/.*)?")
+_SHARED = re.compile(r"/v1/(?:models|files)(?:/.*)?")
+"""What three vendors have at the same place."""
 
 _CLAUDE_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image", "server_tool_use", "search_result"}
@@ -46,21 +52,21 @@ def proxied_route(path: str) -> tuple[str, VendorName] | None:
 def detect_vendor(path: str, headers: Mapping[str, str], query: Mapping[str, str], body: Json = None) -> VendorName | None:
     """The dialect of a request, None when nothing tells.
 
-    ``path`` has no pipeline prefix and no query; header names are lower case. ``/v1/models`` is shared by three vendors:
-    a Google key says Gemini, ``anthropic-version`` or ``x-api-key`` says Claude, anything else is OpenAI. The kind of key
-    alone says nothing on other paths: Anthropic's own SDK sends ``Authorization: Bearer``.
+    ``path`` has no pipeline prefix and no query; header names are lower case. ``/v1/models`` and ``/v1/files`` are shared by
+    three vendors: a Google key says Gemini, ``anthropic-version`` or ``x-api-key`` says Claude, anything else is OpenAI. The
+    kind of key alone says nothing on other paths: Anthropic's own SDK sends ``Authorization: Bearer``.
     """
     path = path.rstrip("/")
     for pattern, vendor in _PATHS:
         if pattern.fullmatch(path):
             return vendor
-    if _MODELS.fullmatch(path):
+    if _SHARED.fullmatch(path):
         return _by_key(headers, query)
     return _by_body(headers, body)
 
 
 def _by_key(headers: Mapping[str, str], query: Mapping[str, str]) -> VendorName:
-    """The owner of the model list that is asked for."""
+    """The owner of a path that several vendors have."""
     if "x-goog-api-key" in headers or "key" in query:
         return "gemini"
     if "anthropic-version" in headers or "x-api-key" in headers:

@@ -48,6 +48,18 @@ def integer(body: Mapping[str, Json], name: str, within: str = "") -> int | None
     raise BadRequest(f"{within}{name} must be a whole number.", param=f"{within}{name}")
 
 
+def one_or_more(body: Mapping[str, Json], name: str) -> tuple[str, ...] | None:
+    """Texts, of which a single one may stand without a list; None where it is absent or null. Raises BadRequest."""
+    match body.get(name):
+        case None:
+            return None
+        case str(text):
+            return (text,)
+        case list(texts) if all(isinstance(text, str) for text in texts):
+            return tuple(texts)
+    raise BadRequest(f"{name} must be a string or a list of strings.", param=name)
+
+
 def mapping(body: Mapping[str, Json], name: str) -> dict[str, Json]:
     """An object, {} where it is absent or null. Raises BadRequest."""
     value = body.get(name)

@@ -1,17 +1,19 @@
 """One server, one mock and one client per SDK for the whole folder, and the sum of what was checked."""
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import aiohttp
 import pytest
 import pytest_asyncio
 
-from agentui.jsonio import dumps
+from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
@@ -59,6 +61,12 @@ def pairs(callers: tuple[str, ...] = CALLERS, upstreams: tuple[str, ...] = UPSTR
     return pytest.mark.parametrize("pair", list(product(callers, upstreams)), ids=pair_id, indirect=True)
 
 
+def foreign_pairs(callers: tuple[str, ...] = CALLERS, upstreams: tuple[str, ...] = UPSTREAMS) -> pytest.MarkDecorator:
+    """The same without the pairs of one dialect, whose requests and answers pass as they came."""
+    chosen = [pair for pair in product(callers, upstreams) if pair[0] != pair[1]]
+    return pytest.mark.parametrize("pair", chosen, ids=pair_id, indirect=True)
+
+
 streamed = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 
 
@@ -89,13 +97,15 @@ class Pair:
 
 
 @asynccontextmanager
-async def agentui(folder: Path, mock: Mock) -> AsyncIterator[str]:
-    """A running server with one pipeline per upstream; gives its origin."""
+async def agentui(
+    folder: Path, mock: Mock, *, pipelines: Mapping[str, Json] = MappingProxyType({}), **config: Any
+) -> AsyncIterator[str]:
+    """A running server with one pipeline per upstream, whose node has this ``config``, and others; gives its origin."""
     (folder / "pipelines").mkdir(parents=True)
     (folder / "presets").mkdir()
-    for upstream in UPSTREAMS:
-        document = call(upstream, mock.origin)
-        (folder / "pipelines" / f"{upstream}.json").write_bytes(dumps(document))
+    documents = {upstream: call(upstream, mock.origin, **config) for upstream in UPSTREAMS}
+    for name, document in {**documents, **pipelines}.items():
+        (folder / "pipelines" / f"{name}.json").write_bytes(dumps(document))
     settings = Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data")
     listener = Listener(create_app(settings, named_origins={}, secret_env={}, default_active="openai"))
     port = await listener.start("127.0.0.1", 0)
@@ -152,6 +162,13 @@ def mock(shared_mock: Mock) -> Mock:
 def origin(shared_origin: str) -> str:
     """Where agentui is."""
     return shared_origin
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    """A plain HTTP client."""
+    async with aiohttp.ClientSession() as made:
+        yield made
 
 
 @pytest.fixture

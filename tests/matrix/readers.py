@@ -72,8 +72,8 @@ def _openai(recorded: Recorded) -> Seen:
         body.get("stream") is True,
         "\n\n".join(system),
         turns.turns,
-        [(f["name"], f.get("description"), f.get("parameters")) for f in (tool["function"] for tool in body.get("tools", ()))],
-        choice["function"]["name"] if isinstance(choice, dict) else choice,
+        [(f["name"], f.get("description"), f.get("parameters")) for f in (t[t["type"]] for t in body.get("tools", ()))],
+        choice[choice["type"]]["name"] if isinstance(choice, dict) else choice,
         body.get("parallel_tool_calls"),
         form.get("json_schema", {}).get("schema"),
         form.get("type") == "json_object",
@@ -104,7 +104,9 @@ def _openai_said(message: Mapping[str, Any]) -> list[Part]:
     text = _joined(message.get("content"))
     parts: list[Part] = [("text", text)] if text else []
     for call in message.get("tool_calls") or ():
-        parts.append(("call", call["id"], call["function"]["name"], json.loads(call["function"]["arguments"] or "{}")))
+        called = call[call["type"]]
+        given = {"input": called["input"]} if call["type"] == "custom" else json.loads(called["arguments"] or "{}")
+        parts.append(("call", call["id"], called["name"], given))
     return parts
 
 
@@ -136,7 +138,11 @@ def _responses(recorded: Recorded) -> Seen:
         body.get("stream") is True,
         "\n\n".join(system),
         turns.turns,
-        [(tool["name"], tool.get("description"), tool.get("parameters")) for tool in body.get("tools", ())],
+        [
+            (tool["name"], tool.get("description"), tool.get("parameters"))
+            for tool in body.get("tools", ())
+            if tool["type"] == "function"
+        ],
         choice["name"] if isinstance(choice, dict) else choice,
         body.get("parallel_tool_calls"),
         form.get("schema"),

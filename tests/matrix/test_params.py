@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.matrix.conftest import Pair, pairs, streamed
+from tests.matrix.conftest import Pair, foreign_pairs, pairs, streamed
 from tests.matrix.neutral import Ask
 from tests.upstreams.server import Step
 
@@ -57,10 +57,59 @@ async def test_claude_gets_a_limit_though_none_was_said(pair: Pair):
 @streamed
 async def test_stop_strings_arrive_or_are_named(pair: Pair, stream):
     answer = await pair.ask(Ask(stop=("END", "\n\nUser:")), stream=stream)
-    if pair.upstream == "openai_responses":
-        assert answer.dropped == ("stop",)
-    else:
-        assert pair.seen.stop == ["END", "\n\nUser:"]
+    assert answer.dropped == ()
+    assert pair.seen.stop == (None if pair.upstream == "openai_responses" else ["END", "\n\nUser:"])
+
+
+NOT_TAKEN = {
+    "openai": ("gpt-5", ("END",), "one "),
+    "openai_responses": ("text", ("END",), "one "),
+    "claude": ("text", (" ",), "one"),
+    "gemini": ("text", ("a", "b", "c", "d", "f", "END"), "one "),
+}
+"""For each vendor a model, stop strings that it does not take, and what is left of the answer."""
+
+
+@foreign_pairs(("openai", "claude", "gemini"))
+@streamed
+@pytest.mark.parametrize("chunks", [("one E", "N", "D two"), tuple("one END two"), ("one END two",)], ids=len)
+async def test_stop_strings_that_a_vendor_has_not_cut_its_answer_here(pair: Pair, stream, chunks):
+    model, stop, text = NOT_TAKEN[pair.upstream]
+    answer = await pair.ask(Ask(model, stop=stop), Step(text="one END two", chunks=chunks), stream=stream)
+    assert answer.text == text
+    assert answer.finish == {"openai": "stop", "claude": "stop_sequence", "gemini": "STOP"}[pair.caller_name]
+    assert answer.dropped == ()
+
+
+@foreign_pairs(("openai", "claude", "gemini"), ("openai", "openai_responses"))
+async def test_an_answer_that_was_stopped_ends_the_upstreams_work(pair: Pair):
+    before = pair.mock.aborted
+    step = Step(text="again END ", forever=True, pause=0.002)
+    answer = await pair.ask(Ask("gpt-5", stop=("END",)), step, stream=True)
+    assert answer.text == "again "
+    await pair.mock.was_aborted(before + 1)
+
+
+@foreign_pairs(("openai", "claude", "gemini"), ("openai", "openai_responses"))
+@streamed
+async def test_reasoning_models_are_asked_without_sampling(pair: Pair, stream):
+    answer = await pair.ask(Ask("gpt-5", temperature=0.5, top_p=0.5, stop=("END",)), stream=stream)
+    assert answer.text == "Hello from the mock."
+    assert set(answer.dropped) == {"temperature", "top_p"}
+
+
+@pairs(("openai", "openai_responses"), ("claude",))
+async def test_a_limit_that_counts_thoughts_is_not_raised(pair: Pair):
+    await pair.ask(Ask("claude-sonnet-4-5", max_tokens=4000, think=True))
+    assert pair.seen.max_tokens == 4000
+
+
+@pairs(("openai", "openai_responses", "claude"), ("gemini",))
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.0-flash", "gemini-3-pro"])
+@pytest.mark.parametrize("think", [True, False])
+async def test_geminis_models_think_as_they_can(pair: Pair, model, think):
+    answer = await pair.ask(Ask(model, think=think))
+    assert answer.text == "Hello from the mock."
 
 
 @pairs(("openai", "gemini"))

@@ -1,5 +1,9 @@
 """Words: out, in, and nothing lost on either way."""
 
+from typing import Any
+
+import pytest
+
 from tests.matrix.conftest import Pair, pairs, streamed
 from tests.matrix.neutral import Ask, Heard, Said, user
 from tests.upstreams.server import Step
@@ -90,3 +94,32 @@ async def test_an_empty_answer_is_an_answer(pair: Pair, stream):
 async def test_nothing_is_named_as_dropped_where_nothing_is(pair: Pair, stream):
     answer = await pair.ask(Ask(system="Be brief.", turns=(user("a"), Said("b"), user("c")), max_tokens=100), stream=stream)
     assert answer.dropped == ()
+
+
+@pytest.mark.parametrize("upstream", ["openai", "openai_responses"])
+@pytest.mark.parametrize("caller", ["openai", "openai_responses"])
+@streamed
+async def test_a_page_that_the_text_cites_is_told(mock, callers, origin, caller, upstream, stream):
+    mock.script([Step(text="It is so.", cited="https://example.org/a")])
+    client = callers.openai.with_options(base_url=f"{origin}/p/{upstream}/v1")
+    cited: list[Any] = []
+    if caller == "openai":
+        asked: Any = {"model": "text", "messages": [{"role": "user", "content": "Is it?"}]}
+        if stream:
+            async for chunk in await client.chat.completions.create(**asked, stream=True):
+                for choice in chunk.choices:
+                    cited += [one["url_citation"] for one in getattr(choice.delta, "annotations", None) or ()]
+        else:
+            message = (await client.chat.completions.create(**asked)).choices[0].message
+            cited = [one.url_citation.model_dump() for one in message.annotations or ()]
+    else:
+        async with client.responses.stream(model="text", input="Is it?") as events:
+            final = await events.get_final_response()
+        if not stream:
+            mock.script([Step(text="It is so.", cited="https://example.org/a")])
+            final = await client.responses.create(model="text", input="Is it?")
+        (part,) = final.output[0].content
+        cited = [one.model_dump() for one in part.annotations]
+    (page,) = cited
+    told = (page["url"], page["title"], page["start_index"], page["end_index"])
+    assert told == ("https://example.org/a", "A page", 0, 9)

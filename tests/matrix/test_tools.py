@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.matrix.conftest import Pair, pairs, streamed
+from tests.matrix.conftest import Pair, foreign_pairs, pairs, streamed
 from tests.matrix.neutral import Ask, Heard, Result, Results, ToolDef, user
 from tests.upstreams.server import Call, Step
 
@@ -211,3 +211,11 @@ async def test_a_tool_that_takes_nothing_is_declared(pair: Pair):
     ((name, description, schema),) = pair.seen.tools
     assert (name, description) == ("now", "Takes nothing.")
     assert schema is None or (schema["type"] == "object" and not schema.get("properties"))
+
+
+@foreign_pairs()
+@streamed
+async def test_null_arguments_are_none(pair: Pair, stream):
+    answer = await pair.ask(Ask(tools=(NOTHING,)), Step(text="", calls=(Call("now", "null"),)), stream=stream)
+    (call,) = answer.calls
+    assert (call.name, call.arguments) == ("now", {})

@@ -23,11 +23,11 @@ class ClaudeMock:
 
     def check(self, exchange: Exchange) -> None:
         """Raise Refused as Claude would."""
-        claude_rules.check(exchange)
+        claude_rules.check(claude_rules.with_history(exchange))
 
     def tool_names(self, body: Json) -> tuple[str, ...]:
         """The names of the declared tools."""
-        return tuple(tool["name"] for tool in body.get("tools", ()))
+        return tuple(tool["name"] for tool in body.get("tools", ()) if "input_schema" in tool)
 
     def tool_results(self, body: Json) -> list[str]:
         """The texts of the tool results in the last message."""
@@ -50,6 +50,7 @@ class ClaudeMock:
         message["content"] = [whole for whole, _ in _blocks(exchange)]
         message.update(_ending(exchange))
         message["usage"] = {**_input_usage(step), **_output_usage(step)}
+        _keep(exchange, message)
         return _extra(step, message)
 
     def events(self, exchange: Exchange) -> Iterator[bytes]:
@@ -66,6 +67,7 @@ class ClaudeMock:
             for delta in deltas:
                 yield frame("content_block_delta", {"index": index, "delta": _extra(step, delta)})
             yield frame("content_block_stop", {"index": index})
+        _keep(exchange, {**message, "content": [whole for whole, _ in _blocks(exchange)]})
         usage = {**_input_usage(step), **_output_usage(step)}
         yield frame("message_delta", {"delta": _ending(exchange), "usage": usage})
         yield frame("message_stop", {})
@@ -97,6 +99,14 @@ def _message(exchange: Exchange) -> dict[str, Json]:
         "stop_sequence": None,
         "usage": {},
     }
+
+
+def _keep(exchange: Exchange, message: dict[str, Json]) -> None:
+    """Keep the conversation of a thread under the id of its last answer."""
+    if exchange.body.get("thread"):
+        whole = claude_rules.with_history(exchange).body
+        said = {"role": "assistant", "content": message["content"]}
+        exchange.vault.threads[message["id"]] = {**whole, "messages": [*whole["messages"], said]}
 
 
 def _input_usage(step: Step) -> dict[str, Json]:

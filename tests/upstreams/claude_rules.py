@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from tests.upstreams.claude_shapes import STRICT_VERSION, VERSIONS, messages_shape
 from tests.upstreams.exchange import Exchange, Refused, Vault
-from tests.upstreams.shapes import Json, Misfit, Path
+from tests.upstreams.shapes import Json, Misfit, Obj, Path
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -40,7 +41,7 @@ def check(exchange: Exchange) -> None:
         raise refuse("anthropic-version: header is required")
     if version not in VERSIONS:
         raise refuse(f'anthropic-version: "{version}" is not a valid version for this API')
-    body = _read(exchange.body, version, exchange.operation)
+    body = _read(exchange.body, messages_shape(version, exchange.operation, exchange.headers.get("anthropic-beta", "")))
     _check_params(body)
     _check_tools(body)
     _check_thinking(body)
@@ -53,10 +54,30 @@ def check(exchange: Exchange) -> None:
     _check_loop_starts_with_thinking(turns, body)
 
 
-def _read(body: Json, version: str, operation: str) -> Json:
-    """The body, if it has the shape of this version."""
+def with_history(exchange: Exchange) -> Exchange:
+    """The exchange with the whole conversation where it continues a thread. Raises Refused for a thread that is not kept, and
+    for what the thread has already."""
+    thread = exchange.body.get("thread") if isinstance(exchange.body, dict) else None
+    if not thread or thread.get("type") != "continue":
+        return exchange
+    if "message-threads-2026-08-12" not in exchange.headers.get("anthropic-beta", ""):
+        raise refuse("thread: Extra inputs are not permitted")
+    kept = exchange.vault.threads.get(thread["previous_message_id"])
+    if kept is None:
+        refused = refuse("thread.previous_message_id: no such message", 404)
+        refused.body["error"]["details"] = {"error_code": "thread_not_found"}
+        raise refused
+    for name in ("system", "tools"):
+        if name in exchange.body:
+            raise refuse(f"{name}: cannot be set when a thread is continued")
+    whole = {**kept, **exchange.body, "messages": [*kept["messages"], *exchange.body["messages"]]}
+    return replace(exchange, body=whole)
+
+
+def _read(body: Json, shape: Obj) -> Json:
+    """The body, if it has this shape."""
     try:
-        return messages_shape(version, operation).read(body, ())
+        return shape.read(body, ())
     except Misfit as misfit:
         raise _worded(misfit) from misfit
 

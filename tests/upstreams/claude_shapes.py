@@ -197,13 +197,24 @@ _MESSAGES: dict[str, Kind] = {
     "container": Nullable(STRING),
     "diagnostics": Nullable(OBJECT),
     "inference_geo": Nullable(STRING),
+    "thread": Nullable(
+        Tagged(
+            "type",
+            {
+                "create": Obj({"type": STRING}),
+                "continue": Obj({"type": STRING, "previous_message_id": STRING}, ("previous_message_id",)),
+            },
+        )
+    ),
 }
 _SAMPLING: dict[str, Kind] = {"temperature": NUMBER, "top_p": NUMBER, "top_k": INTEGER}
 
 
-def messages_shape(version: str, operation: str) -> Obj:
-    """The fields of a body of this API version; only the older one has sampling parameters."""
+def messages_shape(version: str, operation: str, betas: str = "") -> Obj:
+    """The fields of a body of this API version; only the older one has sampling parameters, and fields of a beta are there
+    for callers whose ``anthropic-beta`` names it."""
+    beta: dict[str, Kind] = {"context_management": Nullable(OBJECT)} if "context-management-" in betas else {}
     if operation == "count_tokens":
-        return Obj(_COUNT, ("model", "messages"))
-    fields = {**_MESSAGES, **_SAMPLING} if version == SAMPLING_VERSION else _MESSAGES
+        return Obj({**_COUNT, **beta}, ("model", "messages"))
+    fields = {**_MESSAGES, **beta, **(_SAMPLING if version == SAMPLING_VERSION else {})}
     return Obj(fields, ("model", "max_tokens", "messages"))

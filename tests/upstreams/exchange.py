@@ -20,21 +20,23 @@ class Refused(Exception):
 
 
 class Vault:
-    """The signatures that a mock has issued, and for what."""
+    """The signatures that a mock has issued, and for what (``content_by_token``)."""
 
     def __init__(self) -> None:
-        self._content_by_token: dict[str, str] = {}
+        self.content_by_token: dict[str, str] = {}
+        self.threads: dict[str, dict[str, Json]] = {}
+        """The bodies of conversations that are kept, their messages whole, by the id of the last answer."""
 
     def issue(self, vendor: str, content: str) -> str:
         """A new token (base64 text) that stands for ``content``."""
-        number = len(self._content_by_token) + 1
+        number = len(self.content_by_token) + 1
         token = base64.b64encode(f"{vendor}-signature-{number:06d}".encode()).decode()
-        self._content_by_token[token] = f"{vendor}:{content}"
+        self.content_by_token[token] = f"{vendor}:{content}"
         return token
 
     def holds(self, vendor: str, token: str, content: str | None = None) -> bool:
         """Whether this vendor issued the token, for exactly this content where one is given."""
-        stored = self._content_by_token.get(token)
+        stored = self.content_by_token.get(token)
         if stored is None:
             return False
         return stored.startswith(f"{vendor}:") if content is None else stored == f"{vendor}:{content}"

@@ -151,6 +151,19 @@ def _check_config(config: Mapping[str, Json], model: str) -> None:
         raise refuse("You can only set only one of thinking budget and thinking level.")
     if "thinkingLevel" in thinking and model.startswith("gemini-2"):
         raise refuse("Thinking level is not supported for this model.")
+    _check_budget(thinking, model)
+
+
+def _check_budget(thinking: Mapping[str, Json], model: str) -> None:
+    """Each family's bounds; -1 leaves it to the model, and a model without thoughts takes no config at all."""
+    if model.startswith(("gemini-1", "gemini-2.0")) and thinking:
+        raise refuse("Thinking is not enabled for this model.")
+    budget = thinking.get("thinkingBudget", -1)
+    if "-pro" in model and budget == 0:
+        raise refuse(f"Budget 0 is invalid. This model ({model}) only works in thinking mode.")
+    least, most = (128, 32_768) if "-pro" in model else (0, 24_576)
+    if model.startswith("gemini-2.5") and budget != -1 and not least <= budget <= most:
+        raise refuse(f"The thinking budget {budget} is invalid. Please choose a value between {least} and {most}.")
 
 
 def _check_tools(body: Mapping[str, Json], model: str) -> list[str]:

@@ -1,6 +1,7 @@
 """OpenAI chat completions and embeddings: what is refused, and how a step is answered."""
 
 import base64
+import json
 import struct
 from collections.abc import Iterator, Mapping
 
@@ -50,7 +51,7 @@ class OpenAIMock:
 
     def tool_names(self, body: Json) -> tuple[str, ...]:
         """The names of the declared functions."""
-        return tuple(tool["function"]["name"] for tool in body.get("tools", ()) if tool["type"] == "function")
+        return tuple(tool[tool["type"]]["name"] for tool in body.get("tools", ()))
 
     def tool_results(self, body: Json) -> list[str]:
         """The texts of the tool results that the conversation ends with."""
@@ -327,17 +328,15 @@ def _choice(exchange: Exchange, number: int) -> Json:
     step = exchange.step
     text = step.words(number)
     message: dict[str, Json] = {"role": "assistant", "content": text or None, "refusal": step.refusal, "annotations": []}
+    if step.cited:
+        message["annotations"] = [{"type": "url_citation", "url_citation": citation(step)}]
     if not step.calls and not step.refusal:
         message["content"] = text
     if step.thinking:
         message["reasoning_content"] = step.thinking
     if step.calls:
         message["tool_calls"] = [
-            {
-                "id": call_id(exchange, position, call),
-                "type": "function",
-                "function": {"name": exchange.tool_name(call.name), "arguments": call.arguments},
-            }
+            {"id": call_id(exchange, position, call), **_called(exchange, call, call.arguments)}
             for position, call in enumerate(step.calls)
         ]
     choice = {
@@ -385,6 +384,8 @@ def _deltas(exchange: Exchange) -> Iterator[tuple[dict[str, Json], int, dict[str
                 del texts[number]
             else:
                 yield {"content": word}, number, {"logprobs": _logprobs(body, [word])}
+    if step.cited:
+        yield {"annotations": [{"type": "url_citation", "url_citation": citation(step)}]}, 0, {}
     for number in choices:
         for piece in halves(step.refusal or ""):
             yield {"refusal": piece}, number, {}
@@ -406,10 +407,32 @@ def _call_deltas(exchange: Exchange) -> Iterator[dict[str, Json]]:
 
 def _one_call(exchange: Exchange, number: int, call: Call) -> Iterator[dict[str, Json]]:
     """One call: its head, then its arguments in pieces."""
-    function = {"name": exchange.tool_name(call.name), "arguments": ""}
-    yield {"tool_calls": [{"index": number, "id": call_id(exchange, number, call), "type": "function", "function": function}]}
-    for piece in halves(call.arguments):
-        yield {"tool_calls": [{"index": number, "function": {"arguments": piece}}]}
+    head = {"index": number, "id": call_id(exchange, number, call), **_called(exchange, call, "")}
+    yield {"tool_calls": [head]}
+    is_custom = head["type"] == "custom"
+    for piece in halves(free_text(call) if is_custom else call.arguments):
+        said = {"custom": {"input": piece}} if is_custom else {"function": {"arguments": piece}}
+        yield {"tool_calls": [{"index": number, **said}]}
+
+
+def _called(exchange: Exchange, call: Call, arguments: str) -> dict[str, Json]:
+    """A call of a function, or of a custom tool where the request declares it as one; empty ``arguments`` begin a stream."""
+    name = exchange.tool_name(call.name)
+    custom = [tool["custom"]["name"] for tool in exchange.body.get("tools") or () if tool["type"] == "custom"]
+    if name in custom:
+        return {"type": "custom", "custom": {"name": name, "input": free_text(call) if arguments else ""}}
+    return {"type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def citation(step: Step) -> dict[str, Json]:
+    """A page that the whole text cites."""
+    return {"start_index": 0, "end_index": len(step.words()), "url": step.cited, "title": "A page"}
+
+
+def free_text(call: Call) -> str:
+    """What a custom tool is given by a call whose arguments are ``{"input": text}``."""
+    text: str = json.loads(call.arguments)["input"]
+    return text
 
 
 def _embeddings(body: Json) -> Json:

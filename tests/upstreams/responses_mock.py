@@ -5,9 +5,9 @@ from itertools import count
 
 from tests.upstreams import responses_rules
 from tests.upstreams.exchange import Exchange, Refused, dumps, halves
-from tests.upstreams.openai_mock import CREATED, call_id, openai_error
+from tests.upstreams.openai_mock import CREATED, call_id, citation, free_text, openai_error
 from tests.upstreams.shapes import Json
-from tests.upstreams.step import Step
+from tests.upstreams.step import Call, Step
 
 
 class ResponsesMock:
@@ -25,13 +25,13 @@ class ResponsesMock:
 
     def tool_names(self, body: Json) -> tuple[str, ...]:
         """The names of the declared functions."""
-        return tuple(tool["name"] for tool in body.get("tools") or () if tool.get("type") == "function")
+        return tuple(tool["name"] for tool in body.get("tools") or () if tool.get("type") in ("function", "custom"))
 
     def tool_results(self, body: Json) -> list[str]:
         """The outputs that the input ends with."""
         results: list[str] = []
         for item in reversed(responses_rules.items_of(body)):
-            if item["type"] != "function_call_output":
+            if item["type"] not in ("function_call_output", "custom_tool_call_output"):
                 break
             output = item["output"]
             results.append(output if isinstance(output, str) else "".join(part.get("text", "") for part in output))
@@ -135,7 +135,7 @@ def _usage(step: Step) -> Json:
 
 def _opening(item: dict[str, Json]) -> dict[str, Json]:
     """An item as its first event shows it: in progress and without content."""
-    empty: dict[str, Json] = {"content": [], "summary": [], "arguments": "", "status": "in_progress"}
+    empty: dict[str, Json] = {"content": [], "summary": [], "arguments": "", "input": "", "status": "in_progress"}
     return {key: empty.get(key, value) for key, value in item.items()}
 
 
@@ -149,7 +149,11 @@ def _items(exchange: Exchange) -> Iterator[tuple[dict[str, Json], _Inner]]:
         yield _reasoning(exchange, step.thinking)
     if step.refusal or step.text or step.chunks:
         yield _message(exchange)
+    custom = [tool["name"] for tool in exchange.body.get("tools") or () if tool.get("type") == "custom"]
     for number, call in enumerate(step.calls):
+        if exchange.tool_name(call.name) in custom:
+            yield _custom_call(exchange, number, call)
+            continue
         item = {
             "type": "function_call",
             "id": f"fc_mock{exchange.serial}_{number}",
@@ -159,6 +163,21 @@ def _items(exchange: Exchange) -> Iterator[tuple[dict[str, Json], _Inner]]:
             "status": "completed",
         }
         yield item, _call_events(item)
+
+
+def _custom_call(exchange: Exchange, number: int, call: Call) -> tuple[dict[str, Json], _Inner]:
+    """A call of a custom tool, and its input in pieces."""
+    text = free_text(call)
+    item = {
+        "type": "custom_tool_call",
+        "id": f"ctc_mock{exchange.serial}_{number}",
+        "call_id": call_id(exchange, number, call),
+        "name": exchange.tool_name(call.name),
+        "input": text,
+        "status": "completed",
+    }
+    pieces = [("response.custom_tool_call_input.delta", {"delta": piece}) for piece in halves(text)]
+    return item, iter([*pieces, ("response.custom_tool_call_input.done", {"input": text})])
 
 
 def _call_events(item: dict[str, Json]) -> _Inner:
@@ -196,6 +215,8 @@ def _message(exchange: Exchange) -> tuple[dict[str, Json], _Inner]:
     """The message with its one part: words or a refusal."""
     step = exchange.step
     part: dict[str, Json] = {"type": "output_text", "text": step.words(), "annotations": []}
+    if step.cited:
+        part["annotations"] = [{"type": "url_citation", **citation(step)}]
     if "message.output_text.logprobs" in (exchange.body.get("include") or ()):
         part["logprobs"] = [_logprob(piece) for piece in ([] if step.forever else step.pieces())]
     if step.refusal:

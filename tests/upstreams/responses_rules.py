@@ -11,6 +11,7 @@ from tests.upstreams.openai_rules import (
     check_range,
     check_strict_schema,
     check_temperature_is_one,
+    check_unsupported,
     is_reasoning,
     read,
     refuse,
@@ -63,6 +64,7 @@ def _check_params(body: Mapping[str, Json]) -> None:
     check_metadata(body)
     if is_reasoning(body.get("model") or ""):
         check_temperature_is_one(body)
+        check_unsupported(body, ("top_logprobs",))
     if body.get("previous_response_id"):
         wanted = body["previous_response_id"]
         raise refuse(f"Previous response with id '{wanted}' not found.", "previous_response_id", "previous_response_not_found")

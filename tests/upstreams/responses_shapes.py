@@ -115,6 +115,9 @@ _ITEM = Tagged(
         "mcp_call": OBJECT,
         "mcp_list_tools": OBJECT,
         "compaction": OBJECT,
+        "additional_tools": Obj({"type": STRING, "id": Nullable(STRING), "role": STRING, "tools": ListOf(OBJECT)}, ("tools",)),
+        "tool_search_call": OBJECT,
+        "tool_search_output": OBJECT,
     },
     default="message",
 )
@@ -201,6 +204,8 @@ CREATE = Obj(
         **_COUNT,
         "access_programs": ANY,
         "background": Nullable(BOOLEAN),
+        # Not in the reference; Codex sends it, and the API takes it.
+        "client_metadata": Nullable(OBJECT),
         "context_management": Nullable(ANY),
         "image": ANY,
         "include": Nullable(ListOf(STRING)),

@@ -80,7 +80,9 @@ class Mock:
     aborted: int = 0
     open_answers: int = 0
     _steps: deque[Step] = field(default_factory=deque)
-    _vault: Vault = field(default_factory=Vault)
+    _choose: Callable[[Recorded], Step | None] | None = None
+    vault: Vault = field(default_factory=Vault)
+    """The signatures that it gave."""
     _released: asyncio.Event = field(default_factory=asyncio.Event)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     _closing: bool = False
@@ -94,6 +96,10 @@ class Mock:
     def script(self, steps: Step | Iterable[Step]) -> None:
         """Answer the next requests that pass the checks with these steps, one each; after them the model's name decides."""
         self._steps.extend([steps] if isinstance(steps, Step) else steps)
+
+    def play(self, choose: Callable[[Recorded], Step | None]) -> None:
+        """Answer each request that passes the checks with the step that is chosen for it; None: as without."""
+        self._choose = choose
 
     def forget_steps(self) -> None:
         """Drop the scripted steps that were not asked for."""
@@ -244,11 +250,11 @@ class _Handlers:
             operation=operation,
             stream=stream,
             step=Step(),
-            vault=self._mock._vault,
+            vault=self._mock.vault,
             serial=len(self._mock.requests),
         )
         dialect.check(exchange)
-        exchange = replace(exchange, tool_names=dialect.tool_names(body), step=self._step(exchange, dialect))
+        exchange = replace(exchange, tool_names=dialect.tool_names(body), step=self._step(recorded, exchange, dialect))
         if exchange.step.fail_after is not None and not exchange.stream:
             # An answer in one piece has no middle to fail in.
             raise dialect.refusal(replace(exchange, step=replace(exchange.step, status=503)))
@@ -259,10 +265,13 @@ class _Handlers:
             next(iter(dialect.events(exchange)), b"")
         return exchange
 
-    def _step(self, exchange: Exchange, dialect: Dialect) -> Step:
-        """The scripted step, else the one that the model's name stands for (which quotes tool results and ends)."""
+    def _step(self, recorded: Recorded, exchange: Exchange, dialect: Dialect) -> Step:
+        """The step that is scripted or chosen, else the one that the model's name stands for (which quotes tool results
+        and ends)."""
         if self._mock._steps:
             return self._mock._steps.popleft()
+        if self._mock._choose is not None and (chosen := self._mock._choose(recorded)) is not None:
+            return chosen
         step = scenario(exchange.model)
         results = dialect.tool_results(exchange.body) if step.calls else []
         return replace(step, text=f"The tool said: {' | '.join(results)}", calls=(), chunks=None) if results else step

@@ -50,7 +50,7 @@ class Step:
     ``cut`` ends it after ``cut_after`` events (negative: counted from the end), ``hold`` waits for ``Mock.release``
     before the headers or after so many events, ``byte_cut`` writes in pieces of that many bytes, ``forever`` repeats
     the text until the client leaves, ``bad_event`` puts an event in the middle that is not JSON.
-    ``extras`` adds fields and events that no client knows.
+    ``cited`` is a page that the text cites (OpenAI's two dialects). ``extras`` adds fields and events that no client knows.
     """
 
     text: str = "Hello from the mock."
@@ -60,6 +60,7 @@ class Step:
     calls: tuple[Call, ...] = ()
     interleave: bool = False
     refusal: str | None = None
+    cited: str | None = None
     finish: Finish = "stop"
     blocked: bool = False
     tokens: Tokens = Tokens()

@@ -120,6 +120,22 @@ class Connection(asyncio.BufferedProtocol):
             self._unsent = memoryview(body)
             self._pump()
 
+    async def write(self, piece: bytes) -> None:
+        """Send the next piece of a body whose head was sent; returns when there is room for more, or when an answer comes.
+
+        Raises Disconnected or Malformed when the connection is gone.
+        """
+        if self._transport is not None:
+            self._transport.write(piece)
+        while not self._writes and not self.status and self.failure is None:
+            await self.arrival()
+        if self.failure is not None:
+            raise self.failure
+
+    def keep_no_longer(self) -> None:
+        """Let this exchange be the last one here: its request may not be sent to the end."""
+        self._keeps = False
+
     async def head_received(self) -> None:
         """Wait for the answer's headers. Raises Disconnected or Malformed when they will not come."""
         while not self.status:
@@ -229,6 +245,8 @@ class Connection(asyncio.BufferedProtocol):
         """It does again."""
         self._writes = True
         self._pump()
+        if not self.status:
+            self._wake()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go."""

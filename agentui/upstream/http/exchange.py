@@ -15,10 +15,18 @@ from typing import Literal, TypeAlias
 
 from yarl import URL
 
-from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated, UpstreamUnreachable
+from agentui.errors import (
+    UpstreamError,
+    UpstreamInvalid,
+    UpstreamProxyFailed,
+    UpstreamTimeout,
+    UpstreamTruncated,
+    UpstreamUnreachable,
+)
 from agentui.upstream.http.connection import Connection, Disconnected, Malformed
 from agentui.upstream.http.pool import ForbiddenAddress, Pool, UnknownName
-from agentui.upstream.http.request import UpstreamTarget, host_of
+from agentui.upstream.http.proxy import ProxyFault, check_status
+from agentui.upstream.http.request import BodyStream, UpstreamTarget, host_of
 from agentui.upstream.http.stream import UpstreamStream
 
 Health: TypeAlias = Literal["good", "bad", "unknown"]
@@ -67,7 +75,7 @@ class Exchange:
         target: UpstreamTarget,
         *,
         method: str,
-        body: bytes | None,
+        body: bytes | BodyStream | None,
         timeouts: Timeouts,
         deadline: float | None,
     ) -> None:
@@ -81,7 +89,8 @@ class Exchange:
         self.started = time.monotonic()
 
     async def run(self, head: bytes, *, afresh: bool) -> None:
-        """Make the attempt, ``afresh`` on a new connection. Raises nothing but CancelledError: the rest is in ``error``."""
+        """Make the attempt, ``afresh`` on a new connection. Raises CancelledError, and what ``BodyStream.read`` raises;
+        the rest is in ``error``."""
         limit = self._left(self._timeouts.connect, self.started)
         if limit <= 0:
             self._too_late()
@@ -93,7 +102,7 @@ class Exchange:
             if connection is not None:
                 await self._send(connection, head)
                 self._head_received(connection)
-        except (Disconnected, Malformed, ForbiddenAddress, UnknownName, OSError) as error:
+        except (Disconnected, Malformed, ForbiddenAddress, UnknownName, ProxyFault, OSError) as error:
             self._failed(error)
 
     def stream(self) -> UpstreamStream:
@@ -125,16 +134,29 @@ class Exchange:
             if not clock.expired():
                 raise  # the system's own, which is shorter
         self.health = "bad"
-        self.error = self._timeout("connect", self.started, self._timeouts.connect, "did not accept a connection")
+        limit, proxy = self._timeouts.connect, self._target.origin.proxy
+        if proxy is None or self._ends_before(self.started + limit):
+            self.error = self._timeout("connect", self.started, limit, "did not accept a connection")
+        else:
+            text = f"The proxy {proxy.name} did not bring about a connection to {self._host} within {limit:g} seconds."
+            self.error = UpstreamProxyFailed(text, host=self._host, proxy=proxy.name)
         return None
 
     async def _send(self, connection: Connection, head: bytes) -> None:
         """Send the request and wait for the answer's headers. Raises Disconnected or Malformed where there are none."""
-        self.connected = now = time.monotonic()
-        limit = max(0.0, self._left(self._timeouts.first_byte, now))
-        clock = asyncio.get_running_loop().call_later(limit, self._expire, connection)
+        self.connected = time.monotonic()
+        clock = self._begin_clock(connection)
         try:
-            connection.send(head, self._body, is_bodiless=self._method == "HEAD")
+            if isinstance(self._body, BodyStream):
+                connection.send(head, None)
+                connection.keep_no_longer()
+                # An answer may come before the end of the body: an upstream that refuses wants no more of it.
+                while not connection.status and (piece := await self._body.read()):
+                    await connection.write(piece)
+                    clock.cancel()
+                    clock = self._begin_clock(connection)
+            else:
+                connection.send(head, self._body, is_bodiless=self._method == "HEAD")
             await connection.head_received()
         except BaseException:
             connection.abort()  # also where a caller leaves in the moment in which the headers arrive
@@ -142,6 +164,11 @@ class Exchange:
         finally:
             clock.cancel()
         self.first_byte = time.monotonic()
+
+    def _begin_clock(self, connection: Connection) -> asyncio.TimerHandle:
+        """Give the upstream its time from now on: to take a piece of the body, and then to answer."""
+        limit = max(0.0, self._left(self._timeouts.first_byte, time.monotonic()))
+        return asyncio.get_running_loop().call_later(limit, self._expire, connection)
 
     def _expire(self, connection: Connection) -> None:
         """No headers in time: drop the connection, which wakes whoever waits for it."""
@@ -154,6 +181,10 @@ class Exchange:
         self.status = self.outcome = status = connection.status
         self.headers = headers = connection.headers
         headers.pop("set-cookie", None)
+        if status == 407 and self._target.origin.forwarder is not None:
+            self.close()
+            self.status = None
+            check_status(status, self._host)
         if status >= 500:
             self.health = "bad"
         elif status < 200 or 300 <= status < 400:
@@ -197,6 +228,8 @@ class Exchange:
             case UnknownName():
                 text = f"The name {host} could not be resolved; check base_url and the network."
                 return UpstreamUnreachable(text, host=host), "final"
+            case ProxyFault():
+                return self._explain_proxy(error)
             case ssl.SSLError() | ssl.CertificateError():
                 return UpstreamUnreachable(_certificate_text(host, error), host=host), "final"
             case OSError():
@@ -204,15 +237,41 @@ class Exchange:
             case _:
                 raise error
 
+    def _explain_proxy(self, fault: ProxyFault) -> tuple[UpstreamError, Outcome]:
+        """The same where it was the proxy. One that says no is a healthy one, and says it again the next time."""
+        proxy = self._target.origin.proxy
+        assert proxy is not None
+        name = f"the proxy {proxy.name}"
+        match fault.__cause__:
+            case None:
+                text = f"{name} {fault}."
+            case ForbiddenAddress() as cause:
+                text = f"{name} leads to {cause}; it is never called."
+            case UnknownName():
+                text = f"{name} has a name that could not be resolved; check its address and the network."
+            case ssl.SSLError() | ssl.CertificateError() as cause:
+                text = _certificate_text(name, cause)
+            case OSError() as cause:
+                text = _refusal_text(name, cause)
+            case cause:
+                raise AssertionError from cause
+        if not fault.is_passing:
+            self.health = "unknown"
+        error = UpstreamProxyFailed(text[0].upper() + text[1:], host=self._host, proxy=proxy.name)
+        return error, "connect" if fault.is_passing else "final"
+
     def _timeout(self, phase: str, since: float, limit: float, what: str) -> UpstreamTimeout:
         """The call's own clock or its deadline, whichever was to ring first. (A clock may ring a little early.)"""
-        deadline = self._deadline
-        if deadline is not None and deadline < since + limit:
+        if self._ends_before(since + limit):
             self.health = "unknown"
             text = f"The time for this call ran out: {self._host} {what}."
         else:
             text = f"{self._host} {what} within {limit:g} seconds."
         return UpstreamTimeout(text, host=self._host, phase=phase)
+
+    def _ends_before(self, moment: float) -> bool:
+        """True when the call's deadline comes before a moment."""
+        return self._deadline is not None and self._deadline < moment
 
     def _left(self, limit: float, now: float) -> float:
         """Seconds until a limit that begins now, or the deadline if that is sooner."""

@@ -1,4 +1,4 @@
-"""The connections that are open, and how new ones come about: a name's addresses, a socket, TLS."""
+"""The connections that are open, and how new ones come about: a name's addresses, a socket, a proxy's tunnel, TLS."""
 
 import asyncio
 import ipaddress
@@ -6,11 +6,14 @@ import socket
 import ssl
 import time
 from collections import deque
+from collections.abc import Callable
+from typing import TypeVar
 
 from aiohappyeyeballs import AddrInfoType, start_connection
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agentui.upstream.http.connection import Connection, Disconnected
+from agentui.upstream.http.proxy import Proxy, ProxyFault, TunnelRequest, connect_socks
 from agentui.upstream.http.request import Origin
 
 KEEP_ALIVE = 15.0
@@ -21,6 +24,8 @@ TTL = 30.0
 """Seconds that a look-up is remembered; failures are not."""
 _KEPT = 1024
 """Look-ups remembered at most."""
+
+P = TypeVar("P", bound=asyncio.BaseProtocol)
 
 
 class UnknownName(Exception):
@@ -62,23 +67,10 @@ class Pool:
     async def connect(self, origin: Origin) -> Connection:
         """A new connection.
 
-        Raises UnknownName, ForbiddenAddress, OSError (ssl.SSLError and ssl.CertificateError among them) and Disconnected
-        when the pool is closed meanwhile.
+        Raises UnknownName, ForbiddenAddress, OSError (ssl.SSLError and ssl.CertificateError among them), ProxyFault (with any
+        of them as its cause, where the proxy is what it is about) and Disconnected when the pool is closed meanwhile.
         """
-        addresses = await self._names.addresses(origin.host, origin.port)
-        context = await self._context() if origin.is_tls else None
-        found = await start_connection(addresses, happy_eyeballs_delay=HEAD_START)
-        try:
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(origin, self._open.discard),
-                sock=found,
-                ssl=context,
-                server_hostname=origin.host.rstrip(".") if origin.is_tls else None,
-            )
-        except BaseException:
-            found.close()
-            raise
+        connection = await self._connected(origin)
         self._open.add(connection)
         if self._is_closed:
             connection.abort()
@@ -117,6 +109,83 @@ class Pool:
                 del self._idle[origin]
         if self._idle:
             self._sweep_handle = asyncio.get_running_loop().call_later(self._keep_alive, self._sweep)
+
+    async def _connected(self, origin: Origin) -> Connection:
+        """A connection, straight or by way of the origin's proxy."""
+
+        def connection() -> Connection:
+            return Connection(origin, self._open.discard)
+
+        proxy = origin.proxy
+        tls_name = origin.host.rstrip(".") if origin.is_tls else None
+        if proxy is None:
+            found = await self._socket(origin.host, origin.port)
+            return (await self._speak(found, connection, tls_name))[1]
+        if proxy.is_socks:
+            found = await self._socks_socket(proxy, origin)
+            return (await self._speak(found, connection, tls_name))[1]
+        if not origin.is_tls:
+            return (await self._speak_to_proxy(proxy, connection))[1]
+        return await self._tunnelled(proxy, origin, connection)
+
+    async def _socket(self, host: str, port: int) -> socket.socket:
+        """A socket to the first of a name's addresses that takes it."""
+        addresses = await self._names.addresses(host, port)
+        return await start_connection(addresses, happy_eyeballs_delay=HEAD_START)
+
+    async def _speak(
+        self, found: socket.socket, protocol: Callable[[], P], tls_name: str | None
+    ) -> tuple[asyncio.Transport, P]:
+        """A protocol on a socket; under TLS where ``tls_name`` says whose certificate is expected."""
+        try:
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            context = None if tls_name is None else await self._context()
+            return await asyncio.get_running_loop().create_connection(
+                protocol, sock=found, ssl=context, server_hostname=tls_name
+            )
+        except BaseException:
+            found.close()
+            raise
+
+    async def _socks_socket(self, proxy: Proxy, origin: Origin) -> socket.socket:
+        """A socket to the origin through a SOCKS5 proxy, which is told its name or, where that is not its business, one of its
+        addresses (those of IPv4 first: not every proxy has IPv6)."""
+        goals = [origin.host]
+        if not proxy.resolves_names:
+            found = sorted(await self._names.addresses(origin.host, origin.port), key=lambda entry: entry[0] != socket.AF_INET)
+            goals = [entry[4][0] for entry in found]
+        try:
+            doors = await self._names.addresses(proxy.host, proxy.port)
+            return await connect_socks(proxy, doors, goals, origin.port, origin.host)
+        except (UnknownName, ForbiddenAddress, OSError) as error:
+            raise ProxyFault(is_passing=isinstance(error, OSError)) from error
+
+    async def _speak_to_proxy(self, proxy: Proxy, protocol: Callable[[], P]) -> tuple[asyncio.Transport, P]:
+        """A protocol on a connection to an HTTP proxy itself."""
+        try:
+            found = await self._socket(proxy.host, proxy.port)
+            return await self._speak(found, protocol, proxy.host.rstrip(".") if proxy.scheme == "https" else None)
+        except (UnknownName, ForbiddenAddress, OSError) as error:
+            is_passing = isinstance(error, OSError) and not isinstance(error, ssl.SSLError | ssl.CertificateError)
+            raise ProxyFault(is_passing=is_passing) from error
+
+    async def _tunnelled(self, proxy: Proxy, origin: Origin, connection: Callable[[], Connection]) -> Connection:
+        """A connection under TLS in a tunnel that an HTTP proxy makes."""
+        transport, request = await self._speak_to_proxy(proxy, TunnelRequest)
+        try:
+            await request.ask(transport, proxy, origin.host, origin.port)
+            made = connection()
+            # A transport that is closed meanwhile gives None here.
+            inner = await asyncio.get_running_loop().start_tls(
+                transport, made, await self._context(), server_hostname=origin.host.rstrip(".")
+            )
+            if inner is None:
+                raise ProxyFault("closed the connection", is_passing=True)
+            made.connection_made(inner)
+        except BaseException:
+            transport.abort()
+            raise
+        return made
 
     async def _context(self) -> ssl.SSLContext:
         """How TLS is spoken and who is trusted. (Made when first needed, in a thread: reading the certificates takes long.)"""

@@ -1,7 +1,7 @@
 """A request's head, as the bytes that go out, and where it goes."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from yarl import URL
 
 from agentui import __version__
 from agentui.errors import BadRequest
+from agentui.upstream.http.proxy import Proxy
 
 FRAMING = frozenset(
     {
@@ -19,6 +20,7 @@ FRAMING = frozenset(
         "host",
         "http2-settings",
         "keep-alive",
+        "proxy-authorization",
         "proxy-connection",
         "te",
         "trailer",
@@ -35,12 +37,34 @@ _BREAKS = re.compile(r"[\r\n\0]")
 _DEFAULTS = {"accept": "*/*", "user-agent": f"agentui/{__version__}"}
 
 
+class BodyAborted(Exception):
+    """Whoever sends a body that is passed on while it comes has left before its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyStream:
+    """A body that is passed on while it comes: its length in bytes, and what reads the next piece (b"" at the end).
+
+    ``read`` raises AgentUIError for a body that is too slow or broken, and BodyAborted. What was read is gone, so a request
+    with such a body is tried once.
+    """
+
+    length: int
+    read: Callable[[], Awaitable[bytes]]
+
+
 class Origin(NamedTuple):
-    """What a connection leads to: TLS or none, the host as written (names in ASCII) and the port."""
+    """What a connection leads to: TLS or none, the host as written (names in ASCII), the port, and the proxy on the way."""
 
     is_tls: bool
     host: str
     port: int
+    proxy: Proxy | None = None
+
+    @property
+    def forwarder(self) -> Proxy | None:
+        """The proxy that reads the requests itself, as HTTP ones do for an http origin; None where nobody does."""
+        return None if self.proxy is None or self.is_tls or self.proxy.is_socks else self.proxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +78,15 @@ class UpstreamTarget:
     lines: str
 
     @classmethod
-    def of(cls, url: URL) -> "UpstreamTarget":
-        """The target that an absolute http or https URL is."""
+    def of(cls, url: URL, proxy: Proxy | None = None) -> "UpstreamTarget":
+        """The target that an absolute http or https URL is, reached through ``proxy``."""
         host = host_of(url)
-        origin = Origin(url.scheme == "https", url.raw_host or "", url.port or 0)
-        return cls(url, origin, host, f" {url.raw_path_qs} HTTP/1.1\r\nHost: {host}\r\n")
+        origin = Origin(url.scheme == "https", url.raw_host or "", url.port or 0, proxy)
+        if (forwarder := origin.forwarder) is not None:
+            lines = f" http://{host}{url.raw_path_qs} HTTP/1.1\r\nHost: {host}\r\n{forwarder.authorization}"
+        else:
+            lines = f" {url.raw_path_qs} HTTP/1.1\r\nHost: {host}\r\n"
+        return cls(url, origin, host, lines)
 
 
 def host_of(url: URL) -> str:

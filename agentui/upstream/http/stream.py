@@ -2,16 +2,18 @@
 
 import asyncio
 import time
-import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 
+from agentui.compression import ENCODINGS, Damaged, Inflater
 from agentui.errors import UpstreamError, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
 from agentui.upstream.http.connection import MAX_PIECE, Connection, Malformed
 
 MIB = 1024 * 1024
 MAX_REPLY = 32 * MIB
-ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
-"""Compressions that can be undone, though none is asked for."""
+MAX_RATIO = 100
+"""Bytes that one compressed byte may become, in an answer of more than ``MAX_REPLY``. Words become about twenty."""
+_PIECES_A_TURN = 16
+"""Pieces that are decompressed before others have their turn."""
 
 
 class IdleClock:
@@ -88,6 +90,7 @@ class UpstreamStream:
         self._connection = connection
         self._has_ended = self._was_left = False
         self._inflater: Inflater | None = None
+        self._compressed = self._inflated = self._pieces = 0
         if "content-encoding" in headers:
             self._inflater = self._inflater_for(headers["content-encoding"])
         if self._inflater is not None:
@@ -158,12 +161,24 @@ class UpstreamStream:
         inflater = self._inflater
         if inflater is None:
             return await self._arrived()
-        while not (piece := inflater.take(MAX_PIECE)):
-            arrived = await self._arrived()
-            if not arrived:
-                inflater.finish()
-                return b""
-            inflater.put(arrived)
+        try:
+            while not (piece := inflater.take(MAX_PIECE)):
+                arrived = await self._arrived()
+                if not arrived:
+                    if inflater.is_unfinished:
+                        raise UpstreamTruncated(f"The compressed answer of {self._host} broke off.", host=self._host)
+                    return b""
+                self._compressed += len(arrived)
+                inflater.put(arrived)
+        except Damaged as error:
+            raise UpstreamInvalid(f"{self._host} sent compressed data that is damaged.", host=self._host) from error
+        self._inflated += len(piece)
+        if self._inflated > max(MAX_REPLY, self._compressed * MAX_RATIO):
+            self.is_broken = True
+            raise UpstreamInvalid(f"The compressed answer of {self._host} grows without end; it was given up.", host=self._host)
+        self._pieces += 1
+        if self._pieces % _PIECES_A_TURN == 0:
+            await asyncio.sleep(0)
         return piece
 
     async def _arrived(self) -> bytes:
@@ -207,8 +222,8 @@ class UpstreamStream:
             text = f"{self._host} sent nothing for {self._clock.idle:g} seconds in the middle of its answer."
         return UpstreamTimeout(text, host=self._host, phase="idle")
 
-    def _inflater_for(self, encoding: str) -> "Inflater | None":
-        """What undoes the answer's compression. Raises UpstreamInvalid for one that we did not ask for and cannot undo."""
+    def _inflater_for(self, encoding: str) -> Inflater | None:
+        """What undoes the answer's compression, though none was asked for. Raises UpstreamInvalid for one that cannot be."""
         encoding = encoding.strip().lower()
         if encoding in ("", "identity"):
             return None
@@ -216,7 +231,7 @@ class UpstreamStream:
             raise UpstreamInvalid(
                 f"{self._host} compressed its answer in a way that was not asked for and cannot be read.", host=self._host
             )
-        return Inflater(encoding, self._host)
+        return Inflater(encoding)
 
     def _declared(self) -> int:
         """The content length that the headers promise, 0 where they promise none."""
@@ -240,54 +255,3 @@ class _Chunks:
         if not piece:
             raise StopAsyncIteration
         return piece
-
-
-class Inflater:
-    """Undoes gzip or deflate: ``put`` what arrived, ``take`` until it gives nothing, ``finish`` at the end.
-
-    We ask for ``identity``; some upstreams compress all the same. A bomb costs no more memory than one piece.
-    """
-
-    def __init__(self, encoding: str, host: str) -> None:
-        self._gzip = encoding != "deflate"
-        self._host = host
-        self._pending = b""
-        self._machine = zlib.decompressobj(31 if self._gzip else 15)
-        self._begun = False
-        self._filled = False
-
-    def put(self, data: bytes) -> None:
-        """Add bytes as they came."""
-        self._pending += data
-
-    def take(self, limit: int) -> bytes:
-        """Up to ``limit`` decompressed bytes, b"" when more input is needed. Raises UpstreamInvalid for broken data."""
-        while self._pending or self._filled:
-            if self._machine.eof:
-                if not self._gzip or not self._pending.strip(b"\0"):
-                    self._pending, self._filled = b"", False
-                    break
-                self._machine = zlib.decompressobj(31)  # gzip files may follow each other (RFC 1952, 2.2)
-            piece = self._inflate(self._pending, limit)
-            self._pending = self._machine.unused_data or self._machine.unconsumed_tail
-            # A full piece may have left output inside zlib although all input is used up.
-            self._filled = len(piece) == limit
-            if piece:
-                return piece
-        return b""
-
-    def finish(self) -> None:
-        """Raise UpstreamTruncated unless the compressed data came to its own end."""
-        if self._begun and not self._machine.eof:
-            raise UpstreamTruncated(f"The compressed answer of {self._host} broke off.", host=self._host)
-
-    def _inflate(self, data: bytes, limit: int) -> bytes:
-        """Feed the machine; a deflate without zlib's header (common, though wrong) is tried on the first bytes."""
-        first, self._begun = not self._begun, True
-        try:
-            return self._machine.decompress(data, limit)
-        except zlib.error as error:
-            if first and not self._gzip:
-                self._machine = zlib.decompressobj(-15)
-                return self._inflate(data, limit)
-            raise UpstreamInvalid(f"{self._host} sent compressed data that is damaged.", host=self._host) from error

@@ -16,6 +16,7 @@ class Claude:
     name: VendorName = "claude"
     title = "Anthropic Claude"
     default_base_url = "https://api.anthropic.com"
+    request_id_header = "request-id"
     trace_names = TraceNames("anthropic")
 
     models: Models = models

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from agentui.chat.messages import Media, MediaKind, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
+from agentui.vendors.arguments import whole_arguments
 
 _MODELLED: Mapping[str, frozenset[str]] = {
     "text": frozenset({"text"}),
@@ -196,10 +197,8 @@ def clean_name(name: str) -> str:
 def call_input(arguments: str) -> dict[str, Json]:
     """A call's arguments as the object that Claude requires: {} for none, ``{"_raw": text}`` for what is no JSON object
     (models do write broken arguments, and the conversation must go on)."""
-    if not arguments.strip():
-        return {}
     try:
-        value = loads(arguments)
+        value = loads(whole_arguments(arguments))
     except InvalidJson:
         return {"_raw": arguments}
     return value if isinstance(value, dict) else {"_raw": arguments}

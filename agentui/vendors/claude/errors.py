@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from agentui.errors import AgentUIError, ErrorKind, UpstreamRefused, kind_of_status
+from agentui.errors import AgentUIError, ErrorKind, UnsupportedState, UpstreamRefused, kind_of_status
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
+from agentui.vendors.error_words import error_words
 
 MAX_MESSAGE = 2000
 """Characters of an upstream's message that travel on."""
@@ -55,7 +56,7 @@ def parse_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstrea
     told = value.get("error") if isinstance(value, dict) else None
     code = told.get("type") if isinstance(told, dict) else None
     return UpstreamRefused(
-        (_message(value) or _describe(status, lowered, body))[:MAX_MESSAGE],
+        (error_words(value) or _describe(status, lowered, body))[:MAX_MESSAGE],
         status=status,
         kind=_kind(code, status),
         vendor="claude",
@@ -72,7 +73,7 @@ def error_in_stream(data: dict[str, Json]) -> UpstreamRefused:
     code = told.get("type") if isinstance(told, dict) else None
     kind = _KINDS.get(code, "server") if isinstance(code, str) else "server"
     return UpstreamRefused(
-        (_message(data) or "The upstream reported an error in its stream and did not say which.")[:MAX_MESSAGE],
+        (error_words(data) or "The upstream reported an error in its stream and did not say which.")[:MAX_MESSAGE],
         status=_STATUSES[kind],
         kind=kind,
         vendor="claude",
@@ -95,9 +96,13 @@ def render_error(error: AgentUIError) -> ErrorReply:
         status = 401 if kind == "authentication" else status
     else:
         kind = kind_of_status(status)
+    told: dict[str, Json] = {"type": _TYPES[kind], "message": _with_param(error)}
+    if isinstance(error, UnsupportedState):
+        # The SDK's threads send the whole conversation then.
+        told["details"] = {"error_code": "thread_unsupported_request"}
     body = {
         "type": "error",
-        "error": {"type": _TYPES[kind], "message": _with_param(error)},
+        "error": told,
         "request_id": headers.get("request-id") or headers.get("x-request-id"),
     }
     return ErrorReply(status, headers, body)
@@ -121,14 +126,6 @@ def _kind(code: Json, status: int) -> ErrorKind:
     """What the error's type means, else what its status means."""
     known = _KINDS.get(code) if isinstance(code, str) else None
     return known or kind_of_status(status)
-
-
-def _message(body: Json) -> str | None:
-    """The words in a JSON error of any shape that gateways are known to send."""
-    match body:
-        case {"error": {"message": str(text)}} | {"error": str(text)} | {"message": str(text)} | {"detail": str(text)}:
-            return text.strip() or None
-    return None
 
 
 def _describe(status: int, headers: Mapping[str, str], body: bytes) -> str:

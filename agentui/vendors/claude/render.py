@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agentui.chat.messages import Media, Message, ToolResult
-from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, WireRequest
-from agentui.errors import UnsupportedFeature
+from agentui.chat.request import ChatRequest, Effort, Params, WireRequest
+from agentui.chat.stops import cut_of
+from agentui.errors import UnsupportedFeature, UnsupportedState
 from agentui.jsonio import Json
-from agentui.vendors.claude.request import parse_system, patch_request
+from agentui.vendors.claude.limits import UNKNOWN_LIMIT, known_limit
+from agentui.vendors.claude.reply import MADE_HERE
+from agentui.vendors.claude.request import continued_message, parse_system, patch_request
 from agentui.vendors.claude.tools import fit_schema, render_tools
-from agentui.vendors.claude.turns import Turns, render_message, render_turns
+from agentui.vendors.claude.turns import OPENING, Turns, render_message, render_turns
 
 ENDPOINT = "/v1/messages"
-DEFAULT_MAX_TOKENS = 4096
-"""Claude requires ``max_tokens``; this is for callers whose dialect does not."""
-
 MIN_BUDGET = 1024
 _BUDGETS: Mapping[Effort, int] = MappingProxyType(
     {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh": 32768, "max": 32768}
@@ -34,8 +34,9 @@ def forward_request(wire: WireRequest, *, model: str, stream: bool) -> WireReque
     """The caller's own request with another model or stream switch, and without thoughts that Claude refuses.
 
     Those are the unsigned ones that this proxy wrote for other vendors' thoughts. Where the tool loop under way began with
-    one, nothing signed is left for it to begin with, and thinking is left out as well.
+    one, nothing signed is left for it to begin with, and thinking is left out as well. Raises UnsupportedState.
     """
+    _check_thread(wire)
     patched = patch_request(wire, model=model, stream=stream)
     dropped: list[str] = []
     kept = [_own_message(raw, dropped) if isinstance(raw, dict) else raw for raw in wire.body["messages"]]
@@ -45,6 +46,16 @@ def forward_request(wire: WireRequest, *, model: str, stream: bool) -> WireReque
     if _loop_lacks_thought(body["messages"]):
         body.pop("thinking", None)
     return replace(patched, body=body, dropped=tuple(dict.fromkeys(dropped)))
+
+
+def _check_thread(wire: WireRequest) -> None:
+    """Raise UnsupportedState for a thread whose last answer was another vendor's: Claude has nothing of it."""
+    continued = continued_message(wire.body)
+    if continued is not None and continued.startswith(MADE_HERE):
+        raise UnsupportedState(
+            "The thread's last answer did not come from Claude, who cannot continue it: send the whole conversation.",
+            param="thread",
+        )
 
 
 def _loop_lacks_thought(messages: Sequence[Json]) -> bool:
@@ -68,7 +79,9 @@ def _block_kinds(message: Mapping[str, Json]) -> list[Json]:
 
 
 def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
-    """The caller's body with the messages put back."""
+    """The caller's body with the messages put back. A thread that is continued has its system text already. Raises
+    UnsupportedState."""
+    _check_thread(own)
     dropped: list[str] = []
     system: list[Message] = []
     spoken: list[Json] = []
@@ -80,6 +93,11 @@ def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
             system.append(message)
         elif (said := _own_message(message.raw, dropped) if is_own else render_message(message, dropped)) is not None:
             spoken.append(said)
+    if continued_message(own.body) is not None:
+        dropped += ["system"] if system else []
+        system = []
+    elif not spoken and chat.is_recomposed:
+        spoken = [dict(OPENING)]
     body = {**own.body, "messages": spoken}
     _put_system(body, system)
     wire = replace(own, body=body, dropped=tuple(dict.fromkeys(dropped)))
@@ -128,14 +146,11 @@ def _system_blocks(message: Message) -> list[Json]:
 
 @dataclass(frozen=True, slots=True)
 class _Thought:
-    """What the body says about thinking: its member (None: nothing), the tokens it takes, and an effort for the answer."""
+    """What the body says about thinking: the limit of answer and thoughts, the member (None: nothing), and an effort."""
 
+    limit: int
     member: dict[str, Json] | None = None
-    budget: int = 0
     effort: str | None = None
-
-
-_NO_THOUGHT = _Thought()
 
 
 def _render_foreign(chat: ChatRequest) -> WireRequest:
@@ -143,13 +158,9 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
     dropped = list(chat.unmodelled)
     _name_lost(chat, dropped)
     turns = render_turns(chat.messages, dropped)
-    thought = _render_thinking(chat.thinking, turns, dropped)
+    thought = _render_thinking(chat, turns, dropped)
     thinks = thought.member is not None
-    body: dict[str, Json] = {
-        "model": chat.model,
-        "max_tokens": (chat.params.max_tokens or DEFAULT_MAX_TOKENS) + thought.budget,
-        "messages": turns.messages,
-    }
+    body: dict[str, Json] = {"model": chat.model, "max_tokens": thought.limit, "messages": turns.messages}
     system = _system(chat, turns)
     if system:
         body["system"] = system
@@ -173,6 +184,8 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
         path=ENDPOINT,
         body=body,
         dropped=tuple(dict.fromkeys(dropped)),
+        # Claude takes no stop string of white space only.
+        cut=cut_of([text for text in chat.params.stop or () if not text.strip()]),
     )
 
 
@@ -224,25 +237,33 @@ def _sampling(params: Params, *, thinks: bool, dropped: list[str]) -> dict[str, 
                 dropped.append("top_p")
         if params.top_k is not None:
             sampling["top_k"] = params.top_k
-    stop = [text for text in params.stop or () if text.strip()]
-    if len(stop) < len(params.stop or ()):
-        dropped.append("stop")
-    if stop:
+    if stop := [text for text in params.stop or () if text.strip()]:
         sampling["stop_sequences"] = stop
     return sampling
 
 
-def _render_thinking(config: ThinkingConfig | None, turns: Turns, dropped: list[str]) -> _Thought:
-    """How much to think. ``none`` says nothing, for models differ in whether they take ``disabled``."""
+def _render_thinking(chat: ChatRequest, turns: Turns, dropped: list[str]) -> _Thought:
+    """How much to think, below the limit. ``none`` says nothing, for models differ in whether they take ``disabled``."""
+    config, params = chat.thinking, chat.params
+    known = known_limit(chat.model)
+    limit = params.max_tokens or known or UNKNOWN_LIMIT
     if config is None or config.mode == "disabled" or config.effort == "none" or config.budget == 0:
-        return _NO_THOUGHT
+        return _Thought(limit)
     if not turns.may_think:
         dropped.append("thinking")
-        return _NO_THOUGHT
+        return _Thought(limit)
     if config.mode == "adaptive":
-        return _Thought({"type": "adaptive"}, effort="low" if config.effort == "minimal" else config.effort)
+        return _Thought(limit, {"type": "adaptive"}, "low" if config.effort == "minimal" else config.effort)
     budget = max(config.budget or _BUDGETS[config.effort or "medium"], MIN_BUDGET)
-    return _Thought({"type": "enabled", "budget_tokens": budget}, budget)
+    if params.is_answer_limit or (params.max_tokens is None and known is None):
+        room = limit + budget
+        limit = room if known is None else max(limit, min(room, known))
+    if limit <= MIN_BUDGET:
+        dropped.append("thinking")
+        return _Thought(limit)
+    if budget >= limit:
+        budget = max(MIN_BUDGET, limit * 3 // 4)
+    return _Thought(limit, {"type": "enabled", "budget_tokens": budget})
 
 
 def _output_config(chat: ChatRequest, thought: _Thought, dropped: list[str]) -> dict[str, Json]:

@@ -36,6 +36,10 @@ _STOP_REASONS: Mapping[FinishReason, str] = MappingProxyType(
 )
 
 
+MADE_HERE = "msg_agentui_"
+"""How the ids of answers begin that Claude did not give."""
+
+
 def parse_reply(body: Json) -> Reply:
     """Take the dialect off a whole answer. Raises UpstreamInvalid."""
     if not isinstance(body, dict) or not isinstance(body.get("content"), list):
@@ -132,8 +136,8 @@ def message_id(id: str | None, wire: WireRequest) -> str:
     """The answer's id in Claude's style. An upstream that gives none gets one made from the request, for a vendor has
     neither clock nor dice."""
     if not id:
-        return "msg_" + hashlib.blake2b(dumps(wire.body), digest_size=12).hexdigest()
-    return id if id.startswith("msg_") else "msg_" + clean_id(id)
+        return MADE_HERE + hashlib.blake2b(dumps(wire.body), digest_size=12).hexdigest()
+    return id if id.startswith("msg_") else MADE_HERE + clean_id(id)
 
 
 def call_id(id: str | None, message: str, number: int) -> str:

@@ -13,6 +13,7 @@ from agentui.vendors.claude.tools import parse_tool_choice, parse_tools
 from agentui.vendors.fields import envelope, integer, mapping, number
 
 _KEPT_HEADERS = ("anthropic-version", "anthropic-beta")
+_KEPT_QUERY = ("beta",)
 _MODELLED = frozenset(
     {
         "model",
@@ -36,7 +37,7 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system"
 
 
 def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
-    """Check ``model``, ``messages`` and ``stream``, and keep the headers that choose the API's version."""
+    """Check ``model``, ``messages`` and ``stream``, and keep the headers and the query that choose the API's version."""
     model, stream = envelope(body)
     if body.get("stream", stream) is None:  # the API takes no null
         raise BadRequest("stream must be true or false.", param="stream")
@@ -50,7 +51,7 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
         stream=stream and not counts,
         path=path,
         body=dict(body),
-        query=dict(query),
+        query={name: query[name] for name in _KEPT_QUERY if name in query},
         headers={name: headers[name] for name in _KEPT_HEADERS if name in headers},
     )
 
@@ -80,7 +81,16 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         response_format=_parse_format(body),
         thinking=_parse_thinking(body, lost),
         unmodelled=tuple(dict.fromkeys(lost)),
+        needs_state=None if continued_message(body) is None else "thread",
     )
+
+
+def continued_message(body: Mapping[str, Json]) -> str | None:
+    """The id of the answer that the request continues, holding only what is new since; None for a whole conversation."""
+    match body.get("thread"):
+        case {"type": "continue", **rest}:
+            return str(rest.get("previous_message_id", ""))
+    return None
 
 
 def _parse_messages(body: Mapping[str, Json], lost: list[str]) -> Sequence[Message]:

@@ -25,6 +25,7 @@ from agentui.chat.deltas import (
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
+from agentui.vendors.arguments import ArgumentPieces
 from agentui.vendors.claude.content import CITATION, call_input
 from agentui.vendors.claude.errors import error_in_stream, render_error
 from agentui.vendors.claude.reply import call_id, media_note, message_id, parse_finish, parse_usage, render_finish, render_usage
@@ -39,6 +40,7 @@ class _Block:
     call: int = -1
     is_opaque: bool = False
     pieces: list[str] = field(default_factory=list)
+    arguments: ArgumentPieces = field(default_factory=ArgumentPieces)
 
 
 class ClaudeStreamParser:
@@ -162,14 +164,18 @@ class ClaudeStreamParser:
         return ()
 
     def _arguments(self, index: int, text: str) -> Sequence[Delta]:
-        """A piece of a call's input; server tools' input is told when it is whole."""
+        """A piece of a call's input."""
         block = self._blocks.get(index)
         if block is None:
             raise UpstreamInvalid(f"The upstream sent input for block {index}, which it never opened.")
         if not text:
             return ()
         block.pieces.append(text)
-        return (ToolCallDelta(block.call, arguments=text),) if block.call >= 0 else ()
+        return self._argue(block, block.arguments.feed(text))
+
+    def _argue(self, block: _Block, text: str) -> Sequence[Delta]:
+        """More of a call's arguments; server tools' are told when they are whole."""
+        return (ToolCallDelta(block.call, arguments=text),) if text and block.call >= 0 else ()
 
     def _close(self, index: int) -> Sequence[Delta]:
         """A block ends: server tools' blocks are told now, and input that came in one piece with the beginning."""
@@ -180,8 +186,8 @@ class ClaudeStreamParser:
             raw = {**block.start, "input": call_input("".join(block.pieces))} if block.pieces else block.start
             return (OpaqueDelta("claude", block.start["type"], raw),)
         if block.call >= 0 and not block.pieces and (given := block.start.get("input")):
-            return (ToolCallDelta(block.call, arguments=dumps_text(given)),)
-        return ()
+            return self._argue(block, dumps_text(given))
+        return self._argue(block, block.arguments.close())
 
     def _message_delta(self, delta: dict[str, Json], usage: Json) -> list[Delta]:
         """Why the answer ends, and its tokens."""

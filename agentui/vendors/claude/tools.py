@@ -97,9 +97,7 @@ def render_tools(chat: ChatRequest, used: Sequence[str], *, thinks: bool, droppe
     if choice is not None and choice.mode == "named" and len(choice.names) > 1:
         # "One of these" is said by offering only these.
         own = [tool for tool in own if tool.name in choice.names] or own
-    if any(tool.strict for tool in own):
-        dropped.append("strict")
-    return RenderedTools([_render_tool(tool) for tool in own], _render_choice(choice, thinks=thinks, dropped=dropped))
+    return RenderedTools([_render_tool(tool, dropped) for tool in own], _render_choice(choice, thinks=thinks, dropped=dropped))
 
 
 def _dummies(names: Iterable[str]) -> list[Json]:
@@ -108,8 +106,9 @@ def _dummies(names: Iterable[str]) -> list[Json]:
     return [{"name": name, "description": described, "input_schema": dict(_ANY_OBJECT)} for name in dict.fromkeys(names)]
 
 
-def _render_tool(tool: Tool) -> dict[str, Json]:
-    """One function. Raises UnsupportedFeature for a name that Claude does not take."""
+def _render_tool(tool: Tool, dropped: list[str]) -> dict[str, Json]:
+    """One function, strict only where its schema needs no change for that. Raises UnsupportedFeature for a name that Claude
+    does not take."""
     if not _NAME.fullmatch(tool.name):
         raise UnsupportedFeature(
             f"Claude takes tool names of 1 to 128 letters, digits, '_' and '-'; rename the tool {tool.name[:150]!r}.",
@@ -119,6 +118,11 @@ def _render_tool(tool: Tool) -> dict[str, Json]:
     if tool.description:
         rendered["description"] = tool.description
     rendered["input_schema"] = _input_schema(tool.schema)
+    if tool.strict:
+        if fit_schema(rendered["input_schema"], []) == rendered["input_schema"]:
+            rendered["strict"] = True
+        else:
+            dropped.append("strict")
     return rendered
 
 

@@ -4,7 +4,7 @@ What Claude refuses is put right here deliberately, and named: system messages a
 result, results without a call, ids with foreign characters, thoughts that Claude did not sign.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentui.chat.messages import (
@@ -32,6 +32,8 @@ NO_RESULT = "No result was given."
 
 _OPENING = text_message("user", ".")
 """A conversation must open with a user's turn, and empty text is refused: this is the least that can be said."""
+OPENING: Mapping[str, Json] = {"role": "user", "content": "."}
+"""The same, as it stands in a body."""
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ class Gemini:
     name: VendorName = "gemini"
     title = "Google Gemini"
     default_base_url = "https://generativelanguage.googleapis.com"
+    request_id_header = "x-request-id"
     trace_names = TraceNames("gcp.gemini", "generate_content")
 
     models: Models = models
@@ -45,5 +46,5 @@ class Gemini:
         return {"x-goog-api-key": key}
 
     def version_headers(self, wire: WireRequest | None) -> dict[str, str]:
-        """None: the version stands in the path."""
-        return {}
+        """The project that the caller bills; the version stands in the path."""
+        return dict(wire.headers) if wire is not None and wire.vendor == "gemini" else {}

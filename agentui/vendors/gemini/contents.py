@@ -113,11 +113,15 @@ def render_foreign(messages: Sequence[Message], model: str) -> Conversation:
     system = _system_of(messages, dropped)
     paired = pair_tool_calls([message for message in messages if message.role != "system"])
     contents = _render_turns(merge_turns(list(_sayable(paired, dropped))), model, dropped, is_start=True)
-    if not contents and system is not None:
-        # Gemini refuses a request without contents, so the only text there is becomes the question.
-        dropped.append("messages.system_role")
-        contents, system = [{"role": "user", "parts": system["parts"]}], None
-    return Conversation(contents, system, dropped)
+    return with_contents(Conversation(contents, system, dropped))
+
+
+def with_contents(conversation: Conversation) -> Conversation:
+    """Gemini refuses a request without contents, so where there is nothing but system text it becomes the question."""
+    if conversation.contents or conversation.system is None:
+        return conversation
+    question = {"role": "user", "parts": raw_parts(conversation.system)}
+    return Conversation([question], None, [*conversation.dropped, "messages.system_role"])
 
 
 def render_own(messages: Sequence[Message], model: str, *, merge: bool = True) -> Conversation:
@@ -324,16 +328,17 @@ def _sign_calls(contents: Sequence[Json], model: str) -> None:
 
 def render_prompt(messages: Sequence[Message]) -> Prompt:
     """Blocks as Gemini's structures (seed 003 part 4). Without system text ``pm.systemInstruction`` is {} and
-    ``[[PROMPT]]`` has no such member."""
+    ``[[PROMPT]]`` has no such member. System text alone is the question, too: in ``[[PROMPT]]`` it stands there only."""
     conversation = render_own(messages, "", merge=False)
+    asked = with_contents(conversation)
     system_text = "\n\n".join(words for message in messages if message.role == "system" and (words := message.text))
     system = conversation.system if system_text and conversation.system is not None else {}
     pm: dict[str, Json] = {
-        "contents": conversation.contents,
+        "contents": asked.contents,
         "systemInstruction": system,
         "system_text": system_text,
     }
-    members: dict[str, Json] = {"contents": conversation.contents}
-    if system:
+    members: dict[str, Json] = {"contents": asked.contents}
+    if system and asked.system is not None:
         members["systemInstruction"] = system
-    return Prompt(pm, members, tuple(dict.fromkeys(conversation.dropped)))
+    return Prompt(pm, members, tuple(dict.fromkeys(asked.dropped)))

@@ -8,6 +8,7 @@ from typing import Final
 from agentui.errors import AgentUIError, ErrorKind, UpstreamRefused, kind_of_status
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
+from agentui.vendors.error_words import error_words
 from agentui.vendors.gemini.parts import GEMINI
 from agentui.vendors.gemini.protojson import member
 
@@ -56,7 +57,7 @@ def parse_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstrea
 
 def refusal_of(status: int, value: Json, headers: Mapping[str, str] | None = None) -> UpstreamRefused:
     """The refusal that an error's JSON tells: a body of status ``status``, or an event inside a stream."""
-    message = _message_of(value) or f"The upstream answered {status} without saying why."
+    message = error_words(value) or f"The upstream answered {status} without saying why."
     return _refused(status, message, value, headers or {})
 
 
@@ -117,21 +118,6 @@ def _travelling(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that go on to the caller, their names in lower case."""
     lower = {name.lower(): value for name, value in headers.items()}
     return {name: value for name, value in lower.items() if name in _TRAVELLING or name.startswith("x-ratelimit-")}
-
-
-def _message_of(value: Json) -> str | None:
-    """The words of an error in JSON: Gemini's own place first, then where others put them."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, dict):
-        return None
-    for key in ("error", "message", "detail", "error_description"):
-        inner = value.get(key)
-        if isinstance(inner, str) and inner:
-            return inner
-        if isinstance(inner, dict) and isinstance(inner.get("message"), str) and inner["message"]:
-            return str(inner["message"])
-    return None
 
 
 def _words_of(status: int, headers: Mapping[str, str], body: bytes) -> str:

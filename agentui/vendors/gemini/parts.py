@@ -6,6 +6,7 @@ from typing import Final
 from agentui.chat.messages import Media, MediaKind, Opaque, Part, Text, Thinking, ToolCall, ToolResult, media_kind
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
+from agentui.vendors.arguments import whole_arguments
 from agentui.vendors.gemini.protojson import Malformed, camel, items, label_of, member, obj, standard_base64, text
 
 GEMINI: Final = "gemini"
@@ -209,4 +210,4 @@ def json_object(words: str) -> dict[str, Json] | None:
 
 def call_arguments(arguments: str) -> dict[str, Json] | None:
     """A call's arguments as an object: {} for an empty text, None when they are not a JSON object."""
-    return {} if not arguments.strip() else json_object(arguments)
+    return json_object(whole_arguments(arguments))

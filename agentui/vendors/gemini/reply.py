@@ -139,7 +139,7 @@ class GeminiStreamRenderer:
     """Writes one Gemini stream: SSE with ``alt=sse``, else one JSON array, as Google's servers do.
 
     Finish reasons and usage go out together in one last response at ``End``, because usage may come after the finish. An
-    array that fails gets an element ``{"error": ...}`` and no closing bracket, so it cannot be taken for a whole one.
+    array that fails ends with an element ``{"error": ...}``, as Google's own do.
     """
 
     def __init__(self, wire: WireRequest) -> None:
@@ -183,11 +183,11 @@ class GeminiStreamRenderer:
         return self._frame.element(event.data.replace(b"\r", b" ").replace(b"\n", b" "))
 
     def fail(self, error: AgentUIError) -> bytes:
-        """The error as the stream's last element."""
+        """The error as the stream's last element. An array is closed behind it, so that a client can read what it says."""
         if self._has_failed:
             return b""
         self._is_over = self._has_failed = True
-        return self._frame.element(dumps(render_error(error).body))
+        return self._frame.element(dumps(render_error(error).body)) + self._frame.end()
 
     def _choice(self, number: int) -> _Rendering:
         return self._choices.setdefault(number, _Rendering())

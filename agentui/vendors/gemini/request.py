@@ -6,18 +6,27 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import parse_qsl, quote
 
-from agentui.chat.request import ChatRequest, Effort, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
-from agentui.errors import BadRequest, NotFound, UnsupportedFeature
+from agentui.chat.request import ChatRequest, Operation, Params, ResponseFormat, WireRequest
+from agentui.chat.stops import cut_of
+from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import Json
 from agentui.vendors.base import model_path_segment
-from agentui.vendors.gemini.contents import parse_messages, put_conversation, render_foreign, render_own
+from agentui.vendors.gemini.contents import parse_messages, put_conversation, render_foreign, render_own, with_contents
 from agentui.vendors.gemini.parts import GEMINI
 from agentui.vendors.gemini.protojson import Malformed, camel, flag, integer, items, label_of, member, number, obj, text, within
+from agentui.vendors.gemini.thinking import parse_thinking, render_thinking
 from agentui.vendors.gemini.tools import parse_tool_choice, parse_tools, render_tools, to_json_schema, unmodelled_tool_config
 
 _PATH: Final = re.compile(r"/(v1|v1beta|v1alpha)/(?:models/|(?=tunedModels/))(.+):([A-Za-z]+)", re.DOTALL)
-_METHODS: Final = {"generateContent": "chat", "streamGenerateContent": "chat", "countTokens": "count_tokens"}
+_METHODS: Final[Mapping[str, Operation]] = {
+    "generateContent": "chat",
+    "streamGenerateContent": "chat",
+    "countTokens": "count_tokens",
+    "embedContent": "embeddings",
+    "batchEmbedContents": "embeddings",
+}
 _CREDENTIALS: Final = {"key", "$key", "access_token", "oauth_token", "api_key"}
+_KEPT_HEADERS: Final = ("x-goog-user-project",)
 _MODELLED: Final = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"}
 
 
@@ -31,12 +40,13 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
     if match is None or method not in _METHODS:
         raise NotFound(
             "No such method: Gemini requests go to /v1beta/models/{model}:generateContent, "
-            ":streamGenerateContent or :countTokens."
+            ":streamGenerateContent, :countTokens, :embedContent or :batchEmbedContents."
         )
     if not isinstance(body, dict):
         raise BadRequest("The body must be a JSON object.", param="body")
-    operation: Operation = "count_tokens" if method == "countTokens" else "chat"
-    _check_contents(body, operation)
+    operation = _METHODS[method]
+    if operation != "embeddings":
+        _check_contents(body, operation)
     return WireRequest(
         vendor="gemini",
         operation=operation,
@@ -45,6 +55,7 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
         path=path,
         body=body,
         query={name: value for name, value in query.items() if name.lower() not in _CREDENTIALS},
+        headers={name: headers[name] for name in _KEPT_HEADERS if name in headers},
     )
 
 
@@ -99,6 +110,8 @@ def with_method(wire: WireRequest, model: str, operation: Operation, stream: boo
     if operation == "chat" and stream:
         query["alt"] = "sse"
     method = "countTokens" if operation == "count_tokens" else _chat_method(stream)
+    if operation == "embeddings" and match is not None:
+        method = match[3]
     return replace(
         wire, operation=operation, model=model, stream=stream, path=method_path(version, model, method), query=query, body=body
     )
@@ -106,7 +119,10 @@ def with_method(wire: WireRequest, model: str, operation: Operation, stream: boo
 
 def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
     """The same request with another model or stream switch; a body that names its model as well is kept in step."""
-    return with_method(wire, model, wire.operation, stream, _with_model(wire.body, model))
+    body = _with_model(wire.body, model)
+    if wire.operation == "embeddings" and isinstance(requests := body.get("requests"), list):
+        body["requests"] = [{**one, "model": resource(model)} if isinstance(one, dict) else one for one in requests]
+    return with_method(wire, model, wire.operation, stream, body)
 
 
 def _with_model(body: dict[str, Json], model: str) -> dict[str, Json]:
@@ -147,6 +163,7 @@ def _parse(wire: WireRequest, body: dict[str, Json]) -> ChatRequest:
         response_format=response_format,
         thinking=thinking,
         unmodelled=_unmodelled(body, config),
+        needs_state="cachedContent" if member(body, "cachedContent") else None,
     )
 
 
@@ -164,6 +181,8 @@ def render_request(chat: ChatRequest) -> WireRequest:
     came = chat.wire_in(GEMINI)
     if came is not None:
         own = render_own(chat.messages, chat.model)
+        if chat.is_recomposed:
+            own = with_contents(own)
         rendered = put_conversation(_with_model(generate_body(came), chat.model), own)
         wire = with_method(came, chat.model, "chat", chat.stream, rendered)
         return replace(wire, dropped=tuple(dict.fromkeys(own.dropped)))
@@ -182,6 +201,7 @@ def render_request(chat: ChatRequest) -> WireRequest:
         body=body,
         query={"alt": "sse"} if chat.stream else {},
         dropped=tuple(dict.fromkeys(dropped)),
+        cut=cut_of((chat.params.stop or ())[MAX_STOPS:], chat.params.n or 1),
     )
 
 
@@ -204,18 +224,6 @@ _MODELLED_CONFIG: Final = {
     "responseLogprobs",
     "logprobs",
 }
-
-# How many tokens an effort is worth: compatibility notes, part 1 "Thinking".
-_BUDGET: Final[dict[Effort, int]] = {
-    "none": 0,
-    "minimal": 1024,
-    "low": 1024,
-    "medium": 4096,
-    "high": 16384,
-    "xhigh": 32768,
-    "max": 32768,
-}
-_EFFORT: Final[dict[str, Effort]] = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high", "XHIGH": "xhigh"}
 
 
 def parse_params(config: Mapping[str, Json]) -> Params:
@@ -253,23 +261,6 @@ def parse_format(config: Mapping[str, Json]) -> ResponseFormat | None:
     return ResponseFormat("schema", schema)
 
 
-def parse_thinking(config: Mapping[str, Json]) -> ThinkingConfig | None:
-    """``thinkingConfig``: budget 0 is off and -1 as the model sees fit; thoughts are hidden unless asked for.
-
-    A config that only hides thoughts asks for nothing. Raises Malformed.
-    """
-    thinking = obj(config, "thinkingConfig")
-    include, budget = flag(thinking, "includeThoughts"), integer(thinking, "thinkingBudget")
-    effort = _EFFORT.get((text(thinking, "thinkingLevel") or "").upper())
-    if budget == 0:
-        return ThinkingConfig(include=include, mode="disabled")
-    if budget is not None and budget > 0:
-        return ThinkingConfig(effort, budget, include)
-    if effort is not None:
-        return ThinkingConfig(effort, None, include)
-    return ThinkingConfig(include=include, mode="adaptive") if budget is not None or include else None
-
-
 def unmodelled_config(config: Mapping[str, Json]) -> list[str]:
     """What is said here and modelled nowhere, by name."""
     names = [label_of(key) for key, value in config.items() if value not in (None, [], {}, "")]
@@ -280,13 +271,8 @@ def unmodelled_config(config: Mapping[str, Json]) -> list[str]:
 
 
 def render_config(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
-    """``generationConfig`` for a request of another dialect, {} when nothing was asked.
-
-    Raises UnsupportedFeature for more stop sequences than Gemini takes.
-    """
+    """``generationConfig`` for a request of another dialect, {} when nothing was asked."""
     params = chat.params
-    if params.stop and len(params.stop) > MAX_STOPS:
-        raise UnsupportedFeature(f"Gemini takes at most {MAX_STOPS} stop sequences, not {len(params.stop)}.", param="stop")
     if params.user is not None:
         dropped.append("user")
     members: dict[str, Json] = {
@@ -294,7 +280,7 @@ def render_config(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
         "topP": params.top_p,
         "topK": params.top_k,
         "maxOutputTokens": params.max_tokens,
-        "stopSequences": list(params.stop) if params.stop else None,
+        "stopSequences": list(params.stop[:MAX_STOPS]) if params.stop else None,
         "candidateCount": params.n,
         "seed": params.seed,
         "presencePenalty": params.presence_penalty,
@@ -302,7 +288,7 @@ def render_config(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
         "responseLogprobs": params.logprobs or None,
         "logprobs": params.top_logprobs or None if params.logprobs else None,
         **_format(chat.response_format, dropped),
-        "thinkingConfig": _thinking(chat.thinking),
+        "thinkingConfig": render_thinking(chat.thinking, chat.model, dropped),
     }
     return {name: value for name, value in members.items() if value is not None}
 
@@ -315,18 +301,3 @@ def _format(wanted: ResponseFormat | None, dropped: list[str]) -> dict[str, Json
     if wanted.strict:
         dropped.append("response_format.strict")
     return {"responseMimeType": "application/json", "responseJsonSchema": wanted.schema}
-
-
-def _thinking(wanted: ThinkingConfig | None) -> dict[str, Json] | None:
-    """A budget, and whether thoughts are shown. An effort becomes a budget, which every thinking model takes."""
-    if wanted is None:
-        return None
-    budget = wanted.budget
-    if budget is None and wanted.effort is not None:
-        budget = _BUDGET[wanted.effort]
-    if wanted.mode == "disabled" or budget == 0:
-        return {"thinkingBudget": 0}
-    if budget is None and wanted.mode == "adaptive":
-        budget = -1
-    shown = {"includeThoughts": wanted.include is not False}
-    return shown if budget is None else {"thinkingBudget": budget, **shown}

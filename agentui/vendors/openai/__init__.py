@@ -1,7 +1,7 @@
 """OpenAI Chat Completions, and the many servers that speak it: a table of contents.
 
-messages.py and tools.py hold what requests and answers share; request.py, reply.py, stream.py, errors.py, prompt.py and
-models.py each one side of the dialect; platform.py is what OpenAI's two APIs share.
+messages.py and tools.py hold what requests and answers share; request.py, reply.py, stream.py, errors.py and models.py each one
+side of the dialect; completions.py is its older form for plain text; platform.py is what OpenAI's two APIs share.
 """
 
 import time
@@ -12,9 +12,9 @@ from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import CountTokens, named_model, switch_stream
+from agentui.vendors.base import CountTokens, StreamRenderer, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
-from agentui.vendors.openai import errors, reply, request
+from agentui.vendors.openai import completions, errors, reply, request
 from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai.stream import OpenAIStreamParser, OpenAIStreamRenderer
 
@@ -55,14 +55,18 @@ class OpenAI(OpenAIPlatform):
 
     def render_reply(self, answer: Reply, wire: WireRequest) -> Json:
         """A whole answer for the caller who sent ``wire``."""
-        return reply.render_reply(answer, id=answer.id or new_id("chatcmpl"), model=wire.model, now=int(self._now()))
+        if wire.is_retold:
+            return completions.render_reply(answer, wire, id=new_id("cmpl"), now=int(self._now()))
+        return reply.render_reply(answer, wire, id=answer.id or new_id("chatcmpl"), now=int(self._now()))
 
     def stream_end(self) -> MarkedEnd:
         """Finds ``[DONE]``."""
         return MarkedEnd(OpenAIStreamParser())
 
-    def stream_renderer(self, wire: WireRequest) -> OpenAIStreamRenderer:
+    def stream_renderer(self, wire: WireRequest) -> StreamRenderer:
         """A machine that writes one stream to the caller who sent ``wire``."""
+        if wire.is_retold:
+            return completions.CompletionStreamRenderer(wire, id=new_id("cmpl"), now=int(self._now()))
         return OpenAIStreamRenderer(wire, id=new_id("chatcmpl"), now=int(self._now()))
 
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamRefused:

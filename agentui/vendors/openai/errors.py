@@ -12,6 +12,7 @@ from email.utils import parsedate_to_datetime
 from agentui.errors import AgentUIError, ErrorKind, UpstreamRefused, kind_of_status
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
+from agentui.vendors.error_words import error_words
 from agentui.vendors.openai.messages import PLATFORM, VENDOR
 
 MAX_MESSAGE = 2000
@@ -118,12 +119,17 @@ def reported_error(body: Json) -> UpstreamRefused:
 def render_error(error: AgentUIError) -> ErrorReply:
     """An error in the caller's shape; 529 is no status that this dialect's clients know, so they read 503."""
     if isinstance(error, UpstreamRefused):
-        if error.vendor in PLATFORM and isinstance(error.body, dict):
+        if error.vendor in PLATFORM and _is_own(error.body):
             return ErrorReply(_plain(error.status), _headers(error), error.body)
         return ErrorReply(_status(error), _headers(error), _translated(error))
     kind = "invalid_request_error" if error.status < 500 else "server_error"
     body = {"error": {"message": error.message, "type": kind, "param": error.param, "code": error.code}}
     return ErrorReply(_plain(error.status), _headers(error), body)
+
+
+def _is_own(body: Json) -> bool:
+    """Whether a body is an error as this dialect's clients look for it; servers made with FastAPI write ``{"detail"}``."""
+    return isinstance(body, dict) and "error" in body
 
 
 def render_stream_error(error: AgentUIError) -> Json:
@@ -174,8 +180,7 @@ class _Fields:
 
 
 def _fields(body: Json) -> _Fields:
-    """Find the error in ``{"error": {...}}``, ``{"error": "text"}``, ``{"message"}``, ``{"detail"}`` (FastAPI, vLLM), or
-    the first entry of an array of these."""
+    """Find the error in a body of any of the shapes that ``error_words`` knows."""
     match body:
         case [first, *_]:
             return _fields(first)
@@ -192,34 +197,11 @@ def _fields_of(error: Mapping[str, Json]) -> _Fields:
     """The fields of an error object; some servers put a number into ``code``."""
     type, param, code = error.get("type"), error.get("param"), error.get("code")
     return _Fields(
-        _text(error).strip()[:MAX_MESSAGE],
+        error_words(error)[:MAX_MESSAGE],
         type if isinstance(type, str) else None,
         param if isinstance(param, str) else None,
         str(code) if isinstance(code, str | int) and code != "" else None,
     )
-
-
-def _text(error: Mapping[str, Json]) -> str:
-    """The words of an error object."""
-    for field in ("message", "detail", "error", "msg"):
-        match error.get(field):
-            case str(message) if message.strip():
-                return message
-            case dict(inner) if inner:
-                return _text(inner)
-            case [*problems] if problems:
-                return "; ".join(_problem(problem) for problem in problems)
-    return ""
-
-
-def _problem(problem: Json) -> str:
-    """One entry of FastAPI's list of what does not validate."""
-    match problem:
-        case {"loc": [*place], "msg": str(message)}:
-            return f"{'.'.join(str(step) for step in place)}: {message}"
-        case dict(inner):
-            return _text(inner)
-    return str(problem)
 
 
 def _message_of_bytes(status: int, content_type: str, body: bytes, parsed: Json) -> str:

@@ -14,7 +14,7 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from urllib.parse import unquote_to_bytes
 
 from agentui.chat.messages import (
@@ -30,11 +30,14 @@ from agentui.chat.messages import (
     ToolCall,
     ToolResult,
     media_kind,
+    orphans_as_text,
     pair_tool_calls,
     uses_tools,
 )
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps_text
+from agentui.vendors.arguments import whole_arguments
+from agentui.vendors.openai.free_text import free_text, free_text_arguments
 
 VENDOR = "openai"
 PLATFORM = frozenset({VENDOR, "openai_responses"})
@@ -56,21 +59,25 @@ def parse_messages(messages: list[Json]) -> Sequence[Message]:
     return tuple([_parse_message(message, index) for index, message in enumerate(messages)])
 
 
-def render_messages(messages: Sequence[Message]) -> tuple[list[Json], tuple[str, ...]]:
+def render_messages(messages: Sequence[Message], custom: Set[str] = frozenset()) -> tuple[list[Json], tuple[str, ...]]:
     """Write messages; those that came in this dialect are put back as they were. Returns them and what was dropped.
 
     Tool results become ``tool`` messages of text. Pictures and files inside a result, and those that an assistant made,
     are moved to the next user message, since this dialect takes them nowhere else.
-    Raises UnsupportedFeature for media that the dialect cannot express.
+    Calls of the tools in ``custom`` are those of custom tools. Raises UnsupportedFeature for media that the dialect cannot
+    express.
     """
     own = [message.raw for message in messages if message.raw_vendor == VENDOR and message.raw is not None]
     if len(own) == len(messages):
         return own, ()
-    writer = _Writer()
+    writer = _Writer(custom)
     paired = messages
     if uses_tools(messages):
         messages = _whole_turns(messages)
-        paired = pair_tool_calls(messages)
+        answered = pair_tool_calls(messages)
+        paired = orphans_as_text(answered)
+        if any(one is not other for one, other in zip(answered, paired, strict=True)):
+            writer.dropped.append("messages.orphan_tool_result")
     for message, said in zip(messages, paired, strict=True):
         if message.raw_vendor == VENDOR and message.raw is not None:
             writer.put_back(message.raw)
@@ -169,8 +176,11 @@ def render_image(media: Media) -> Json:
     return {"type": "image_url", "image_url": image}
 
 
-def render_call(call: ToolCall) -> Json:
-    """A whole tool call, as in a message's ``tool_calls``."""
+def render_call(call: ToolCall, custom: Set[str] = frozenset()) -> Json:
+    """A whole tool call, as in a message's ``tool_calls``; ``custom`` names the tools that take free text."""
+    if call.name in custom:
+        said = {"name": call.name, "input": free_text(call.arguments)}
+        return {"id": short_id(call.id or ""), "type": "custom", "custom": said}
     function = {"name": call.name, "arguments": call.arguments or "{}"}
     return {"id": short_id(call.id or ""), "type": "function", "function": function}
 
@@ -265,17 +275,17 @@ def _parse_call(call: Json, where: str) -> ToolCall:
     id = call.get("id") if isinstance(call, dict) else None
     id = id if isinstance(id, str) and id else None
     match call:
-        case {"type": "custom", "custom": {"name": str(name), **custom}}:
-            return ToolCall(id, name, dumps_text({"input": custom.get("input", "")}))
+        case {"type": "custom", "custom": {"name": str(name), "input": str(text)}}:
+            return ToolCall(id, name, free_text_arguments(text))
         case {"function": {"name": str(name), **function}}:
             return ToolCall(id, name, _arguments_text(function.get("arguments")))
     raise BadRequest(f"{where} must have a function with a name.", param=where)
 
 
 def _arguments_text(arguments: Json) -> str:
-    """Arguments as JSON text; "" and null mean none, and servers that send an object are understood."""
+    """Arguments as JSON text; servers that send an object are understood."""
     if isinstance(arguments, str):
-        return arguments or "{}"
+        return whole_arguments(arguments)
     return "{}" if arguments is None else dumps_text(arguments)
 
 
@@ -333,7 +343,8 @@ def _media(kind: MediaKind, url: str, detail: Json = None) -> Media:
 class _Writer:
     """Writes a conversation; ``pending`` holds parts that wait for the next user message."""
 
-    def __init__(self) -> None:
+    def __init__(self, custom: Set[str]) -> None:
+        self._custom = custom
         self.wire: list[Json] = []
         self.dropped: list[str] = []
         self._pending: list[Json] = []
@@ -379,7 +390,7 @@ class _Writer:
         if refusal:
             wire["refusal"] = refusal
         if message.tool_calls:
-            wire["tool_calls"] = [render_call(call) for call in message.tool_calls]
+            wire["tool_calls"] = [render_call(call, self._custom) for call in message.tool_calls]
         for part in message.parts:
             if isinstance(part, Opaque) and is_own_field(part.vendor, part.raw):
                 wire.update(part.raw)

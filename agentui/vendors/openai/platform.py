@@ -5,6 +5,7 @@ import agentui.vendors.openai.models as openai_models
 from agentui.chat.request import WireRequest
 from agentui.vendors.base import Embeddings, Models, StreamFormat, TraceNames
 from agentui.vendors.openai.errors import render_error
+from agentui.vendors.openai.headers import told_headers
 from agentui.vendors.sse import encode_comment
 
 
@@ -12,6 +13,7 @@ class OpenAIPlatform:
     """The part of a dialect of OpenAI's that does not depend on which API is spoken; see ``Vendor`` for the promises."""
 
     default_base_url = "https://api.openai.com"
+    request_id_header = "x-request-id"
     trace_names = TraceNames("openai")
 
     models: Models = openai_models
@@ -32,5 +34,5 @@ class OpenAIPlatform:
         return {"authorization": f"Bearer {key}"}
 
     def version_headers(self, wire: WireRequest | None) -> dict[str, str]:
-        """None: the path says the version."""
-        return {}
+        """What the caller said beside its key; the path says the version."""
+        return told_headers(wire)

@@ -1,14 +1,18 @@
 """A whole chat completion: understood, and written for a caller."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
 
 from agentui.chat.deltas import FinishReason, TokenLogprob, Usage
 from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, ToolCall
 from agentui.chat.reply import Choice, Reply
+from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json
 from agentui.vendors.fields import told_count
+from agentui.vendors.openai.citations import chat_citations
 from agentui.vendors.openai.errors import reported_error
+from agentui.vendors.openai.free_text import custom_names
 from agentui.vendors.openai.messages import (
     VENDOR,
     invented_call_id,
@@ -62,7 +66,7 @@ def parse_reply(body: Json) -> Reply:
     )
 
 
-def render_reply(reply: Reply, *, id: str, model: str, now: int) -> Json:
+def render_reply(reply: Reply, wire: WireRequest, *, id: str, now: int) -> Json:
     """A chat completion; the upstream's own body when it is one. ``id``, ``model`` and ``now`` (seconds since 1970) stand
     in for what the upstream did not say.
 
@@ -71,13 +75,14 @@ def render_reply(reply: Reply, *, id: str, model: str, now: int) -> Json:
     if reply.raw_vendor == VENDOR and reply.raw is not None:
         return reply.raw
     id = reply.id or id
+    custom = custom_names(wire.body)
     choices = reply.choices or (Choice(),)
     body: dict[str, Json] = {
         "id": id,
         "object": "chat.completion",
         "created": now if reply.created is None else reply.created,
-        "model": reply.model or model,
-        "choices": [_render_choice(choice, index, id) for index, choice in enumerate(choices)],
+        "model": reply.model or wire.model,
+        "choices": [_render_choice(choice, index, id, custom) for index, choice in enumerate(choices)],
     }
     if reply.usage is not None:
         body["usage"] = render_usage(reply.usage)
@@ -173,6 +178,8 @@ def _render_token(token: str, logprob: float) -> dict[str, Json]:
 def _parse_choice(choice: Json, index: int, answer_id: str | None) -> Choice:
     """One choice."""
     message = choice.get("message") if isinstance(choice, dict) else None
+    if message is None and isinstance(choice, dict) and isinstance(choice.get("text"), str):
+        message = {"role": "assistant", "content": choice["text"]}  # a text completion, forwarded as it came
     if not isinstance(message, dict):
         raise BadRequest(f"choices[{index}] has no message.", param=f"choices[{index}]")
     parts: list[Part] = []
@@ -191,7 +198,7 @@ def _parse_choice(choice: Json, index: int, answer_id: str | None) -> Choice:
     return Choice(tuple(parts), finish, logprobs=tokens)
 
 
-def _render_choice(choice: Choice, index: int, answer_id: str) -> Json:
+def _render_choice(choice: Choice, index: int, answer_id: str, custom: Set[str]) -> Json:
     """One choice. Thoughts go as ``reasoning_content``, pictures as ``images``; other media have no place here."""
     if len(choice.parts) == 1 and type(choice.parts[0]) is Text:
         return _ending({"role": "assistant", "content": choice.text, "refusal": None}, choice, index)
@@ -200,7 +207,7 @@ def _render_choice(choice: Choice, index: int, answer_id: str) -> Json:
     refusal = "".join(part.text for part in choice.parts if isinstance(part, Refusal))
     images = [render_image(part) for part in choice.parts if isinstance(part, Media) and is_shown(part)]
     calls = [
-        render_call(call if call.id else ToolCall(invented_call_id(answer_id, index, number), call.name, call.arguments))
+        render_call(call if call.id else replace(call, id=invented_call_id(answer_id, index, number)), custom)
         for number, call in enumerate(choice.tool_calls)
     ]
     if refusal:
@@ -211,6 +218,8 @@ def _render_choice(choice: Choice, index: int, answer_id: str) -> Json:
         message["images"] = images
     if calls:
         message["tool_calls"] = calls
+    if cited := [one for part in choice.parts if isinstance(part, Opaque) for one in chat_citations(part.raw)]:
+        message["annotations"] = cited
     for part in choice.parts:
         if isinstance(part, Opaque) and is_own_field(part.vendor, part.raw):
             message.update(part.raw)

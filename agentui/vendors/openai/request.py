@@ -1,17 +1,22 @@
 """Chat completion requests: read with a light check, patched, taken apart and put together; and Prompt Blocks."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
 from agentui.chat.messages import Message
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ThinkingConfig, WireRequest
-from agentui.errors import BadRequest, UnsupportedFeature
+from agentui.chat.stops import cut_of
+from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
-from agentui.vendors.fields import envelope, flag, integer, number, text
+from agentui.vendors.fields import envelope, flag, integer, number, one_or_more, text
+from agentui.vendors.openai.completions import check_prompt, is_completion
+from agentui.vendors.openai.completions import parse_request as parse_completion
+from agentui.vendors.openai.free_text import free_text_names
+from agentui.vendors.openai.headers import caller_headers, chat_headers
 from agentui.vendors.openai.messages import parse_messages, render_messages, short_id
+from agentui.vendors.openai.reasoning import never_reasons, reasons, without_sampling
 from agentui.vendors.openai.tools import (
     parse_response_format,
     parse_tool_choice,
@@ -25,14 +30,6 @@ EMBEDDINGS_PATH = "/v1/embeddings"
 
 MAX_STOPS = 4
 
-_HEADERS = ("openai-organization", "openai-project", "openai-beta")
-"""What a caller says to OpenAI in headers beside the key."""  # fmt: skip
-
-_NAMED_MODELS = r"(?:^|[/:])(?:%s)"
-_O_SERIES = re.compile(_NAMED_MODELS % r"o\d")
-_REASONING = re.compile(_NAMED_MODELS % r"o\d|gpt-(?:[5-9]|\d\d)")
-_NOT_REASONING = re.compile(_NAMED_MODELS % r"gpt-3|gpt-4|chatgpt-")
-
 _MODELLED = {
     *("model", "messages", "stream", "stream_options", "response_format", "reasoning_effort", "user", "safety_identifier"),
     *("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"),
@@ -45,15 +42,19 @@ _CACHE_MARKS = ("prompt_cache_breakpoint", "cache_control")
 def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Json]) -> WireRequest:
     """Take in a caller's request, looking only at what the proxy itself needs. Raises BadRequest naming ``param``.
 
-    The dialect defines no query, so none is kept; of the headers those that name the caller's organization, project and
-    beta features are.
+    The dialect defines no query, so none is kept; of the headers those that ``caller_headers`` names
+    are.
     """
     model, stream = envelope(body)
     operation: Operation = "embeddings" if path.endswith("/embeddings") else "chat"
+    stream = stream and operation == "chat"
+    wire = WireRequest("openai", operation, model, stream, path, dict(body), headers=caller_headers(headers))
+    if is_completion(wire):
+        check_prompt(body)
+        return replace(wire, is_retold=True)
     if operation == "chat" and not isinstance(body.get("messages"), list):
         raise BadRequest("messages must be a list.", param="messages")
-    kept = {name: headers[name] for name in _HEADERS if name in headers}
-    return WireRequest("openai", operation, model, stream and operation == "chat", path, dict(body), headers=kept)
+    return wire
 
 
 def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
@@ -69,6 +70,8 @@ def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest
 
 def parse_request(wire: WireRequest) -> ChatRequest:
     """Take the dialect off. Raises BadRequest naming ``param`` for what cannot be understood."""
+    if wire.is_retold:
+        return parse_completion(wire)
     body = wire.body
     messages = body.get("messages")
     if not isinstance(messages, list):
@@ -93,16 +96,18 @@ def parse_request(wire: WireRequest) -> ChatRequest:
 
 def render_request(chat: ChatRequest) -> WireRequest:
     """Put the dialect on; see ``Vendor.render_request``. A caller of this dialect gets its own body back."""
-    messages, dropped = render_messages(chat.messages)
+    messages, dropped = render_messages(chat.messages, free_text_names(chat.tools, chat.model))
     own = chat.wire_in("openai")
     if own is not None:
         body = _switched(own.body, chat.model, chat.stream)
         body["messages"] = messages
-        headers = own.headers
+        cut = None
     else:
+        cut = cut_of((chat.params.stop or ())[len(_told_stops(chat)) :], chat.params.n or 1)
         body, dropped = _translated(chat, messages, dropped)
-        headers = {}
-    return WireRequest("openai", "chat", chat.model, chat.stream, CHAT_PATH, body, headers=headers, dropped=dropped)
+    return WireRequest(
+        "openai", "chat", chat.model, chat.stream, CHAT_PATH, body, headers=chat_headers(chat), dropped=dropped, cut=cut
+    )
 
 
 def _switched(body: Mapping[str, Json], model: str, stream: bool) -> dict[str, Json]:
@@ -122,21 +127,11 @@ def _parse_params(body: Mapping[str, Json]) -> Params:
     given = {field: _PARAMS[field](body, field) for field in body if field in _PARAMS}
     if (limit := given.pop("max_completion_tokens", None)) is not None:
         given["max_tokens"] = limit
+    else:
+        given["is_answer_limit"] = given.get("max_tokens") is not None
     identifier = given.pop("safety_identifier", None)
     given["user"] = given.get("user") or identifier
     return Params(**given)
-
-
-def _stop(body: Mapping[str, Json], field: str) -> tuple[str, ...] | None:
-    """``stop``: null, a string or a list of strings."""
-    match body.get(field):
-        case None:
-            return None
-        case str(stop):
-            return (stop,)
-        case list(stops) if all(isinstance(stop, str) for stop in stops):
-            return tuple(stops)
-    raise BadRequest("stop must be a string or a list of strings.", param="stop")
 
 
 _PARAMS: Mapping[str, Callable[[Mapping[str, Json], str], Json]] = {
@@ -144,7 +139,7 @@ _PARAMS: Mapping[str, Callable[[Mapping[str, Json], str], Json]] = {
     **dict.fromkeys(("top_k", "max_completion_tokens", "max_tokens", "n", "seed", "top_logprobs"), integer),
     **dict.fromkeys(("user", "safety_identifier"), text),
     "logprobs": flag,
-    "stop": _stop,
+    "stop": one_or_more,
 }
 """How each member that is a parameter is read."""
 
@@ -163,7 +158,7 @@ def _unmodelled(body: Mapping[str, Json]) -> Iterator[str]:
         if field not in _MODELLED and value is not None and value not in ({}, []):
             yield field
     match body.get("tool_choice"):
-        case {"type": str(kind)} if kind not in ("function", "allowed_tools"):
+        case {"type": str(kind)} if kind not in ("function", "custom", "allowed_tools"):
             yield "tool_choice"
     match body.get("response_format"):
         case {"type": str(kind)} if kind not in ("text", "json_object", "json_schema"):
@@ -205,13 +200,11 @@ def _translated(
 def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
     """Sampling and limits, and what was dropped.
 
-    Reasoning models refuse ``max_tokens``; compatible servers know only that one. The o series refuses every sampling
-    setting but its default. More than four stop strings are refused rather than cut: the answer would run on.
+    Reasoning models refuse ``max_tokens``; compatible servers know only that one. They refuse every sampling setting but its
+    default, too.
     """
     params = chat.params
-    if params.stop and len(params.stop) > MAX_STOPS:
-        raise UnsupportedFeature(f"OpenAI takes at most {MAX_STOPS} stop strings.", param="stop")
-    limit = "max_completion_tokens" if _REASONING.search(chat.model) else "max_tokens"
+    is_reasoning = reasons(chat.model)
     sampling: dict[str, Json] = {
         "temperature": params.temperature,
         "top_p": params.top_p,
@@ -221,18 +214,22 @@ def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
         "top_logprobs": params.top_logprobs if params.logprobs else None,
     }
     rest: dict[str, Json] = {
-        limit: params.max_tokens,
-        "stop": list(params.stop) if params.stop else None,
+        "max_completion_tokens" if is_reasoning else "max_tokens": params.max_tokens,
+        "stop": list(_told_stops(chat)) or None,
         "n": params.n,
         "seed": params.seed,
         "user": None if params.user is None else short_id(params.user),
     }
     dropped = ["top_k"] if params.top_k is not None else []
-    if _O_SERIES.search(chat.model):
-        defaults = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0, "logprobs": False}
-        dropped += [name for name, value in sampling.items() if value is not None and value != defaults.get(name)]
-        sampling = {}
+    if is_reasoning:
+        sampling, refused = without_sampling(sampling)
+        dropped += refused
     return {name: value for name, value in {**sampling, **rest}.items() if value is not None}, dropped
+
+
+def _told_stops(chat: ChatRequest) -> tuple[str, ...]:
+    """The stop strings that the model itself takes: reasoning models none, others the first four."""
+    return () if reasons(chat.model) else (chat.params.stop or ())[:MAX_STOPS]
 
 
 def _render_effort(chat: ChatRequest) -> tuple[Effort | None, list[str]]:
@@ -247,8 +244,8 @@ def _render_effort(chat: ChatRequest) -> tuple[Effort | None, list[str]]:
     effort = thinking.effort or _effort_of(thinking)
     if effort is None:
         is_off = thinking.mode == "disabled" or thinking.budget == 0
-        return None, ["thinking"] if is_off and _REASONING.search(chat.model) else []
-    if _NOT_REASONING.search(chat.model):
+        return None, ["thinking"] if is_off and reasons(chat.model) else []
+    if never_reasons(chat.model):
         return None, [] if effort == "none" else ["thinking"]
     return effort, []
 

@@ -28,7 +28,10 @@ from agentui.chat.messages import Media, Text
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, BadRequest, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
+from agentui.vendors.arguments import ArgumentPieces
+from agentui.vendors.openai.citations import chat_citations
 from agentui.vendors.openai.errors import render_stream_error, reported_error
+from agentui.vendors.openai.free_text import custom_names, free_text
 from agentui.vendors.openai.messages import (
     VENDOR,
     invented_call_id,
@@ -150,6 +153,9 @@ class OpenAIStreamParser:
             if not isinstance(delta, dict):
                 raise _not_a_chunk("a delta is no object")
             state.read(delta, number, deltas)
+        words = choice.get("text")
+        if words and isinstance(words, str):  # a text completion, forwarded as it came
+            deltas.append(TextDelta(words, number))
         logprobs = choice.get("logprobs")
         if logprobs:
             tokens = parse_logprobs(logprobs.get("content")) if isinstance(logprobs, dict) else None
@@ -174,6 +180,7 @@ class OpenAIStreamRenderer:
         options = wire.body.get("stream_options")
         self._wants_usage = isinstance(options, dict) and options.get("include_usage") is True
         self._id, self._model, self._now = id, wire.model, now
+        self._custom = custom_names(wire.body)
         self._head = b""
         self._tail = b"]" + (b',"usage":null' if self._wants_usage else b"") + b"}"
         self._plain_tail = b',"logprobs":null,"finish_reason":null}' + self._tail
@@ -204,6 +211,8 @@ class OpenAIStreamRenderer:
             case MediaDelta(media, number):
                 return self._emit(number, dumps({"images": [render_image(media)]})) if is_shown(media) else b""
             case OpaqueDelta(vendor, _, raw, number):
+                if cited := chat_citations(raw):
+                    return self._emit(number, dumps({"annotations": cited}))
                 return self._emit(number, dumps(raw)) if is_own_field(vendor, raw) else b""
             case Finish():
                 return self._finish(delta)
@@ -266,6 +275,8 @@ class OpenAIStreamRenderer:
         """More of a tool call; its id and name are told once."""
         lead = self._lead(delta.choice)
         calls = self._written[delta.choice].calls
+        if delta.index in self._written[delta.choice].custom or delta.name in self._custom:
+            return lead + self._custom_call(delta)
         function: dict[str, Json] = {"arguments": delta.arguments}
         call: dict[str, Json] = {"index": delta.index, "function": function}
         if delta.index not in calls:
@@ -276,6 +287,17 @@ class OpenAIStreamRenderer:
             return lead
         calls[delta.index] = calls.get(delta.index, False) or bool(delta.arguments)
         return lead + self._emit(delta.choice, dumps({"tool_calls": [call]}))
+
+    def _custom_call(self, delta: ToolCallDelta) -> bytes:
+        """More of a custom tool's call: its free text is told once its arguments are whole."""
+        custom = self._written[delta.choice].custom
+        begun = delta.index in custom
+        custom.setdefault(delta.index, []).append(delta.arguments)
+        if begun:
+            return b""
+        id = short_id(delta.id) if delta.id else invented_call_id(self._id, delta.choice, delta.index)
+        call = {"index": delta.index, "id": id, "type": "custom", "custom": {"name": delta.name, "input": ""}}
+        return self._emit(delta.choice, dumps({"tool_calls": [call]}))
 
     def _finish(self, finish: Finish) -> bytes:
         """The end of a choice. Callers parse a call's arguments as JSON, so a call without any gets ``{}`` first."""
@@ -288,6 +310,9 @@ class OpenAIStreamRenderer:
             if not has_arguments:
                 nothing = {"tool_calls": [{"index": index, "function": {"arguments": "{}"}}]}
                 pieces.append(self._emit(finish.choice, dumps(nothing)))
+        for index, arguments in written.custom.items():
+            whole = {"tool_calls": [{"index": index, "custom": {"input": free_text("".join(arguments))}}]}
+            pieces.append(self._emit(finish.choice, dumps(whole)))
         word = finish_word(finish.reason, has_refusal=written.has_refusal)
         pieces.append(self._chunk(finish.choice, b"{}", finish=dumps(word)))
         return b"".join(pieces)
@@ -316,6 +341,7 @@ class _ReadCall:
     id: str | None = None
     is_begun: bool = False
     is_custom: bool = False
+    arguments: ArgumentPieces = field(default_factory=ArgumentPieces)
     held: list[str] = field(default_factory=list)
 
 
@@ -356,9 +382,10 @@ class _ReadChoice:
         for call in self.calls:
             if not call.is_begun:
                 self._begin_call(call, "", "", number, deltas)
-            if call.is_custom:
-                call.is_custom = False
-                deltas.append(ToolCallDelta(call.index, arguments='"}', choice=number))
+            rest = '"}' if call.is_custom else call.arguments.close()
+            call.is_custom = False
+            if rest:
+                deltas.append(ToolCallDelta(call.index, arguments=rest, choice=number))
 
     def _read_content(self, content: Json, number: int, deltas: list[Delta]) -> None:
         """Words, or a list of parts (Mistral); parts that are no words mean nothing here."""
@@ -395,6 +422,8 @@ class _ReadChoice:
         if is_custom:
             text = ("" if call.is_custom else '{"input":"') + dumps_text(text)[1:-1]
             call.is_custom = True
+        else:
+            text = call.arguments.feed(text)
         if call.is_begun:
             if text:
                 deltas.append(ToolCallDelta(call.index, arguments=text, choice=number))
@@ -447,11 +476,13 @@ class _ReadChoice:
 
 @dataclass(slots=True)
 class _WrittenChoice:
-    """What a choice was told so far; ``calls`` says by index whether any arguments were."""
+    """What a choice was told so far; ``calls`` says by index whether any arguments were, ``custom`` holds those of custom
+    tools."""
 
     is_finished: bool = False
     has_refusal: bool = False
     calls: dict[int, bool] = field(default_factory=dict)
+    custom: dict[int, list[str]] = field(default_factory=dict)
 
 
 def _load(data: bytes) -> dict[str, Json]:

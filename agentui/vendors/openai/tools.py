@@ -1,17 +1,18 @@
 """What a chat completion may call and must look like: tools, the choice among them, and the format of the answer."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from agentui.chat.request import ChatRequest, ResponseFormat, ServerTool, Tool, ToolChoice
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
+from agentui.vendors.openai.free_text import free_text_names, parse_custom_tool, render_custom_tool
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _NOT_STRICT = frozenset(
     ("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties")
 )
-"""Keywords that OpenAI's strict mode refuses."""  # fmt: skip
+"""Keywords that OpenAI's strict mode refuses; beside ``$ref`` it refuses every other one."""  # fmt: skip
 
 
 def parse_tools(body: Mapping[str, Json]) -> tuple[Tool | ServerTool, ...]:
@@ -45,7 +46,7 @@ def parse_tool_choice(body: Mapping[str, Json]) -> ToolChoice | None:
             return ToolChoice("none", parallel=parallel)
         case "required":
             return ToolChoice("required", parallel=parallel)
-        case {"type": "function", "function": {"name": str(name)}}:
+        case {"type": "function", "function": {"name": str(name)}} | {"type": "custom", "custom": {"name": str(name)}}:
             return ToolChoice("named", (name,), parallel)
         case {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": list(allowed)}}:
             return ToolChoice("named", _names(allowed), parallel)
@@ -81,9 +82,11 @@ def render_tools(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
     """
     dropped: list[str] = []
     tools: list[Json] = []
+    custom = free_text_names(chat.tools, chat.model)
     for tool in chat.tools:
         if isinstance(tool, Tool):
-            tools.append(_render_tool(tool, dropped))
+            told = tool.free_text if tool.name in custom else None
+            tools.append(_render_tool(tool, dropped) if told is None else render_custom_tool(tool, told))
         else:
             dropped.append(f"tools.{tool.label}")
     choice = chat.tool_choice
@@ -93,7 +96,7 @@ def render_tools(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
         return {}, dropped
     members: dict[str, Json] = {"tools": tools}
     if choice is not None:
-        members["tool_choice"] = _render_choice(choice)
+        members["tool_choice"] = _render_choice(choice, custom)
         if choice.parallel is not None:
             members["parallel_tool_calls"] = choice.parallel
     return members, dropped
@@ -119,7 +122,7 @@ def meets_strict_rules(schema: Mapping[str, Json]) -> bool:
 
 def _is_strict(schema: Json) -> bool:
     """The rules for one schema and those inside it."""
-    if not isinstance(schema, Mapping) or not _NOT_STRICT.isdisjoint(schema):
+    if not isinstance(schema, Mapping) or not _NOT_STRICT.isdisjoint(schema) or ("$ref" in schema and len(schema) > 1):
         return False
     kind = schema.get("type")
     if kind == "object" or (isinstance(kind, list) and "object" in kind) or "properties" in schema:
@@ -148,11 +151,11 @@ def _list(body: Mapping[str, Json], field: str) -> list[Json]:
 
 
 def _names(tools: Sequence[Json]) -> tuple[str, ...]:
-    """The function names in an ``allowed_tools`` list."""
+    """The names in an ``allowed_tools`` list."""
     names: list[str] = []
     for tool in tools:
         match tool:
-            case {"function": {"name": str(name)}}:
+            case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}}:
                 names.append(name)
     return tuple(names)
 
@@ -162,6 +165,8 @@ def _parse_tool(tool: Json, where: str) -> Tool | ServerTool:
     match tool:
         case {"type": "function", "function": dict(function)}:
             return _parse_function(function, tool, f"{where}.function")
+        case {"type": "custom", "custom": dict(custom)} if isinstance(custom.get("name"), str):
+            return parse_custom_tool(custom, tool)
         case {"type": "function"}:
             raise BadRequest(f"{where} needs a function object.", param=f"{where}.function")
         case {"type": str(kind)}:
@@ -201,11 +206,12 @@ def _render_tool(tool: Tool, dropped: list[str]) -> Json:
     return {"type": "function", "function": function}
 
 
-def _render_choice(choice: ToolChoice) -> Json:
+def _render_choice(choice: ToolChoice, custom: Set[str]) -> Json:
     """``tool_choice``; several names are ``allowed_tools`` of which one is required."""
     if choice.mode != "named":
         return choice.mode
-    functions: list[Json] = [{"type": "function", "function": {"name": name}} for name in choice.names]
+    kinds = [(name, "custom" if name in custom else "function") for name in choice.names]
+    functions: list[Json] = [{"type": kind, kind: {"name": name}} for name, kind in kinds]
     if len(functions) == 1:
         return functions[0]
     return {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": functions}}

@@ -33,12 +33,16 @@ from agentui.chat.messages import Media
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
+from agentui.vendors.openai.citations import responses_citation
 from agentui.vendors.openai.reply import render_logprobs
+from agentui.vendors.openai_responses.callables import CallName, Kind, call_names
 from agentui.vendors.openai_responses.errors import error_event, response_error
 from agentui.vendors.openai_responses.output import CallItem, Event, Item, MessageItem, Part, ThoughtItem, WholeItem
 from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.usage import render_usage
 
+_CALL_IDS: dict[Kind, str] = {"function": "fc", "custom": "ctc", "tool_search": "tsc"}
+"""How the ids of call items begin."""  # fmt: skip
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -56,6 +60,8 @@ class ResponseEvents:
         self._message: MessageItem | None = None
         self._thought: ThoughtItem | None = None
         self._calls: dict[int, CallItem] = {}
+        self._wire = wire
+        self._names: dict[str, CallName] | None = None
         self._text: Part | None = None
         self._logprobs: tuple[TokenLogprob, ...] = ()
         self._usage: Usage | None = None
@@ -140,6 +146,10 @@ class ResponseEvents:
                 return self._weigh(tokens)
             case MediaDelta(media):
                 return self._show(media)
+            case OpaqueDelta(_, "annotations", {"annotations": list(annotations)}) if self._message is not None:
+                return [
+                    event for one in annotations if (cited := responses_citation(one)) for event in self._message.cite(cited)
+                ]
             case OpaqueDelta(vendor, label, raw) if vendor == VENDOR:
                 return self._pass_on(label, raw)
             case Finish(reason):
@@ -196,10 +206,18 @@ class ResponseEvents:
         events = self._close_thought() + self._close_message()
         call = self._calls.get(delta.index)
         if call is None:
-            call_id = delta.id or f"call_{self._item_id('fc')[3:]}"
-            call = self._calls[delta.index] = CallItem(len(self._items), self._item_id("fc"), call_id, delta.name or "")
+            called = self._called(delta.name or "")
+            id = self._item_id(_CALL_IDS[called.kind])
+            call = CallItem(len(self._items), id, delta.id or f"call_{self._item_id('fc')[3:]}", called)
+            self._calls[delta.index] = call
             events += self._open(call)
         return events + call.argue(delta.arguments)
+
+    def _called(self, name: str) -> CallName:
+        """What the caller named the tool that a model calls by this name."""
+        if self._names is None:
+            self._names = call_names(self._wire.body)
+        return self._names.get(name) or CallName(name)
 
     def _show(self, media: Media) -> list[Event]:
         """A picture is what the image tool gives; the API has no other media in an answer."""

@@ -2,7 +2,7 @@
 ``input_image``, ``output_text``, ...), in and out. One item read is one ``Message``."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
@@ -20,8 +20,11 @@ from agentui.chat.messages import (
     media_kind,
 )
 from agentui.errors import BadRequest, UnsupportedFeature
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
+from agentui.vendors.arguments import whole_arguments
+from agentui.vendors.openai.free_text import free_text, free_text_arguments
 from agentui.vendors.openai.messages import short_id, value_text
+from agentui.vendors.openai_responses.callables import SEARCH, call_names, flat_name
 from agentui.vendors.openai_responses.sealed import VENDOR, split_id, thought
 
 TEXTS = ("input_text", "output_text", "text", "summary_text", "reasoning_text")
@@ -33,11 +36,14 @@ _MEDIA_TYPES = {extension: media_type for media_type, extension in _EXTENSIONS.i
 class Losses:
     """What could not be carried, by name, in the order met.
 
-    ``file_ids`` is whether ids of uploaded files mean anything to this API (they do between OpenAI's own dialects).
+    ``file_ids`` is whether ids of uploaded files mean anything to this API (they do between OpenAI's own dialects), and
+    ``custom`` names the tools that take free text; ``custom_calls`` are the ids of their calls.
     """
 
     file_ids: bool = True
+    custom: Set[str] = frozenset()
     names: dict[str, None] = field(default_factory=dict)
+    custom_calls: set[str] = field(default_factory=set)
 
     def drop(self, *names: str) -> None:
         """Remember that these were left out."""
@@ -206,7 +212,12 @@ def parse_input(value: Json) -> list[Message]:
         return [Message("user", (Text(value),), raw=value, raw_vendor=VENDOR)]
     if not isinstance(value, list):
         raise BadRequest("input must be a string or a list of items.", param="input")
-    return [_parse_item(item, number) for number, item in enumerate(value)]
+    return [_parse_item(item, number) for number, item in enumerate(value) if not declares_tools(item)]
+
+
+def declares_tools(item: Json) -> bool:
+    """Whether an item of the input is no part of the conversation, but tools that are there from now on."""
+    return isinstance(item, dict) and item.get("type") == "additional_tools"
 
 
 def _parse_item(item: Json, number: int) -> Message:
@@ -221,10 +232,12 @@ def _parse_item(item: Json, number: int) -> Message:
     kind = item.get("type")
     if kind == "message" or (kind is None and "role" in item):
         return _parse_message(item, param)
-    if kind == "function_call":
+    if kind in ("function_call", "custom_tool_call"):
         return _of("assistant", _parse_call(item, param), item)
-    if kind == "function_call_output":
+    if kind in ("function_call_output", "custom_tool_call_output"):
         return _of("tool", _parse_output(item, param), item)
+    if (search := _parse_search(item)) is not None:
+        return _of("assistant" if isinstance(search, ToolCall) else "tool", search, item)
     if kind == "reasoning":
         return _of("assistant", parse_reasoning(item), item)
     if kind is None and "id" in item:
@@ -248,18 +261,32 @@ def _parse_message(item: dict[str, Json], param: str) -> Message:
 
 
 def _parse_call(item: dict[str, Json], param: str) -> ToolCall:
-    """``function_call``: ``call_id`` is the id that its output names."""
+    """``function_call`` or ``custom_tool_call``: ``call_id`` is the id that its output names."""
     for key in ("call_id", "name"):
         if not isinstance(item.get(key), str):
             raise BadRequest(f"{param}.{key} must be a string.", param=f"{param}.{key}")
+    name = flat_name(item["name"], item.get("namespace"))
+    if item["type"] == "custom_tool_call":
+        return ToolCall(item["call_id"], name, free_text_arguments(_text(item, "input", param)))
     arguments = item.get("arguments")
     if arguments is not None and not isinstance(arguments, str):
         raise BadRequest(f"{param}.arguments must be JSON text.", param=f"{param}.arguments")
-    return ToolCall(item["call_id"], item["name"], arguments or "{}")
+    return ToolCall(item["call_id"], name, whole_arguments(arguments or ""))
+
+
+def _parse_search(item: dict[str, Json]) -> ToolCall | ToolResult | None:
+    """A search for tools that the caller's program did, or what it found; None for any other item."""
+    match item:
+        case {"type": "tool_search_call", "execution": "client", "call_id": str(call_id)}:
+            return ToolCall(call_id, SEARCH, dumps(item.get("arguments") or {}).decode())
+        case {"type": "tool_search_output", "execution": "client", "call_id": str(call_id), "tools": list()}:
+            names = ", ".join(call_names({"input": [item]}))
+            return ToolResult(call_id, (Text(f"These tools can be called now: {names}" if names else "No tool was found."),))
+    return None
 
 
 def _parse_output(item: dict[str, Json], param: str) -> ToolResult:
-    """``function_call_output``: its output is a string or a list of content parts."""
+    """``function_call_output`` or its like: its output is a string or a list of content parts."""
     if not isinstance(item.get("call_id"), str):
         raise BadRequest(f"{param}.call_id must be a string.", param=f"{param}.call_id")
     parts = parse_content(item.get("output"), f"{param}.output")
@@ -342,6 +369,10 @@ def _is_content(part: Part) -> bool:
 def _render_part(part: Part, losses: Losses) -> Json:
     """The item that a part is, None when it cannot be carried."""
     match part:
+        case ToolCall(id, name, arguments) if name in losses.custom:
+            call_id = short_id(id or "")
+            losses.custom_calls.add(call_id)
+            return {"type": "custom_tool_call", "call_id": call_id, "name": name, "input": free_text(arguments)}
         case ToolCall(id, name, arguments):
             return {"type": "function_call", "call_id": short_id(id or ""), "name": name, "arguments": arguments or "{}"}
         case ToolResult():
@@ -379,4 +410,6 @@ def _render_result(result: ToolResult, losses: Losses) -> dict[str, Json]:
         output = result.text
     else:
         output = value_text(result.value)
-    return {"type": "function_call_output", "call_id": short_id(result.call_id or ""), "output": output}
+    call_id = short_id(result.call_id or "")
+    kind = "custom_tool_call_output" if call_id in losses.custom_calls else "function_call_output"
+    return {"type": kind, "call_id": call_id, "output": output}

@@ -4,7 +4,9 @@ from typing import Protocol
 
 from agentui.chat.deltas import ThinkingDelta, TokenLogprob
 from agentui.jsonio import Json
+from agentui.vendors.openai.free_text import free_text
 from agentui.vendors.openai.reply import render_logprobs
+from agentui.vendors.openai_responses.callables import CallName, parse_arguments
 from agentui.vendors.openai_responses.sealed import VENDOR, Token, seal, split_id
 
 Event = dict[str, Json]
@@ -132,37 +134,56 @@ class MessageItem(_Base):
 
 
 class CallItem(_Base):
-    """A function call item."""
+    """A call of a function, of a tool that takes free text, or of the search for tools, as ``called`` says."""
 
-    def __init__(self, index: int, id: str, call_id: str, name: str) -> None:
+    def __init__(self, index: int, id: str, call_id: str, called: CallName) -> None:
         super().__init__(index, id)
         self.call_id = call_id
-        self.name = name
+        self.called = called
         self.pieces: list[str] = []
 
+    @property
+    def arguments(self) -> str:
+        """All of the arguments so far, as the model wrote them."""
+        return "".join(self.pieces)
+
     def argue(self, text: str) -> list[Event]:
-        """More of the arguments."""
+        """More of the arguments. Only a function tells them while they come: the others need them whole."""
         if not text:
             return []
         self.pieces.append(text)
-        return [self._event("function_call_arguments.delta", delta=text)]
+        return [self._event("function_call_arguments.delta", delta=text)] if self.called.kind == "function" else []
 
     def _finish(self) -> list[Event]:
         """The whole arguments; none at all are an empty object."""
-        events = [] if self.pieces else self.argue("{}")
-        done = self._event("function_call_arguments.done", name=self.name, arguments="".join(self.pieces))
-        return [*events, done]
+        match self.called.kind:
+            case "function":
+                events = [] if self.pieces else self.argue("{}")
+                done = self._event("function_call_arguments.done", name=self.called.name, arguments=self.arguments)
+                return [*events, done]
+            case "custom":
+                text = free_text(self.arguments)
+                return [
+                    self._event("custom_tool_call_input.delta", delta=text),
+                    self._event("custom_tool_call_input.done", input=text),
+                ]
+        return []
 
     def value(self, status: str = "completed") -> Json:
-        """The function call item."""
-        return {
-            "type": "function_call",
-            "id": self.id,
-            "call_id": self.call_id,
-            "name": self.name,
-            "arguments": "".join(self.pieces),
-            "status": self._status or status,
-        }
+        """The item of the call; free text and a search are empty until they are whole."""
+        status, is_whole = self._status or status, self._status is not None
+        called: Event = {"id": self.id, "call_id": self.call_id, "status": status}
+        if self.called.kind == "tool_search":
+            return {
+                "type": "tool_search_call", **called, "execution": "client",
+                "arguments": parse_arguments(self.arguments) if is_whole else {},
+            }  # fmt: skip
+        called["name"] = self.called.name
+        if self.called.namespace is not None:
+            called["namespace"] = self.called.namespace
+        if self.called.kind == "custom":
+            return {"type": "custom_tool_call", **called, "input": free_text(self.arguments) if is_whole else ""}
+        return {"type": "function_call", **called, "arguments": self.arguments}
 
 
 class ThoughtItem(_Base):

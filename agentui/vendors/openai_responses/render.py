@@ -3,13 +3,18 @@
 import re
 from collections.abc import Sequence
 
-from agentui.chat.messages import Message, Text, pair_tool_calls
-from agentui.chat.request import ChatRequest, Params, ResponseFormat, ThinkingConfig, WireRequest
+from agentui.chat.messages import Message, Text, orphans_as_text, pair_tool_calls
+from agentui.chat.request import ChatRequest, ResponseFormat, ThinkingConfig, WireRequest
+from agentui.chat.stops import cut_of
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
-from agentui.vendors.openai.messages import PLATFORM, render_messages
-from agentui.vendors.openai_responses.items import Losses, message_item, render_items
+from agentui.vendors.openai.free_text import free_text_names
+from agentui.vendors.openai.headers import chat_headers
+from agentui.vendors.openai.messages import PLATFORM, render_messages, short_id
+from agentui.vendors.openai.reasoning import reasons, without_sampling
+from agentui.vendors.openai.tools import meets_strict_rules
+from agentui.vendors.openai_responses.items import Losses, declares_tools, message_item, render_items
 from agentui.vendors.openai_responses.request import ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
 from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.tools import render_tool_choice, render_tools
@@ -42,13 +47,22 @@ def _render_own(chat: ChatRequest, own: WireRequest) -> WireRequest:
         case [Message(role="user", raw=str(text), raw_vendor=origin)] if origin == VENDOR:
             body["input"] = text
         case [_, *_]:
-            body["input"] = render_items(rest, losses)
+            body["input"] = [*_declarations(own), *render_items(rest, losses)]
+        case _ if instructions and chat.needs_state is None and chat.is_recomposed:
+            del body["instructions"]
+            body["input"] = [_system_item(instructions)]
         case _ if body.get("input") is not None:
             body["input"] = []
     return WireRequest(
         VENDOR, own.operation, chat.model, chat.stream, own.path, body, headers=own.headers,
         dropped=tuple(losses.names),
     )  # fmt: skip
+
+
+def _declarations(own: WireRequest) -> list[Json]:
+    """The items of the caller's input that say which tools there are: no message of the conversation holds them."""
+    given = own.body.get("input")
+    return [item for item in given if declares_tools(item)] if isinstance(given, list) else []
 
 
 def _split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
@@ -67,18 +81,18 @@ def _split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
 
 def _render_foreign(chat: ChatRequest) -> WireRequest:
     """Everything modelled that this API can say."""
-    losses = Losses(file_ids=chat.vendor in PLATFORM)
+    losses = Losses(file_ids=chat.vendor in PLATFORM, custom=free_text_names(chat.tools, chat.model))
     losses.drop(*chat.unmodelled)
     body: dict[str, Json] = {"model": chat.model}
     _put_messages(body, chat, losses)
-    _put_params(body, chat.params, losses)
-    if tools := render_tools(chat.tools, losses):
+    _put_params(body, chat, losses)
+    if tools := render_tools(chat.tools, losses.custom, losses):
         body["tools"] = tools
         if chat.tool_choice is not None:
-            body["tool_choice"] = render_tool_choice(chat.tool_choice)
+            body["tool_choice"] = render_tool_choice(chat.tool_choice, losses.custom)
             if chat.tool_choice.parallel is not None:
                 body["parallel_tool_calls"] = chat.tool_choice.parallel
-    include = [LOGPROBS] if chat.params.logprobs else []
+    include = [LOGPROBS] if chat.params.logprobs and not reasons(chat.model) else []
     if chat.response_format is not None:
         body["text"] = {"format": _render_format(chat.response_format)}
     if chat.thinking is not None:
@@ -92,49 +106,69 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
     body["store"] = False
     if chat.stream:
         body["stream"] = True
-    return WireRequest(VENDOR, "chat", chat.model, chat.stream, ENDPOINT, body, dropped=tuple(losses.names))
+    return WireRequest(
+        VENDOR, "chat", chat.model, chat.stream, ENDPOINT, body, headers=chat_headers(chat),
+        dropped=tuple(losses.names), cut=cut_of(chat.params.stop or ()),
+    )  # fmt: skip
 
 
 def _put_messages(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> None:
     """``instructions`` and ``input``. The API wants some input, so system texts alone become an item."""
-    instructions, rest = _split_system(pair_tool_calls(chat.messages))
+    instructions, answered = _split_system(pair_tool_calls(chat.messages))
+    rest = orphans_as_text(answered)
+    if any(one is not other for one, other in zip(answered, rest, strict=True)):
+        losses.drop("messages.orphan_tool_result")
     items = render_items(rest, losses)
     wants_json = chat.response_format is not None and chat.response_format.kind == "json"
     if wants_json and not any("json" in message.text.lower() for message in rest):
         # With json_object the API refuses an input that does not speak of JSON, whatever the instructions say.
-        items.insert(0, message_item("system", [{"type": "input_text", "text": "Answer in JSON."}]))
+        items.insert(0, _system_item("Answer in JSON."))
     if instructions and items:
         body["instructions"] = instructions
     elif instructions:
-        items = [message_item("system", [{"type": "input_text", "text": instructions}])]
+        items = [_system_item(instructions)]
     body["input"] = items
 
 
-def _put_params(body: dict[str, Json], params: Params, losses: Losses) -> None:
+def _system_item(text: str) -> Json:
+    """System text as an item of the input, for a request that says nothing else: the API wants some input."""
+    return message_item("system", [{"type": "input_text", "text": text}])
+
+
+def _put_params(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> None:
     """Sampling and limits; what the API does not know is left out by name."""
+    params = chat.params
     if params.n is not None and params.n > 1:
         raise UnsupportedFeature("The Responses API gives one answer; n must be 1.", param="n")
-    losses.drop(*(name for name in ("top_k", "stop", "presence_penalty", "frequency_penalty") if getattr(params, name)))
+    losses.drop(*(name for name in ("top_k", "presence_penalty", "frequency_penalty") if getattr(params, name)))
     if params.seed is not None:
         losses.drop("seed")
-    said: dict[str, Json] = {
-        "max_output_tokens": None if params.max_tokens is None else max(MIN_OUTPUT_TOKENS, params.max_tokens),
+    sampling: dict[str, Json] = {
         "temperature": params.temperature,
         "top_p": params.top_p,
         "top_logprobs": params.top_logprobs,
-        "safety_identifier": params.user,
+    }
+    if reasons(chat.model):
+        sampling, refused = without_sampling(sampling)
+        losses.drop(*refused)
+    said: dict[str, Json] = {
+        "max_output_tokens": None if params.max_tokens is None else max(MIN_OUTPUT_TOKENS, params.max_tokens),
+        **sampling,
+        "safety_identifier": None if params.user is None else short_id(params.user),
     }
     body.update((key, value) for key, value in said.items() if value is not None)
 
 
 def _render_format(wanted: ResponseFormat) -> dict[str, Json]:
-    """``text.format``. A schema needs a name; it is strict only where the caller said so."""
+    """``text.format``. A schema needs a name; it is strict only where the caller said so and the schema allows it."""
     if wanted.kind == "text":
         return {"type": "text"}
     if wanted.kind == "json":
         return {"type": "json_object"}
     name = wanted.name if wanted.name and _NAME.fullmatch(wanted.name) else "answer"
-    return {"type": "json_schema", "name": name, "schema": dict(wanted.schema or {}), "strict": wanted.strict is True}
+    schema = dict(wanted.schema or {})
+    strict = wanted.strict is True and meets_strict_rules(schema)
+    return {"type": "json_schema", "name": name, "schema": schema, "strict": strict}
 
 
 def _render_thinking(config: ThinkingConfig, losses: Losses) -> dict[str, Json]:
@@ -161,17 +195,19 @@ def render_prompt(messages: Sequence[Message]) -> Prompt:
     """System texts as ``instructions``, the conversation as ``input``.
 
     ``pm``: ``input`` (items), ``instructions`` and ``system_text`` (the system texts, "" for none) and ``messages`` (as in
-    OpenAI chat). ``members``: ``instructions`` (only where there is one) and ``input``.
+    OpenAI chat). ``members``: ``instructions`` (only where there is one) and ``input``. System text alone is the input, too,
+    for the API wants some; in ``members`` it stands there only.
     """
     losses = Losses()
     paired = pair_tool_calls(messages)
     system_text = "\n\n".join(message.text for message in paired if message.role == "system" and message.text)
     items = render_items([message for message in paired if message.role != "system"], losses)
+    members: dict[str, Json] = {"instructions": system_text} if system_text and items else {}
+    items = items or ([_system_item(system_text)] if system_text else [])
     pm: dict[str, Json] = {
         "input": items,
         "instructions": system_text,
         "system_text": system_text,
         "messages": render_messages(messages)[0],
     }
-    members: dict[str, Json] = {"instructions": system_text} if system_text else {}
     return Prompt(pm, {**members, "input": items}, tuple(losses.names))

@@ -7,17 +7,18 @@ from typing import get_args
 from agentui.chat.messages import Message, Text
 from agentui.chat.request import ChatRequest, Effort, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
+from agentui.ids import fingerprint
 from agentui.jsonio import Json
+from agentui.redaction import provider_keys
 from agentui.vendors.fields import envelope, integer, mapping, number
+from agentui.vendors.openai.headers import caller_headers
 from agentui.vendors.openai_responses.cache import is_reference
+from agentui.vendors.openai_responses.callables import declared_tools
 from agentui.vendors.openai_responses.items import parse_input
 from agentui.vendors.openai_responses.sealed import VENDOR, unseal
-from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice, parse_tools
+from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice
 
 ENDPOINT = "/v1/responses"
-_HEADERS = ("openai-organization", "openai-project", "openai-beta")
-"""What a caller says to OpenAI in headers beside the key."""  # fmt: skip
-
 LOGPROBS = "message.output_text.logprobs"
 ENCRYPTED = "reasoning.encrypted_content"
 
@@ -33,7 +34,7 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
     """Take in a caller's body. Raises BadRequest for ``model``, ``stream`` or ``input`` that cannot be used at all.
 
     ``input`` may be absent where ``prompt``, ``previous_response_id`` or ``conversation`` stand in for it. Of the headers
-    those that name the caller's organization, project and beta features are kept.
+    those that ``caller_headers`` names are kept.
     """
     model, stream = envelope(body)
     given = body.get("input")
@@ -42,8 +43,8 @@ def read_request(path: str, query: Mapping[str, str], headers: Mapping[str, str]
     if given is None and not any(body.get(key) for key in ("prompt", "previous_response_id", "conversation")):
         raise BadRequest("input is missing: send a string or a list of items.", param="input")
     operation: Operation = "count_tokens" if path.rstrip("/").endswith("/input_tokens") else "chat"
-    kept = {name: headers[name] for name in _HEADERS if name in headers}
-    return WireRequest(VENDOR, operation, model, stream, path, dict(body), headers=kept)
+    caller = fingerprint(*provider_keys(headers))
+    return WireRequest(VENDOR, operation, model, stream, path, dict(body), headers=caller_headers(headers), caller=caller)
 
 
 def patch_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
@@ -94,7 +95,7 @@ def parse_request(wire: WireRequest) -> ChatRequest:
         _parse_params(body),
         wire,
         stream=wire.stream,
-        tools=parse_tools(body),
+        tools=declared_tools(body),
         tool_choice=parse_tool_choice(body),
         response_format=_parse_format(body),
         thinking=_parse_thinking(body),

@@ -1,5 +1,6 @@
 """Streams read and written, and whole answers, which are streams told at once."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,7 +25,8 @@ from agentui.chat.messages import Media
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
-from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
+from agentui.vendors.arguments import ArgumentPieces
 from agentui.vendors.openai.reply import parse_logprobs
 from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.openai_responses.errors import stream_failure
@@ -33,6 +35,8 @@ from agentui.vendors.openai_responses.items import parse_reasoning
 from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.usage import parse_usage
 from agentui.vendors.sse import SseEvent, encode_event
+
+_CALLS = ("function_call", "custom_tool_call")
 
 
 class ResponsesStreamParser:
@@ -48,6 +52,7 @@ class ResponsesStreamParser:
         self._emitted: dict[tuple[int, str, int], int] = {}
         self._thinking: dict[int, tuple[str, int]] = {}
         self._calls: dict[int, int] = {}
+        self._arguments: defaultdict[int, ArgumentPieces] = defaultdict(ArgumentPieces)
         self._settled: set[int] = set()
         self._refused = False
 
@@ -83,6 +88,8 @@ class ResponsesStreamParser:
                 return [*self._emit(index, "text", part, event.get("delta")), *self._emit_logprobs(index, part, logprobs)]
             case "response.function_call_arguments.delta":
                 return self._emit(index, "arguments", 0, event.get("delta"))
+            case "response.custom_tool_call_input.delta":
+                return self._emit(index, "input", 0, event.get("delta"))
             case "response.reasoning_summary_text.delta":
                 return self._emit(index, "summary", _index(event, "summary_index"), event.get("delta"))
             case "response.reasoning_text.delta":
@@ -134,7 +141,7 @@ class ResponsesStreamParser:
         """More text of one part of an output item."""
         if not isinstance(text, str) or not text:
             return []
-        if kind == "arguments" and index not in self._calls:
+        if kind in ("arguments", "input") and index not in self._calls:
             # The first delta of a call names it; a server that did not yet say the name says all when the item is done.
             return []
         key = (index, kind, part)
@@ -145,12 +152,18 @@ class ResponsesStreamParser:
             case "refusal":
                 self._refused = True
                 return [RefusalDelta(text)]
+            case "input":
+                return self._argue(index, dumps_text(text)[1:-1])
             case "arguments":
-                return [ToolCallDelta(self._calls[index], arguments=text)]
+                return self._argue(index, self._arguments[index].feed(text))
         # Parts of one thought have an empty line between them, as in a whole reply.
         previous = self._thinking.get(index)
         self._thinking[index] = (kind, part)
         return [ThinkingDelta(text if previous in (None, (kind, part)) else "\n\n" + text, block=index)]
+
+    def _argue(self, index: int, text: str) -> list[Delta]:
+        """More of a call's arguments."""
+        return [ToolCallDelta(self._calls[index], arguments=text)] if text else []
 
     def _settle(self, index: int, kind: str, part: int, whole: Json) -> list[Delta]:
         """What a finished text holds beyond what was told of it."""
@@ -172,14 +185,15 @@ class ResponsesStreamParser:
         return [OpaqueDelta(VENDOR, "annotation", annotation) for annotation in annotations]
 
     def _item_added(self, index: int, item: Json) -> list[Delta]:
-        """A tool call is named when it begins; its arguments are left to the deltas."""
-        if not isinstance(item, dict) or item.get("type") != "function_call" or index in self._calls:
+        """A tool call is named when it begins; its arguments are left to the deltas. Free text is told as the one string of an
+        object, piece by piece."""
+        if not isinstance(item, dict) or item.get("type") not in _CALLS or index in self._calls:
             return []
         id, name = item.get("call_id") or item.get("id"), item.get("name")
         if not isinstance(id, str) or not isinstance(name, str):
             raise UpstreamInvalid("The upstream sent a function call without a call_id or a name.", vendor=VENDOR)
         self._calls[index] = len(self._calls)
-        return [ToolCallDelta(self._calls[index], id, name)]
+        return [ToolCallDelta(self._calls[index], id, name, '{"input":"' if item["type"] == "custom_tool_call" else "")]
 
     def _item_done(self, index: int, item: Json) -> list[Delta]:
         """What a finished item holds beyond what was told of it."""
@@ -187,7 +201,15 @@ class ResponsesStreamParser:
             case {"type": "message", "content": list(content)}:
                 return [delta for part, value in enumerate(content) for delta in self._content_done(index, part, value)]
             case {"type": "function_call"}:
-                return [*self._item_added(index, item), *self._settle(index, "arguments", 0, item.get("arguments"))]
+                added = self._item_added(index, item)
+                told = self._settle(index, "arguments", 0, item.get("arguments"))
+                return [*added, *told, *self._argue(index, self._arguments[index].close())]
+            case {"type": "custom_tool_call"} if index not in self._settled:
+                self._settled.add(index)
+                added = self._item_added(index, item)
+                return [*added, *self._settle(index, "input", 0, item.get("input")), *self._argue(index, '"}')]
+            case {"type": "custom_tool_call"}:
+                return []
             case {"type": str(kind)} if kind != "message" and index not in self._settled:
                 self._settled.add(index)
                 return self._indivisible_done(index, item)
@@ -264,6 +286,7 @@ class ResponsesStreamRenderer:
     def __init__(self, wire: WireRequest, *, id: str, now: int, cache: ItemCache) -> None:
         self._events = ResponseEvents(wire, id=id, now=now)
         self._cache = cache
+        self._caller = wire.caller
         self._first: bytes | None = None
         self._passed = 0
 
@@ -271,7 +294,7 @@ class ResponsesStreamRenderer:
         """The events that a delta is, framed."""
         data = b"".join(_frame(event) for event in self._events.feed(delta))
         if data and isinstance(delta, End):
-            self._cache.put(self._events.response["output"])
+            self._cache.put(self._caller, self._events.response["output"])
         return data
 
     def passthrough(self, event: SseEvent) -> bytes:
@@ -333,5 +356,5 @@ def render_reply(reply: Reply, wire: WireRequest, *, id: str, now: int, cache: I
     events = ResponseEvents(wire, id=id, now=now)
     for delta in reply.deltas():
         events.feed(delta)
-    cache.put(events.response["output"])
+    cache.put(wire.caller, events.response["output"])
     return events.response

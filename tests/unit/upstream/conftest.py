@@ -10,6 +10,8 @@ import pytest
 from agentui.upstream.client import Upstream
 
 Script = Callable[["Visit"], Awaitable[None]]
+PATIENCE = 20.0
+"""Seconds to wait for what is soon on a machine that does nothing else."""
 
 
 def pytest_asyncio_loop_factories(

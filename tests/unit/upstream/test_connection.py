@@ -18,7 +18,7 @@ from agentui.upstream.http.connection import MAX_EVENTS_HELD, MAX_PIECE, Connect
 from agentui.upstream.http.pool import Pool
 from agentui.upstream.http.request import Origin
 from agentui.upstream.policy import AddressPolicy, PolicyResolver
-from tests.unit.upstream.conftest import Bytes, Script, Visit
+from tests.unit.upstream.conftest import PATIENCE, Bytes, Script, Visit
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -210,7 +210,7 @@ async def test_a_deadline_passes_for_a_slow_reader_of_an_upstream_that_never_end
             for _ in range(100):
                 assert await stream.next()
                 await asyncio.sleep(0.02)
-    await asyncio.wait_for(server.aborted.wait(), 2)
+    await asyncio.wait_for(server.aborted.wait(), PATIENCE)
 
 
 async def test_a_stream_cannot_be_read_after_it_was_left(server: Bytes, upstream: Upstream) -> None:
@@ -299,7 +299,7 @@ async def test_an_idle_connection_is_dropped_after_a_while(server: Bytes) -> Non
     while not connection.is_complete:
         await connection.arrival()
     pool.release(connection)
-    await asyncio.wait_for(server.aborted.wait(), 2)
+    await asyncio.wait_for(server.aborted.wait(), PATIENCE)
     assert pool.acquire(origin) is None
     await pool.close()
 
@@ -320,7 +320,7 @@ async def test_closing_ends_calls_under_way(server: Bytes) -> None:
     await upstream.close()
     with pytest.raises(UpstreamError):
         await task
-    await asyncio.wait_for(server.aborted.wait(), 2)
+    await asyncio.wait_for(server.aborted.wait(), PATIENCE)
 
 
 # -- what goes out, and where to

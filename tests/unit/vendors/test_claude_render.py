@@ -21,6 +21,7 @@ from agentui.chat.messages import (
 )
 from agentui.chat.request import (
     ChatRequest,
+    Cut,
     Effort,
     Params,
     ResponseFormat,
@@ -39,9 +40,9 @@ WIRE = WireRequest("openai", "chat", "gpt", False, "/v1/chat/completions", {})
 LOOK = Tool("look", "Looks", {"type": "object", "properties": {"at": {"type": "string"}}})
 
 
-def chat(*messages: Message, params: Params | None = None, **fields: Json) -> ChatRequest:
+def chat(*messages: Message, params: Params | None = None, model: str = "claude-x", **fields: Json) -> ChatRequest:
     """A request of an OpenAI caller, with one user message unless others are given."""
-    return ChatRequest("openai", "claude-x", messages or (text_message("user", "hi"),), params or Params(), WIRE, **fields)
+    return ChatRequest("openai", model, messages or (text_message("user", "hi"),), params or Params(), WIRE, **fields)
 
 
 def render(*messages: Message, params: Params | None = None, **fields: Json) -> WireRequest:
@@ -79,7 +80,7 @@ def test_a_plain_request_gets_what_claude_requires() -> None:
         "/v1/messages",
         {
             "model": "claude-x",
-            "max_tokens": 4096,
+            "max_tokens": 8192,
             "messages": [{"role": "user", "content": [words("hi")]}],
             "temperature": 0.3,
             "top_k": 5,
@@ -164,7 +165,7 @@ def test_results_of_one_turn_share_one_user_turn_and_come_first() -> None:
     ]
 
 
-@pytest.mark.parametrize("arguments", ["nonsense", "[1]", '"x"', "null"])
+@pytest.mark.parametrize("arguments", ["nonsense", "[1]", '"x"'])
 def test_arguments_that_are_no_object_still_reach_the_model(arguments: str) -> None:
     rendered = turns(user(Text("go")), assistant(ToolCall("a", "look", arguments)), tool(ToolResult("a")))
     assert rendered[1]["content"][0]["input"] == {"_raw": arguments}
@@ -345,8 +346,8 @@ def test_a_text_document_of_broken_base64_is_a_bad_request() -> None:
         (Params(temperature=1.7), {"temperature": 1}, ("temperature>1",)),
         (Params(temperature=0, top_p=0.5), {"temperature": 0}, ("top_p",)),
         (Params(top_p=0.5), {"top_p": 0.5}, ()),
-        (Params(stop=("\n", "END")), {"stop_sequences": ["END"]}, ("stop",)),
-        (Params(stop=("\n",)), {}, ("stop",)),
+        (Params(stop=("\n", "END")), {"stop_sequences": ["END"]}, ()),
+        (Params(stop=("\n",)), {}, ()),
         (
             Params(seed=1, presence_penalty=0.1, frequency_penalty=0.1, logprobs=True, n=1),
             {},
@@ -359,6 +360,57 @@ def test_sampling_is_fitted(params: Params, sampling: Json, dropped: tuple[str, 
     wire = render(params=params)
     assert {key: value for key, value in wire.body.items() if key not in ("model", "messages", "max_tokens")} == sampling
     assert wire.dropped == dropped
+
+
+def test_stop_strings_of_white_space_are_looked_for_here() -> None:
+    assert render(params=Params(stop=("\n", "END", " "))).cut == Cut(("\n", " "))
+    assert render(params=Params(stop=("END",))).cut is None
+    with pytest.raises(UnsupportedFeature):
+        render(params=Params(stop=tuple(" " * number for number in range(1, 70))))
+
+
+@pytest.mark.parametrize(
+    ("model", "said", "limit", "budget"),
+    [
+        # A limit that counts the thoughts stays what it is, and they fit below it.
+        ("claude-sonnet-4-5", Params(max_tokens=4000), 4000, 3000),
+        ("claude-sonnet-4-5", Params(max_tokens=20_000), 20_000, 16_384),
+        ("claude-sonnet-4-5", Params(max_tokens=1200), 1200, 1024),
+        ("claude-sonnet-4-5", Params(max_tokens=1024), 1024, None),
+        # One that counts the answer alone gets room for them, as far as the model goes.
+        ("claude-sonnet-4-5", Params(max_tokens=300, is_answer_limit=True), 16_684, 16_384),
+        ("claude-sonnet-4-5", Params(max_tokens=60_000, is_answer_limit=True), 64_000, 16_384),
+        # Where nobody said a limit, it is the model's own.
+        ("claude-sonnet-4-5", Params(), 64_000, 16_384),
+        ("claude-unheard-of", Params(), 24_576, 16_384),
+    ],
+)
+def test_thoughts_fit_below_the_limit(model: str, said: Params, limit: int, budget: int | None) -> None:
+    wire = render(model=model, params=said, thinking=ThinkingConfig("high"))
+    assert wire.body["max_tokens"] == limit
+    assert wire.body.get("thinking", {}).get("budget_tokens") == budget
+    assert wire.dropped == (() if budget else ("thinking",))
+
+
+@pytest.mark.parametrize(
+    ("model", "limit"),
+    [
+        ("claude-3-haiku-20240307", 4096),
+        ("claude-3-5-sonnet-latest", 8192),
+        ("claude-3-7-sonnet-20250219", 64_000),
+        ("claude-opus-4-20250514", 32_000),
+        ("claude-opus-4-1", 32_000),
+        ("anthropic/claude-opus-4-1-20250805", 32_000),
+        ("claude-opus-4-5", 64_000),
+        ("claude-opus-4-10", 64_000),
+        ("claude-sonnet-4-20250514", 64_000),
+        ("claude-haiku-4-5-20251001", 64_000),
+        ("claude-fable-5", 64_000),
+        ("qwen3-coder", 8192),
+    ],
+)
+def test_the_default_limit_is_what_the_model_writes_at_most(model: str, limit: int) -> None:
+    assert render(model=model).body["max_tokens"] == limit
 
 
 def test_several_answers_are_refused() -> None:
@@ -376,7 +428,8 @@ def test_fields_of_the_other_dialect_are_named() -> None:
     [("minimal", 1024), ("low", 1024), ("medium", 4096), ("high", 16384), ("xhigh", 32768), ("max", 32768)],
 )
 def test_effort_becomes_a_budget_with_room_for_the_answer(effort: Effort, budget: int) -> None:
-    wire = render(params=Params(max_tokens=500, temperature=0.2, top_p=0.3, top_k=4), thinking=ThinkingConfig(effort))
+    said = Params(max_tokens=500, temperature=0.2, top_p=0.3, top_k=4, is_answer_limit=True)
+    wire = render(params=said, thinking=ThinkingConfig(effort))
     assert wire.body["thinking"] == {"type": "enabled", "budget_tokens": budget}
     assert wire.body["max_tokens"] == budget + 500
     assert wire.dropped == ("temperature", "top_p", "top_k")
@@ -408,7 +461,7 @@ def test_adaptive_thinking_stays_adaptive() -> None:
 def test_thinking_is_left_out_where_claude_would_miss_a_signed_thought(messages: tuple[Message, ...]) -> None:
     wire = render(*messages, thinking=ThinkingConfig("high"))
     assert "thinking" not in wire.body
-    assert wire.body["max_tokens"] == 4096
+    assert wire.body["max_tokens"] == 8192
     assert "thinking" in wire.dropped
 
 
@@ -441,6 +494,13 @@ def test_tools_are_declared_with_object_schemas() -> None:
         {"name": "odd", "input_schema": {"properties": {}, "type": "object"}},
     ]
     assert wire.dropped == ("tools.web_search", "strict")
+
+
+def test_strict_reaches_claude_where_the_schema_is_sent_as_it_came() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+    wire = render(tools=(Tool("look", schema=schema, strict=True),))
+    assert wire.body["tools"] == [{"name": "look", "input_schema": schema, "strict": True}]
+    assert wire.dropped == ()
 
 
 @pytest.mark.parametrize("name", ["server.look", "x" * 129, "", "é"])

@@ -150,12 +150,17 @@ def test_an_answer_from_elsewhere_is_a_message() -> None:
         finish="tool_calls",
         usage=Usage(input=10, output=7, cache_read=4, reasoning=2),
     )
-    assert (message.id, message.model, message.stop_reason, message.stop_sequence) == ("msg_x_1", "gpt", "tool_use", None)
+    assert (message.id, message.model, message.stop_reason, message.stop_sequence) == (
+        "msg_agentui_x_1",
+        "gpt",
+        "tool_use",
+        None,
+    )
     assert [block.model_dump(exclude_none=True) for block in message.content] == [
         {"type": "thinking", "thinking": "gem", "signature": ""},
         {"type": "text", "text": "So"},
         {"type": "tool_use", "id": "call_1", "name": "look.at", "input": {"x": 1}},
-        {"type": "tool_use", "id": "toolu_msg_x_1_1", "name": "now", "input": {}},
+        {"type": "tool_use", "id": "toolu_msg_agentui_x_1_1", "name": "now", "input": {}},
     ]
     usage = message.usage
     assert (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens) == (6, 4, 7)

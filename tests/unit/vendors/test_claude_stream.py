@@ -302,7 +302,7 @@ def test_a_whole_stream_is_written_block_by_block() -> None:
         {
             "type": "message_start",
             "message": {
-                "id": "msg_chatcmpl-1",
+                "id": "msg_agentui_chatcmpl-1",
                 "type": "message",
                 "role": "assistant",
                 "model": "gpt",

@@ -6,6 +6,7 @@ from google.genai import types
 from agentui.chat.messages import Media, Message, Opaque, Refusal, Text, Thinking, ToolCall, ToolResult, text_message
 from agentui.chat.request import (
     ChatRequest,
+    Cut,
     Params,
     ResponseFormat,
     ServerTool,
@@ -285,10 +286,32 @@ def test_params():
     assert dropped_of(params=params, unmodelled=("logit_bias",)) == ("logit_bias", "user")
 
 
-def test_six_stop_sequences_are_too_many():
-    with pytest.raises(UnsupportedFeature) as caught:
-        body_of(params=Params(stop=tuple("abcdef")))
-    assert caught.value.param == "stop"
+def test_stop_sequences_beyond_five_are_looked_for_here():
+    wire = GEMINI.render_request(asked(params=Params(stop=tuple("abcdefg"), n=2)))
+    assert wire.body["generationConfig"]["stopSequences"] == list("abcde")
+    assert wire.cut == Cut(("f", "g"), 2)
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted", "budget", "dropped"),
+    [
+        ("gemini-2.5-flash", ThinkingConfig("max"), 24_576, ()),
+        ("gemini-2.5-flash", ThinkingConfig(mode="disabled"), 0, ()),
+        ("gemini-2.5-flash-lite", ThinkingConfig(budget=100), 512, ()),
+        ("models/gemini-2.5-pro", ThinkingConfig("max"), 32_768, ()),
+        ("gemini-2.5-pro", ThinkingConfig("none"), 128, ("thinking",)),
+        ("gemini-3-pro-preview", ThinkingConfig(mode="disabled"), 128, ("thinking",)),
+        ("gemini-2.5-pro", ThinkingConfig(mode="adaptive"), -1, ()),
+        ("gemini-2.0-flash", ThinkingConfig("high"), None, ("thinking",)),
+        ("gemini-1.5-pro", ThinkingConfig("none"), None, ()),
+        ("some-model", ThinkingConfig("max"), 32_768, ()),
+    ],
+)
+def test_a_budget_is_one_that_the_model_takes(model, wanted, budget, dropped):
+    wire = GEMINI.render_request(asked(model=model, thinking=wanted))
+    config = wire.body.get("generationConfig", {}).get("thinkingConfig", {})
+    assert config.get("thinkingBudget") == budget
+    assert wire.dropped == dropped
 
 
 @pytest.mark.parametrize(
@@ -315,7 +338,7 @@ def test_plain_text_needs_no_config():
         (ThinkingConfig("low"), {"thinkingBudget": 1024, "includeThoughts": True}),
         (ThinkingConfig("medium"), {"thinkingBudget": 4096, "includeThoughts": True}),
         (ThinkingConfig("high", include=False), {"thinkingBudget": 16384, "includeThoughts": False}),
-        (ThinkingConfig("max"), {"thinkingBudget": 32768, "includeThoughts": True}),
+        (ThinkingConfig("max"), {"thinkingBudget": 24576, "includeThoughts": True}),
         (ThinkingConfig("none"), {"thinkingBudget": 0}),
         (ThinkingConfig(mode="disabled"), {"thinkingBudget": 0}),
         (ThinkingConfig(budget=2000), {"thinkingBudget": 2000, "includeThoughts": True}),

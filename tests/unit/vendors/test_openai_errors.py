@@ -12,7 +12,10 @@ from agentui.errors import (
     UpstreamTimeout,
 )
 from agentui.jsonio import Json, dumps
+from agentui.vendors.claude import Claude
+from agentui.vendors.gemini import Gemini
 from agentui.vendors.openai import OpenAI
+from agentui.vendors.openai_responses import OpenAIResponses
 
 NOON = 1_445_412_480.0
 OPENAI = OpenAI(now=lambda: NOON)
@@ -112,7 +115,8 @@ def test_any_error_object_is_understood_somehow(value):
         for body in ({field: value}, {"error": {field: value}}):
             error = parse(body, 500)
             assert error.message
-            assert OPENAI.render_error(error).body == body
+            shown = OPENAI.render_error(error).body
+            assert shown == body if "error" in body else shown["error"]["message"] == error.message
 
 
 def test_an_error_of_the_same_dialect_comes_back_whole():
@@ -166,3 +170,19 @@ def test_when_to_try_again_is_told(seconds, headers):
 def test_the_upstreams_own_retry_header_wins():
     error = parse({}, 429, retry_after="Wed, 21 Oct 2015 07:28:05 GMT")
     assert OPENAI.render_error(error).headers == {"retry-after": "Wed, 21 Oct 2015 07:28:05 GMT"}
+
+
+@pytest.mark.parametrize("upstream", [OPENAI, OpenAIResponses(), Claude(), Gemini()], ids=lambda vendor: vendor.name)
+@pytest.mark.parametrize("caller", [OPENAI, OpenAIResponses(), Claude(), Gemini()], ids=lambda vendor: vendor.name)
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"detail": "No such model."}', "No such model."),
+        (b'{"detail": [{"loc": ["body", "model"], "msg": "field required"}]}', "body.model: field required"),
+        (b'[{"error": {"message": "In a list."}}]', "In a list."),
+    ],
+)
+def test_whoever_asked_reads_the_words_of_a_servers_own_error_where_its_client_looks(caller, upstream, body, words):
+    reply = caller.render_error(upstream.parse_error(422, {"content-type": "application/json"}, body))
+    assert reply.status == 422
+    assert reply.body["error"]["message"] == words

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agentui.chat.messages import Media, Message, Opaque, Refusal, Text, Thinking, ToolCall, ToolResult, text_message
 from agentui.chat.request import (
     ChatRequest,
+    Cut,
     Params,
     ResponseFormat,
     ServerTool,
@@ -22,6 +23,7 @@ from agentui.jsonio import Json, loads
 from agentui.vendors.base import endpoint_of
 from agentui.vendors.openai import OpenAI
 from agentui.vendors.openai.messages import render_messages
+from agentui.vendors.openai_responses import OpenAIResponses
 
 OPENAI = OpenAI()
 PNG = "iVBORw0KGgo="
@@ -168,7 +170,7 @@ def test_what_the_proxy_needs_is_checked_at_the_door(body, param):
 def test_an_embeddings_request_needs_no_messages():
     wire = read({"model": "m", "input": "x"}, "/v1/embeddings")
     assert wire.operation == "embeddings"
-    assert OPENAI.embeddings.render_request(wire) is wire
+    assert OPENAI.embeddings.render_request(wire) == wire
     assert OPENAI.patch_request(wire, model="n", stream=False).body == {"model": "n", "input": "x"}
     assert OPENAI.embeddings.parse_reply({"data": []}, wire) == {"data": []}
 
@@ -255,13 +257,13 @@ def test_an_assistants_history_is_understood():
 def test_tools_and_their_choice_are_understood():
     function = {"name": "f", "description": "d", "parameters": {"type": "object"}, "strict": True}
     chat = parse(
-        tools=[{"type": "function", "function": function}, {"type": "custom", "custom": {"name": "g"}}],
+        tools=[{"type": "function", "function": function}, {"type": "web_search", "x": 1}],
         tool_choice={"type": "function", "function": {"name": "f"}},
         parallel_tool_calls=False,
     )
     assert chat.tools == (
         Tool("f", "d", {"type": "object"}, True, {"type": "function", "function": function}),
-        ServerTool("custom", {"type": "custom", "custom": {"name": "g"}}),
+        ServerTool("web_search", {"type": "web_search", "x": 1}),
     )
     assert chat.tool_choice == ToolChoice("named", ("f",), False)
 
@@ -276,7 +278,8 @@ def test_tools_and_their_choice_are_understood():
             {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [{"function": {"name": "f"}}, 5]}},
             ToolChoice("named", ("f",)),
         ),
-        ({"type": "custom", "custom": {"name": "f"}}, None),
+        ({"type": "custom", "custom": {"name": "f"}}, ToolChoice("named", ("f",))),
+        ({"type": "web_search"}, None),
     ],
 )
 def test_tool_choices_are_understood(choice, meaning):
@@ -556,10 +559,38 @@ def test_the_o_series_gets_no_sampling():
     assert wire.dropped == ("temperature",)
 
 
-def test_more_than_four_stop_strings_are_refused():
-    with pytest.raises(UnsupportedFeature) as caught:
-        render(params=Params(stop=tuple("abcde")))
-    assert caught.value.param == "stop"
+def test_stop_strings_that_the_model_does_not_take_are_looked_for_here():
+    wire = render(params=Params(stop=tuple("abcdef"), n=2))
+    assert wire.body["stop"] == ["a", "b", "c", "d"]
+    assert wire.cut == Cut(("e", "f"), 2)
+    assert render(params=Params(stop=("a",))).cut is None
+    wire = render(model="gpt-5", params=Params(stop=("a",)))
+    assert "stop" not in wire.body
+    assert (wire.cut, wire.dropped) == (Cut(("a",)), ())
+
+
+REFUSED = Params(temperature=0.3, top_p=0.5, presence_penalty=0.1, frequency_penalty=0.1, logprobs=True, top_logprobs=2)
+
+
+@pytest.mark.parametrize("model", ["o3", "o4-mini", "gpt-5", "gpt-5-mini", "openai/gpt-5.1", "ft:gpt-5:org"])
+def test_reasoning_models_get_no_sampling_on_either_api(model):
+    for vendor in (OpenAI(), OpenAIResponses()):
+        wire = vendor.render_request(chat_of(model, REFUSED))
+        assert not wire.body.keys() & {"temperature", "top_p", "presence_penalty", "logprobs", "top_logprobs", "include"}
+        assert {"temperature", "top_p", "presence_penalty", "frequency_penalty", "top_logprobs"} <= set(wire.dropped)
+        defaults = vendor.render_request(chat_of(model, Params(temperature=1, top_p=1.0)))
+        assert (defaults.dropped, "temperature" in defaults.body) == ((), False)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5-chat-latest", "llama-3"])
+def test_other_models_get_their_sampling_on_both_apis(model):
+    for vendor in (OpenAI(), OpenAIResponses()):
+        assert vendor.render_request(chat_of(model, Params(temperature=0.3))).body["temperature"] == 0.3
+
+
+def chat_of(model, params):
+    """A request of another dialect."""
+    return ChatRequest("claude", model, (text_message("user", "Hi"),), params)
 
 
 @pytest.mark.parametrize(
@@ -612,6 +643,8 @@ def test_tools_are_written():
         ({"type": "array", "items": STRICT}, False),
         ({**STRICT, "properties": {"a": {"oneOf": [STRICT]}}}, False),
         ({**STRICT, "properties": {"a": {"type": "array", "items": {"type": "object"}}}}, False),
+        ({**STRICT, "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": STRICT}}, True),
+        ({**STRICT, "properties": {"a": {"$ref": "#/$defs/x", "description": "d"}}, "$defs": {"x": STRICT}}, False),
     ],
 )
 def test_strict_is_promised_only_for_schemas_that_are(schema, strict):

@@ -7,10 +7,13 @@ import pytest
 from agentui.chat.deltas import End, Finish, Start, TextDelta, ToolCallDelta
 from agentui.chat.messages import Opaque, Text, ToolCall
 from agentui.chat.reply import Choice, Reply
+from agentui.chat.request import WireRequest
 from agentui.jsonio import loads
 from agentui.vendors.openai_responses import OpenAIResponses
 from agentui.vendors.openai_responses.cache import ItemCache
 from agentui.vendors.sse import SseDecoder
+
+CALLER = OpenAIResponses().read_request("/v1/responses", {}, {}, {"model": "m", "input": "Hi"}).caller
 
 
 def item(id: str, text: str = "") -> dict:
@@ -32,30 +35,44 @@ def found(cache: ItemCache, *ids: str) -> list[bool]:
 
 def test_the_oldest_go_first_when_there_are_too_many():
     cache = ItemCache(max_items=2)
-    cache.put([item("a"), item("b")])
-    cache.put([item("c")])
+    cache.put(CALLER, [item("a"), item("b")])
+    cache.put(CALLER, [item("c")])
     assert found(cache, "a", "b", "c") == [False, True, True]
 
 
 def test_the_oldest_go_first_when_they_are_too_large():
     cache = ItemCache(max_bytes=500)
-    cache.put([item("a", "x" * 200), item("b", "x" * 200)])
+    cache.put(CALLER, [item("a", "x" * 200), item("b", "x" * 200)])
     assert found(cache, "a", "b") == [False, True]
-    cache.put([item("c", "x" * 1000)])
+    cache.put(CALLER, [item("c", "x" * 1000)])
     assert found(cache, "b", "c") == [True, False]
 
 
 def test_an_item_that_is_put_again_counts_once():
     cache = ItemCache(max_bytes=500)
     for _ in range(9):
-        cache.put([item("a", "x" * 200)])
-    cache.put([item("b", "x" * 50)])
+        cache.put(CALLER, [item("a", "x" * 200)])
+    cache.put(CALLER, [item("b", "x" * 50)])
     assert found(cache, "a", "b") == [True, True]
+
+
+def test_an_item_of_one_caller_is_given_to_no_other():
+    vendor = OpenAIResponses()
+
+    def asked(*items: dict, **headers: str) -> WireRequest:
+        return vendor.read_request("/v1/responses", {}, headers, {"model": "m", "input": list(items) or "Hi"})
+
+    answer = vendor.render_reply(Reply((Choice((Text("Only for Bob."),), "stop"),)), asked(authorization="Bearer sk-bob"))
+    pointing = reference(answer["output"][0]["id"])
+    assert vendor.parse_request(asked(pointing, authorization="Bearer sk-bob")).needs_state is None
+    for headers in ({}, {"authorization": "Bearer sk-eve"}, {"x-api-key": "sk-bob"}):
+        chat = vendor.parse_request(asked(pointing, **headers))
+        assert chat.needs_state is not None and "Bob" not in str(chat.messages)
 
 
 def test_a_request_without_known_references_is_left_alone():
     cache = ItemCache()
-    cache.put([item("a"), {"type": "message"}])
+    cache.put(CALLER, [item("a"), {"type": "message"}])
     for given in ([reference("z")], [item("a")], "words"):
         wire = request(OpenAIResponses(), input=given) if isinstance(given, str) else request(OpenAIResponses(), *given)
         assert cache.expand(wire) is wire
@@ -112,7 +129,7 @@ def test_openai_gets_the_items_that_it_cannot_know_and_not_their_foreign_thought
     cache = ItemCache()
     vendor = OpenAIResponses(cache)
     made = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "agentui:claude:signature:abc"}
-    cache.put([item("msg_1", "Hi."), made])
+    cache.put(CALLER, [item("msg_1", "Hi."), made])
     wire = request(vendor, {"role": "user", "content": "hi"}, reference("rs_1"), reference("msg_1"), brand_new=1)
     patched = vendor.patch_request(wire, model="other", stream=False)
     assert patched.body == {

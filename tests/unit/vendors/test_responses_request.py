@@ -18,6 +18,7 @@ from agentui.chat.request import (
     WireRequest,
 )
 from agentui.errors import BadRequest, UnsupportedFeature, UpstreamInvalid
+from agentui.vendors.openai import OpenAI
 from agentui.vendors.openai_responses import OpenAIResponses, requires_state
 
 VENDOR = OpenAIResponses(now=lambda: 1_700_000_000)
@@ -158,7 +159,7 @@ def test_the_whole_conversation_is_understood():
         Opaque("openai_responses", "input_hologram", {"type": "input_hologram", "beam": 3}),
     )
     assert messages[3].parts == (Thinking("Hm.", signature="rs_1:tok", signed_by="openai_responses"),)
-    assert messages[5].parts == (ToolCall("call_1", "look", '{"a": 1}'),)
+    assert messages[5].parts == (ToolCall("call_1", "n__look", '{"a": 1}'),)
     assert messages[6].parts == (ToolResult("call_1", (Text("a cat"),)),)
     assert messages[7].parts[0] == Opaque("openai_responses", "web_search_call", FULL["input"][6])
     assert messages[8].parts == (Refusal("No."),)
@@ -329,7 +330,7 @@ def test_a_foreign_request_says_everything_that_the_api_can():
         "store": False,
         "stream": True,
     }
-    assert wire.dropped == ("cache_control", "thinking", "top_k", "stop", "seed", "code_execution")
+    assert wire.dropped == ("cache_control", "thinking", "top_k", "seed", "code_execution")
     assert (wire.vendor, wire.path, wire.operation) == ("openai_responses", "/v1/responses", "chat")
 
 
@@ -434,7 +435,8 @@ def test_a_long_call_id_is_shortened_alike_on_both_sides():
 
 def test_a_result_with_a_picture_is_a_list():
     result = ToolResult("c", (Text("see"), Media("image", "image/png", data=PNG)))
-    output = VENDOR.render_request(foreign(Message("tool", (result,)))).body["input"][0]["output"]
+    call = Message("assistant", (ToolCall("c", "look"),))
+    output = VENDOR.render_request(foreign(call, Message("tool", (result,)))).body["input"][1]["output"]
     assert [part["type"] for part in output] == ["input_text", "input_image"]
 
 
@@ -533,3 +535,11 @@ def test_no_field_of_ones_own_dialect_is_ever_lost(given_input, extra, instructi
     body = {"model": "m", "input": given_input, "instructions": instructions, **stream, **extra}
     rendered = VENDOR.render_request(VENDOR.parse_request(read(body)))
     assert rendered.body == body and rendered.dropped == ()
+
+
+def test_a_long_user_is_shortened_as_in_chat():
+    long = "user-" + "x" * 100
+    chat = ChatRequest("claude", "gpt-4o", (text_message("user", "Hi"),), Params(user=long))
+    shortened = VENDOR.render_request(chat).body["safety_identifier"]
+    assert len(shortened) == 64
+    assert shortened == OpenAI().render_request(chat).body["user"]
