@@ -2,6 +2,7 @@
 
     core/       what every language shares: positions and problems, paths, values, the protocols
     hadtavern/  ``[[...]]`` and ``{{ path|filter }}`` in texts and JSON bodies; formulas. The only door to Jinja2
+    sillytavern/  ``{{user}}``, ``{{setvar::name::value}}``, ``{{if}}`` in texts
 
 A text passes through one language once; what a macro inserts is never scanned.
 """

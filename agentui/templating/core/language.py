@@ -40,20 +40,26 @@ class Reads:
 
     ``nodes`` are ids of nodes read through OUT. ``[[OUT1]]`` counts as n1, and its number stands in ``numbers``, for it means
     node 1 where there is no n1. ``names`` are the first names of all other paths, ``vars`` among them where a tier is read as
-    a whole; ``tier_names`` are the variables that are read of a tier (``vars.chat.gold``).
+    a whole; ``bare`` are those among them that a variable hides (``{{ model }}``, not ``[[VAR:model]]``); ``tier_names`` are
+    the variables that are read of a tier (``vars.chat.gold``). ``chat`` says that what is known of the chat may be read: who
+    speaks in it, and when somebody last did.
     """
 
     nodes: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    bare: set[str] = field(default_factory=set)
     tier_names: set[str] = field(default_factory=set)
+    chat: bool = False
 
     def add(self, other: "Reads") -> None:
         """Take in what another template reads."""
         self.nodes |= other.nodes
         self.numbers |= other.numbers
         self.names |= other.names
+        self.bare |= other.bare
         self.tier_names |= other.tier_names
+        self.chat |= other.chat
 
     def nodes_among(self, ids: Container[str]) -> frozenset[str]:
         """The nodes whose OUT is read, in a pipeline of these ids: ``[[OUT1]]`` means node ``1`` where there is no ``n1``."""

@@ -30,36 +30,42 @@ class Scale:
 
     deepest: int = MAX_NESTING
     distinct: int = field(default=0, init=False)
-    _known: dict[int, tuple[int, Json]] = field(default_factory=dict, init=False)
+    _known: dict[int, tuple[int, int, Json]] = field(default_factory=dict, init=False)
 
-    def weigh(self, value: Json, depth: int = 0) -> int:
+    def weigh(self, value: Json) -> int:
         """About the characters of the value as JSON. Raises CannotInsert for what nests deeper than ``deepest``."""
+        return self._weigh(value, 0)[0]
+
+    def _weigh(self, value: Json, depth: int) -> tuple[int, int]:
+        """The characters of a value that stands so deep, and the levels of objects and lists below it (-1: it is neither)."""
         if isinstance(value, str):
-            return self._text(value)
+            return self._text(value), -1
         is_object = isinstance(value, (dict, Mapping))
         if not is_object and not is_sequence(value):
             size = NODE if not isinstance(value, int) else NODE + value.bit_length() // 3
             self.distinct += size
-            return size
+            return size, -1
         known = self._known.get(id(value))
-        if known is not None:
-            return known[0]
-        if depth > self.deepest:
+        # What was seen higher up may stand too deep here.
+        if depth + (0 if known is None else known[1]) > self.deepest:
             raise CannotInsert(f"The value nests deeper than {self.deepest} levels. Insert a part of it.")
+        if known is not None:
+            return known[0], known[1]
         own = NODE * len(value) + sum(map(len, value)) if is_object else 0
         self.distinct += NODE + own
-        total = NODE + own
+        total, levels = NODE + own, 0
         for item in value.values() if is_object else value:
-            total += self.weigh(item, depth + 1)
-        self._known[id(value)] = (total, value)
-        return total
+            size, below = self._weigh(item, depth + 1)
+            total, levels = total + size, max(levels, below + 1)
+        self._known[id(value)] = (total, levels, value)
+        return total, levels
 
     def _text(self, text: str) -> int:
         size = NODE + len(text)
         if size > _LONG:
             if id(text) in self._known:
                 return size
-            self._known[id(text)] = (size, text)
+            self._known[id(text)] = (size, -1, text)
         self.distinct += size
         return size
 

@@ -6,8 +6,9 @@ and a closed list of its nodes is turned into Python closures. Nothing of Jinja2
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from jinja2 import Environment, nodes
@@ -17,7 +18,7 @@ from jinja2.parser import Parser
 from agentui.jsonio import Json
 from agentui.templating.core.paths import MAX_STEPS, MISSING, Step, step, walk
 from agentui.templating.core.problems import SourceText
-from agentui.templating.core.values import CONSTANTS, number, unescape
+from agentui.templating.core.values import CONSTANTS, number, text_of, unescape
 from agentui.templating.core.weight import Scale
 from agentui.templating.hadtavern.filters import FILTERS, Filter
 from agentui.templating.hadtavern.scope import Frame, Read, read_nothing
@@ -26,6 +27,7 @@ MAX_LENGTH = 64 * 1024
 MAX_NESTING = 30
 MAX_FILTERS = 50
 _READING = 8
+_SCALARS = (str, int, float)
 
 _ENVIRONMENT = Environment(autoescape=False)  # only its parser is used; nothing it makes is shown as HTML
 _TOKEN = re.compile(
@@ -289,6 +291,11 @@ def _text_size(value: Json) -> int:
     return Scale().weigh(value) if isinstance(value, (list, tuple, Mapping)) else 0
 
 
+def _make(function: Callable[..., Json], given: Sequence[Json], position: int, text: str) -> str:
+    """What the filter makes when this text stands at the position."""
+    return text_of(function(*given[:position], text, *given[position + 1 :]))
+
+
 def _apply(listed: Filter, read: Read, arguments: list[Read]) -> Read:
     """The filter's result; what it reads as text, and what it produces, counts."""
     function, takes_null, reads_text = listed.function, listed.takes_null, listed.reads_text
@@ -305,6 +312,9 @@ def _apply(listed: Filter, read: Read, arguments: list[Read]) -> Read:
         result = function(*given)
         if type(result) is str:
             frame.add_work(len(result))
+        if reads_text and result is not value and type(result) in _SCALARS:
+            for position, each in enumerate(given):
+                frame.scope.made(text_of(result), text_of(each), partial(_make, function, given, position))
         return result
 
     return run

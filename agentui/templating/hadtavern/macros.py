@@ -256,7 +256,10 @@ class MacroReader:
                     self.reads.names.add(name)
             return read_vars(steps)
         self.reads.names.add(name)
-        return read_context(name, steps) if is_context_first else read_name(name, steps)
+        if is_context_first:
+            return read_context(name, steps)
+        self.reads.bare.add(name)
+        return read_name(name, steps)
 
 
 def _as_written(read: Read, source: str) -> Read:

@@ -30,8 +30,13 @@ _MAX_WORK = 4 * MAX_OUTPUT
 _LONG_STRING = 1024
 
 
-def _silence(message: str) -> None:
+def _silence(*_: object) -> None:
     """Nobody listens."""
+
+
+def _as_written(source: str) -> str:
+    """No other language is at hand."""
+    return source
 
 
 @dataclass(slots=True)
@@ -40,7 +45,9 @@ class Scope:
 
     ``variables`` is the tiers merged, the nearest winning; ``tiers`` the same by tier. ``context`` may be lazy: only keys
     that the template names are asked for. ``own`` holds the node's names (``pm``), ``prompt`` the members that
-    ``[[PROMPT]]`` stands for. ``secret`` gives a secret by its name; ``warn`` hears what a person should know.
+    ``[[PROMPT]]`` stands for. ``secret`` gives a secret by its name; ``warn`` hears what a person should know;
+    ``made`` hears of every text that a filter made: the text, what it was made of, and what makes more of the kind;
+    ``expand`` replaces SillyTavern's macros, for fields that are written in them.
     """
 
     run_vars: Mapping[str, Json] = field(default_factory=dict)
@@ -52,6 +59,8 @@ class Scope:
     prompt: Mapping[str, Json] | None = None
     secret: Callable[[str], str] | None = None
     warn: Callable[[str], None] = _silence
+    made: Callable[[str, str, Callable[[str], str]], None] = _silence
+    expand: Callable[[str], str] = _as_written
 
 
 class Frame:

@@ -40,6 +40,12 @@ def test_a_value_stands_in_its_place(source: str, value: object, url: str) -> No
         ("/v1beta/models/{{ x }}:generateContent", "m:x", "/v1beta/models/m%3Ax:generateContent"),
         ("/proxy[[VAR:incoming.path]]", "", "/proxy/v1/chat/completions"),
         ("/v1?a={{ x }}", [1, "b c"], "/v1?a=%5B1%2C%22b%20c%22%5D"),
+        ("/proxy{{ incoming.path|replace('v1/', '') }}", "", "/proxy/chat/completions"),
+        ("/proxy{{ incoming.path|replace('chat', x) }}", "a?b#c d", "/proxy/v1/a%3Fb%23c%20d/completions"),
+        ("/v1?{{ incoming.query|default('a=b&c=d e') }}", "", "/v1?a=b&c=d%20e"),
+        ("/v1?{{ incoming.query|default(x)|trim }}", "a=b#c\u00e9?", "/v1?a=b%23c%C3%A9?"),
+        ("/v1?a={{ incoming.path|upper }}", "", "/v1?a=%2FV1%2FCHAT%2FCOMPLETIONS"),
+        ("/v1/{{ incoming.query|default('a=b/c') }}", "", "/v1/a%3Db%2Fc"),
     ],
 )
 def test_a_path_takes_values_by_segments(source: str, value: object, path: str) -> None:

@@ -1,0 +1,202 @@
+"""What is kept of a prompt with the floor that it was for: enough to say, later, why it was what it was.
+
+    {"scope", "assets", "prompt_snapshot", "resolved_policy", "source_map", "trim_reasons", "excluded_sources", "section_stats",
+     "governance", "diagnostics", "sections", "macro", "memory"}
+
+It is read back as it was written; nothing of it is ever worked out again. Every turn keeps one, so it is small: the texts of
+the history are the chat's own, and of very many sections or macros only some are told.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Final, Literal
+
+from agentui.jsonio import Json
+from agentui.prompt.macroreport import macro_report
+from agentui.prompt.policy import FORCED_NO_ASSISTANT, Resolution, policy_document
+from agentui.prompt.prepared import PreparedTurn, PromptSection
+
+MOST_SECTIONS: Final = 200
+MOST_TRACES: Final = 100
+MOST_DIAGNOSTICS: Final = 100
+LONGEST_TEXT: Final = 2_000
+"""Characters that are kept of a section's text, and of a value that a macro wrote."""
+
+NO_MEMORY: Final[Mapping[str, Json]] = {
+    "summary_injected": False,
+    "runtime_mode": "disabled",
+    "strategy": "none",
+    "selected_items": [],
+    "scope_resolution": {"mode": "strict_empty", "strict": True, "requested_scopes": [], "resolved_scopes": []},
+}
+"""What is told of the memory, which this server does not have."""
+
+NO_DEBUG: Final[Mapping[str, Json]] = {
+    "include_prompt_snapshot": False,
+    "include_runtime_trace": False,
+    "include_worldbook_matches": False,
+}
+"""What a request may ask to see of its prompt, unless it does."""
+
+_PRUNABLE: Final = frozenset({"history", "greeting"})
+"""The sources that a budget may take from."""
+_FIXED: Final = frozenset({"default", "session", "character", "user", "message", "quiet", "words", "intent", "director"})
+"""The sources that are sent whatever they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptScope:
+    """For which branch a prompt is, and whose history it reads. A branch that does not exist yet reads that of its source
+    floor's branch, or main's."""
+
+    session_id: str
+    target_branch_id: str
+    branch_exists: bool
+    source_floor_id: str | None
+    history_source_branch_id: str
+    history_source_mode: Literal["existing_branch", "main_fallback", "source_floor_branch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something to know about a prompt or a policy."""
+
+    code: str
+    message: str
+    severity: Literal["info", "warning", "error"]
+    source: str
+    field_path: str | None = None
+    phase: str | None = None
+
+
+def explain_document(
+    prepared: PreparedTurn, resolution: Resolution, scope: PromptScope, assets: Json, prompt_snapshot: Json
+) -> dict[str, Json]:
+    """What is to be kept of a prompt. Its size is bounded, whatever the prompt's."""
+    sections = shown_sections(prepared.sections)
+    return {
+        "scope": asdict(scope),
+        "assets": assets,
+        "prompt_snapshot": prompt_snapshot,
+        "resolved_policy": shown_policy(resolution),
+        "source_map": shown_sources(resolution, scope),
+        "trim_reasons": [asdict(reason) for reason in prepared.trim_reasons],
+        "excluded_sources": [asdict(exclusion) for exclusion in prepared.excluded_sources],
+        "section_stats": section_stats(prepared.sections),
+        "governance": governance(prepared.sections),
+        "diagnostics": [asdict(each) for each in diagnostics(resolution, prepared)[:MOST_DIAGNOSTICS]],
+        "sections": sections[-MOST_SECTIONS:],
+        "omitted_sections": max(0, len(sections) - MOST_SECTIONS),
+        "macro": macro_report(prepared.macro, is_kept=True, most=MOST_TRACES, longest=LONGEST_TEXT),
+        "memory": dict(NO_MEMORY),
+    }
+
+
+def shown_policy(resolution: Resolution, debug: Mapping[str, Json] = NO_DEBUG) -> dict[str, Json]:
+    """The rules that hold, as JSON."""
+    return {**policy_document(resolution.policy), "debug": {**NO_DEBUG, **debug}}
+
+
+def shown_sources(resolution: Resolution, scope: PromptScope, debug: Mapping[str, Json] = NO_DEBUG) -> dict[str, Json]:
+    """Who set each of the rules, and where the history is from."""
+    asked = {name: "request_override" if debug.get(name) else "system_default" for name in NO_DEBUG}
+    history = {"source_branch_id": scope.history_source_branch_id, "source_mode": scope.history_source_mode}
+    return {**resolution.source_map, "debug": asked, "history": history}
+
+
+def diagnostics(resolution: Resolution, prepared: PreparedTurn | None = None) -> list[Diagnostic]:
+    """What is to be known of how the rules, and the prompt, came about."""
+    found = []
+    if FORCED_NO_ASSISTANT in resolution.warnings:
+        path = "policy.structure.mode"
+        found.append(Diagnostic("derived_no_assistant_structure", FORCED_NO_ASSISTANT, "warning", "policy", path))
+    if prepared is not None:
+        found += [
+            Diagnostic(note.code, note.message, "warning", note.source, phase="assemble") for note in prepared.diagnostics
+        ]
+        found += [
+            Diagnostic(violation.code, violation.message, "warning", "history", phase="assemble")
+            for violation in prepared.history_normalization.violations
+        ]
+    return found
+
+
+def section_stats(sections: Iterable[PromptSection]) -> list[Json]:
+    """How many tokens each group of what is sent takes."""
+    tokens: dict[str, int] = {}
+    for section in sections:
+        if section.kept:
+            name = section.group.removeprefix("section:")
+            tokens[name] = tokens.get(name, 0) + section.tokens
+    return [{"section_name": name, "token_count": count} for name, count in tokens.items()]
+
+
+def governance(sections: Sequence[PromptSection]) -> dict[str, Json]:
+    """What was declared of each source, and what became of it."""
+    by_source: dict[str, list[PromptSection]] = {}
+    for section in sections:
+        by_source.setdefault(section.source, []).append(section)
+    entries = [_governed(source, its) for source, its in by_source.items()]
+    return {
+        "entries": entries,
+        "mismatches": [
+            {
+                "code": "unregistered_governed_source",
+                "source_kind": entry["source_kind"],
+                "declared_level": None,
+                "effective_retention": entry["effective_retention"],
+                "budget_groups": entry["budget_groups"],
+                "message": f"Nothing is declared of the source {entry['source_kind']!r}: it is sent whatever it takes.",
+            }
+            for entry in entries
+            if not entry["registered"]
+        ],
+        "limitations": [],
+    }
+
+
+def _governed(source: str, sections: Sequence[PromptSection]) -> dict[str, Json]:
+    is_prunable, is_known = source in _PRUNABLE, source in _PRUNABLE | _FIXED
+    total, kept = sum(each.tokens for each in sections), sum(each.tokens for each in sections if each.kept)
+    return {
+        "source_kind": source,
+        "declared_level": "budget_prunable" if is_prunable else "hard_required" if is_known else None,
+        "registered": is_known,
+        "effective_retention": "budget_prunable" if is_prunable else "fixed",
+        "pinned": not is_prunable,
+        "prunable": is_prunable,
+        "budget_groups": list(dict.fromkeys(each.group for each in sections)),
+        # Each message of a history is a section of its own: their group names them all.
+        "section_names": list(dict.fromkeys("history" if each.group == "history" else each.name for each in sections)),
+        "token_count": total,
+        "retained_token_count": kept,
+        "pruned_token_count": total - kept,
+    }
+
+
+def shown_sections(sections: Iterable[PromptSection]) -> list[dict[str, Json]]:
+    """The sections as they are kept and shown. Messages of the history that met the same fate one after another are one, with
+    the numbers of their floors: the chat has their texts."""
+    runs = groupby(sections, lambda each: ("history", each.kept, each.why) if each.group == "history" else each)
+    return [_shown(list(run)) for _, run in runs]
+
+
+def _shown(run: list[PromptSection]) -> dict[str, Json]:
+    """One section, or several of the history."""
+    first, is_history = run[0], run[0].group == "history"
+    numbers = [each.floor_no for each in run if each.floor_no is not None]
+    return {
+        "name": "history" if is_history else first.name,
+        "group": first.group,
+        "source": first.source,
+        "role": None if is_history else first.role,
+        "text": None if is_history else first.text[:LONGEST_TEXT],
+        "is_cut": not is_history and len(first.text) > LONGEST_TEXT,
+        "tokens": sum(each.tokens for each in run),
+        "kept": first.kept,
+        "why": first.why,
+        "first_floor_no": min(numbers, default=None),
+        "last_floor_no": max(numbers, default=None),
+        "message_count": len(run),
+    }

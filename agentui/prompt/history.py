@@ -1,0 +1,164 @@
+"""The history of a chat: which of its messages a prompt may hold, and the turns that they make."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from agentui.chat.messages import Part, Text, Thinking, ToolCall, ToolResult
+from agentui.prompt.policy import HistorySelection
+
+EntryRole: TypeAlias = Literal["user", "assistant", "system", "narrator"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One stored message that comes before the turn.
+
+    ``parts`` are all that it holds, or nothing where ``text`` is all. ``source`` "greeting": the card's text, in which macros
+    are replaced when it is sent; all others are data. ``created_at`` is in Unix milliseconds.
+    """
+
+    floor_id: str
+    floor_no: int
+    message_id: str
+    page_id: str
+    role: EntryRole
+    text: str
+    parts: tuple[Part, ...] = ()
+    is_hidden: bool = False
+    source: str | None = None
+    created_at: int | None = None
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything in it that could be sent; thoughts alone cannot."""
+        return bool(self.text.strip()) if not self.parts else not says_nothing(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class MergedGroup:
+    """User messages of several floors that became one message."""
+
+    source_floor_ids: tuple[str, ...]
+    source_message_ids: tuple[str, ...]
+    includes_current_input: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryViolation:
+    """What is odd about the history."""
+
+    code: str
+    message: str
+    source_floor_ids: tuple[str, ...]
+    source_message_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryNormalization:
+    """How the history's entries became turns. A turn is what a user says and what is answered."""
+
+    raw_entry_count: int = 0
+    effective_turn_count: int = 0
+    selected_turn_count: int = 0
+    trailing_user_source_floor_ids: tuple[str, ...] = ()
+    merged_user_groups: tuple[MergedGroup, ...] = ()
+    violations: tuple[HistoryViolation, ...] = ()
+
+
+def says_nothing(parts: Iterable[Part]) -> bool:
+    """Whether there is no more in a message than blanks and thoughts."""
+    return all(isinstance(part, Thinking) or (isinstance(part, Text) and not part.text.strip()) for part in parts)
+
+
+def why_hidden(entry: HistoryEntry, is_seen: Callable[[str, int], bool]) -> str | None:
+    """Why a prompt may not hold an entry; None where it may. ``is_seen`` is the policy's (``VisibilityPolicy.sight``)."""
+    if entry.is_hidden:
+        return "hidden_message"
+    return None if is_seen(entry.floor_id, entry.floor_no) else "visibility_filtered"
+
+
+def window_start(entries: Sequence[HistoryEntry], selection: HistorySelection, current: Sequence[Part] = ()) -> int:
+    """Where the newest ``max_messages`` begin. A call of a tool is never parted from its result: rather fewer are taken, and
+    more where the current message holds the result."""
+    if selection.mode == "full" or selection.max_messages is None:
+        return 0
+    start = max(0, len(entries) - selection.max_messages)
+    reach = _reach([*(entry.parts for entry in entries), current])
+    bound = max(reach[:start], default=-1)
+    if bound == len(entries):
+        return reach.index(bound)
+    while bound >= start:
+        bound = max(bound, reach[start])
+        start += 1
+    return start
+
+
+def turns_of(entries: Sequence[HistoryEntry], current: Sequence[Part] = ()) -> tuple[list[Sequence[HistoryEntry]], bool]:
+    """The entries as turns, and whether the newest one must stay: the current message holds what its tools gave.
+
+    A turn begins where somebody speaks after the model. Users' messages that nobody answered are one turn with what follows. A
+    call of a tool and its result are in one turn.
+    """
+    turns: list[Sequence[HistoryEntry]] = []
+    reach = _reach([*(entry.parts for entry in entries), current])
+    start, bound = 0, 0
+    for number, (before, entry) in enumerate(pairwise(entries), 1):
+        bound = max(bound, reach[number - 1])
+        if before.role == "assistant" != entry.role and bound < number:
+            turns.append(entries[start:number])
+            start = number
+    if not entries:
+        return [], False
+    return [*turns, entries[start:]], max(bound, reach[len(entries) - 1]) == len(entries)
+
+
+def _reach(parts: Sequence[Iterable[Part]]) -> list[int]:
+    """For each message up to which one it must not be parted: where the last result of a call of its stands."""
+    reach = list(range(len(parts)))
+    callers: dict[str | None, int] = {}
+    for number, some in enumerate(parts):
+        for part in some:
+            if isinstance(part, ToolCall):
+                callers[part.id] = number
+            elif isinstance(part, ToolResult) and (caller := callers.pop(part.call_id, None)) is not None:
+                reach[caller] = number
+    return reach
+
+
+def normalization(
+    entries: Sequence[HistoryEntry], raw: int, turns: int, selected: int, has_message: bool
+) -> HistoryNormalization:
+    """What the assembly tells of the history that it saw, of which ``entries`` are visible."""
+    groups: list[MergedGroup] = []
+    violations: list[HistoryViolation] = []
+    run: list[HistoryEntry] = []
+    for entry in entries:
+        if run and entry.role != "user":
+            groups += _merged(run, False)
+            run = []
+        if entry.role == "user":
+            run.append(entry)
+    groups += _merged(run, has_message)
+    for before, after in pairwise(entries):
+        if before.role == after.role == "assistant" and before.floor_id != after.floor_id:
+            violations.append(
+                HistoryViolation(
+                    "adjacent_assistant_floors",
+                    f"Floors {before.floor_no} and {after.floor_no} both hold the model's words, with nobody's between them.",
+                    (before.floor_id, after.floor_id),
+                    (before.message_id, after.message_id),
+                )
+            )
+    return HistoryNormalization(
+        raw, turns, selected, tuple(dict.fromkeys(entry.floor_id for entry in run)), tuple(groups), tuple(violations)
+    )
+
+
+def _merged(run: Sequence[HistoryEntry], with_message: bool) -> list[MergedGroup]:
+    """A run of users' messages, if it is several of different floors."""
+    floors = tuple(dict.fromkeys(entry.floor_id for entry in run))
+    if len(floors) + with_message < 2 or not floors:
+        return []
+    return [MergedGroup(floors, tuple(entry.message_id for entry in run), with_message)]

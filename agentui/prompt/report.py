@@ -1,0 +1,236 @@
+"""What the API shows of a prepared turn: ``prompt_snapshot``, ``runtime_trace``, ``assembly`` and the answer of a dry run.
+
+What belongs to presets, lorebooks, regex rules and a memory is told as unused: this server does not assemble them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Final
+
+from agentui.chat.messages import Media, Message, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
+from agentui.jsonio import Json
+from agentui.prompt.explain import NO_MEMORY
+from agentui.prompt.macroreport import macro_report
+from agentui.prompt.policy import VisibilityPolicy
+from agentui.prompt.prepared import PreparedTurn
+
+_ASSETS: Final = ("preset", "worldbook", "regex_profile")
+_ASSET_MEMBERS: Final = ("id", "updated_at", "version", "version_id", "content_hash")
+_CHARACTER_MEMBERS: Final = ("id", "version_id", "imported_format", "content_hash")
+_KINDS: Final[Mapping[type[Part], str]] = {
+    Text: "text",
+    Thinking: "thinking",
+    Refusal: "refusal",
+    ToolCall: "tool_call",
+    ToolResult: "tool_result",
+    Opaque: "opaque",
+}
+
+
+def prompt_snapshot(prepared: PreparedTurn, assets: Mapping[str, Json] | None = None) -> dict[str, Json]:
+    """What names a prompt and what it was made of. ``assets`` are the ids and versions that the session is bound to, by the
+    names that they have here (``preset_id``, ``character_version_id``); others are null."""
+    names = [f"{asset}_{member}" for asset in _ASSETS for member in _ASSET_MEMBERS]
+    names += [f"character_{member}" for member in _CHARACTER_MEMBERS]
+    return {
+        **{name: (assets or {}).get(name) for name in names},
+        "worldbook_activated_entry_uids": [],
+        "worldbook_activated_entries": [],
+        "regex_pre_rule_names": [],
+        "regex_post_rule_names": [],
+        "prompt_mode": prepared.prompt_mode,
+        "asset_manifest_digest": None,
+        "prompt_digest": prepared.prompt_digest,
+        "token_estimate": prepared.token_estimate,
+    }
+
+
+def runtime_trace(prepared: PreparedTurn, *, is_kept: bool, with_matches: bool = False) -> dict[str, Json]:
+    """How a prompt came about. ``is_kept`` says that what its macros wrote is stored, as in a turn that commits;
+    ``with_matches`` lists what of the lorebook is in it."""
+    trace: dict[str, Json] = {
+        "preset": _preset(prepared),
+        "worldbook": {"hit_count": 0, **({"matches": []} if with_matches else {})},
+        "regex": {
+            "user_input_rules": [],
+            "ai_output_rules": [],
+            "preprocessed_user_message": prepared.preprocessed_user_message,
+            "phases": [],
+            "reserved_placements": [],
+            "substitution_mode": None,
+        },
+        "budgets": _budgets(prepared),
+        "memory": dict(NO_MEMORY),
+        "macro": macro_report(prepared.macro, is_kept=is_kept),
+        "delivery": _delivery(prepared),
+        "history_normalization": history_normalization(prepared),
+    }
+    structure = prepared.policy.structure
+    if prepared.structure.mode != "default" or structure.merge_adjacent_same_role:
+        trace["structure"] = _structure(prepared)
+    if prepared.excluded_sources:
+        trace["source_selection"] = {"excluded_sources": [asdict(each) for each in prepared.excluded_sources]}
+    visibility = prepared.policy.visibility
+    if visibility != VisibilityPolicy() or prepared.filtered_floor_nos:
+        trace["visibility"] = {**asdict(visibility), "filtered_floor_nos": list(prepared.filtered_floor_nos)}
+    return trace
+
+
+def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str, Json]:
+    """The summary that a dry run gives beside the trace, for clients that read it instead."""
+    delivery = prepared.delivery
+    preset = _preset(prepared)
+    return {
+        "mode": "default",
+        "prompt_intent": prepared.intent,
+        "assistant_prefill_applied": delivery.prefill_applied,
+        "assistant_prefill_strategy": delivery.prefill_strategy,
+        "preset_used": False,
+        "selected_prompt_order_character_id": None,
+        "ignored_prompt_order_character_ids": [],
+        "continue_nudge_applied": preset["continue_nudge_applied"],
+        "continue_nudge_text": preset["continue_nudge_text"],
+        "names_behavior_applied": "off",
+        "trigger_filtered_entry_ids": [],
+        "in_chat_inserted_entry_ids": [],
+        "worldbook_hits": 0,
+        **({"worldbook_matches": []} if with_matches else {}),
+        "regex_pre_rules": [],
+        "regex_post_rules": [],
+        "memory_summary_injected": False,
+        "reserved_variable_collisions": [
+            warning.macro for warning in prepared.macro.warnings if warning.code == "macro_readonly_name_conflict"
+        ],
+        "unsupported_preset_fields": [],
+        "ignored_preset_fields": [],
+        "unresolved_preset_markers": [],
+        "preset_warnings": [],
+        "preprocessed_user_message": prepared.preprocessed_user_message,
+    }
+
+
+def dry_run_document(
+    prepared: PreparedTurn, assets: Mapping[str, Json] | None = None, *, with_matches: bool = False
+) -> dict[str, Json]:
+    """The ``data`` of a dry run."""
+    return {
+        "messages": shown_messages(prepared.messages),
+        "token_estimate": prepared.token_estimate,
+        "available_for_reply": prepared.available_for_reply,
+        "memory": dict(NO_MEMORY),
+        "memory_summary": None,
+        "prompt_snapshot": prompt_snapshot(prepared, assets),
+        "assembly": assembly(prepared, with_matches=with_matches),
+        "runtime_trace": runtime_trace(prepared, is_kept=False, with_matches=with_matches),
+    }
+
+
+def shown_messages(messages: Sequence[Message]) -> list[dict[str, Json]]:
+    """Messages as they are shown: role and text, and what ``parts`` they have where the text is not all."""
+    shown = []
+    for message in messages:
+        entry: dict[str, Json] = {"role": message.role, "content": message.text}
+        if not all(isinstance(part, Text) for part in message.parts):
+            entry["parts"] = [_shown_part(part) for part in message.parts]
+        shown.append(entry)
+    return shown
+
+
+def _shown_part(part: Part) -> dict[str, Json]:
+    """What a part is, without its data."""
+    match part:
+        case Media(kind=kind, media_type=media_type):
+            return {"type": kind, "media_type": media_type}
+        case ToolCall(name=name) | ToolResult(name=name):
+            return {"type": _KINDS[type(part)], "name": name}
+    return {"type": _KINDS[type(part)]}
+
+
+def history_normalization(prepared: PreparedTurn) -> dict[str, Json]:
+    """How the history became turns."""
+    told = prepared.history_normalization
+    return {
+        "raw_entry_count": told.raw_entry_count,
+        "effective_turn_count": told.effective_turn_count,
+        "selected_turn_count": told.selected_turn_count,
+        "trailing_user_source_floor_ids": list(told.trailing_user_source_floor_ids),
+        "merged_user_groups": [{"effective_role": "user", **asdict(group)} for group in told.merged_user_groups],
+        "violations": [asdict(violation) for violation in told.violations],
+    }
+
+
+def _preset(prepared: PreparedTurn) -> dict[str, Json]:
+    nudge = prepared.delivery.nudge
+    return {
+        "continue_nudge_applied": nudge is not None,
+        "continue_nudge_text": nudge,
+        "ignored_fields": [],
+        "ignored_prompt_order_character_ids": [],
+        "in_chat_inserted_entry_ids": [],
+        "names_behavior_applied": "off",
+        "selected_prompt_order_character_id": None,
+        "trigger_filtered_entry_ids": [],
+        "unresolved_markers": [],
+        "unsupported_fields": [],
+        "warnings": [],
+    }
+
+
+def _budgets(prepared: PreparedTurn) -> dict[str, Json]:
+    """Tokens by group: those that were wanted, and those that are sent."""
+    groups: dict[str, list[int]] = {}
+    for section in prepared.sections:
+        if section.kept or section.why == "budget_exceeded":
+            counts = groups.setdefault(section.group, [0, 0])
+            counts[0] += section.tokens
+            counts[1] += section.tokens if section.kept else 0
+    by_group: Json = [
+        {
+            "group": group,
+            "token_count": kept,
+            "estimated_token_count": wanted,
+            "allocated_token_count": kept,
+            "pruned_token_count": wanted - kept,
+        }
+        for group, (wanted, kept) in groups.items()
+    ]
+    told: dict[str, Json] = {
+        "by_group": by_group,
+        "window": prepared.window,
+        "input_limit": prepared.input_limit,
+        "token_estimate": prepared.token_estimate,
+        "available_for_reply": prepared.available_for_reply,
+    }
+    return {**told, "trim_reasons": [asdict(each) for each in prepared.trim_reasons]} if prepared.trim_reasons else told
+
+
+def _delivery(prepared: PreparedTurn) -> dict[str, Json]:
+    delivery, policy = prepared.delivery, prepared.policy.delivery
+    return {
+        **asdict(policy),
+        "assistant_prefill_requested": delivery.prefill_requested,
+        "assistant_prefill_applied": delivery.prefill_applied,
+        "assistant_prefill_strategy": delivery.prefill_strategy,
+        "degrade_reasons": list(delivery.degrade_reasons),
+        "degraded": bool(delivery.degrade_reasons),
+        "last_message_role": delivery.last_message_role,
+        "ends_with_user": delivery.last_message_role == "user",
+    }
+
+
+def _structure(prepared: PreparedTurn) -> dict[str, Json]:
+    """What the structure did; what only a flattened one does is told of that alone."""
+    told, policy = prepared.structure, prepared.policy.structure
+    trace: dict[str, Json] = {
+        "mode": told.mode,
+        "merge_adjacent_same_role": policy.merge_adjacent_same_role or told.mode == "strict_alternating",
+        "assistant_rewrite_strategy": policy.assistant_rewrite_strategy if told.mode == "no_assistant" else None,
+        "assistant_rewrite_count": told.assistant_rewrite_count,
+        "preserve_system_messages": policy.preserve_system_messages,
+        "tail_assistant_detected": told.tail_assistant_detected,
+    }
+    if told.transcriptized:
+        trace["transcriptized"] = True
+        trace["transcript_message_count"] = told.transcript_message_count
+        trace["assistant_prefill_transcriptized"] = told.assistant_prefill_transcriptized
+    return trace
