@@ -6,8 +6,9 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, and_, func, select, update
 
 from agentui.chats.codes import failure
+from agentui.chats.lineage import branch_path, bridge_branch, own_floors
 from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.records import MAIN, Floor, floor_of
+from agentui.chats.records import MAIN, Floor
 from agentui.chats.rows import (
     branch_head,
     check_no_live_run,
@@ -15,19 +16,20 @@ from agentui.chats.rows import (
     find_branch,
     find_floor,
     find_session,
-    has_branch,
     on_branch,
     register_branch,
     touch,
 )
+from agentui.chats.versions import move_branch_variables, take_back_behind
 from agentui.ids import new_short_id
 from agentui.store.tables import branches, floors
-from agentui.variables.snapshots import fork_branch_variables
+from agentui.variables.snapshots import fork_branch_variables, load_branch_snapshot, set_branch_values
 
 
 @dataclass(frozen=True, slots=True)
 class BranchSummary:
-    """A branch at a glance. The latest floor is the one with the highest number, whatever its state."""
+    """A branch at a glance. The latest floor is the one with the highest number, whatever its state; the source is the floor
+    that it was forked behind, and that floor's branch."""
 
     branch_id: str
     floor_count: int
@@ -35,6 +37,8 @@ class BranchSummary:
     latest_floor_id: str | None
     latest_state: str | None
     updated_at: int
+    source_floor_id: str | None
+    source_branch_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +99,22 @@ class MergeConflict:
 
 
 @dataclass(frozen=True, slots=True)
+class MergeFloor:
+    """A floor as a merge shows it."""
+
+    id: str
+    branch_id: str
+    floor_no: int
+    state: str
+    parent_floor_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class MergePreview:
-    """What merging the branch ``source`` into ``target`` would do."""
+    """What merging the branch ``source`` into ``target`` would do.
+
+    The fork is the last floor that both lead through; ``shared_floor_ids`` are it and all before it, latest first.
+    """
 
     session_id: str
     source_branch_id: str
@@ -105,6 +123,10 @@ class MergePreview:
     can_merge: bool
     source_head_floor_id: str | None
     target_head_floor_id: str | None
+    fork_floor_id: str | None
+    shared_floor_ids: list[str]
+    source_only_floors: list[MergeFloor]
+    target_only_floors: list[MergeFloor]
     floor_ids: list[str]
     conflicts: list[MergeConflict]
 
@@ -137,12 +159,15 @@ def list_branches(db: Connection, account: str, session_id: str, paging: Paging)
         select(
             branches.c.branch_id,
             branches.c.updated_at,
+            branches.c.source_floor_id,
+            branches.c.source_branch_id,
             func.count(floors.c.id).label("floor_count"),
             func.max(floors.c.floor_no).label("latest_floor_no"),
         )
         .select_from(branches.outerjoin(floors, live))
         .where(branches.c.account_id == account, branches.c.session_id == session_id)
-        .group_by(branches.c.branch_id, branches.c.updated_at)
+        # The primary key, on which the other columns depend.
+        .group_by(branches.c.session_id, branches.c.branch_id)
         .subquery()
     )
     latest = and_(
@@ -165,7 +190,14 @@ def list_branches(db: Connection, account: str, session_id: str, paging: Paging)
     listed = list_rows(db, query, paging, first, counted.c.branch_id)
     summaries = [
         BranchSummary(
-            row.branch_id, row.floor_count, row.latest_floor_no, row.latest_floor_id, row.latest_state, row.updated_at
+            branch_id=row.branch_id,
+            floor_count=row.floor_count,
+            latest_floor_no=row.latest_floor_no,
+            latest_floor_id=row.latest_floor_id,
+            latest_state=row.latest_state,
+            updated_at=row.updated_at,
+            source_floor_id=row.source_floor_id,
+            source_branch_id=row.source_branch_id,
         )
         for row in listed.items
     ]
@@ -184,6 +216,11 @@ def fork_branch(db: Connection, account: str, session_id: str, branch_id: str, s
     return True
 
 
+def new_branch_name() -> str:
+    """The name of a branch for which nobody has one."""
+    return f"branch-{new_short_id()[-8:]}"
+
+
 def branch_from_floor(db: Connection, account: str, floor_id: str, branch_id: str | None, now: int) -> Forked:
     """Fork a branch behind a committed floor, with the branch variables that this floor saw; without a name it gets one.
 
@@ -194,7 +231,7 @@ def branch_from_floor(db: Connection, account: str, floor_id: str, branch_id: st
     if source.state != "committed":
         raise failure("invalid_state", "Only a committed floor can be branched from.", floor_id=floor_id, state=source.state)
     find_session(db, account, source.session_id, hold=True)
-    name = f"branch-{new_short_id()[-8:]}" if branch_id is None else branch_id
+    name = new_branch_name() if branch_id is None else branch_id
     if not fork_branch(db, account, source.session_id, name, source, now):
         raise failure("branch_exists", f"The session has a branch {name!r} already.", branch_id=name)
     touch(db, source.session_id, None, now)
@@ -202,15 +239,17 @@ def branch_from_floor(db: Connection, account: str, floor_id: str, branch_id: st
 
 
 def remove_branch(db: Connection, account: str, branch_id: str, session_id: str | None, now: int) -> tuple[str, list[str]]:
-    """Remove a branch with its floors; returns its session and their ids.
+    """Remove a branch with its floors; returns its session and their ids. What was forked from it stands behind its source
+    then.
 
     Raises 409 ``protected_branch`` for main, ``ambiguous_branch`` when several sessions have it and none is named, 404.
     """
     if branch_id == MAIN:
         raise failure("protected_branch", "The branch main cannot be removed.", branch_id=branch_id)
     session_id = session_id or _session_with(db, account, branch_id)
-    find_branch(db, account, session_id, branch_id, hold=True)
+    branch = find_branch(db, account, session_id, branch_id, hold=True)
     check_no_live_run(db, account, now, session_id=session_id, branch_id=branch_id)
+    bridge_branch(db, account, branch)
     removed = delete_branch(db, account, session_id, branch_id)
     touch(db, session_id, None, now)
     return session_id, removed
@@ -238,7 +277,7 @@ def _session_with(db: Connection, account: str, branch_id: str) -> str:
 def diff_branches(db: Connection, account: str, session_id: str, base: str, target: str) -> BranchDiff:
     """Compare two branches by the floors they lead through. Raises 404; a branch without floors is not found either.
 
-    A branch leads through its own live floors and, below where it was forked, through those of its source.
+    What a branch leads through: ``lineage.branch_path``.
     """
     find_session(db, account, session_id)
     base_path, target_path = (_path_with_floors(db, account, session_id, name) for name in (base, target))
@@ -261,54 +300,21 @@ def _diffed(floor: Floor) -> DiffFloor:
 
 def _path_with_floors(db: Connection, account: str, session_id: str, branch_id: str) -> list[Floor]:
     find_branch(db, account, session_id, branch_id)
-    if not _own_floors(db, account, session_id, branch_id):
+    if not own_floors(db, account, session_id, branch_id):
         raise failure("branch_not_found", f"The branch {branch_id!r} has no floors yet.", branch_id=branch_id)
     return branch_path(db, account, session_id, branch_id)
-
-
-def branch_path(db: Connection, account: str, session_id: str, branch_id: str) -> list[Floor]:
-    """Every floor that a branch leads through, first to last: its sources' up to the fork, then its own live ones."""
-    pieces: list[list[Floor]] = []
-    seen: set[str] = set()
-    limit: int | None = None
-    name: str | None = branch_id
-    while name is not None and name not in seen and has_branch(db, account, session_id, name):
-        seen.add(name)
-        own = _own_floors(db, account, session_id, name)
-        pieces.append([floor for floor in own if limit is None or floor.floor_no <= limit])
-        source = _source_of(db, account, session_id, name)
-        # Where the source floor is gone, nothing of the source counts.
-        name = source.branch_id if source is not None else None
-        if source is not None:
-            limit = source.floor_no if limit is None else min(source.floor_no, limit)
-    return [floor for piece in reversed(pieces) for floor in piece]
-
-
-def _source_of(db: Connection, account: str, session_id: str, branch_id: str) -> Floor | None:
-    """The floor that a branch was forked from, as long as it exists."""
-    row = db.execute(
-        select(floors)
-        .join(branches, branches.c.source_floor_id == floors.c.id)
-        .where(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account)
-    ).one_or_none()
-    return floor_of(row) if row is not None else None
-
-
-def _own_floors(db: Connection, account: str, session_id: str, branch_id: str) -> list[Floor]:
-    """The live floors that lie on the branch itself, in order."""
-    rows = db.execute(select(floors).where(*on_branch(account, session_id, branch_id)).order_by(floors.c.floor_no))
-    return [floor_of(row) for row in rows]
 
 
 def reset_branch(
     db: Connection, account: str, session_id: str, branch_id: str, target_floor_id: str, expected_head: str | None, now: int
 ) -> BranchReset:
-    """Set every floor behind ``target_floor_id`` aside, so that it is the branch's head again.
+    """Set every floor behind ``target_floor_id`` aside, so that it is the branch's head again, with the branch's variables as
+    it left them. What the floors behind changed of chat and global variables is taken back.
 
     Raises 404, 409 ``invalid_state`` when the target is not a committed live floor of this branch, ``branch_head_conflict``
-    when the head is not the expected one, ``active_run_in_progress``.
+    when the head is not the expected one, ``active_run_in_progress``, ``branch_local_snapshot_missing``.
     """
-    find_session(db, account, session_id)
+    find_session(db, account, session_id, hold=True)
     find_branch(db, account, session_id, branch_id, hold=True)
     check_no_live_run(db, account, now, session_id=session_id, branch_id=branch_id)
     target = find_floor(db, account, target_floor_id, code="floor_not_found")
@@ -316,6 +322,8 @@ def reset_branch(
     if not is_here or target.state != "committed" or target.superseded_at is not None:
         raise failure("invalid_state", "The target is not a committed floor of this branch.", target_floor_id=target_floor_id)
     _check_head(db, account, session_id, branch_id, expected_head)
+    take_back_behind(db, account, target, now)
+    set_branch_values(db, account, session_id, branch_id, load_branch_snapshot(db, account, target.id), now)
     behind = _supersede_behind(db, account, target, now)
     touch(db, session_id, branch_id, now)
     return BranchReset(session_id, branch_id, target.id, target.id, behind, len(behind))
@@ -354,29 +362,42 @@ def preview_merge(db: Connection, account: str, session_id: str, source: str, ta
     branch = find_branch(db, account, session_id, source)
     find_branch(db, account, session_id, target)
     head = branch_head(db, account, session_id, target)
-    own = _own_floors(db, account, session_id, source) if source != target else []
-    conflicts = _merge_conflicts(own, branch.source_floor_id, head, _own_floors(db, account, session_id, target))
-    committed = [floor for floor in own if floor.state == "committed"]
-    strategy: MergeStrategy = "blocked" if conflicts else "fast_forward" if committed else "no_op"
+    source_path, target_path = (branch_path(db, account, session_id, name) for name in (source, target))
+    both = {floor.id for floor in source_path} & {floor.id for floor in target_path}
+    shared = [floor.id for floor in reversed(target_path) if floor.id in both]
+    source_only, target_only = ([floor for floor in path if floor.id not in both] for path in (source_path, target_path))
+    own = own_floors(db, account, session_id, source)
+    committed = [floor.id for floor in own if floor.state == "committed"]
+    strategy: MergeStrategy = "no_op"
+    conflicts: list[MergeConflict] = []
+    if any(floor.state == "committed" for floor in source_only):
+        conflicts = _merge_conflicts(own, branch.source_floor_id, head, own_floors(db, account, session_id, target))
+        strategy = "blocked" if conflicts else "fast_forward"
     return MergePreview(
         session_id=session_id,
         source_branch_id=source,
         target_branch_id=target,
         strategy=strategy,
         can_merge=not conflicts,
-        source_head_floor_id=committed[-1].id if committed else None,
+        source_head_floor_id=committed[-1] if committed else None,
         target_head_floor_id=head.id if head is not None else None,
-        floor_ids=[floor.id for floor in committed] if not conflicts else [],
+        fork_floor_id=shared[0] if shared else None,
+        shared_floor_ids=shared,
+        source_only_floors=[_merged(floor) for floor in source_only],
+        target_only_floors=[_merged(floor) for floor in target_only],
+        floor_ids=committed if strategy == "fast_forward" else [],
         conflicts=conflicts,
     )
+
+
+def _merged(floor: Floor) -> MergeFloor:
+    return MergeFloor(floor.id, floor.branch_id, floor.floor_no, floor.state, floor.parent_floor_id)
 
 
 def _merge_conflicts(
     own: list[Floor], source_floor_id: str | None, head: Floor | None, target: list[Floor]
 ) -> list[MergeConflict]:
     """What stands between the floors of a branch and the head of another."""
-    if not any(floor.state == "committed" for floor in own):
-        return []
     conflicts = [
         MergeConflict("unfinished_floor", f"Floor {floor.floor_no} of the source is {floor.state}.", floor.id)
         for floor in own
@@ -395,11 +416,12 @@ def _merge_conflicts(
 def merge_branch(
     db: Connection, account: str, session_id: str, source: str, target: str, expected_head: str | None, now: int
 ) -> Merged:
-    """Move the floors of ``source`` to the end of ``target``; the source stays as an empty branch behind the new head.
+    """Move the floors of ``source`` to the end of ``target``, and its variables with them; the source stays as an empty branch
+    behind the new head.
 
     Raises 404, 409 ``branch_head_conflict``, ``active_run_in_progress``, ``merge_blocked`` (details carry ``conflicts``).
     """
-    find_session(db, account, session_id)
+    find_session(db, account, session_id, hold=True)
     for name in sorted({source, target}):
         find_branch(db, account, session_id, name, hold=True)
         check_no_live_run(db, account, now, session_id=session_id, branch_id=name)
@@ -408,7 +430,7 @@ def merge_branch(
     if not preview.can_merge:
         conflicts = [{"code": item.code, "message": item.message, "floor_id": item.floor_id} for item in preview.conflicts]
         raise failure("merge_blocked", "The branches cannot be merged without losing floors.", conflicts=conflicts)
-    head = preview.source_head_floor_id or preview.target_head_floor_id
+    head = preview.source_head_floor_id if preview.floor_ids else preview.target_head_floor_id
     if preview.floor_ids:
         moving = (*on_branch(account, session_id, source), floors.c.state == "committed")
         db.execute(update(floors).where(*moving).values(branch_id=target, updated_at=now))
@@ -417,5 +439,6 @@ def merge_branch(
             .where(branches.c.session_id == session_id, branches.c.branch_id == source)
             .values(source_floor_id=head, source_branch_id=target, updated_at=now)
         )
+        move_branch_variables(db, account, session_id, source, target, now)
         touch(db, session_id, target, now)
     return Merged(session_id, source, target, preview.strategy, preview.floor_ids, len(preview.floor_ids), head)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlalchemy import Connection, func, select, update
+from sqlalchemy.exc import IntegrityError
 
 from agentui.chats.codes import failure
+from agentui.chats.greetings import begin_with, greetings_of
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import BOUND, MAIN, Session, SessionStatus, run_of, session_of
 from agentui.chats.rows import (
@@ -15,10 +17,12 @@ from agentui.chats.rows import (
     find_session,
     has_live_run,
     hold_to_delete,
+    insert_new,
     register_branch,
 )
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text, loads
+from agentui.store.paging import length
 from agentui.store.tables import generations, runs, sessions
 
 
@@ -45,26 +49,30 @@ class BatchResult:
 
 
 def create_session(db: Connection, account: str, fields: Mapping[str, Json], now: int) -> Session:
-    """Make a session, and its branch main. ``fields`` are named as in the API; all are optional."""
+    """Make a session, and its branch main, which begins with what the character says first. ``fields`` are named as in the
+    API; all are optional. Raises 409 ``session_name_taken``, and 404 for a character, a user, a project or an asset."""
+    _check_bound(fields)
     session_id = new_short_id()
-    db.execute(
-        sessions.insert().values(
-            id=session_id,
-            account_id=account,
-            title=fields.get("title"),
-            status=fields.get("status") or "active",
-            bindings_json=dumps_text(_bound({}, fields)),
-            metadata_json=dumps_text(fields.get("metadata") or {}),
-            created_at=now,
-            updated_at=now,
-        )
-    )
+    values = {
+        "id": session_id,
+        "account_id": account,
+        "name": _free_name(db, account, fields.get("name")),
+        "title": fields.get("title"),
+        "status": fields.get("status") or "active",
+        "bindings_json": dumps_text(_bound({}, fields)),
+        "metadata_json": dumps_text(fields.get("metadata") or {}),
+        "created_at": now,
+        "updated_at": now,
+    }
+    if not insert_new(db, sessions, values):
+        raise _name_taken(fields["name"])
     register_branch(db, account, session_id, MAIN, now)
+    begin_with(db, account, session_id, greetings_of(fields.get("character_snapshot")), now)
     return find_session(db, account, session_id)
 
 
 def update_session(db: Connection, account: str, session_id: str, fields: Mapping[str, Json], now: int) -> Session:
-    """Change what ``fields`` name, named as in the API; None clears. Raises 404."""
+    """Change what ``fields`` name, named as in the API; None clears. Raises as ``create_session`` does, and 404."""
     row = db.execute(
         select(sessions.c.bindings_json)
         .where(sessions.c.id == session_id, sessions.c.account_id == account)
@@ -72,12 +80,31 @@ def update_session(db: Connection, account: str, session_id: str, fields: Mappin
     ).one_or_none()
     if row is None:
         raise failure("not_found", "There is no such session.", session_id=session_id)
+    _check_bound(fields)
     values: dict[str, Json] = {name: fields[name] for name in ("title", "status") if name in fields}
+    if "name" in fields:
+        values["name"] = _free_name(db, account, fields["name"])
     values["bindings_json"] = dumps_text(_bound(loads(row.bindings_json), fields))
     if "metadata" in fields:
         values["metadata_json"] = dumps_text(fields["metadata"] or {})
-    db.execute(update(sessions).where(sessions.c.id == session_id).values(updated_at=now, **values))
+    try:
+        db.execute(update(sessions).where(sessions.c.id == session_id).values(updated_at=now, **values))
+    except IntegrityError as error:
+        raise _name_taken(fields["name"]) from error
     return find_session(db, account, session_id)
+
+
+def _free_name(db: Connection, account: str, name: str | None) -> str | None:
+    """The name, unless it is a session's id: callers name sessions by either, and an id would win. That no other session has
+    the name, its index sees to."""
+    id_of_one = select(sessions.c.id).where(sessions.c.id == name, sessions.c.account_id == account)
+    if name is not None and db.execute(id_of_one).first() is not None:
+        raise _name_taken(name)
+    return name
+
+
+def _name_taken(name: str) -> Exception:
+    return failure("session_name_taken", f"Another session is called {name!r}: choose another name.", name=name)
 
 
 def list_sessions(
@@ -91,7 +118,8 @@ def list_sessions(
         escaped = keyword.replace("/", "//").replace("%", "/%").replace("_", "/_")
         # The engine lowers both sides: each knows other letters than Python does.
         query = query.where(func.lower(sessions.c.title).like(func.lower(f"%{escaped}%"), escape="/"))
-    listed = list_rows(db, query, paging, sessions.c[paging.sort_by], sessions.c.id)
+    weight = length(sessions.c.bindings_json, sessions.c.metadata_json)
+    listed = list_rows(db, query, paging, sessions.c[paging.sort_by], sessions.c.id, weight=weight)
     return Listed([session_of(row) for row in listed.items], listed.total)
 
 
@@ -132,21 +160,47 @@ def remove_many(db: Connection, account: str, ids: Sequence[str], now: int) -> l
 
 def active_run(db: Connection, account: str, session_id: str, branch_id: str | None, now: int) -> ActiveRun | None:
     """The session's latest live generation, on one branch or on any; None when there is none. Raises 404."""
+    return next(iter(active_runs(db, account, session_id, branch_id, now)), None)
+
+
+def active_runs(db: Connection, account: str, session_id: str, branch_id: str | None, now: int) -> list[ActiveRun]:
+    """The session's live generations, on one branch or on all, the latest first. Raises 404."""
     find_session(db, account, session_id)
     query = (
         select(runs, generations.c.branch_id)
         .join(generations, generations.c.floor_id == runs.c.floor_id)
         .where(generations.c.session_id == session_id, generations.c.account_id == account, generations.c.expires_at > now)
         .order_by(runs.c.started_at.desc(), runs.c.floor_id.desc())
-        .limit(1)
     )
     if branch_id is not None:
         query = query.where(generations.c.branch_id == branch_id)
-    row = db.execute(query).one_or_none()
-    if row is None:
-        return None
-    run = run_of(row)
-    return ActiveRun(row.branch_id, True, run.updated_at, run.floor_id, run.run_id, run.run_type, run.public_phase)
+    found = ((row.branch_id, run_of(row)) for row in db.execute(query))
+    return [
+        ActiveRun(branch, True, run.updated_at, run.floor_id, run.run_id, run.run_type, run.public_phase)
+        for branch, run in found
+    ]
+
+
+_KINDS = {
+    "character_id": ("character_not_found", "character"),
+    "character_version_id": ("character_not_found", "version of a character"),
+    "user_id": ("user_not_found", "user"),
+    "project_id": ("project_not_found", "project"),
+    "preset_id": ("preset_not_found", "preset"),
+    "regex_profile_id": ("regex_profile_not_found", "regex profile"),
+    "worldbook_profile_id": ("worldbook_not_found", "worldbook"),
+    "preset_version_id": ("asset_version_not_found", "version of a preset"),
+    "regex_profile_version_id": ("asset_version_not_found", "version of a regex profile"),
+    "worldbook_version_id": ("asset_version_not_found", "version of a worldbook"),
+}
+"""What a session names by id: the code of one that is not there, and its word."""
+
+
+def _check_bound(fields: Mapping[str, Json]) -> None:
+    """Raise 404 for the first thing named that this server does not have; it keeps none of these kinds, so for any."""
+    for name, (code, kind) in _KINDS.items():
+        if fields.get(name) is not None:
+            raise failure(code, f"This server has no {kind} {fields[name]!r}: leave {name} out.", **{name: fields[name]})
 
 
 def _bound(old: Mapping[str, Json], fields: Mapping[str, Json]) -> dict[str, Json]:
@@ -171,8 +225,8 @@ def _character(old: Mapping[str, Json], fields: Mapping[str, Json]) -> Json:
     }
     if "character_snapshot" in fields:
         snapshot = fields["character_snapshot"]
-        greeting = any(snapshot.get(name) for name in ("greeting", "first_mes", "first_message")) if snapshot else False
-        binding["snapshot_summary"] = {"name": snapshot["name"], "has_greeting": greeting} if snapshot else None
+        has_greeting = bool(greetings_of(snapshot))
+        binding["snapshot_summary"] = {"name": snapshot["name"], "has_greeting": has_greeting} if snapshot else None
     return binding if binding["character_id"] or binding["snapshot_summary"] else None
 
 

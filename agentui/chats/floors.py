@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agentui.chats.codes import failure
+from agentui.chats.lineage import bridge_floor
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import Floor, FloorState, Run, floor_of, run_of
 from agentui.chats.rows import (
@@ -15,13 +16,15 @@ from agentui.chats.rows import (
     find_branch,
     find_floor,
     find_session,
+    hold_floor,
     insert_new,
     register_branch,
     touch,
 )
+from agentui.chats.versions import take_back_floor
 from agentui.ids import new_short_id
-from agentui.jsonio import Json
-from agentui.store.tables import floors, messages, pages, runs
+from agentui.jsonio import Json, loads
+from agentui.store.tables import floors, messages, page_results, pages, runs
 from agentui.variables.snapshots import save_snapshot_of
 
 MOVABLE = frozenset({"floor_no", "branch_id", "parent_floor_id"})
@@ -179,9 +182,13 @@ def list_floors(
 
 
 def remove_floor(db: Connection, account: str, floor_id: str, now: int) -> None:
-    """Remove a floor with its pages, messages and their variables. Raises 404, 409 ``active_run_in_progress``."""
-    floor = find_floor(db, account, floor_id)
+    """Remove a floor with its pages, messages and their variables; what stood behind it stands behind the one before it then.
+    What the branch's newest turn changed of other variables is taken back. Raises 404, 409 ``active_run_in_progress``."""
+    # Two who remove neighbours would each name the other's floor as a parent, so the branch is held.
+    floor = hold_floor(db, account, floor_id)
     check_no_live_run(db, account, now, floor_id=floor_id)
+    take_back_floor(db, account, floor, now)
+    bridge_floor(db, account, floor)
     delete_floor(db, account, floor_id)
     touch(db, floor.session_id, floor.branch_id, now)
 
@@ -213,14 +220,15 @@ def floor_result(db: Connection, account: str, floor_id: str) -> FloorResult:
         .order_by(messages.c.seq.desc())
         .limit(1)
     ).one_or_none()
+    kept = db.execute(select(page_results).where(page_results.c.page_id == page_id)).one_or_none()
     total = floor.token_in + floor.token_out
     return FloorResult(
         floor_id=floor.id,
         output_page_id=page_id,
         assistant_message_id=said.id if said is not None else None,
         generated_text=said.content if said is not None else "",
-        summaries=[],
+        summaries=loads(kept.summaries_json) if kept is not None else [],
         usage={"prompt_tokens": floor.token_in, "completion_tokens": floor.token_out, "total_tokens": total},
-        verifier=None,
+        verifier=loads(kept.verifier_json) if kept is not None and kept.verifier_json is not None else None,
         committed_at=said.created_at if said is not None else floor.updated_at,
     )

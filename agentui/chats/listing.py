@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from agentui.chats.records import AnyRow
+from agentui.store.paging import fitting
 
 T = TypeVar("T")
 
@@ -30,9 +31,19 @@ class Listed(Generic[T]):
     total: int
 
 
-def list_rows(db: Connection, query: Select[Any], paging: Paging, *order: ColumnElement[Any]) -> Listed[AnyRow]:
-    """Run a query for one page of its rows and for their number; ``order`` are columns, the first counting most."""
+def list_rows(
+    db: Connection,
+    query: Select[Any],
+    paging: Paging,
+    *order: ColumnElement[Any],
+    weight: ColumnElement[int] | None = None,
+) -> Listed[AnyRow]:
+    """Run a query for one page of its rows and for their number; ``order`` are columns, the first counting most. Where rows may
+    be large, ``weight`` is how large each is, and the page ends where they are too large together."""
     total = db.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one()
     sorting = [column.desc() if paging.sort_order == "desc" else column.asc() for column in order]
-    rows = db.execute(query.order_by(*sorting).limit(paging.limit).offset(paging.offset)).all()
+    query, limit = query.order_by(*sorting), paging.limit
+    if weight is not None:
+        limit = fitting(db, query, weight, limit, paging.offset)
+    rows = db.execute(query.limit(limit).offset(paging.offset)).all()
     return Listed(list(rows), total)

@@ -11,9 +11,11 @@ from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.parts import with_text
 from agentui.chats.records import ContentFormat, Message, Role, message_of
-from agentui.chats.rows import check_content_open, find_page, insert_new
+from agentui.chats.rows import check_content_open, check_contents_open, find_page, insert_new
+from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
+from agentui.store.paging import MAX_PART_BYTES, length
 from agentui.store.tables import floors, messages, pages
 
 
@@ -32,6 +34,17 @@ class NewMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What became of one message that was to be hidden or shown; ``message`` is None where it is too large to be given back
+    with the others."""
+
+    index: int
+    id: str
+    is_known: bool
+    message: Message | None
+
+
+@dataclass(frozen=True, slots=True)
 class MessageFilter:
     """Which messages; None wants any."""
 
@@ -42,18 +55,19 @@ class MessageFilter:
     is_hidden: bool | None = None
 
 
-def find_message(db: Connection, account: str, message_id: str) -> Message:
+def find_message(db: Connection, account: str, message_id: str, *, code: str = "not_found") -> Message:
     """A message. Raises 404."""
     query = select(messages).where(messages.c.id == message_id, messages.c.account_id == account)
     row = db.execute(query).one_or_none()
     if row is None:
-        raise failure("not_found", "There is no such message.", message_id=message_id)
+        raise failure(code, "There is no such message.", message_id=message_id)
     return message_of(row)
 
 
 def create_message(db: Connection, account: str, new: NewMessage, now: int) -> Message:
-    """Write a message. Raises 404, 409 ``content_target_locked``, ``message_conflict`` for a seq that is there already."""
-    check_content_open(db, account, find_page(db, account, new.page_id).floor_id)
+    """Write a message. Raises 404, 409 ``content_target_locked``, ``active_run_in_progress``, and ``message_conflict`` for a
+    seq that is there already."""
+    check_content_open(db, account, find_page(db, account, new.page_id).floor_id, now)
     message_id = new_short_id()
     values = {
         "id": message_id,
@@ -72,21 +86,24 @@ def create_message(db: Connection, account: str, new: NewMessage, now: int) -> M
     find_page(db, account, new.page_id)
     if not insert_new(db, messages, values):
         raise _seq_taken(new.seq)
+    index_text(db, account, new.page_id, new.role, new.content)
     return find_message(db, account, message_id)
 
 
-def update_message(db: Connection, account: str, message_id: str, fields: Mapping[str, Json]) -> Message:
+def update_message(db: Connection, account: str, message_id: str, fields: Mapping[str, Json], now: int) -> Message:
     """Change what ``fields`` name; a new content takes the place of the texts among the parts. Raises as ``create_message``
     does."""
     message = find_message(db, account, message_id)
-    check_content_open(db, account, find_page(db, account, message.page_id).floor_id)
+    check_content_open(db, account, find_page(db, account, message.page_id).floor_id, now)
     if "content" in fields and message.parts is not None:
         fields = {**fields, "parts_json": with_text(message.parts, fields["content"])}
     try:
         db.execute(update(messages).where(messages.c.id == message_id).values(**fields))
     except IntegrityError as error:
         raise _seq_taken(fields.get("seq", message.seq)) from error
-    return find_message(db, account, message_id)
+    changed = find_message(db, account, message_id)
+    index_text(db, account, changed.page_id, changed.role, changed.content)
+    return changed
 
 
 def list_messages(db: Connection, account: str, paging: Paging, wanted: MessageFilter) -> Listed[Message]:
@@ -107,34 +124,46 @@ def list_messages(db: Connection, account: str, paging: Paging, wanted: MessageF
         query = query.join(floors, floors.c.id == pages.c.floor_id).where(
             floors.c.session_id == wanted.session_id, floors.c.superseded_at.is_(None)
         )
-    listed = list_rows(db, query, paging, messages.c[paging.sort_by], messages.c.id)
+    weight = length(messages.c.content, messages.c.parts_json)
+    listed = list_rows(db, query, paging, messages.c[paging.sort_by], messages.c.id, weight=weight)
     return Listed([message_of(row) for row in listed.items], listed.total)
 
 
-def remove_message(db: Connection, account: str, message_id: str) -> None:
-    """Remove a message. Raises 404, 409 ``content_target_locked``."""
+def remove_message(db: Connection, account: str, message_id: str, now: int) -> None:
+    """Remove a message. Raises 404, 409 ``content_target_locked`` and ``active_run_in_progress``."""
     message = find_message(db, account, message_id)
-    check_content_open(db, account, find_page(db, account, message.page_id).floor_id)
+    check_content_open(db, account, find_page(db, account, message.page_id).floor_id, now)
     db.execute(delete(messages).where(messages.c.id == message_id))
 
 
-def hide_messages(db: Connection, account: str, ids: Sequence[str], is_hidden: bool) -> list[BatchResult]:
-    """Hide or show many messages; unknown ones are reported. Raises 409 ``content_target_locked`` if any is locked."""
-    _check_all_open(db, account, ids)
-    known = set(
-        db.execute(
+def hide_messages(db: Connection, account: str, ids: Sequence[str], is_hidden: bool, now: int) -> list[Shown]:
+    """Hide or show many messages; unknown ones are reported. Raises 409 as ``create_message`` does if any is locked.
+
+    The messages come back as far as one answer may hold them together.
+    """
+    _check_all_open(db, account, ids, now)
+    wanted = (messages.c.account_id == account, messages.c.id.in_(ids))
+    sizes = {
+        row.id: row.size
+        for row in db.execute(
             update(messages)
-            .where(messages.c.account_id == account, messages.c.id.in_(ids))
+            .where(*wanted)
             .values(is_hidden=is_hidden)
-            .returning(messages.c.id)
-        ).scalars()
-    )
-    return [BatchResult(index, id, "updated" if id in known else "not_found") for index, id in enumerate(ids)]
+            .returning(messages.c.id, length(messages.c.content, messages.c.parts_json).label("size"))
+        )
+    }
+    left, fitting = MAX_PART_BYTES, set()
+    for id in ids:
+        left -= sizes.get(id, 0)
+        if id in sizes and left >= 0:
+            fitting.add(id)
+    shown = {row.id: message_of(row) for row in db.execute(select(messages).where(messages.c.id.in_(fitting)))}
+    return [Shown(index, id, id in sizes, shown.get(id)) for index, id in enumerate(ids)]
 
 
-def remove_messages(db: Connection, account: str, ids: Sequence[str]) -> list[BatchResult]:
-    """Remove many messages; unknown ones are reported. Raises 409 ``content_target_locked`` if any is locked."""
-    _check_all_open(db, account, ids)
+def remove_messages(db: Connection, account: str, ids: Sequence[str], now: int) -> list[BatchResult]:
+    """Remove many messages; unknown ones are reported. Raises 409 as ``create_message`` does if any is locked."""
+    _check_all_open(db, account, ids, now)
     known = set(
         db.execute(
             delete(messages).where(messages.c.account_id == account, messages.c.id.in_(ids)).returning(messages.c.id)
@@ -143,16 +172,14 @@ def remove_messages(db: Connection, account: str, ids: Sequence[str]) -> list[Ba
     return [BatchResult(index, id, "deleted" if id in known else "not_found") for index, id in enumerate(ids)]
 
 
-def _check_all_open(db: Connection, account: str, ids: Sequence[str]) -> None:
-    """Hold every floor that the messages lie on, in one order for all callers, and raise if one is committed."""
+def _check_all_open(db: Connection, account: str, ids: Sequence[str], now: int) -> None:
+    """Hold every floor that the messages lie on, and raise if one is locked."""
     lying = (
         select(pages.c.floor_id)
         .join(messages, messages.c.page_id == pages.c.id)
         .where(messages.c.account_id == account, messages.c.id.in_(ids))
-        .distinct()
     )
-    for floor_id in sorted(db.execute(lying).scalars()):
-        check_content_open(db, account, floor_id)
+    check_contents_open(db, account, db.execute(lying).scalars(), now)
 
 
 def _seq_taken(seq: Json) -> Exception:

@@ -1,14 +1,24 @@
 """Pages: versions of what goes in and out of a floor."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, update
 
 from agentui.chats.codes import failure
+from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import Page, PageKind, page_of
-from agentui.chats.rows import check_content_open, delete_page, find_floor, find_page, insert_new
+from agentui.chats.rows import (
+    check_content_open,
+    check_contents_open,
+    check_no_live_run,
+    delete_page,
+    find_page,
+    hold_floor,
+    insert_new,
+)
+from agentui.chats.versions import switch_variables
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import pages
@@ -28,9 +38,10 @@ class NewPage:
 def create_page(db: Connection, account: str, new: NewPage, now: int) -> Page:
     """Make a page; it is active if no other version of its number is.
 
-    Raises 404, 409 ``content_target_locked``, ``page_conflict`` for a version that is there already.
+    Raises 404, 409 ``content_target_locked``, ``active_run_in_progress``, and ``page_conflict`` for a version that is there
+    already.
     """
-    check_content_open(db, account, new.floor_id)
+    check_content_open(db, account, new.floor_id, now)
     slot = (pages.c.floor_id == new.floor_id, pages.c.page_no == new.page_no)
     taken = db.execute(select(pages.c.id).where(*slot, pages.c.is_active)).first() is not None
     page_id = new_short_id()
@@ -57,7 +68,7 @@ def update_page(db: Connection, account: str, page_id: str, fields: Mapping[str,
     Raises as ``create_page`` does, and ``page_conflict`` for an active page whose new number has an active one already.
     """
     page = find_page(db, account, page_id)
-    check_content_open(db, account, page.floor_id)
+    check_content_open(db, account, page.floor_id, now)
     # Again, now that the floor is held: somebody may have activated another version while we waited for it.
     page = find_page(db, account, page_id)
     page_no, version = fields.get("page_no", page.page_no), fields.get("version", page.version)
@@ -78,15 +89,21 @@ def update_page(db: Connection, account: str, page_id: str, fields: Mapping[str,
 
 
 def activate_page(db: Connection, account: str, page_id: str, now: int) -> Page:
-    """Make this the active version of its page number, in any state of the floor.
+    """Make this the active version of its page number, in any state of the floor. What the version before changed of the
+    branch's, the chat's and the global variables is taken back, and what this one changed brought back.
 
     Raises 404, 409 ``page_activation_not_allowed`` for input pages.
     """
     page = find_page(db, account, page_id)
-    find_floor(db, account, page.floor_id, hold=True)
+    floor = hold_floor(db, account, page.floor_id)
     if page.page_kind == "input":
         raise failure("page_activation_not_allowed", "Input pages cannot be activated.", page_id=page_id)
     slot = (pages.c.floor_id == page.floor_id, pages.c.page_no == page.page_no)
+    active = db.execute(select(pages.c.id).where(*slot, pages.c.is_active)).scalar_one_or_none()
+    if active == page_id:
+        return find_page(db, account, page_id)
+    if floor.state == "committed" and floor.superseded_at is None:
+        switch_variables(db, account, floor, active, page_id, now)
     # The old one first: at no moment may two be active.
     db.execute(update(pages).where(*slot, pages.c.is_active, pages.c.id != page_id).values(is_active=False, updated_at=now))
     db.execute(update(pages).where(pages.c.id == page_id).values(is_active=True, updated_at=now))
@@ -111,11 +128,44 @@ def list_pages(
     return Listed([page_of(row) for row in listed.items], listed.total)
 
 
-def remove_page(db: Connection, account: str, page_id: str) -> None:
-    """Remove a page with its messages and variables. Raises 404, 409 ``content_target_locked``."""
+def remove_page(db: Connection, account: str, page_id: str, now: int) -> None:
+    """Remove a page with its messages and variables. The partial one of a committed floor can be removed too, where another
+    version is left, which is active then. Raises 404, 409 ``content_target_locked``, ``active_run_in_progress``."""
     page = find_page(db, account, page_id)
-    check_content_open(db, account, page.floor_id)
+    if page.is_partial and hold_floor(db, account, page.floor_id).state == "committed":
+        check_no_live_run(db, account, now, floor_id=page.floor_id)
+        _make_way(db, account, find_page(db, account, page_id), now)
+        delete_page(db, account, page_id)
+        return
+    check_content_open(db, account, page.floor_id, now)
     delete_page(db, account, page_id)
+
+
+def _make_way(db: Connection, account: str, page: Page, now: int) -> None:
+    """Activate the newest other version of a page that is active. Raises 409 ``content_target_locked`` where there is none."""
+    if not page.is_active:
+        return
+    others = (pages.c.floor_id == page.floor_id, pages.c.page_no == page.page_no, pages.c.id != page.id)
+    other = db.execute(select(pages.c.id).where(*others).order_by(pages.c.version.desc()).limit(1)).scalar_one_or_none()
+    if other is None:
+        raise failure(
+            "content_target_locked",
+            "These words are all that the floor answers: remove the floor, or go on from them.",
+            page_id=page.id,
+            floor_id=page.floor_id,
+        )
+    activate_page(db, account, other, now)
+
+
+def remove_pages(db: Connection, account: str, ids: Sequence[str], now: int) -> list[BatchResult]:
+    """Remove many pages; unknown ones are reported. Raises 409 as ``remove_page`` does if any is locked."""
+    wanted = (pages.c.account_id == account, pages.c.id.in_(ids))
+    check_contents_open(db, account, db.execute(select(pages.c.floor_id).where(*wanted)).scalars(), now)
+    # Now that the floors are held: who waited with us may have removed some.
+    known = set(db.execute(select(pages.c.id).where(*wanted)).scalars())
+    for page_id in sorted(known):
+        delete_page(db, account, page_id)
+    return [BatchResult(index, id, "deleted" if id in known else "not_found") for index, id in enumerate(ids)]
 
 
 def _version_taken(page_no: Json, version: Json) -> Exception:

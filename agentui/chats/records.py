@@ -63,6 +63,9 @@ class Session:
     model_name: str | None
     model_params: Mapping[str, Json] | None
     prompt_mode: PromptMode | None
+    pipeline_id: str | None
+    director_pipeline_id: str | None
+    verifier_pipeline_id: str | None
     metadata: Mapping[str, Json]
     created_at: int
     updated_at: int
@@ -107,6 +110,7 @@ class Page:
     page_no: int
     page_kind: PageKind
     is_active: bool
+    is_partial: bool
     version: int
     checksum: str | None
     created_at: int
@@ -192,6 +196,9 @@ BOUND = (
     "model_name",
     "model_params",
     "prompt_mode",
+    "pipeline_id",
+    "director_pipeline_id",
+    "verifier_pipeline_id",
 )
 """The optional fields that are kept as they come, in ``bindings_json``."""
 
@@ -227,6 +234,7 @@ def page_of(row: AnyRow) -> Page:
         page_no=row.page_no,
         page_kind=row.page_kind,
         is_active=row.is_active,
+        is_partial=row.is_partial,
         version=row.version,
         checksum=row.checksum,
         created_at=row.created_at,

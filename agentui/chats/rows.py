@@ -3,7 +3,7 @@
 Every function is a transaction or part of one: its first argument is a connection, its second the account.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -78,6 +78,15 @@ def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_
     return floor_of(row)
 
 
+def hold_floor(db: Connection, account: str, floor_id: str) -> Floor:
+    """A floor whose place and state nobody changes until the transaction ends, its session and its branch held before it as
+    turns hold them. Raises 404."""
+    floor = find_floor(db, account, floor_id)
+    find_session(db, account, floor.session_id, hold=True)
+    find_branch(db, account, floor.session_id, floor.branch_id, hold=True)
+    return find_floor(db, account, floor_id, hold=True)
+
+
 def find_page(db: Connection, account: str, page_id: str) -> Page:
     """A page. Raises 404."""
     row = db.execute(select(pages).where(pages.c.id == page_id, pages.c.account_id == account)).one_or_none()
@@ -95,6 +104,15 @@ def branch_head(db: Connection, account: str, session_id: str, branch_id: str) -
         .limit(1)
     ).one_or_none()
     return floor_of(row) if row is not None else None
+
+
+def parent_of(db: Connection, account: str, floor: Floor) -> Floor | None:
+    """The floor that a floor goes on from, as long as that exists."""
+    if floor.parent_floor_id is None:
+        return None
+    mine = (floors.c.id == floor.parent_floor_id, floors.c.account_id == account, floors.c.session_id == floor.session_id)
+    row = db.execute(select(floors).where(*mine)).one_or_none()
+    return None if row is None else floor_of(row)
 
 
 def register_branch(
@@ -248,12 +266,21 @@ def _forget(db: Connection, account: str, scope: Scope, scope_ids: Collection[st
     )
 
 
-def check_content_open(db: Connection, account: str, floor_id: str) -> Floor:
-    """The floor, held, if its pages and messages may be changed. Raises 404, 409 ``content_target_locked``."""
+def check_content_open(db: Connection, account: str, floor_id: str, now: int) -> Floor:
+    """The floor, held, if its pages and messages may be changed. Raises 404, 409 ``content_target_locked`` for a committed one,
+    ``active_run_in_progress`` while a turn answers it: what the model was asked would not be what is kept."""
     floor = find_floor(db, account, floor_id, hold=True)
     if floor.state == "committed":
         raise failure("content_target_locked", "This floor is committed: its pages and messages stay.", floor_id=floor_id)
+    if floor.state == "generating":
+        check_no_live_run(db, account, now, floor_id=floor_id)
     return floor
+
+
+def check_contents_open(db: Connection, account: str, floor_ids: Iterable[str], now: int) -> None:
+    """The same for several floors: they are held in one order for all callers, so that two never wait for each other."""
+    for floor_id in sorted(set(floor_ids)):
+        check_content_open(db, account, floor_id, now)
 
 
 Given: TypeAlias = str | BindParameter[str]

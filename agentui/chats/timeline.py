@@ -3,14 +3,20 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, func, select
 
+from agentui.chats.lineage import branch_path
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import AnyRow, ContentFormat, FloorState, PageKind, Role, shown_parts
-from agentui.chats.rows import find_session
+from agentui.chats.rows import find_session, on_branch
 from agentui.jsonio import Json
+from agentui.store.paging import length
 from agentui.store.tables import floors, messages, pages
+
+_TOLD = 4
+"""How often a message of an active page stands in its floor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class TimelinePage:
     page_no: int
     page_kind: PageKind
     is_active: bool
+    is_partial: bool
     version: int
     messages: list[TimelineMessage]
 
@@ -57,6 +64,7 @@ class TimelineFloor:
     """
 
     id: str
+    branch_id: str
     floor_no: int
     state: FloorState
     token_in: int
@@ -70,18 +78,32 @@ class TimelineFloor:
 
 
 def read_timeline(
-    db: Connection, account: str, session_id: str, branch_id: str, limit: int, offset: int
+    db: Connection, account: str, session_id: str, branch_id: str, limit: int, offset: int, include_ancestors: bool = False
 ) -> Listed[TimelineFloor]:
-    """The committed live floors that lie on the branch itself, by number; of an unknown branch there are none. Raises 404."""
+    """The committed live floors that lie on the branch itself, by number; of an unknown branch there are none. Raises 404.
+
+    ``include_ancestors`` puts those before them that the branch leads through.
+    """
     find_session(db, account, session_id)
-    query = select(floors).where(
-        floors.c.account_id == account,
-        floors.c.session_id == session_id,
-        floors.c.branch_id == branch_id,
-        floors.c.state == "committed",
-        floors.c.superseded_at.is_(None),
+    if include_ancestors:
+        path = [floor for floor in branch_path(db, account, session_id, branch_id) if floor.state == "committed"]
+        part = sorted(path, key=lambda floor: floor.floor_no)[offset : offset + limit]
+        query = select(floors).where(floors.c.account_id == account, floors.c.id.in_([floor.id for floor in part]))
+        return Listed(_told(db, query, Paging(limit, 0, "floor_no", "asc")).items, len(path))
+    query = select(floors).where(*on_branch(account, session_id, branch_id), floors.c.state == "committed")
+    return _told(db, query, Paging(limit, offset, "floor_no", "asc"))
+
+
+def _told(db: Connection, query: Select[Any], paging: Paging) -> Listed[TimelineFloor]:
+    """Some floors with all that was said on them, as far as one answer holds it."""
+    said = (
+        select(func.sum(length(messages.c.content, messages.c.parts_json)))
+        .join(pages, pages.c.id == messages.c.page_id)
+        .where(pages.c.floor_id == floors.c.id)
+        .correlate(floors)
+        .scalar_subquery()
     )
-    listed = list_rows(db, query, Paging(limit, offset, "floor_no", "asc"), floors.c.floor_no)
+    listed = list_rows(db, query, paging, floors.c.floor_no, weight=func.coalesce(said, 0) * _TOLD)
     pages_by_floor = _pages(db, [row.id for row in listed.items])
     return Listed([_floor(row, pages_by_floor[row.id]) for row in listed.items], listed.total)
 
@@ -94,6 +116,7 @@ def _floor(row: AnyRow, its_pages: list[TimelinePage]) -> TimelineFloor:
     ]
     return TimelineFloor(
         id=row.id,
+        branch_id=row.branch_id,
         floor_no=row.floor_no,
         state=row.state,
         token_in=row.token_in,
@@ -123,7 +146,7 @@ def _pages(db: Connection, floor_ids: Sequence[str]) -> dict[str, list[TimelineP
         )
     pages_by_floor: dict[str, list[TimelinePage]] = defaultdict(list)
     for row in rows:
-        pages_by_floor[row.floor_id].append(
-            TimelinePage(row.id, row.page_no, row.page_kind, row.is_active, row.version, messages_by_page[row.id])
-        )
+        said_there = messages_by_page[row.id]
+        page = TimelinePage(row.id, row.page_no, row.page_kind, row.is_active, row.is_partial, row.version, said_there)
+        pages_by_floor[row.floor_id].append(page)
     return pages_by_floor

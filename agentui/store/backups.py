@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentui.files import sync_folder
+from agentui.files import make_private, sync_folder
 from agentui.ids import Clock
 
 FOLDER = "backups"
@@ -80,6 +80,7 @@ class Backups:
         draft = self._folder / f".{name}.tmp"
         draft.unlink(missing_ok=True)
         try:
+            make_private(draft)
             self._copy(draft)
             now = self._clock.now_ms() / 1000
             os.utime(draft, (now, now))
@@ -116,7 +117,10 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
 
 def found_damage(raw: sqlite3.Connection) -> str | None:
     """What SQLite's own check finds wrong with the file, in its words; None when it is sound."""
-    found = [str(row[0]) for row in raw.execute("PRAGMA quick_check(3)")]
+    try:
+        found = [str(row[0]) for row in raw.execute("PRAGMA quick_check(3)")]
+    except UnicodeDecodeError:  # SQLite repeats the damaged bytes in its error
+        return "the schema holds bytes that are no text"
     return None if found == ["ok"] else "; ".join(found)
 
 

@@ -102,6 +102,11 @@ class Store(ABC):
         return True
 
     @property
+    def is_blank(self) -> bool:
+        """True where it is certain, without opening the store, that nothing was ever written to it."""
+        return False
+
+    @property
     @abstractmethod
     def writes(self) -> int:
         """How often this process has written, failures included: what was read stays true while it stands still, if nobody
@@ -158,6 +163,11 @@ class Store(ABC):
 
 class NoStore(Store):
     """The store of workers that share no database; somebody else has locked the folder for all of them."""
+
+    @property
+    def is_blank(self) -> bool:
+        """Nothing is ever written."""
+        return True
 
     @property
     def writes(self) -> int:

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError
 
 from agentui.errors import AgentUIError, Busy, StoreFailed, StoreFull, StoreReadOnly
+from agentui.files import make_private
 from agentui.ids import Clock, SystemClock
 from agentui.store import migrations
 from agentui.store.backups import KEPT, Backups
@@ -81,6 +82,11 @@ class SqliteStore(Store):
         self._is_full = False
         self._backup_error: str | None = None
         self._written = 0
+
+    @property
+    def is_blank(self) -> bool:
+        """True before the file is made."""
+        return not self.opened.is_set() and self._file.is_new
 
     def claim(self) -> None:
         """Take the folder before it is needed. Raises StoreInUse."""
@@ -189,6 +195,10 @@ class SqliteStore(Store):
             self._reserve.make()
 
     def _check_and_migrate(self) -> None:
+        make_private(self._path)  # those that SQLite makes beside it are like it
+        for beside in (self._path.with_name(f"{self._path.name}-{end}") for end in ("wal", "shm")):
+            if beside.exists():
+                make_private(beside)
         damage = None if self._file.is_new else self._file.damage()
         if damage is not None:
             self._damaged(damage)
@@ -278,8 +288,9 @@ class SqliteStore(Store):
                 explained = StoreReadOnly(f"{self._path.name} cannot be written. Check its permissions and its disk.")
             case Fault.DAMAGED:
                 explained = self._damaged(str(getattr(error, "orig", None) or error))
-            case None if self._read_only is not None and isinstance(error, DatabaseError):
-                explained = StoreReadOnly(self._read_only)  # damage has many voices: an unknown format, a table that is gone
+            case None if self._read_only is not None and isinstance(error, (DatabaseError, UnicodeDecodeError)):
+                # Damage has many voices: an unknown format, a table that is gone, a name that is no text.
+                explained = StoreReadOnly(self._read_only)
             case _:
                 return error
         explained.__cause__ = error

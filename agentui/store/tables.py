@@ -2,6 +2,7 @@
 
     session 1-n branch · session 1-n floor 1-n page 1-n message n-n blob
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
+    page 1-n variable change · page 1-0..1 page result
     claim(account, key) unique · floor 1-0..1 claim
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
@@ -50,6 +51,7 @@ sessions = Table(
     Column("status", String(16), nullable=False, server_default="active"),
     Column("bindings_json", Text, nullable=False, server_default="{}", comment="Every other optional field of a session."),
     Column("metadata_json", Text, nullable=False, server_default="{}"),
+    Column("policy_json", Text, comment="How its prompts are assembled: {version, updated_at, updated_by, value}."),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     UniqueConstraint("account_id", "name"),
@@ -65,6 +67,7 @@ branches = Table(
     Column("account_id", String(120), nullable=False),
     Column("source_floor_id", _ID),
     Column("source_branch_id", _BRANCH),
+    Column("policy_json", Text, comment="What its prompts have otherwise than the session's, in the same form."),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Index(None, "account_id", "branch_id"),
@@ -144,6 +147,9 @@ pages = Table(
     Column("checksum", String(200)),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    Column(
+        "is_partial", Boolean, nullable=False, server_default=text("false"), comment="The words of a run that did not end well."
+    ),
     UniqueConstraint("floor_id", "page_no", "version"),
     Index(None, "account_id", "created_at"),
     Index(
@@ -251,6 +257,32 @@ promotions = Table(
     Column("created_at", BigInteger, nullable=False),
 )
 
+variable_changes = Table(
+    "variable_changes",
+    metadata,
+    Column("page_id", _ID, ForeignKey("pages.id", ondelete="CASCADE"), primary_key=True),
+    Column("scope", String(8), primary_key=True),
+    Column("scope_id", String(240), primary_key=True),
+    Column("key", _KEY, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("before_json", Text, comment="The value before the turn; null where there was none."),
+    Column("after_json", Text, comment="The value that the turn left; null where it deleted the variable."),
+    comment="What the turn of an output page changed in the global, chat and branch tiers, so that it can be taken back.",
+)
+
+page_results = Table(
+    "page_results",
+    metadata,
+    Column("page_id", _ID, ForeignKey("pages.id", ondelete="CASCADE"), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("token_in", Integer, nullable=False),
+    Column("token_out", Integer, nullable=False),
+    Column("summaries_json", Text, nullable=False, server_default="[]"),
+    Column("verifier_json", Text, comment="The verifier's judgement; null where none was asked."),
+    Column("explain_json", Text, comment="What the prompt was made of, as it was at the commit."),
+    comment="What the turn of an output page came to, beside the answer.",
+)
+
 branch_snapshots = Table(
     "branch_snapshots",
     metadata,
@@ -258,6 +290,13 @@ branch_snapshots = Table(
     Column("account_id", String(120), nullable=False),
     Column("values_json", Text, nullable=False, comment="The branch's variables as this floor saw them: {key: value}."),
     Column("created_at", BigInteger, nullable=False),
+    Column(
+        "is_journaled",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether variable_changes knows what the floor's turn changed; it does not for turns of older versions.",
+    ),
 )
 
 claims = Table(
@@ -294,4 +333,19 @@ jobs = Table(
     Column("created_at", BigInteger, nullable=False),
     Index(None, "due_at"),
     comment="Background work that is to be done, once by whichever process takes it.",
+)
+
+text_index = Table(
+    "text_index",
+    metadata,
+    Column("floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
+    Column("page_id", _ID, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="The text's fingerprint."),
+    Column("account_id", String(120), nullable=False),
+    Column("session_id", _ID, nullable=False),
+    Column("side", String(16), nullable=False, comment="Who said it: user or assistant."),
+    Column("past", Integer, comment="How much the client sent before this question; null where that is not known."),
+    Index(None, "account_id", "number", "session_id"),
+    sqlite_with_rowid=False,
+    comment="Where each text was said, so that a client's history is found again.",
 )

@@ -121,14 +121,17 @@ def extend_lock(db: Connection, account: str, floor_id: str, owner: Owner, now: 
     return True
 
 
-def release_lock(db: Connection, account: str, floor_id: str) -> None:
-    """Free the branch that a floor generates on."""
-    _RELEASE.run(db, {"floor": floor_id, "account": account})
+def release_lock(db: Connection, account: str, floor_id: str, run_id: str | None = None) -> bool:
+    """Free the branch that a floor generates on, where a run is named only from that; False when it was free."""
+    floor = {"floor": floor_id, "account": account}
+    if run_id is None:
+        return _RELEASE.run(db, floor) == 1
+    return _RELEASE_RUN.run(db, {**floor, "run": run_id}) == 1
 
 
-_RELEASE = Prepared(
-    delete(generations).where(generations.c.floor_id == bindparam("floor"), generations.c.account_id == bindparam("account"))
-)
+_OF_FLOOR = generations.c.floor_id == bindparam("floor"), generations.c.account_id == bindparam("account")
+_RELEASE = Prepared(delete(generations).where(*_OF_FLOOR))
+_RELEASE_RUN = Prepared(delete(generations).where(*_OF_FLOOR, generations.c.run_id == bindparam("run")))
 
 
 def is_dead(db: Connection, held_by: str, expires_at: int, owner: str, now: int) -> bool:

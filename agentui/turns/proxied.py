@@ -2,19 +2,30 @@
 
 x-agentui-session: an id or any name of the caller's own; a new name makes a session
 x-agentui-branch:  a branch of it (main where none is named)
+x-agentui-intent:  what kind of generation the client says it is
+x-agentui-turn:    where the turn belongs, where the client knows better than its history (``turns/placed.py``)
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
+from typing import get_args
 
 from agentui.chat.messages import Text
 from agentui.chats.parts import Content, content_of, input_parts
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
+from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
+from agentui.prompt.macros import greetings_of, idle_of, names_of
+from agentui.turns.placed import AUTO, Forced, NoTurn, Placer, read_intent
+from agentui.turns.placing import Kind
 from agentui.turns.repeats import Claim, Saved
+from agentui.turns.request import Outcome, TurnRequest
+from agentui.turns.sent import read_sent, words_of
 from agentui.turns.service import Turn, TurnService
 from agentui.variables.staging import Staged
 
@@ -25,34 +36,98 @@ SaveAnswer = Callable[[], Awaitable[Saved]]
 
 
 async def open_memory(
-    turns: TurnService, run: Run, *, claim: Claim | None = None, save_answer: SaveAnswer | None = None
+    turns: TurnService, run: Run, *, matching: bool, claim: Claim | None = None, save_answer: SaveAnswer | None = None
 ) -> RunMemory | None:
     """The memory of a run that has just begun, if it has one: a run that names no session and no variable never touches the
-    store. A turn takes the ``claim`` of its request, and keeps with it what ``save_answer`` gives.
+    store. A turn takes the ``claim`` of its request, and keeps with it what ``save_answer`` gives. With ``matching`` the
+    history that the client sends tells where the turn belongs.
 
-    Only a chat request is a turn. A token count sees the variables and keeps nothing, and so does an embedding of a chat.
+    Only a chat request is a turn. A token count and what passes through see the variables and keep nothing, and so does an
+    embedding of a chat.
     Raises ApiError (``generation_conflict``, ``session_archived`` ...) and the store's errors.
     """
     operation = run.incoming.operation
     session, branch = named_chat(run.incoming.headers)
-    if not run.plan.uses_memory and (session is None or operation != "chat"):
+    if not _sees_memory(turns, run) and (session is None or operation != "chat"):
         return None
     if session is not None and operation == "chat":
-        turn = await turns.begin(session, branch, run.id, await _user_content(run), run.plan.variables, claim)
-        run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor.floor_id
-        return TurnMemory(turn, run.redactor.redact, save_answer)
+        return await _open_turn(turns, run, session, branch, matching, claim, save_answer)
     if session is not None:
         return ReadMemory(await turns.look(session, branch))
     shared = await turns.shared()
-    return ReadMemory(shared) if operation == "count_tokens" else SharedMemory(turns, run.id, shared)
+    return ReadMemory(shared) if operation in ("count_tokens", "forward") else SharedMemory(turns, run.id, shared)
+
+
+async def _open_turn(
+    turns: TurnService,
+    run: Run,
+    session: str,
+    branch: str | None,
+    matching: bool,
+    claim: Claim | None,
+    save_answer: SaveAnswer | None,
+) -> RunMemory:
+    """The memory of a turn, or of what turns out to be none."""
+    placer = await run.incoming.worked_out(partial(_placer, run, session, matching))
+    said = await _user_content(run)
+    # A floor of the past is enough: it tells when the user last spoke.
+    history = (lambda _: 0) if run.plan.reads_chat else None
+    names = run.plan.variables
+    request = TurnRequest(run.id, session, branch, user=said, names=names, claim=claim, history=history, place=placer)
+    try:
+        turn = await turns.begin(request)
+    except NoTurn as aside:
+        seen = await (turns.shared() if aside.session is None else turns.look(aside.session, aside.branch))
+        return AsideMemory(seen, aside)
+    run.chat = chat_macros(turn)
+    run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor_id
+    goes_on = placer is not None and placer.kind == "continue"
+    return TurnMemory(
+        turn,
+        run.redactor.redact,
+        save_answer,
+        kind="new" if placer is None else placer.kind,
+        begun=_last_answer(run) if goes_on else "",
+        keeps_words=placer is not None,
+    )
+
+
+def _placer(run: Run, session: str, matching: bool) -> Placer | None:
+    """What finds the turn's place; None where its history says nothing of it. Raises BadRequest."""
+    headers = run.incoming.headers
+    forced = headers.get("x-agentui-turn", "").strip().lower()
+    if forced and forced not in get_args(Forced):
+        raise BadRequest(f"x-agentui-turn is one of {', '.join(get_args(Forced))}.", param="x-agentui-turn")
+    if not matching and not forced and session != AUTO:
+        return None
+    try:
+        messages = run.incoming.chat.messages
+    except BadRequest:
+        messages = ()
+    known: Forced | None = next((one for one in get_args(Forced) if one == forced), None)
+    if known is None and not matching:
+        known = "new"
+    return Placer(read_sent(messages), words_of(messages), read_intent(headers.get("x-agentui-intent")), known)
+
+
+def _last_answer(run: Run) -> str:
+    """The answer that a client wants continued."""
+    said = (message.text for message in reversed(run.incoming.chat.messages) if message.role == "assistant")
+    return next(said, "")
 
 
 async def open_read_memory(turns: TurnService, run: Run) -> RunMemory | None:
     """What a run that nobody executes would see; nothing is opened, and nothing is kept."""
-    if not run.plan.uses_memory:
+    if not _sees_memory(turns, run):
         return None
     session, branch = named_chat(run.incoming.headers)
     return ReadMemory(await (turns.shared() if session is None else turns.look(session, branch)))
+
+
+def _sees_memory(turns: TurnService, run: Run) -> bool:
+    """Whether stored variables may change what the run's templates give. What the context has, too, is looked up only where
+    there is a memory: ``{{ model }}`` alone makes none."""
+    return run.plan.uses_memory or (run.plan.may_use_memory and not turns.store.is_blank)
 
 
 def named_chat(headers: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -60,13 +135,34 @@ def named_chat(headers: Mapping[str, str]) -> tuple[str | None, str | None]:
     return _text(headers.get("x-agentui-session")), _text(headers.get("x-agentui-branch"))
 
 
+def chat_macros(turn: Turn) -> ChatMacros:
+    """What a turn's chat tells the macros of its run, where the turn asked for what is known of it."""
+    if turn.facts is None:
+        return ChatMacros()
+    return ChatMacros(names_of(turn.facts), idle_of(turn.past.entries, datetime.now(UTC)), greetings_of(turn.facts))
+
+
 class TurnMemory:
     """The memory of a run that is a turn of a chat."""
 
-    def __init__(self, turn: Turn, redact: Callable[[str], str], save_answer: SaveAnswer | None) -> None:
+    def __init__(
+        self,
+        turn: Turn,
+        redact: Callable[[str], str],
+        save_answer: SaveAnswer | None,
+        *,
+        kind: Kind = "new",
+        begun: str = "",
+        keeps_words: bool = False,
+    ) -> None:
+        """``begun`` are the words that the answer goes on from, and is kept with. ``keeps_words`` says that an answer that
+        broke off is kept as far as it came: its words stand in the history that the client sends next."""
         self._turn = turn
         self._redact = redact
         self._save_answer = save_answer
+        self._kind = kind
+        self._begun = begun
+        self._keeps_words = keeps_words
 
     def staged(self) -> Staged:
         """The turn's buffer, over all five tiers."""
@@ -79,7 +175,8 @@ class TurnMemory:
         return {
             "x-agentui-session": place.session_id,
             "x-agentui-branch": place.branch_id.encode("unicode_escape").decode(),
-            "x-agentui-floor": place.floor.floor_id,
+            "x-agentui-floor": place.floor_id,
+            "x-agentui-turn": "regenerate" if self._kind == "continue" else self._kind,
         }
 
     async def commit(self, result: RunResult) -> None:
@@ -87,18 +184,21 @@ class TurnMemory:
         saved = None if self._save_answer is None else await self._save_answer()
         answer = result.answer
         parts = answer.reply.choices[0].parts if answer.reply is not None and answer.reply.choices else ()
-        content = await content_of(answer.text, parts, self._redact)
-        await self._turn.commit(content, answer.usage.input or 0, answer.usage.output or 0, saved)
+        begun = self._redact(self._begun)
+        parts = (Text(begun), *parts) if begun and len(parts) > 1 else parts
+        content = await content_of(begun + answer.text, parts, self._redact)
+        await self._turn.commit(Outcome(content, answer.usage.input or 0, answer.usage.output or 0, saved=saved))
 
-    async def fail(self, error: Mapping[str, Json], *, cancelled: bool) -> None:
-        """Leave a failed floor behind."""
-        await self._turn.fail(error, cancelled=cancelled)
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
+        """Keep the words of an answer that broke off; where there are none, leave a failed floor behind."""
+        broken = Content(self._redact(self._begun + words)) if words and self._keeps_words else None
+        await self._turn.fail(error, cancelled=cancelled, partial=broken)
 
 
 class ReadMemory:
     """The memory of a run that sees what a turn would see and keeps nothing: counting a chat's tokens is no turn of it."""
 
-    headers = NO_HEADERS
+    headers: Mapping[str, str] = NO_HEADERS
 
     def __init__(self, staged: Staged) -> None:
         self._staged = staged
@@ -110,8 +210,17 @@ class ReadMemory:
     async def commit(self, result: RunResult) -> None:
         """Nothing."""
 
-    async def fail(self, error: Mapping[str, Json], *, cancelled: bool) -> None:
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
         """Nothing."""
+
+
+class AsideMemory(ReadMemory):
+    """The memory of a request about a chat that is no turn of it: a summary, a title, a quiet prompt."""
+
+    def __init__(self, staged: Staged, aside: NoTurn) -> None:
+        super().__init__(staged)
+        named = {} if aside.session is None else {"x-agentui-session": aside.session}
+        self.headers = {**named, "x-agentui-turn": "background"}
 
 
 class SharedMemory(ReadMemory):

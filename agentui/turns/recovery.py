@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from sqlalchemy import Connection, select
 
@@ -13,9 +12,10 @@ from agentui.jobs.queue import release
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.process_lock import GRACE_SECONDS, free_locks
-from agentui.store.tables import DEFAULT_ACCOUNT, generations
+from agentui.store.tables import generations
+from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.locks import BranchQueue, is_alone
-from agentui.turns.transactions import LOST, OpenedFloor, fail_floor
+from agentui.turns.transactions import LOST, fail_floor
 
 RETRY_SECONDS = 1.0
 """Before a failure that the store could not take is tried again."""
@@ -76,24 +76,6 @@ class Recovery:
         return bool(suspects)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnPlace:
-    """Where a turn happens."""
-
-    session_id: str
-    branch_id: str
-    floor: OpenedFloor
-
-
-@dataclass(frozen=True, slots=True)
-class FailedTurn:
-    """A turn that failed: its place, and why."""
-
-    place: TurnPlace
-    error: Mapping[str, Json]
-    is_cancelled: bool
-
-
 class FailedTurns:
     """Records turns that failed; a failure that the store cannot take now is kept here and tried again. (It cannot be a job:
     the store could not take that either.) After ``close`` the next start finds what is left."""
@@ -147,12 +129,6 @@ class FailedTurns:
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 self.were_recorded(every)
-
-
-def fail_all(db: Connection, every: Sequence[FailedTurn], now: int) -> None:
-    """Record turns that failed. One whose floor is gone or over is no longer of interest."""
-    for failed in every:
-        fail_floor(db, DEFAULT_ACCOUNT, failed.place.floor.floor_id, dict(failed.error), now, cancelled=failed.is_cancelled)
 
 
 def recover(db: Connection, owner: str, now: int) -> int:

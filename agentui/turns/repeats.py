@@ -12,7 +12,6 @@ that is free once the dead generation is cleared, or a turn with its answer.
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, delete, func, select, update
@@ -21,6 +20,7 @@ from agentui.chats.codes import failure
 from agentui.chats.records import AnyRow
 from agentui.chats.rows import insert_new
 from agentui.errors import ApiError
+from agentui.ids import fingerprint
 from agentui.jsonio import dumps_text, loads
 from agentui.store.tables import claims, generations
 from agentui.turns.locks import is_dead
@@ -69,12 +69,7 @@ def claim(key: str, *parts: str | bytes) -> Claim:
     """
     if not (0 < len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
         raise failure("validation_error", f"An Idempotency-Key has 1 to {MAX_KEY} printable characters of ASCII.", param=HEADER)
-    digest = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
-        digest.update(b"%d:" % len(data))  # so that no two ways to cut the same bytes are the same
-        digest.update(data)
-    return Claim(key, digest.hexdigest())
+    return Claim(key, fingerprint(*parts))
 
 
 def pack(body: bytes) -> bytes | None:
@@ -193,7 +188,8 @@ def _find(db: Connection, account: str, claim: Claim) -> AnyRow | None:
     if row is not None and row.fingerprint != claim.fingerprint:
         raise failure(
             "idempotency_key_reused",
-            "Another request had this Idempotency-Key: another path, body, session, branch or pipeline. Take a new key.",
+            "Another request had this Idempotency-Key: another path, body, session, branch, pipeline or provider key. "
+            "Take a new key.",
         )
     return row
 

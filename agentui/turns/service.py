@@ -1,10 +1,10 @@
 """A turn while it happens: what ties a pipeline's run to a chat.
 
     turns = TurnService(store, ...)
-    turn = await turns.begin("my chat", None, run_id, user)          floor open, branch locked, tiers read
+    turn = await turns.begin(TurnRequest(run_id, "my chat", user=said))   floor open, branch locked, tiers read
     ... the run reads and stages through turn.staged() ...
-    await turn.commit(answer, tokens_in, tokens_out)                  answer, variables and floor in one transaction
-    await turn.fail(error)                                            or: a failed floor, and no variable
+    await turn.commit(Outcome(answer))                          answer, variables and floor in one transaction
+    await turn.fail(error)                                      or: a failed floor, and no variable
 
 The branch's lock is a row (turns/locks.py); the service renews it while the turn lives. Branches of processes that died are
 freed by turns/recovery.py, which also keeps the failures that the store cannot take at once.
@@ -12,9 +12,8 @@ freed by turns/recovery.py, which also keeps the failures that the store cannot 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
@@ -29,14 +28,19 @@ from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.turns.ending import FailedTurn, commit_turn
+from agentui.turns.joining import session_called
 from agentui.turns.locks import BranchQueue, Owner, extend_lock
-from agentui.turns.recovery import FailedTurn, FailedTurns, Recovery, TurnPlace, fail_all
-from agentui.turns.repeats import Claim, Saved, answer_to, attach, hold, keep, once, tidy
-from agentui.turns.transactions import commit_floor, join_session, open_floor, session_called
+from agentui.turns.opening import OpenedTurn, open_turn
+from agentui.turns.placed import AUTO
+from agentui.turns.recovery import FailedTurns, Recovery
+from agentui.turns.repeats import Claim, Saved, answer_to, once, tidy
+from agentui.turns.request import Outcome, TurnRequest
+from agentui.turns.targets import TurnTarget, find_target
+from agentui.variables.committing import commit_staged
 from agentui.variables.resolve import Layers, load_global, load_layers
 from agentui.variables.scopes import Scope
-from agentui.variables.snapshots import save_snapshot_of
-from agentui.variables.staging import Staged, Write, commit_staged
+from agentui.variables.staging import Staged
 
 LEASE_SECONDS = 30.0
 NEVER_MS = 2**53
@@ -60,14 +64,19 @@ now_ms = SystemClock().now_ms
 
 
 class Turn:
-    """One turn of a chat; the run's memory. Exactly one of ``commit`` and ``fail`` ends it."""
+    """One turn of a chat; the run's memory. Exactly one of ``commit`` and ``fail`` ends it.
 
-    def __init__(self, service: "TurnService", place: TurnPlace, layers: Layers, run_id: str, claim: Claim | None) -> None:
-        self.place = place
+    ``facts`` and ``past`` are what is known of the chat, where the request asked for its ``history``.
+    """
+
+    def __init__(self, service: "TurnService", opened: OpenedTurn, claim: Claim | None) -> None:
+        self.place = opened.place
+        self.facts = opened.facts
+        self.past = opened.past
         self._claim = claim
         self._service = service
-        self._run_id = run_id
-        self._staged = Staged(layers, now=now_ms)
+        self._layers = opened.layers
+        self._staged = Staged(opened.layers, now=now_ms)
         self._is_over = False
         self._store_is_away = False
         self._renewal = self._renew_later()
@@ -76,34 +85,38 @@ class Turn:
         """The buffer that the run reads and writes."""
         return self._staged
 
-    async def commit(self, answer: Content, tokens_in: int, tokens_out: int, saved: Saved | None = None) -> None:
-        """Make the turn durable: the answer, every variable, the snapshot and the floor, or nothing of it. With them goes
-        ``saved``, which is what the caller gets, where the request had a key.
+    def begin_again(self) -> None:
+        """Forget what was staged: another run makes the answer."""
+        self._staged = Staged(self._layers, now=now_ms)
+
+    async def commit(self, outcome: Outcome) -> None:
+        """Make the turn durable: the answer, every variable, the snapshot and the floor, or nothing of it. With them goes what
+        the caller gets, where the request had a key.
 
         Raises ApiError ``variable_conflict`` when somebody changed a variable that this run read and writes,
         ``commit_conflict`` when the floor was taken away, and the store's errors. All leave the rest to ``fail``.
         """
-        writes = self._staged.writes()
-        kept = None if self._claim is None or saved is None else (self._claim, saved)
+        claim = self._claim
         try:
-            await self._service.store.write(
-                _commit, self.place, self._run_id, writes, answer, tokens_in, tokens_out, now_ms(), kept
-            )
+            await self._service.store.write(commit_turn, self.place, self._staged.writes(), outcome, claim, now_ms())
         except (Busy, StoreReadOnly):
             self._store_is_away = True
             raise
         self._end()
         self._service.queue.freed(self.place.session_id, self.place.branch_id)
 
-    async def fail(self, error: Mapping[str, Json], *, cancelled: bool = False) -> None:
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool = False, partial: Content | None = None) -> None:
         """Leave a failed floor and free the branch; nothing that was staged is kept. Does nothing after a commit.
+
+        The words that came before are kept where ``partial`` holds them: a new floor is committed with them, a floor whose
+        answer is made anew gets them as one more version, and its old answer stays.
 
         Where the store cannot take it now it is recorded later, and nobody waits: a caller has waited for the commit already.
         """
         if self._is_over:
             return
         self._end()
-        failed = FailedTurn(self.place, dict(error), cancelled)
+        failed = FailedTurn(self.place, dict(error), cancelled, partial)
         await self._service.failed.record(failed, at_once=not self._store_is_away)
 
     def _end(self) -> None:
@@ -119,8 +132,7 @@ class Turn:
         now, service = now_ms(), self._service
         # The lease outlives a missed renewal; a store that is gone for longer fails the commit, which says so.
         with suppress(AgentUIError):
-            floor_id = self.place.floor.floor_id
-            await service.store.write(extend_lock, DEFAULT_ACCOUNT, floor_id, service.owner_at(now), now)
+            await service.store.write(extend_lock, DEFAULT_ACCOUNT, self.place.floor_id, service.owner_at(now), now)
         if not self._is_over:
             self._renewal = self._renew_later()
 
@@ -182,31 +194,27 @@ class TurnService:
         was. Raises as ``answered`` does, and what the transaction raises."""
         return await self.store.write(once, DEFAULT_ACCOUNT, claim, now_ms(), show, transaction, *args, **kwargs)
 
-    async def begin(
-        self,
-        session: str,
-        branch: str | None,
-        run_id: str,
-        user: Content | None,
-        names: Set[str] | None = None,
-        claim: Claim | None = None,
-    ) -> Turn:
-        """Open a floor in the session of this id or name (a new name makes a session) and read its tiers.
-
-        ``names`` are the variables that the turn may read or write, by the beginning of their names (``load_layers``);
-        what it does not name it must not touch. None reads all. A ``claim`` is taken together with the floor.
+    async def begin(self, request: TurnRequest) -> Turn:
+        """Open the turn that is wanted: its floor, its branch's lock, and its tiers as they are (``TurnRequest``).
 
         Raises ApiError ``generation_conflict`` when the branch generates already, ``generation_queue_timeout`` when it
-        still does after the wait, ``session_archived``, ``validation_error``; for a claim that somebody has
-        ``idempotency_in_progress`` and ``idempotency_key_reused``; and the store's errors.
+        still does after the wait, ``session_archived``, ``session_not_found``, ``source_floor_not_found``,
+        ``validation_error``; for a claim that somebody has ``idempotency_in_progress`` and ``idempotency_key_reused``; and the
+        store's errors.
         """
-        wanted = _Opening(session, branch, run_id, user, names, claim)
         if self._queue_seconds <= 0:
-            return await self._open(wanted)
+            return await self._open(request, None)
         deadline = asyncio.get_running_loop().time() + self._queue_seconds
+        target = None
+        if request.kind != "respond":
+            target = await self.store.read(find_target, DEFAULT_ACCOUNT, request)
+        session, branch = (target.floor.session_id, target.floor.branch_id) if target else (request.session, request.branch)
+        if session == AUTO:
+            # Which chat it is shows when it is opened: it must not wait behind those of other chats.
+            session = request.run_id
         try:
-            async with self.queue.first(session, branch, deadline):
-                return await self._open_when_free(wanted, deadline)
+            async with self.queue.first(session or "", branch, deadline):
+                return await self._open_when_free(request, target, deadline)
         except TimeoutError as error:
             raise failure(
                 "generation_queue_timeout",
@@ -270,11 +278,11 @@ class TurnService:
         self._global = (time.monotonic(), writes, layers)
         return layers
 
-    async def _open_when_free(self, wanted: "_Opening", deadline: float) -> Turn:
+    async def _open_when_free(self, request: TurnRequest, target: TurnTarget | None, deadline: float) -> Turn:
         """Try until the branch is free. Raises TimeoutError where it is not by the deadline, on the loop's clock."""
         while True:
             try:
-                return await self._open(wanted)
+                return await self._open(request, target)
             except ApiError as error:
                 if error.code != "generation_conflict":
                     raise
@@ -292,60 +300,29 @@ class TurnService:
                 if error.code not in codes or not await self.recovery.bury_dead():
                     raise
 
-    async def _open(self, wanted: "_Opening") -> Turn:
+    async def _open(self, request: TurnRequest, target: TurnTarget | None) -> Turn:
         """Open a turn. Who leaves meanwhile leaves a failed floor, for a transaction on its way is not stopped."""
         await self.store.start()
-        return await self._unless_dead(lambda: self._open_once(wanted), "generation_conflict", "idempotency_in_progress")
+        codes = "generation_conflict", "idempotency_in_progress"
+        return await self._unless_dead(lambda: self._open_once(request, target), *codes)
 
-    async def _open_once(self, wanted: "_Opening") -> Turn:
+    async def _open_once(self, request: TurnRequest, target: TurnTarget | None) -> Turn:
         now, unrecorded = now_ms(), self.failed.unrecorded
-        opening = self.store.start_write(_open, wanted, self.owner_at(now), now, unrecorded)
+        opening = self.store.start_write(open_turn, request, target, self.owner_at(now), now, unrecorded)
         try:
-            place, layers = await asyncio.shield(opening)
+            opened = await asyncio.shield(opening)
         except asyncio.CancelledError:
             self.in_background(self._end_unwanted(opening, unrecorded))
             raise
         self.failed.were_recorded(unrecorded)
-        return Turn(self, place, layers, wanted.run_id, wanted.claim)
+        return Turn(self, opened, request.claim)
 
-    async def _end_unwanted(
-        self, opening: "asyncio.Future[tuple[TurnPlace, Layers]]", unrecorded: Sequence[FailedTurn]
-    ) -> None:
+    async def _end_unwanted(self, opening: "asyncio.Future[OpenedTurn]", unrecorded: Sequence[FailedTurn]) -> None:
         """Let a turn fail that is opened for somebody who has left; where opening failed there is nothing to end."""
         await asyncio.wait([opening])
         if not opening.cancelled() and opening.exception() is None:
             self.failed.were_recorded(unrecorded)
-            place, _ = opening.result()
-            await self.failed.record(FailedTurn(place, _LEFT, is_cancelled=True))
-
-
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """A turn that is to be opened (``TurnService.begin``)."""
-
-    session: str
-    branch: str | None
-    run_id: str
-    user: Content | None
-    names: Set[str] | None
-    claim: Claim | None
-
-
-def _open(
-    db: Connection, wanted: _Opening, owner: Owner, now: int, unrecorded: Sequence[FailedTurn]
-) -> tuple[TurnPlace, Layers]:
-    """Join, open and read in one transaction, so that the tiers are those at the moment the branch was locked."""
-    claim = wanted.claim
-    if claim is not None:
-        hold(db, DEFAULT_ACCOUNT, claim, owner.id, now)
-    fail_all(db, unrecorded, now)
-    joined = join_session(db, DEFAULT_ACCOUNT, wanted.session, wanted.branch, now)
-    floor = open_floor(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, wanted.run_id, owner, wanted.user, now)
-    if claim is not None:
-        attach(db, DEFAULT_ACCOUNT, claim, floor.floor_id)
-    # Nobody but this transaction knows the floor and its page: they have no variables yet.
-    layers = load_layers(db, DEFAULT_ACCOUNT, joined.session_id, joined.branch_id, None, None, wanted.names)
-    return TurnPlace(joined.session_id, joined.branch_id, floor), {**layers, "floor": {}, "page": {}}
+            await self.failed.record(FailedTurn(opening.result().place, _LEFT, is_cancelled=True))
 
 
 def _look(db: Connection, session: str, branch: str | None) -> Layers:
@@ -354,34 +331,3 @@ def _look(db: Connection, session: str, branch: str | None) -> Layers:
         return load_global(db, DEFAULT_ACCOUNT)
     is_known = branch is not None and has_branch(db, DEFAULT_ACCOUNT, session_id, branch)
     return load_layers(db, DEFAULT_ACCOUNT, session_id, branch if is_known else MAIN, None, None)
-
-
-def _commit(
-    db: Connection,
-    place: TurnPlace,
-    run_id: str,
-    writes: tuple[Write, ...],
-    answer: Content,
-    tokens_in: int,
-    tokens_out: int,
-    now: int,
-    kept: tuple[Claim, Saved] | None,
-) -> None:
-    """The whole turn, or nothing of it. The floor comes first: it is held from there on, and its session with it."""
-    floor = place.floor
-    commit_floor(db, DEFAULT_ACCOUNT, floor.floor_id, answer, tokens_in, tokens_out, now, output_page_id=floor.output_page_id)
-    commit_staged(
-        db,
-        DEFAULT_ACCOUNT,
-        run_id,
-        place.session_id,
-        place.branch_id,
-        floor.floor_id,
-        floor.output_page_id,
-        writes,
-        now,
-        is_held=True,
-    )
-    save_snapshot_of(db, DEFAULT_ACCOUNT, floor.floor_id, place.session_id, place.branch_id, now)
-    if kept is not None:
-        keep(db, DEFAULT_ACCOUNT, *kept, now)

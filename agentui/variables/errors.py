@@ -3,6 +3,7 @@
 VariableError
 ├── InvalidWrite      400 validation_error           InvalidContext   400 invalid_variable_context
 ├── DuplicateTarget   400 duplicate_variable_target  ValueTooLarge    413 payload_too_large
+├── TooMuchAtOnce     413 payload_too_large
 ├── HostNotFound      404 variable_host_not_found    VariableNotFound 404 variable_not_found
 ├── PageNotFound      404 not_found
 ├── TargetLocked      409 variable_target_locked     VariableChanged  409 variable_conflict
@@ -15,6 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from agentui.errors import ApiError, NodeFailed
 from agentui.jsonio import Json
+from agentui.store.paging import MAX_PART_BYTES
 
 
 class VariableError(ApiError):
@@ -54,6 +56,24 @@ class ValueTooLarge(VariableError):
 
     status = 413
     code = "payload_too_large"
+
+
+class TooMuchAtOnce(VariableError):
+    """An answer that comes in one piece would be larger than a part of a list may be; ``size`` is in characters."""
+
+    status = 413
+    code = "payload_too_large"
+
+    @classmethod
+    def check(cls, size: int) -> None:
+        """Raises it for an answer with values of this size."""
+        if size > MAX_PART_BYTES:
+            raise cls(
+                f"The values take {size} characters, and one answer holds at most {MAX_PART_BYTES}: read them tier by tier "
+                "with GET /variables?scope=...&scope_id=..., which comes in parts.",
+                size=size,
+                limit=MAX_PART_BYTES,
+            )
 
 
 class HostNotFound(VariableError):

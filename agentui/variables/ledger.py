@@ -10,13 +10,14 @@ their page. Seed 000, "查看页级候选变量写入" and "查看页级变量�
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, insert, select
 
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
+from agentui.store.paging import total_length
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import promotions, staged_writes
-from agentui.variables.errors import PageNotFound
+from agentui.store.tables import promotions, staged_writes, variable_changes
+from agentui.variables.errors import PageNotFound, TooMuchAtOnce
 from agentui.variables.places import place_of_page
 from agentui.variables.records import Variable
 from agentui.variables.values import parse
@@ -99,27 +100,54 @@ def _promotion(account: str, staged_id: str, entry: Entry, now: int) -> dict[str
 
 
 def read_staged(db: Connection, account: str, page_id: str) -> dict[str, Json]:
-    """The page's writes as seed 000 shows them. Raises PageNotFound."""
+    """The page's writes as seed 000 shows them. Raises PageNotFound, TooMuchAtOnce."""
     return _read(db, account, page_id, staged_writes)
 
 
 def read_promotions(db: Connection, account: str, page_id: str) -> dict[str, Json]:
-    """The page's promotions as seed 000 shows them. Raises PageNotFound."""
+    """The page's promotions as seed 000 shows them. Raises PageNotFound, TooMuchAtOnce."""
     return _read(db, account, page_id, promotions)
 
 
+def read_changes(db: Connection, account: str, page_id: str) -> dict[str, Json]:
+    """What the page's turn changed in the global, chat and branch tiers. ``before`` or ``after`` is missing where the variable
+    was: of one that the turn made, or deleted. Raises PageNotFound, TooMuchAtOnce."""
+    columns = variable_changes.c
+    texts, order = (columns.before_json, columns.after_json), (columns.scope, columns.scope_id, columns.key)
+    told = _of_page(db, account, page_id)
+    rows = _rows(db, account, page_id, variable_changes, texts, order)
+    return {**told, "items": [_item({name: value for name, value in row.items() if value is not None}) for row in rows]}
+
+
 def _read(db: Connection, account: str, page_id: str, table: Table) -> dict[str, Json]:
+    told = _of_page(db, account, page_id)
+    rows = _rows(db, account, page_id, table, (table.c.value_json,), (table.c.id,))
+    return {**told, "items": [_item(row) for row in rows]}
+
+
+def _of_page(db: Connection, account: str, page_id: str) -> dict[str, Json]:
     place = place_of_page(db, account, page_id)
     if place is None:
         raise PageNotFound(f"There is no page {page_id[:100]!r}.", page_id=page_id[:100])
-    query = select(table).where(table.c.page_id == page_id, table.c.account_id == account).order_by(table.c.id)
     return {
         "page_id": page_id,
         "floor_id": place.floor_id,
         "session_id": place.session_id,
         "branch_id": place.branch_id,
-        "items": [_item(row._asdict()) for row in db.execute(query)],
     }
+
+
+def _rows(
+    db: Connection,
+    account: str,
+    page_id: str,
+    table: Table,
+    texts: Sequence[ColumnElement[str]],
+    order: Sequence[ColumnElement[str]],
+) -> list[dict[str, Json]]:
+    of_page = (table.c.page_id == page_id, table.c.account_id == account)
+    TooMuchAtOnce.check(total_length(db, *of_page, of=(table.c.key, *texts)))
+    return [row._asdict() for row in db.execute(select(table).where(*of_page).order_by(*order))]
 
 
 def _item(row: Mapping[str, Json]) -> dict[str, Json]:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, case, delete, func, literal, select, true
+from sqlalchemy import ColumnElement, Connection, Select, case, delete, func, literal, select, true
 
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
+from agentui.store.paging import fitting, length
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, pages, sessions, variables
 from agentui.variables.errors import DuplicateTarget, VariableNotFound
@@ -164,6 +165,12 @@ def remove(db: Connection, account: str, id: str) -> None:
     db.execute(delete(variables).where(variables.c.id == id, variables.c.account_id == account))
 
 
+def delete_at(db: Connection, account: str, target: Target, key: str) -> None:
+    """Delete the variable at a place, if there is one, without asking whether its host allows it."""
+    place = variables.c.scope == target.scope, variables.c.scope_id == target.scope_id, variables.c.key == key
+    db.execute(delete(variables).where(variables.c.account_id == account, *place))
+
+
 def _by_id(db: Connection, account: str, id: str) -> Variable | None:
     row = db.execute(select(*COLUMNS).where(variables.c.id == id, variables.c.account_id == account)).one_or_none()
     return None if row is None else Variable._make(row)
@@ -171,11 +178,12 @@ def _by_id(db: Connection, account: str, id: str) -> Variable | None:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which variables to list; None asks nothing."""
+    """Which variables to list; None asks nothing. ``session_id``: those of all branches of this session."""
 
     scope: Scope | None = None
     scope_id: str | None = None
     key: str | None = None
+    session_id: str | None = None
 
 
 def find(
@@ -197,16 +205,13 @@ def find(
     ):
         if value is not None:
             conditions.append(column == value)
+    if wanted.session_id is not None:
+        conditions.append(variables.c.scope_id.in_(_branch_ids(account).where(branches.c.session_id == wanted.session_id)))
     total = db.execute(select(func.count()).select_from(variables).where(*conditions)).scalar_one()
     column = variables.c[sort_by]
-    rows = db.execute(
-        select(*COLUMNS)
-        .where(*conditions)
-        .order_by(column.desc() if descending else column, variables.c.id)
-        .limit(limit)
-        .offset(offset)
-    )
-    return [Variable._make(row) for row in rows], total
+    query = select(*COLUMNS).where(*conditions).order_by(column.desc() if descending else column, variables.c.id)
+    limit = fitting(db, query, length(variables.c.key, variables.c.value_json), limit, offset)
+    return [Variable._make(row) for row in db.execute(query.limit(limit).offset(offset))], total
 
 
 def _has_host(account: str) -> ColumnElement[bool]:
@@ -215,11 +220,16 @@ def _has_host(account: str) -> ColumnElement[bool]:
     Branches have no single column to look up, so their ids are put together once for the whole query.
     """
     host_id = variables.c.scope_id
-    branch_ids = select(literal("branch:") + branches.c.session_id + literal(":") + branches.c.branch_id)
     hosts = {
         "chat": select(sessions.c.id).where(sessions.c.id == host_id, sessions.c.account_id == account).exists(),
-        "branch": host_id.in_(branch_ids.where(branches.c.account_id == account)),
+        "branch": host_id.in_(_branch_ids(account)),
         "floor": select(floors.c.id).where(floors.c.id == host_id, floors.c.account_id == account).exists(),
         "page": select(pages.c.id).where(pages.c.id == host_id, pages.c.account_id == account).exists(),
     }
     return case(*((variables.c.scope == scope, has_host) for scope, has_host in hosts.items()), else_=true())
+
+
+def _branch_ids(account: str) -> Select[Any]:
+    """The scope_ids of the account's branches."""
+    ids = literal("branch:") + branches.c.session_id + literal(":") + branches.c.branch_id
+    return select(ids).where(branches.c.account_id == account)

@@ -7,8 +7,10 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import orjson
 from sqlalchemy import Connection, Integer, Text, bindparam, cast, func, literal, literal_column, select, union_all
 
+from agentui.store.paging import total_length
 from agentui.store.prepared import INSERT, Prepared
 from agentui.store.tables import variables
+from agentui.variables.errors import TooMuchAtOnce
 from agentui.variables.places import Place, find_place
 from agentui.variables.records import Variable
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target
@@ -44,10 +46,19 @@ def load_place(
 ) -> tuple[Place, Layers]:
     """The place that the ids mean, what is deeper naming what is above it, and all variables visible from there.
 
-    Raises HostNotFound and InvalidContext.
+    Raises HostNotFound, InvalidContext, and TooMuchAtOnce where they are too large together.
     """
     place = find_place(db, account, session_id, branch_id, floor_id, page_id)
-    return place, load_targets(db, account, (GLOBAL, *place.targets))
+    targets = (GLOBAL, *place.targets)
+    TooMuchAtOnce.check(sum(_length(db, account, target) for target in targets))
+    return place, load_targets(db, account, targets)
+
+
+def _length(db: Connection, account: str, target: Target) -> int:
+    """The characters of one tier's variables."""
+    table = variables.c
+    tier = (table.account_id == account, table.scope == target.scope, table.scope_id == target.scope_id)
+    return total_length(db, *tier, of=(table.key, table.value_json))
 
 
 def load_layers(

@@ -7,14 +7,27 @@ falls back to what the branch holds today (seed 000, ``branch_local_variable_sna
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, String, Text, bindparam, cast, delete, func, literal, literal_column, select
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    String,
+    Text,
+    bindparam,
+    cast,
+    func,
+    literal,
+    literal_column,
+    select,
+    true,
+)
 
-from agentui.jsonio import Json
-from agentui.store.prepared import INSERT, Prepared
+from agentui.jsonio import Json, dumps_text
+from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branch_snapshots, variables
 from agentui.variables.errors import HostNotFound, SnapshotMissing
+from agentui.variables.journal import set_texts
 from agentui.variables.places import place_of_floor
-from agentui.variables.records import Put, upsert
+from agentui.variables.resolve import load_targets
 from agentui.variables.scopes import branch_target
 from agentui.variables.values import parse, render
 
@@ -57,14 +70,23 @@ def fork_branch_variables(
 
     The branch must be in the registry, in this transaction or before. Values stay as they are; ids and times are new.
     """
-    values = load_branch_snapshot(db, account, source_floor_id)
-    target = branch_target(session_id, new_branch_id)
-    db.execute(
-        delete(variables).where(
-            variables.c.account_id == account, variables.c.scope == target.scope, variables.c.scope_id == target.scope_id
-        )
-    )
-    upsert(db, account, [Put(target, key, render(value)) for key, value in values.items()], now)
+    set_branch_values(db, account, session_id, new_branch_id, load_branch_snapshot(db, account, source_floor_id), now)
+
+
+def set_branch_values(
+    db: Connection, account: str, session_id: str, branch_id: str, values: Mapping[str, Json], now: int
+) -> None:
+    """Give a branch these variables and no others; those that have their value already stay untouched."""
+    target = branch_target(session_id, branch_id)
+    current = {key: variable.value_json for key, variable in load_targets(db, account, [target])["branch"].items()}
+    texts: dict[str, str | None] = {**dict.fromkeys(current), **{key: render(value) for key, value in values.items()}}
+    set_texts(db, account, {(target, key): text for key, text in texts.items() if text != current.get(key)}, now)
+
+
+def save_snapshot_values(db: Connection, account: str, floor_id: str, values: Mapping[str, Json], now: int) -> None:
+    """Keep these variables as what the floor left on its branch, in place of an older snapshot."""
+    row = {"floor_id": floor_id, "account_id": account, "values_json": _as_object(values), "created_at": now}
+    _SAVE_VALUES.run(db, {**row, "is_journaled": True})
 
 
 _KEY, _COLON, _COMMA = variables.c.key, literal_column("':'", Text), literal_column("','", Text)
@@ -73,6 +95,9 @@ _MEMBERS: Final[Mapping[str, Any]] = {
     "postgresql": func.string_agg(cast(func.to_json(_KEY), Text) + _COLON + variables.c.value_json, _COMMA),
 }
 """All of a branch's variables as the members of a JSON object, in each engine's words; null where there is none."""
+
+
+_COLUMNS = ("floor_id", "account_id", "values_json", "created_at", "is_journaled")
 
 
 def _saving(engine: str) -> Any:
@@ -84,14 +109,27 @@ def _saving(engine: str) -> Any:
         account,
         literal_column("'{'", Text) + members + literal_column("'}'", Text),
         bindparam("now", type_=BigInteger),
+        true(),
     ).where(
         variables.c.account_id == account, variables.c.scope == literal("branch"), variables.c.scope_id == bindparam("branch")
     )
-    statement = INSERT[engine](branch_snapshots).from_select(["floor_id", "account_id", "values_json", "created_at"], row)
+    statement = INSERT[engine](branch_snapshots).from_select(_COLUMNS, row)
     return statement.on_conflict_do_update(
         index_elements=["floor_id"],
-        set_={name: statement.excluded[name] for name in ("account_id", "values_json", "created_at")},
+        set_={name: statement.excluded[name] for name in _COLUMNS[1:]},
     )
 
 
+def _as_object(values: Mapping[str, Json]) -> str:
+    """A snapshot's JSON text; each value is one that can be kept, however many there are."""
+    return "{" + ",".join(f"{dumps_text(key)}:{render(value)}" for key, value in values.items()) + "}"
+
+
+def _saving_values(engine: str) -> Any:
+    statement = INSERT[engine](branch_snapshots).values(named(branch_snapshots, *_COLUMNS))
+    written = {name: statement.excluded[name] for name in _COLUMNS[1:]}
+    return statement.on_conflict_do_update(index_elements=["floor_id"], set_=written)
+
+
 _SAVE = Prepared({engine: _saving(engine) for engine in INSERT})
+_SAVE_VALUES = Prepared({engine: _saving_values(engine) for engine in INSERT})

@@ -11,8 +11,9 @@ from agentui.chats.records import AnyRow
 from agentui.errors import ApiError
 from agentui.jsonio import Json
 from agentui.store.base import Store
+from agentui.turns.joining import Joined, join_session
 from agentui.turns.locks import Owner
-from agentui.turns.transactions import Committed, Joined, OpenedFloor, commit_floor, join_session, open_floor
+from agentui.turns.transactions import Committed, OpenedFloor, commit_floor, open_floor
 from agentui.variables.records import Put, put_all
 from agentui.variables.scopes import Scope, Target
 from agentui.variables.snapshots import save_branch_snapshot

@@ -92,7 +92,7 @@ async def test_a_new_content_takes_the_place_of_the_texts(memory: Memory) -> Non
     owner = Owner(OWNER, memory.now + 60_000)
     opened = await memory.write(open_floor, joined.session_id, joined.branch_id, "run", owner, content, memory.now)
     [row] = await memory.rows(select(messages.c.id).where(messages.c.page_id == opened.input_page_id))
-    changed = await memory.write(update_message, row.id, {"content": "New"})
+    changed = await memory.write(update_message, row.id, {"content": "New"}, memory.now + 1_000_000)
     assert changed.content == "New"
     assert await stored(memory, row.id) == (IMAGE, Text("New"), Refusal("No."))
 

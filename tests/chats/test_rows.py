@@ -62,7 +62,7 @@ async def scopes(memory: Memory) -> list[str]:
 
 async def test_a_page_takes_its_variables_along(memory: Memory) -> None:
     _, _, page_id, _ = await furnished(memory)
-    await memory.write(remove_page, page_id)
+    await memory.write(remove_page, page_id, memory.now)
     assert await scopes(memory) == ["branch", "branch", "chat", "floor", "floor", "global"]
 
 

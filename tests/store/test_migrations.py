@@ -5,22 +5,27 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import Connection, LargeBinary, inspect, select
 
+from agentui.chat.fingerprints import fingerprint
 from agentui.chat.messages import Text
+from agentui.chats.pages import activate_page
 from agentui.chats.parts import read_parts
 from agentui.chats.records import message_of
+from agentui.chats.rows import find_page
+from agentui.chats.versions import variables_before
 from agentui.errors import StoreFailed, StoreReadOnly
 from agentui.store.base import Store
 from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import messages, metadata
+from agentui.store.tables import messages, metadata, text_index
 from tests.store.conftest import RESERVE, MakeStore
 from tests.store.turns import open_session, rows_by_turn, save_turn
 
@@ -112,6 +117,23 @@ def tables(db: Connection) -> set[str]:
 async def test_the_revisions_make_what_the_tables_say(store: Store) -> None:
     assert await store.read(differences) == []
     assert await store.read(current_revision) == head_revision()
+
+
+def columns(db: Connection) -> dict[str, list[str]]:
+    """The columns of every table in the order in which they stand in the database."""
+    return {name: [column["name"] for column in inspect(db).get_columns(name)] for name in metadata.tables}
+
+
+async def test_nothing_is_read_past_large_bytes(store: Store) -> None:
+    """SQLite reads all bytes that stand before a column; what stands behind them is found in an index, or not at all."""
+    found = await store.read(columns)
+    large = [column for table in metadata.sorted_tables for column in table.columns if isinstance(column.type, LargeBinary)]
+    assert {column.table.name for column in large} == {"blobs", "claims"}
+    for column in large:
+        names = found[column.table.name]
+        behind = set(names[names.index(column.name) + 1 :])
+        indexed = [{part.name for part in index.columns} for index in column.table.indexes]
+        assert not behind or any(behind <= index for index in indexed), (column.table.name, behind)
 
 
 async def test_a_new_revision_keeps_what_was_there(place: str, longer: Path) -> None:
@@ -245,19 +267,55 @@ async def test_a_copy_that_cannot_be_made_is_told_and_the_next_start_makes_it(tm
     await store.close()
 
 
-async def test_messages_of_before_are_read_by_the_schema_that_keeps_all_parts(place: str, tmp_path: Path) -> None:
-    folder = tmp_path / "old"
-    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__", "r0004*"))
+async def upgraded(place: str, folder: Path, first_newer: str, write: Callable[[Connection], None]) -> Store:
+    """A started store on a database in which ``write`` wrote before it had the revisions from ``first_newer`` on."""
+    newer = [path.name for path in (FOLDER / "versions").glob("r[0-9]*.py") if path.name >= first_newer]
+    shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__", *newer))
     old = open_with(place, folder)
     await old.start()
-    await old.write(write_old_message)
+    await old.write(write)
     await old.close()
     new = open_with(place, FOLDER)
     await new.start()
+    return new
+
+
+async def test_turns_of_before_the_journal_are_forked_from_what_their_parents_left(place: str, tmp_path: Path) -> None:
+    new = await upgraded(place, tmp_path / "old", "r0007", write_old_turns)
+    assert await new.read(variables_before, "me", "f1") == {"gold": 1}
+    assert await new.read(variables_before, "me", "f0") == {}
+    assert not (await new.read(find_page, "me", "p1")).is_partial
+    assert await new.write(activate_page, "me", "p1", 5) == await new.read(find_page, "me", "p1")
+    await new.close()
+
+
+def write_old_turns(db: Connection) -> None:
+    """Two turns that found gold, with nothing that tells what they changed."""
+    write_old_message(db)
+    for number in (0, 1):
+        parent = "NULL" if number == 0 else "'f0'"
+        db.exec_driver_sql(
+            "INSERT INTO floors (id, account_id, session_id, branch_id, floor_no, parent_floor_id, state, created_at,"
+            f" updated_at) VALUES ('f{number}', 'me', 's', 'main', {number + 1}, {parent}, 'committed', 1, 1)"
+        )
+        db.exec_driver_sql(
+            "INSERT INTO pages (id, account_id, floor_id, page_no, page_kind, is_active, created_at, updated_at)"
+            f" VALUES ('p{number}', 'me', 'f{number}', 1, 'output', true, 1, 1)"
+        )
+        db.exec_driver_sql(
+            "INSERT INTO branch_snapshots (floor_id, account_id, values_json, created_at)"
+            f""" VALUES ('f{number}', 'me', '{{"gold":{number + 1}}}', 1)"""
+        )
+
+
+async def test_messages_of_before_are_read_by_the_schema_that_keeps_all_parts(place: str, tmp_path: Path) -> None:
+    new = await upgraded(place, tmp_path / "old", "r0004", write_old_message)
     [row] = await new.read(lambda db: list(db.execute(select(messages))))
     message = message_of(row)
     assert (message.content, message.parts, message.content_format) == ("Old words.", None, "text")
     assert await new.read(read_parts, "me", message.content, row.parts_json) == (Text("Old words."),)
+    found = select(text_index.c.floor_id, text_index.c.page_id, text_index.c.side, text_index.c.number)
+    assert await new.read(lambda db: list(db.execute(found))) == [("f", "p", "user", fingerprint("Old words."))]
     assert await new.read(differences) == []
     await new.close()
 

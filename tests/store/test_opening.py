@@ -1,12 +1,15 @@
 """A store that opens when somebody first needs it."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
 
 from agentui.errors import AgentUIError, StoreInUse
+from agentui.ids import SystemClock
+from agentui.store.backups import Backups
 from agentui.store.base import Store
 from agentui.store.opening import make_store
 from agentui.store.sqlite import SqliteStore
@@ -32,6 +35,25 @@ async def test_nothing_happens_until_somebody_asks(tmp_path: Path) -> None:
     assert (store.status["open"], len(opened)) == (True, 1)
     await store.close()
     assert store.status["open"] is False
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no permissions of this kind")
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_only_its_owner_reads_the_database_whoever_made_the_folder(tmp_path: Path, is_there: bool) -> None:
+    folder = tmp_path / "data"
+    (folder / "backups").mkdir(parents=True)
+    for path in (folder, folder / "backups"):
+        path.chmod(0o777)
+    if is_there:
+        (folder / "agentui.db").touch(mode=0o666)
+        (folder / "agentui.db").chmod(0o666)
+    store = store_in(folder)
+    await store.write(one)
+    Backups(folder / "agentui.db", SystemClock()).make_if_due()
+    found = {path.name: oct(path.stat().st_mode & 0o777) for path in folder.rglob("*") if ".db" in path.name}
+    assert {"agentui.db", "agentui.db-wal", "agentui.db-shm"} < found.keys() and len(found) == 4
+    assert set(found.values()) == {"0o600"}, found
+    await store.close()
 
 
 async def test_closing_what_never_opened_does_nothing(tmp_path: Path) -> None:

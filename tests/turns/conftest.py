@@ -39,7 +39,9 @@ async def start_house(start_server: StartServer, mock: Mock, store_settings: Jso
         async def start(pipelines: dict[str, Json] | None = None, **settings: object) -> House:
             ways = {vendor: call(vendor, mock.origin) for vendor in ("openai", "openai_responses", "claude", "gemini")}
             plain = {"plain": call("caller", mock.origin), "raw": chain(forward(mock.origin)), **ways}
-            server = await start_server({**plain, **(pipelines or {})}, active="plain", **{**store_settings, **settings})
+            # Most tests ask the same thing again and again, and send no history with it: each is to be a turn of its own.
+            chosen = {"turn_matching": False, **store_settings, **settings}
+            server = await start_server({**plain, **(pipelines or {})}, active="plain", **chosen)
             return House(server, mock, Memory(server.origin, http))
 
         yield start

@@ -22,9 +22,9 @@ class Memory:
     origin: str
     http: aiohttp.ClientSession
 
-    async def call(self, method: str, path: str, body: Json = None) -> tuple[int, Json]:
+    async def call(self, method: str, path: str, body: Json = None, **headers: str) -> tuple[int, Json]:
         """Any call: the status, and the JSON."""
-        async with self.http.request(method, self.origin + path, json=body) as answer:
+        async with self.http.request(method, self.origin + path, json=body, headers=headers) as answer:
             return answer.status, await answer.json()
 
     async def get(self, path: str) -> Json:

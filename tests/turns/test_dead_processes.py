@@ -11,6 +11,7 @@ import aiohttp
 import asyncpg
 import pytest
 from sqlalchemy import Connection
+from sqlalchemy import text as sql
 
 from agentui.chats.parts import Content
 from agentui.errors import ApiError
@@ -19,6 +20,7 @@ from agentui.jobs.runner import JobRunner
 from agentui.jsonio import dumps
 from agentui.store import process_lock
 from agentui.store.postgres import PostgresStore
+from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import TurnService
 from tests.api.callers import Caller
 from tests.turns.house import Memory, chain, target
@@ -41,6 +43,11 @@ async def process_on(url: str, name: str) -> AsyncIterator[tuple[TurnService, Po
         await store.close()
 
 
+CUT = (
+    "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+)
+
+
 def take_index(db: Connection, owner: str) -> Job | None:
     return take(db, owner, ["index"], 2, 10**15)
 
@@ -53,20 +60,20 @@ def old_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_second(database: str) -> None:
     async with process_on(database, "one") as (dead, gone), process_on(database, "two") as (turns, _):
-        lost = await dead.begin("s", None, "run_1", Content("Hi"))
+        lost = await dead.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         await gone._process_lock.release()
         began = time.monotonic()
-        turn = await turns.begin("s", None, "run_2", Content("Hi"))
+        turn = await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
         assert time.monotonic() - began < 5  # half a second, on a machine that does nothing else
-        await turn.commit(Content("Hello."), 1, 1)
+        await turn.commit(Outcome(Content("Hello."), 1, 1))
         with pytest.raises(ApiError) as refused:
-            await lost.commit(Content("Too late."), 1, 1)
+            await lost.commit(Outcome(Content("Too late."), 1, 1))
         assert refused.value.code == "commit_conflict"
 
 
 async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keeps_its_turns(database: str) -> None:
     async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
-        turn = await owner.begin("s", None, "run_1", Content("Hi"))
+        turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         admin = await asyncpg.connect(database)
         query = (
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
@@ -75,11 +82,11 @@ async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keep
         for _ in range(3):
             cut += len(await admin.fetch(query))
             with pytest.raises(ApiError) as refused:
-                await turns.begin("s", None, "run_2", Content("Hi"))
+                await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
             assert refused.value.code == "generation_conflict"
         await admin.close()
         assert cut >= 1 and store.lock_key is not None
-        await turn.commit(Content("Hello."), 1, 1)
+        await turn.commit(Outcome(Content("Hello."), 1, 1))
 
 
 async def test_a_server_that_has_just_started_says_of_nobody_that_he_is_dead(
@@ -88,20 +95,41 @@ async def test_a_server_that_has_just_started_says_of_nobody_that_he_is_dead(
 ) -> None:
     monkeypatch.setattr(process_lock, "RESTART_SECONDS", 10**6)
     async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
-        turn = await owner.begin("s", None, "run_1", Content("Hi"))
+        turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         await store._process_lock.release()
         with pytest.raises(ApiError):
-            await turns.begin("s", None, "run_2", Content("Hi"))
-        await turn.commit(Content("Hello."), 1, 1)
+            await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
+        await turn.commit(Outcome(Content("Hello."), 1, 1))
+
+
+async def test_who_has_lost_its_own_lock_a_moment_ago_judges_nobody(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with process_on(database, "one") as (owner, gone), process_on(database, "two") as (turns, store):
+        turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
+        await turns.shared()
+        admin = await asyncpg.connect(database)
+        await gone._process_lock.release()
+        assert await admin.fetchval(CUT) == 1
+        await admin.close()
+        monkeypatch.setattr(process_lock, "RESTART_SECONDS", 10**6)
+        monkeypatch.setattr(process_lock, "_IS_FREE", sql("SELECT :restart > 0 AND pg_try_advisory_xact_lock_shared(:key)"))
+        async with asyncio.timeout(30):
+            while store.may_judge_locks:  # noqa: ASYNC110  # the lock tells nobody
+                await asyncio.sleep(0.01)
+        with pytest.raises(ApiError) as refused:
+            await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
+        assert refused.value.code == "generation_conflict"
+        monkeypatch.setattr(process_lock, "RESTART_SECONDS", 0)
+        assert store.may_judge_locks
+        await turn.commit(Outcome(Content("Hello."), 1, 1))
 
 
 async def test_the_word_of_a_supervisor_frees_branches_and_jobs_at_once(database: str) -> None:
     async with process_on(database, "one") as (dead, store), process_on(database, "two") as (turns, other):
-        await dead.begin("s", None, "run_1", Content("Hi"))
+        await dead.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         await store.write(add, "index", None, 1)
         assert await store.write(take_index, "one") and await other.write(take_index, "two") is None
         await turns.recovery.bury("one")
-        await (await turns.begin("s", None, "run_2", Content("Hi"))).commit(Content("Hello."), 1, 1)
+        await (await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))).commit(Outcome(Content("Hello."), 1, 1))
         assert await other.write(take_index, "two") is not None
 
 

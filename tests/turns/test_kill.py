@@ -19,7 +19,7 @@ from agentui.jsonio import dumps
 from tests.api.callers import Caller, Got
 from tests.conftest import ROOT
 from tests.test_cli import environment
-from tests.turns.house import Json, Memory, chain, sets, target
+from tests.turns.house import KEY, Json, Memory, chain, sets, target
 from tests.upstreams.server import Mock
 
 pytestmark = pytest.mark.timeout(300)
@@ -102,6 +102,41 @@ async def test_a_polite_end_lets_turns_fail_that_are_under_way(home: Home, mock:
             )
             assert await memory.states(session) == ["committed", "failed"]
             assert await memory.seen(session) == {"gold": 1}
+
+
+@pytest.mark.parametrize("way", ["regenerate", "retry", "edit"])
+async def test_a_server_that_is_killed_while_it_makes_an_answer_anew_leaves_the_old_one(
+    home: Home, mock: Mock, way: str
+) -> None:
+    async with asyncio.timeout(200), aiohttp.ClientSession(headers=KEY) as http:
+        async with home.serving() as (process, origin):
+            first = await Caller("openai", origin, prefix="/p/find", headers={"x-agentui-session": "s"}).ask("One")
+            session, floor = first.headers["x-agentui-session"], first.headers["x-agentui-floor"]
+            memory = Memory(origin, http)
+            await memory.call("PATCH", f"/sessions/{session}", {"model_name": "hang"})
+            (question,) = await memory.get(f"/messages?page_id={await memory.page(floor, 'input')}")
+            paths = {
+                "regenerate": f"/sessions/{session}/regenerate",
+                "retry": f"/floors/{floor}/retry",
+                "edit": f"/messages/{question['id']}/edit-and-regenerate",
+            }
+            body = {"content": "Uno", "branch_id": "alt"} if way == "edit" else {}
+            headers = {"x-agentui-pipeline": "find"}
+            cut = asyncio.ensure_future(http.post(origin + paths[way], json=body, headers=headers))
+            await mock.was_asked(2)
+            process.send_signal(signal.SIGKILL)
+            await asyncio.gather(cut, return_exceptions=True)
+        async with home.serving() as (_, origin):
+            memory = Memory(origin, http)
+            await memory.becomes(f"/sessions/{session}/active-run", lambda found: found["active_run"] is None)
+            assert await memory.states(session) == ["committed"]
+            assert [text for *_, text in await memory.said(floor)] == ["One", "Hello from the mock."]
+            assert (await memory.seen(session))["gold"] == 1
+            assert await memory.states(session, "alt") == (["failed"] if way == "edit" else [])
+            await memory.call("PATCH", f"/sessions/{session}", {"model_name": "text"})
+            async with http.post(origin + paths["retry"], json={}, headers=headers) as again:
+                assert again.status == 200, await again.text()
+            assert (await memory.seen(session))["gold"] == 1
 
 
 async def test_a_second_server_on_one_folder_is_refused_at_once(home: Home, engine: str) -> None:

@@ -99,7 +99,9 @@ async def test_global_counts_without_a_session_are_not_lost_either(start_house: 
             got = await house.ask(pipeline="count")
             if got.status == 200:
                 return int(text_of("openai", got.json))
-            assert (got.status, got.json["error"]["code"]) == (409, "variable_conflict")
+            # Forty that ask again at once may also find every connection of the database taken.
+            assert (got.status, got.json["error"]["code"]) in ((409, "variable_conflict"), (503, "busy"))
+            await asyncio.sleep(0.05)
 
     assert sorted(await asyncio.gather(*(until_counted() for _ in range(40)))) == list(range(1, 41))
     assert await house.memory.variables("global", "global") == {"gold": 40}

@@ -84,7 +84,8 @@ async def test_a_disk_that_fills_up_costs_no_answer_and_nothing_that_was_kept(
         assert (refused.status, refused.json["error"]["code"], len(mock.requests)) == (507, "store_full", 2)
         assert str(disk) not in refused.body.decode()
         async with http.get(f"{server.origin}/health") as health:
-            assert (health.status, (await health.json())["store"]["full"]) == (200, True)
+            told = await health.json()
+            assert (health.status, told["store"]["full"], told["database"]) == (200, True, "full")
         assert await memory.said(kept[0]) == before
         assert await memory.seen(session) == {"gold": 1}
 

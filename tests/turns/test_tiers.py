@@ -47,6 +47,25 @@ async def test_the_nearest_tier_wins(start_house: StartHouse) -> None:
     assert await heard(house, "far", session=session) == expected
 
 
+async def test_a_stored_variable_hides_a_name_of_the_context_whatever_else_a_template_names(start_house: StartHouse) -> None:
+    names = ("model", "vendor_format", "system", "params", "chat")
+    bare = {name: say(f"{{{{ {name} }}}} [[{name}]]") for name in names}
+    beside = {f"{name}-beside": say(f"{{{{ {name} }}}} [[{name}]]{{{{ mood|default('') }}}}") for name in names}
+    context = {f"{name}-asked": say(f"[[VAR:{name}]] {{{{ incoming.path }}}}") for name in names}
+    dotted = {"dotted": say("{{ params.temperature }}")}
+    house = await start_house({**bare, **beside, **context, **dotted})
+    before = {name: await heard(house, f"{name}-asked") for name in names}
+    assert await heard(house, "model") == "text text"
+    for name in names:
+        await house.memory.put("global", name, f"stored {name}" if name != "params" else {"temperature": 42})
+    for where in ({}, {"session": "s"}):
+        for name in names:
+            stored = f"stored {name}" if name != "params" else '{"temperature":42}'
+            assert await heard(house, name, **where) == await heard(house, f"{name}-beside", **where) == f"{stored} {stored}"
+            assert await heard(house, f"{name}-asked", **where) == before[name]
+        assert await heard(house, "dotted", **where) == "42"
+
+
 async def test_a_tier_is_read_by_its_name_past_nearer_ones(start_house: StartHouse) -> None:
     names = "/".join(f"{{{{ vars.{tier}.who }}}}" for tier in ("global", "chat", "branch", "floor", "page", "run"))
     rows = [(tier, "who", "string", tier[0]) for tier in ("global", "chat", "branch", "floor", "page", "run")]

@@ -39,7 +39,8 @@ async def test_a_turn_is_whole_in_every_dialect(house: House, dialect: str, stre
         said = [("input", "user", "How is it?"), ("output", "assistant", "It is sunny.")]
         assert await house.memory.said(floor["id"]) == said, pipeline
         assert (await house.memory.run(floor["id"]))["run"]["status"] == "completed"
-    assert not [name for request in house.mock.requests for name in request.headers if name.startswith("x-agentui")]
+    own = {name for request in house.mock.requests for name in request.headers if name.startswith("x-agentui")}
+    assert own == {"x-agentui-hops"}
 
 
 async def test_a_session_is_found_by_its_name_and_by_its_id(house: House) -> None:
@@ -123,6 +124,18 @@ async def test_who_has_read_the_end_marker_finds_the_floor_committed(house: Hous
             floor = next(line[17:] for line in heard.decode().split("\r\n") if line.lower().startswith("x-agentui-floor: "))
             await reader.readuntil(ENDS[dialect])
             assert (await house.memory.get(f"/floors/{floor}"))["state"] == "committed", way
+
+
+@pytest.mark.parametrize("named", [{}, {"session": "s"}], ids=["alone", "in a session"])
+async def test_what_passes_through_writes_no_variable(start_house: StartHouse, named: dict[str, str]) -> None:
+    counted = sets(("global", "calls", "json", "{{ calls|default(0)|add(1) }}"))
+    house = await start_house()
+    house.server.put("pass", chain(counted, target("caller", house.mock.origin, headers={"x-request-id": "{{ calls }}"})))
+    got = await house.caller("openai", "pass", **named).post("/v1/moderations", {"input": "x"})
+    assert got.status == 404 and house.mock.last.path == "/v1/moderations"
+    assert house.mock.last.headers["x-request-id"] == "1" and "x-agentui-floor" not in got.headers
+    assert await house.memory.variables("global", "global") == {}
+    assert await house.memory.get("/sessions") == []
 
 
 async def test_a_token_count_sees_the_chat_and_is_no_turn_of_it(start_house: StartHouse) -> None:

@@ -7,12 +7,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from agentui.chats import conversations, rows
 from agentui.jsonio import Json
+from agentui.variables.committing import commit_staged
 from agentui.variables.errors import DuplicateTarget, HostNotFound, SnapshotMissing, TargetLocked, VariableChanged
 from agentui.variables.records import Filter, Put, find, put, put_all, remove
 from agentui.variables.resolve import load_layers, resolve
 from agentui.variables.scopes import SCOPES, Target, branch_target
 from agentui.variables.snapshots import fork_branch_variables, save_branch_snapshot
-from agentui.variables.staging import Staged, commit_staged
+from agentui.variables.staging import Staged
 from agentui.variables.values import render
 from tests.variables.database import ACCOUNT, Database
 from tests.variables.model import Floor, Model, text_of
@@ -157,7 +158,8 @@ class Tiers(RuleBasedStateMachine):
     @rule(data=st.data(), key=keys, value=json_values, scope=st.sampled_from(SCOPES), reads=st.booleans())
     def stage(self, data: st.DataObject, key: str, value: Json, scope: str, reads: bool) -> None:
         _, staged, _ = data.draw(st.sampled_from(self.runs))
-        if "." in key:
+        # What a run writes is named by a path, in which dots lead on and spaces around a name are not part of it.
+        if "." in key or key != key.strip():
             return
         if reads:
             value = [value, staged.view()[1][scope].get(key)]

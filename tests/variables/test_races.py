@@ -9,11 +9,12 @@ from sqlalchemy import Connection, func, select
 from agentui.chats.conversations import remove_session
 from agentui.jsonio import Json
 from agentui.store.tables import variables
+from agentui.variables.committing import commit_staged
 from agentui.variables.errors import HostNotFound, VariableChanged
 from agentui.variables.records import Filter, Put, find, put, put_all
 from agentui.variables.resolve import load_layers
 from agentui.variables.scopes import GLOBAL, Scope, Target, branch_target
-from agentui.variables.staging import Staged, commit_staged
+from agentui.variables.staging import Staged
 from tests.variables.database import ACCOUNT, Database
 
 AT_ONCE = 40
@@ -37,7 +38,7 @@ async def turn(base: Database, session: str, branch: str, floor: str, path: str,
         staged = Staged(layers, now=lambda: base.now)
         staged.stage(scope, path, staged.view()[1][scope].get(path, 0) + 1 if counts else 1)
         try:
-            ids = ("run", session, branch, floor, "page")
+            ids = ("run", session, branch, floor, None)  # many turns of one floor: no page keeps what they changed
             await base.store.write(commit_staged, ACCOUNT, *ids, staged.writes(), base.now)
         except VariableChanged:
             continue

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import pytest
 
 from agentui.jsonio import Json
+from agentui.variables.committing import commit_staged
 from agentui.variables.errors import CannotStage, VariableChanged
 from agentui.variables.ledger import read_promotions, read_staged
 from agentui.variables.paths import read
 from agentui.variables.records import Filter, Put, find, put, remove
 from agentui.variables.resolve import load_global, load_layers, resolve
 from agentui.variables.scopes import GLOBAL, SCOPES, Scope, Target, branch_target
-from agentui.variables.staging import NOT_READ, Staged, commit_staged
+from agentui.variables.staging import NOT_READ, Staged
 from agentui.variables.values import render
 from tests.variables.database import ACCOUNT, Database
 

@@ -1,0 +1,236 @@
+"""The floors at which a client's turn may belong, looked up for ``placing``: a transaction's part.
+
+The client's own branch is looked at first; nearly every request goes on there, or asks its head again. Where it does not, the
+index of texts names the floors on which the last things were said, in any branch, and the paths to them are compared.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+
+from sqlalchemy import Connection, Integer, String, bindparam, func, or_, select
+
+from agentui.chats.records import MAIN
+from agentui.chats.text_index import floors_saying, path_rows, sessions_saying
+from agentui.store.prepared import Prepared
+from agentui.store.tables import branches, floors, messages, pages, sessions
+from agentui.turns.placing import Found, Intent, Path, Placement, Sent, Stop, Version, find, place
+from agentui.turns.sent import repeats
+
+FORK_MARK = "~"
+"""Stands between a branch's name and the number of a fork that a client made of it: ``main~2``."""
+_MOST_ENTRIES = 12
+_MOST_PATHS = 6
+_MOST_SESSIONS = 4
+
+
+def find_place(
+    db: Connection,
+    account: str,
+    session_id: str,
+    branch_id: str | None,
+    sent: Sent,
+    intent: Intent | None,
+    words: Sequence[str] = (),
+) -> Placement:
+    """Where a turn belongs in a session; ``branch_id`` is the branch that the client names, and keeps it to that one and its
+    forks. ``words`` are those of a request that holds nothing of a chat but a question (``words_of``)."""
+    followed, head_id = followed_branch(db, account, session_id, branch_id or MAIN)
+    if head_id is None:
+        return place(sent, (), None, intent)
+    own = path_to(db, account, head_id)
+    last = own[-1]
+    # A fork that has no floor yet ends with the floor that it was made behind.
+    head = replace(last, branch_id=followed, is_head=True)
+    paths: list[Path] = [[*own[:-1], head]]
+    if not _is_clear(sent, find(sent, paths), head):
+        if words and repeats(words, last_said(db, account, head_id)):
+            sent = replace(sent, tells=True)
+        paths += _other_paths(db, account, session_id, sent, paths[0], branch_id)
+    placement = place(sent, paths, head, intent)
+    if placement.kind in ("regenerate", "continue") and placement.floor_id == head_id and last.branch_id != followed:
+        # That floor is another branch's, which keeps its answer.
+        return Placement("fork", last.parent_id, followed)
+    return placement if placement.branch_id is not None else Placement(placement.kind, placement.floor_id, followed)
+
+
+def find_chat(db: Connection, account: str, sent: Sent) -> str | None:
+    """The session, of all of the account's, in which most of the last things were said; None where none of them was said by a
+    model: the same question begins many chats."""
+    votes: dict[str, float] = {}
+    answered: set[str] = set()
+    for entry in sent.entries[-_MOST_ENTRIES:]:
+        for number in entry.numbers:
+            for session_id in sessions_saying(db, account, number, 4 * _MOST_SESSIONS):
+                votes[session_id] = votes.get(session_id, 0) + (2 if entry.side == "assistant" else 1)
+                if entry.side == "assistant":
+                    answered.add(session_id)
+    best = sorted((id for id in votes if id in answered), key=lambda id: (votes[id], id), reverse=True)[:_MOST_SESSIONS]
+    found: tuple[float, str] | None = None
+    for session_id in best:
+        _, head_id = followed_branch(db, account, session_id, MAIN)
+        if head_id is None:
+            continue
+        own = path_to(db, account, head_id)
+        end = find(sent, [own, *_other_paths(db, account, session_id, sent, own, None)])
+        if end is not None and end.score > 1.0 and (found is None or end.score > found[0]):
+            found = (end.score, session_id)
+    return None if found is None else found[1]
+
+
+def path_to(db: Connection, account: str, floor_id: str) -> Path:
+    """The floors that lead to this one, the oldest first, as far as they are looked at."""
+    rows = path_rows(db, account, floor_id)
+    return [_stop(list(of_floor)) for _, of_floor in groupby(rows, itemgetter(0))][::-1]
+
+
+def _stop(rows: Sequence[Sequence[object]]) -> Stop:
+    """A floor of its rows (``path_rows``)."""
+    _, floor_id, branch_id, parent_id, is_last, *_ = rows[0]
+    texts = [row[5:] for row in rows if row[5] is not None and row[9] is not None]
+    pasts = [past for side, _, _, past, _ in texts if side == "user" and past is not None]
+    return Stop(
+        str(floor_id),
+        str(branch_id),
+        None if parent_id is None else str(parent_id),
+        is_last == 1,
+        frozenset(_whole(number) for side, _, number, _, _ in texts if side == "user"),
+        tuple(
+            Version(str(page), _whole(number), active == 1) for side, page, number, _, active in texts if side == "assistant"
+        ),
+        _whole(pasts[0]) if pasts else None,
+    )
+
+
+def _whole(number: object) -> int:
+    assert isinstance(number, int)
+    return number
+
+
+def _is_clear(sent: Sent, found: Found | None, head: Stop) -> bool:
+    """Whether the client's own branch says it all: an answer of its head is the last that was sent, or its question."""
+    if found is None or found.stop.floor_id != head.floor_id:
+        return False
+    sides = [entry.side for entry in sent.entries[found.entry + 1 :]]
+    return "assistant" not in sides and (found.page_id is not None or found.score > 2.0)
+
+
+def _other_paths(db: Connection, account: str, session_id: str, sent: Sent, own: Path, family: str | None) -> Iterator[Path]:
+    """The paths to other floors on which the last things were said, the latest first."""
+    known = {stop.floor_id for stop in own}
+    hits = {
+        floor_id
+        for entry in sent.entries[-_MOST_ENTRIES:]
+        for number in entry.numbers
+        for floor_id in floors_saying(db, account, session_id, entry.side, number)
+    }
+    count = 0
+    for floor_id in sorted(hits, reverse=True):
+        if floor_id in known or count == _MOST_PATHS:
+            continue
+        path = path_to(db, account, floor_id)
+        known.update(stop.floor_id for stop in path)
+        count += 1
+        if path and (family is None or _is_of(path[-1].branch_id, family)):
+            yield path
+
+
+def _is_of(branch_id: str, family: str) -> bool:
+    return branch_id == family or branch_id.startswith(family + FORK_MARK)
+
+
+def new_fork(db: Connection, account: str, session_id: str, branch_id: str) -> str:
+    """A name for a fork of a branch that no branch has yet."""
+    base = branch_id.partition(FORK_MARK)[0]
+    taken = {row[0] for row in _FAMILY.all(db, _family(account, session_id, base))}
+    number = len(taken) + 1
+    while f"{base}{FORK_MARK}{number}" in taken:
+        number += 1
+    return f"{base}{FORK_MARK}{number}"
+
+
+def followed_branch(db: Connection, account: str, session_id: str, named: str) -> tuple[str, str | None]:
+    """The branch that the client is on: of the named one and its forks the one that took the last turn; and its head."""
+    best, head = named, None
+    for branch_id, head_id in _FAMILY.all(db, _family(account, session_id, named)):
+        best, head = branch_id, head_id
+        if head is not None:
+            break
+    return best, head
+
+
+def _family(account: str, session_id: str, base: str) -> dict[str, str]:
+    return {
+        "account": account,
+        "session": session_id,
+        "base": base,
+        "from": base + FORK_MARK,
+        "to": base + chr(ord(FORK_MARK) + 1),
+    }
+
+
+def _family_of() -> Prepared:
+    """A branch and the forks of it, the last used first, each with its latest committed floor, on it or before it."""
+    account = bindparam("account", type_=String)
+    lying = (
+        select(floors.c.id)
+        .where(
+            floors.c.session_id == branches.c.session_id,
+            floors.c.branch_id == branches.c.branch_id,
+            floors.c.superseded_at.is_(None),
+            floors.c.state == "committed",
+        )
+        .order_by(floors.c.floor_no.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return Prepared(
+        select(branches.c.branch_id, func.coalesce(lying, branches.c.source_floor_id))
+        .where(
+            branches.c.account_id == account,
+            branches.c.session_id == bindparam("session", type_=String),
+            or_(
+                branches.c.branch_id == bindparam("base", type_=String),
+                (branches.c.branch_id >= bindparam("from", type_=String))
+                & (branches.c.branch_id < bindparam("to", type_=String)),
+            ),
+        )
+        .order_by(branches.c.updated_at.desc(), branches.c.branch_id.desc())
+    )
+
+
+_FAMILY = _family_of()
+
+
+def find_told_chat(db: Connection, account: str, words: Sequence[str]) -> tuple[str, str] | None:
+    """The session, of those that were used last, that a lone question is about, and the branch that its client is on."""
+    for (session_id,) in _RECENT.all(db, {"account": account, "most": 2 * _MOST_SESSIONS}):
+        branch_id, head_id = followed_branch(db, account, session_id, MAIN)
+        if head_id is not None and repeats(words, last_said(db, account, head_id)):
+            return session_id, branch_id
+    return None
+
+
+_RECENT = Prepared(
+    select(sessions.c.id)
+    .where(sessions.c.account_id == bindparam("account", type_=String))
+    .order_by(sessions.c.updated_at.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+
+
+def last_said(db: Connection, account: str, floor_id: str) -> list[str]:
+    """What was said on a floor: its question and its active answer."""
+    return [row[0] for row in _LAST_SAID.all(db, {"account": account, "floor": floor_id})]
+
+
+_LAST_SAID = Prepared(
+    select(messages.c.content)
+    .join(pages, pages.c.id == messages.c.page_id)
+    .where(
+        pages.c.floor_id == bindparam("floor", type_=String),
+        pages.c.account_id == bindparam("account", type_=String),
+        pages.c.is_active,
+    )
+)

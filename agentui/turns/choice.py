@@ -1,0 +1,101 @@
+"""Which pipeline answers a turn, and with which model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agentui.chats.codes import failure
+from agentui.errors import InvalidPipeline, NotFound
+from agentui.jsonio import Json
+from agentui.pipeline.library import PipelineLibrary
+from agentui.pipeline.plan import Plan
+from agentui.presets import Preset, PresetLibrary
+
+CHAT = "chat"
+"""The pipeline of turns that name none: the session's model answers them."""
+MOST_BOUND = 64
+"""Plans that are kept with a preset in them."""
+_FIELDS = ("provider", "base_url", "endpoint", "headers", "proxy", "template")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionModel:
+    """What a session says of its model: ``provider`` is the id of a preset."""
+
+    provider: str | None = None
+    name: str | None = None
+
+
+class PipelineChoice:
+    """Chooses pipelines for turns. ``default_preset`` serves sessions that name no provider; "" for none."""
+
+    def __init__(self, pipelines: PipelineLibrary, presets: PresetLibrary, default_preset: str) -> None:
+        self._pipelines = pipelines
+        self._presets = presets
+        self._default_preset = default_preset
+        self._bound: dict[tuple[str, str, str, str], Plan] = {}
+
+    def plan(self, named: str | None, own: str | None, model: SessionModel) -> Plan:
+        """The plan of the pipeline that the request names, else the session's own, else ``chat``, else the active one, with the
+        session's model in the nodes that ask for it.
+
+        Raises NotFound, InvalidPipeline, and 409 ``profile_not_found`` where the session's provider is no preset.
+        """
+        id = named or own or (CHAT if CHAT in self._pipelines else self._pipelines.active)
+        plan = self._pipelines.plan(id)
+        return self._with_model(plan, model) if _asks_for_model(plan.document) else plan
+
+    def check(self, id: str) -> None:
+        """Raises NotFound where there is no such pipeline, InvalidPipeline where it never was good."""
+        self._pipelines.plan(id)
+
+    def _with_model(self, plan: Plan, model: SessionModel) -> Plan:
+        found = self._preset(model.provider)
+        if found is None:
+            return plan
+        name, preset = found
+        key = plan.id, plan.version, preset.model_dump_json(), "" if model.name is None else "named"
+        bound = self._bound.pop(key, None)
+        if bound is None:
+            try:
+                bound = self._pipelines.compile(
+                    plan.id, bound_document(plan.document, preset, has_model=model.name is not None)
+                )
+            except InvalidPipeline as error:
+                raise failure(
+                    "profile_not_found", f"The preset {name!r} does not serve this pipeline: {error.message}", preset=name
+                ) from error
+        self._bound[key] = bound
+        if len(self._bound) > MOST_BOUND:
+            del self._bound[next(iter(self._bound))]
+        return bound
+
+    def _preset(self, provider: str | None) -> tuple[str, Preset] | None:
+        """The preset that a session names, else the settings' own where it is there."""
+        name = provider or self._default_preset
+        try:
+            return (name, self._presets.good(name)) if name else None
+        except (NotFound, InvalidPipeline) as error:
+            if provider is None:
+                return None
+            raise failure(
+                "profile_not_found",
+                f"The session's model_provider is {provider[:100]!r}, and there is no such preset: name another one, or null.",
+                model_provider=provider[:100],
+            ) from error
+
+
+def _asks_for_model(document: Mapping[str, Json]) -> bool:
+    return any(_is_session_model(node) for node in document["nodes"])
+
+
+def _is_session_model(node: Mapping[str, Json]) -> bool:
+    return node["type"] == "ProviderCall" and (node.get("config") or {}).get("session_model") is True
+
+
+def bound_document(document: Mapping[str, Json], preset: Preset, *, has_model: bool) -> dict[str, Json]:
+    """A pipeline whose nodes that ask for the session's model call a preset's provider. The session's own model counts more
+    than the preset's."""
+    own = {name: getattr(preset, name) for name in _FIELDS}
+    own["model"] = "" if has_model else preset.model
+    nodes = [{**node, "config": {**node["config"], **own}} if _is_session_model(node) else node for node in document["nodes"]]
+    return {**document, "nodes": nodes}

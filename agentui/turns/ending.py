@@ -1,0 +1,201 @@
+"""How a turn ends: one transaction that keeps all of it, or one that records why there is nothing to keep.
+
+A run that was stopped may have said something: its words are kept as a partial page. A new turn goes on from them; where an
+answer was to be made anew they are one more version of it, and the old answer stays.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, insert, update
+
+from agentui.chats.codes import failure
+from agentui.chats.parts import Content
+from agentui.chats.rows import find_floor, touch_above
+from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
+from agentui.jsonio import Json, dumps_text
+from agentui.store.prepared import Prepared, named
+from agentui.store.tables import DEFAULT_ACCOUNT, floors, page_results
+from agentui.turns.locks import is_alone, release_lock
+from agentui.turns.repeats import Claim, keep
+from agentui.turns.request import Outcome, TurnPlace
+from agentui.turns.transactions import (
+    clamped,
+    commit_floor,
+    commit_generating,
+    end_run,
+    fail_floor,
+    free_key,
+    hold_place_of,
+    insert_message,
+    insert_version,
+)
+from agentui.variables.committing import Replaced, commit_staged, forget_floor
+from agentui.variables.journal import Change, changes_of
+from agentui.variables.snapshots import save_snapshot_of
+from agentui.variables.staging import Write
+
+
+def commit_turn(
+    db: Connection, place: TurnPlace, writes: tuple[Write, ...], outcome: Outcome, claim: Claim | None, now: int
+) -> None:
+    """The whole turn, or nothing of it. The floor comes first: it is held from there on, and its session with it.
+
+    Raises as ``Turn.commit`` does.
+    """
+    account, floor = DEFAULT_ACCOUNT, place.floor
+    if place.replaced_floor_id is None:
+        _commit_new(db, account, place, outcome, now)
+        _write(db, account, place, writes, now)
+        save_snapshot_of(db, account, floor.floor_id, place.session_id, place.branch_id, now)
+    else:
+        _commit_anew(db, account, place, place.replaced_floor_id, writes, outcome, now)
+    _keep_result(db, account, floor.output_page_id, outcome)
+    if claim is not None and outcome.saved is not None:
+        keep(db, account, claim, outcome.saved, now)
+
+
+def _commit_new(db: Connection, account: str, place: TurnPlace, outcome: Outcome, now: int) -> None:
+    floor, tokens = place.floor, (outcome.tokens_in, outcome.tokens_out)
+    commit_floor(db, account, floor.floor_id, outcome.answer, *tokens, now, output_page_id=floor.output_page_id)
+
+
+def _commit_anew(
+    db: Connection,
+    account: str,
+    place: TurnPlace,
+    replaced_id: str,
+    writes: tuple[Write, ...],
+    outcome: Outcome,
+    now: int,
+) -> None:
+    """Keep an answer in the place of an older one, whose changes of variables go back."""
+    if not is_alone(db):
+        hold_place_of(db, account, place.floor.floor_id)
+    old_floor, old_page = find_floor(db, account, replaced_id, code="commit_conflict"), active_output(db, replaced_id)
+    changes = () if old_page is None else tuple(changes_of(db, account, old_page))
+    replaced = Replaced(changes, is_head(db, account, old_floor))
+    before = {} if replaced.is_head else variables_before(db, account, replaced_id)
+    if place.kind == "retry_turn":
+        _commit_version(db, account, place, outcome, now)
+    else:
+        _commit_new(db, account, place, outcome, now)
+        _take_place(db, account, replaced_id, place.floor.floor_id, now)
+    made = _write(db, account, place, writes, now, replaced)
+    new_floor = find_floor(db, account, place.floor.floor_id)
+    keep_snapshot(db, account, new_floor, with_changes(before, made), now)
+
+
+def _commit_version(db: Connection, account: str, place: TurnPlace, outcome: Outcome, now: int) -> None:
+    """Add the answer to its floor as the active version. Raises 409 ``commit_conflict`` when the run is no longer the one that
+    may."""
+    floor, tokens = place.floor, (clamped(outcome.tokens_in), clamped(outcome.tokens_out))
+    held = release_lock(db, account, floor.floor_id, place.run_id)
+    spent = {"floor": floor.floor_id, "tokens_in": tokens[0], "tokens_out": tokens[1], "now": now}
+    if not held or _SPEND.run(db, spent) == 0:
+        raise _conflict(floor.floor_id)
+    forget_floor(db, account, floor.floor_id)
+    insert_version(db, account, floor.floor_id, floor.output_page_id, now)
+    insert_message(db, account, floor.output_page_id, "assistant", outcome.answer, tokens[1], now)
+    end_run(db, floor.floor_id, "completed", None, now)
+    touch_above(db, floor.floor_id, now)
+
+
+_SPEND = Prepared(
+    update(floors)
+    .where(floors.c.id == bindparam("floor"), floors.c.state == "committed", floors.c.superseded_at.is_(None))
+    .values(token_in=bindparam("tokens_in"), token_out=bindparam("tokens_out"), updated_at=bindparam("now"))
+)
+
+
+def _take_place(db: Connection, account: str, old_id: str, new_id: str, now: int) -> None:
+    """Set the old floor aside for the new one, which is live from then on. Raises 409 ``commit_conflict`` when somebody else
+    set it aside."""
+    old = (floors.c.id == old_id, floors.c.account_id == account, floors.c.superseded_at.is_(None))
+    aside = {"superseded_at": now, "superseded_by_floor_id": new_id, "updated_at": now}
+    if db.execute(update(floors).where(*old).values(aside)).rowcount == 0:
+        raise _conflict(new_id)
+    db.execute(update(floors).where(floors.c.id == new_id).values(superseded_at=None))
+
+
+def _conflict(floor_id: str) -> Exception:
+    return failure("commit_conflict", "This floor is no longer generating; its answer was not kept.", floor_id=floor_id)
+
+
+def _write(
+    db: Connection,
+    account: str,
+    place: TurnPlace,
+    writes: tuple[Write, ...],
+    now: int,
+    replaced: Replaced | None = None,
+) -> tuple[Change, ...]:
+    floor = place.floor
+    ids = (place.run_id, place.session_id, place.branch_id, floor.floor_id, floor.output_page_id)
+    return commit_staged(db, account, *ids, writes, now, is_held=True, replaced=replaced)
+
+
+def _keep_result(db: Connection, account: str, page_id: str, outcome: Outcome) -> None:
+    """Keep what stands beside the answer, where anything does."""
+    if not outcome.summaries and outcome.verifier is None and outcome.explain is None:
+        return
+    row = {
+        "page_id": page_id,
+        "account_id": account,
+        "token_in": clamped(outcome.tokens_in),
+        "token_out": clamped(outcome.tokens_out),
+        "summaries_json": dumps_text(list(outcome.summaries)),
+        "verifier_json": _text(outcome.verifier),
+        "explain_json": _text(outcome.explain),
+    }
+    _KEEP_RESULT.run(db, row)
+
+
+_KEEP_RESULT = Prepared(insert(page_results).values(named(page_results, *(column.name for column in page_results.c))))
+
+
+def _text(value: Json) -> str | None:
+    return None if value is None else dumps_text(value)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTurn:
+    """A turn that failed: its place, why, and the words that it had said by then."""
+
+    place: TurnPlace
+    error: Mapping[str, Json]
+    is_cancelled: bool
+    partial: Content | None = None
+
+
+def fail_all(db: Connection, every: Sequence[FailedTurn], now: int) -> None:
+    """Record turns that failed. One whose floor is gone or over is no longer of interest."""
+    for failed in every:
+        _fail(db, DEFAULT_ACCOUNT, failed, now)
+
+
+def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:
+    place, words = failed.place, failed.partial
+    floor_id, error, cancelled = place.floor.floor_id, dict(failed.error), failed.is_cancelled
+    if words is not None and place.replaced_floor_id is None:
+        _keep_words(db, account, failed, words, now)
+        return
+    has_ended = fail_floor(db, account, floor_id, error, now, cancelled=cancelled, run_id=place.run_id)
+    if not has_ended or words is None or place.replaced_floor_id is None:
+        return
+    page_id = place.floor.output_page_id
+    if insert_version(db, account, place.replaced_floor_id, page_id, now, is_active=False, is_partial=True):
+        insert_message(db, account, page_id, "assistant", words, 0, now)
+
+
+def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content, now: int) -> None:
+    """Commit a new turn with the words that it said, and without its variables."""
+    place, floor = failed.place, failed.place.floor
+    if not commit_generating(db, account, floor.floor_id, 0, 0, now):
+        return
+    insert_version(db, account, floor.floor_id, floor.output_page_id, now, is_active=True, is_partial=True)
+    insert_message(db, account, floor.output_page_id, "assistant", words, 0, now)
+    end_run(db, floor.floor_id, "cancelled" if failed.is_cancelled else "failed", dict(failed.error), now)
+    free_key(db, account, floor.floor_id)
+    touch_above(db, floor.floor_id, now)
+    save_snapshot_of(db, account, floor.floor_id, place.session_id, place.branch_id, now)

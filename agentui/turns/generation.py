@@ -1,0 +1,100 @@
+"""How a turn asks its model: what the caller said over what the session says, as a request of a conversation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agentui.chat.messages import Message
+from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig
+from agentui.jsonio import Json, dumps
+from agentui.pipeline.incoming import Incoming
+from agentui.threads import LONG, apart
+from agentui.vendors.base import Vendors
+
+PATH = "/v1/chat/completions"
+"""Where a turn's conversation would have come in: it is asked in OpenAI's dialect, so that every pipeline serves it."""
+
+_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
+_NAMES: Mapping[str, str] = {"max_output_tokens": "max_tokens", "stop_sequences": "stop"}
+"""The names of ours that ``Params`` has others for."""
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "temperature": (int, float),
+    "top_p": (int, float),
+    "top_k": (int,),
+    "max_output_tokens": (int,),
+    "frequency_penalty": (int, float),
+    "presence_penalty": (int, float),
+    "stop_sequences": (list,),
+    "reasoning_effort": (str,),
+    "max_context_tokens": (int,),
+}
+
+
+def merged_params(session: Mapping[str, Json] | None, given: Mapping[str, Json]) -> dict[str, Json]:
+    """The parameters of a turn: ``given`` over the session's, without what is None.
+
+    A session's parameters may have been written by another version: what is of another type than it should be is no parameter.
+    """
+    kept = {name: value for name, value in (session or {}).items() if name in _KINDS and _is_a(value, _KINDS[name])}
+    return kept | {name: value for name, value in given.items() if value is not None}
+
+
+def _is_a(value: Json, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str, Json]) -> ChatRequest:
+    """The request of a turn. ``params`` are those of ``merged_params``."""
+    known = {_NAMES.get(name, name): value for name, value in params.items()}
+    effort = known.pop("reasoning_effort", None)
+    stop = known.pop("stop", None)
+    fields = {name: value for name, value in known.items() if name in Params.__dataclass_fields__}
+    return ChatRequest(
+        vendor="agentui",
+        model=model or "",
+        messages=tuple(messages),
+        params=Params(**fields, stop=tuple(stop) if stop else None),
+        stream=True,
+        thinking=ThinkingConfig(effort=effort) if effort in _EFFORTS else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A request that a pipeline is to answer, with what its caller sent: ``headers`` and the key among them."""
+
+    chat: ChatRequest
+    headers: Mapping[str, str]
+    api_key: str
+    vendors: Vendors
+
+    def saying(self, *more: Message) -> "Conversation":
+        """The same with more messages at its end."""
+        return replace(self, chat=replace(self.chat, messages=(*self.chat.messages, *more)))
+
+    async def incoming(self) -> Incoming:
+        """The request as pipelines see it: a chat of OpenAI's, as if it had come over HTTP. A long one is made in a thread."""
+        size = sum(len(message.text) for message in self.chat.messages)
+        return await apart(size, self._incoming)
+
+    def _incoming(self) -> Incoming:
+        chat = self.chat
+        wire = self.vendors["openai"].render_request(chat)
+        body = dumps(wire.body)
+        incoming = Incoming(
+            method="POST",
+            url="",
+            path=PATH,
+            query="",
+            query_params={},
+            headers={**self.headers, "content-type": "application/json"},
+            body=body,
+            json=wire.body,
+            wire=wire,
+            model=chat.model or None,
+            vendors=self.vendors,
+            api_key=self.api_key,
+            chat=chat,
+        )
+        if len(body) > LONG:
+            incoming.find_keys()  # here a thread has time for it
+        return incoming

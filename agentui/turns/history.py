@@ -1,0 +1,124 @@
+"""What a turn is told of its chat: the messages before it, newest first until they are long enough, and its own question."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlalchemy import Connection, select
+
+from agentui.chats.lineage import ancestors
+from agentui.chats.parts import read_parts
+from agentui.chats.policies import StoredPolicies, envelope_of
+from agentui.chats.records import AnyRow
+from agentui.jsonio import loads
+from agentui.prompt.history import HistoryEntry
+from agentui.store.tables import branches, floors, messages, pages, sessions
+from agentui.turns.request import ChatFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What was said before a turn, oldest first, and what is asked on its own floor. ``is_cut``: there is more. ``answer`` is
+    what the floor answers until now, where that is made anew; ``is_partial``: those are the words of a run that was stopped."""
+
+    entries: tuple[HistoryEntry, ...] = ()
+    question: tuple[HistoryEntry, ...] = ()
+    answer: tuple[HistoryEntry, ...] = ()
+    is_partial: bool = False
+    is_cut: bool = False
+
+
+NO_PAST = Past()
+"""That of a turn that did not ask for it."""
+
+
+def read_facts(db: Connection, account: str, session_id: str, branch_id: str) -> ChatFacts:
+    """What is known of a session; a branch that does not exist yet has no policy of its own."""
+    row = db.execute(select(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account)).one()
+    of_branch = select(branches.c.policy_json).where(branches.c.session_id == session_id, branches.c.branch_id == branch_id)
+    policies = StoredPolicies(envelope_of(row.policy_json), envelope_of(db.execute(of_branch).scalar_one_or_none()))
+    return ChatFacts(row.id, row.name, row.title, loads(row.bindings_json), loads(row.metadata_json), policies)
+
+
+def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: str | None, most: int) -> Past:
+    """The past of a floor, at most so many characters of it and at least one floor; ``answered_floor_id`` is the floor whose
+    answer is made anew."""
+    entries, is_cut = _newest(db, account, ancestors(db, account, floor_id), most)
+    answer, is_partial = _answer(db, account, answered_floor_id)
+    return Past(
+        entries=entries,
+        question=tuple(entry for entry, _ in _said(db, account, [floor_id], kind="input").get(floor_id, ())),
+        answer=answer,
+        is_partial=is_partial,
+        is_cut=is_cut,
+    )
+
+
+def read_until(db: Connection, account: str, floor_id: str, most: int) -> Past:
+    """What was said up to a floor, its own messages among it: the past of a floor that would go on from there."""
+    entries, is_cut = _newest(db, account, chain([[floor_id]], ancestors(db, account, floor_id)), most)
+    return Past(entries=entries, is_cut=is_cut)
+
+
+def _newest(
+    db: Connection, account: str, floor_ids: Iterable[Sequence[str]], most: int
+) -> tuple[tuple[HistoryEntry, ...], bool]:
+    """What was said on floors that come newest first, oldest first and at most so many characters of it; True where there is
+    more."""
+    newest_first: list[list[HistoryEntry]] = []
+    length = 0
+    for some in floor_ids:
+        by_floor = _said(db, account, some)
+        for id in some:
+            length += sum(size for _, size in by_floor.get(id, ()))
+            if length > most and newest_first:
+                return _oldest_first(newest_first), True
+            newest_first.append([entry for entry, _ in by_floor.get(id, ())])
+    return _oldest_first(newest_first), False
+
+
+def _oldest_first(said: list[list[HistoryEntry]]) -> tuple[HistoryEntry, ...]:
+    return tuple(entry for entries in reversed(said) for entry in entries)
+
+
+def _answer(db: Connection, account: str, floor_id: str | None) -> tuple[tuple[HistoryEntry, ...], bool]:
+    if floor_id is None:
+        return (), False
+    said = tuple(entry for entry, _ in _said(db, account, [floor_id], kind="output").get(floor_id, ()))
+    partial = select(pages.c.id).where(pages.c.floor_id == floor_id, pages.c.is_active, pages.c.is_partial)
+    return said, db.execute(partial.limit(1)).first() is not None
+
+
+def _said(
+    db: Connection, account: str, floor_ids: Sequence[str], kind: str | None = None
+) -> dict[str, list[tuple[HistoryEntry, int]]]:
+    """What was said on the active pages of some floors, by floor and in order, each with its length."""
+    query = (
+        select(messages, pages.c.floor_id, floors.c.floor_no)
+        .join(pages, pages.c.id == messages.c.page_id)
+        .join(floors, floors.c.id == pages.c.floor_id)
+        .where(pages.c.floor_id.in_(floor_ids), pages.c.is_active, pages.c.account_id == account)
+        .order_by(pages.c.page_no, messages.c.seq)
+    )
+    if kind is not None:
+        query = query.where(pages.c.page_kind == kind)
+    found: dict[str, list[tuple[HistoryEntry, int]]] = {}
+    for row in db.execute(query):
+        found.setdefault(row.floor_id, []).append((_entry(db, account, row), len(row.content) + len(row.parts_json or "")))
+    return found
+
+
+def _entry(db: Connection, account: str, row: AnyRow) -> HistoryEntry:
+    parts = () if row.parts_json is None else read_parts(db, account, row.content, row.parts_json)
+    return HistoryEntry(
+        floor_id=row.floor_id,
+        floor_no=row.floor_no,
+        message_id=row.id,
+        page_id=row.page_id,
+        role=row.role,
+        text=row.content,
+        parts=parts,
+        is_hidden=row.is_hidden,
+        source=row.source,
+        created_at=row.created_at,
+    )

@@ -1,0 +1,512 @@
+"""A live turn: prepare -> run -> commit.
+
+    begin       one transaction: the floor is open, the branch locked, history and variables are read
+    prepare     pure: ``assemble`` makes the messages
+    run         ``Engine.run`` of the session's pipeline, with those messages as the caller's conversation
+    commit      one transaction: the answer, variables, usage, what explains the prompt
+
+``LiveTurns`` knows no HTTP: it gets a ``LiveRequest``, tells a ``TurnListener`` what happens, and returns what was committed.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal, Protocol
+
+from agentui.chats.codes import failure
+from agentui.chats.parts import Content, content_of
+from agentui.errors import AgentUIError, UpstreamError, UpstreamRefused, UpstreamTimeout
+from agentui.ids import new_id
+from agentui.jsonio import Json, dumps_text, loads
+from agentui.pipeline.engine import Engine, RunRequest, to_its_end
+from agentui.pipeline.executor import INTERNAL
+from agentui.pipeline.macros import ChatMacros
+from agentui.pipeline.plan import Plan
+from agentui.pipeline.result import RunResult
+from agentui.pipeline.run import Run
+from agentui.pipeline.sink import ListenerGone
+from agentui.prompt.explain import PromptScope, explain_document
+from agentui.prompt.history import HistoryEntry
+from agentui.prompt.policy import Resolution
+from agentui.prompt.prepared import PreparedTurn, PromptIntent, TurnMessage
+from agentui.prompt.report import prompt_snapshot, runtime_trace
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.turns.checks import SKIPPED, Adviser, Verdict
+from agentui.turns.choice import PipelineChoice, SessionModel
+from agentui.turns.generation import Conversation, chat_of, merged_params
+from agentui.turns.looking import Look, look_at
+from agentui.turns.preparing import Estimators, Preparation, Seen, asset_ids, history_size, stage_mutations
+from agentui.turns.progress import ActiveRuns, Pending, Phase, Progress
+from agentui.turns.repeats import Claim, Saved
+from agentui.turns.request import Outcome, TurnRequest
+from agentui.turns.rules import assets_of, resolved
+from agentui.turns.service import Turn, TurnService, now_ms
+from agentui.turns.words import WordSink, parts_with_text
+from agentui.variables.staging import Staged
+from agentui.vendors.base import Vendors
+
+BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout", "upstream_error"})
+"""Errors after which the words that had arrived are kept."""
+LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Which checks a turn wants. ``fail_strategy``: what becomes of an answer that the verifier refuses (warn: it stays; block:
+    the turn fails; retry: another one is asked for, ``max_retries`` times at most, and the last one stays)."""
+
+    director: bool = False
+    verifier: bool = False
+    fail_strategy: str = "warn"
+    max_retries: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRequest:
+    """A live turn that is wanted.
+
+    ``pipeline`` is the one that the request names, ``params`` are the generation parameters that it gives, ``policy`` is what
+    it says of its prompt (``resolve_policy``). ``headers`` are the caller's (names in lower case, without this server's own
+    token), ``api_key`` the key among them: nodes may read them. ``shows_snapshot``, ``shows_trace`` and, within that,
+    ``shows_matches`` ask for what is told of the prompt.
+    """
+
+    turn: TurnRequest
+    intent: PromptIntent = "normal"
+    pipeline: str | None = None
+    params: Mapping[str, Json] = field(default_factory=dict)
+    policy: Mapping[str, Json] = field(default_factory=dict)
+    checks: Checks = Checks()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    api_key: str = ""
+    shows_snapshot: bool = False
+    shows_trace: bool = False
+    shows_matches: bool = False
+
+    def claimed(self, claim: Claim) -> "LiveRequest":
+        """The same, of a request with a key."""
+        return replace(self, turn=replace(self.turn, claim=claim))
+
+
+class TurnListener(Protocol):
+    """Who listens to a turn while it happens."""
+
+    async def tell(self, event: str, data: Json) -> None:
+        """Something happened: start, run, chunk or summary; done is told when the turn is durable. Returns when there is room
+        for more. Raises ListenerGone."""
+
+    async def save(self, done: Json) -> Saved | None:
+        """What is kept of this answer for the same request again; None where it had no key."""
+
+    def follow(self, run: Run) -> None:
+        """A run of the turn begins."""
+
+
+class LiveTurns:
+    """Generates turns. ``active`` are those under way."""
+
+    def __init__(
+        self,
+        turns: TurnService,
+        engine: Engine,
+        vendors: Vendors,
+        choice: PipelineChoice,
+        *,
+        director: str,
+        verifier: str,
+    ) -> None:
+        """``director`` and ``verifier`` are the server's own pipelines for these; "" for none."""
+        self.turns = turns
+        self.engine = engine
+        self.vendors = vendors
+        self.choice = choice
+        self.active = ActiveRuns()
+        self.estimators = Estimators()
+        self.adviser = Adviser(engine, choice, director=director, verifier=verifier)
+
+    async def generate(self, asked: LiveRequest, listener: TurnListener) -> dict[str, Json]:
+        """Generate one turn and commit it; returns what the caller is told of it.
+
+        Raises ApiError: ``upstream_error`` and ``generation_timeout`` for what an upstream did, ``generation_cancelled`` where
+        somebody stopped it, ``verifier_failed``, and what ``TurnService.begin`` and ``Turn.commit`` raise; NotFound and
+        InvalidPipeline for its pipeline; ListenerGone and CancelledError where the caller left.
+        """
+        if asked.pipeline is not None:
+            self.choice.check(asked.pipeline)
+        turn = await self.turns.begin(asked.turn)
+        live = _LiveTurn(self, asked, listener, turn)
+        self.active.add(live.progress)
+        try:
+            return await live.generate()
+        finally:
+            self.active.remove(live.progress)
+
+    async def look(self, asked: "PromptRequest") -> "LookedAt":
+        """Make the prompt of a turn that nobody takes; nothing is opened, and nothing is kept. Raises as ``look_at`` does."""
+        size = partial(history_size, asked.policy)
+        place = asked.session, asked.branch, asked.source_floor_id
+        look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)
+        resolution = resolved(look.facts.policies, asked.policy)
+        preparation = Preparation(
+            seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms)),
+            message=TurnMessage(asked.message),
+            intent=asked.intent,
+            run_kind="dry_run",
+            phase="dry_run",
+            policy=resolution.policy,
+            params=merged_params(look.facts.bindings.get("model_params"), asked.params),
+            estimator=self.estimators.of(look.facts.bindings.get("model_name")),
+        )
+        return LookedAt(look, resolution, await preparation.prepared())
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """A prompt that somebody wants to see: of what the user would say, where."""
+
+    session: str
+    message: str
+    branch: str | None = None
+    source_floor_id: str | None = None
+    intent: PromptIntent = "normal"
+    params: Mapping[str, Json] = field(default_factory=dict)
+    policy: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """A prompt, the chat as it is, and the rules by which it was made."""
+
+    look: Look
+    resolution: Resolution
+    prepared: PreparedTurn
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An answer that may be kept. ``text`` is without keys and without its summaries."""
+
+    text: str
+    summaries: list[str]
+    result: RunResult
+    verdict: Verdict = SKIPPED
+
+
+class _LiveTurn:
+    """One turn on its way."""
+
+    def __init__(self, house: LiveTurns, asked: LiveRequest, listener: TurnListener, turn: Turn) -> None:
+        place, now = turn.place, now_ms()
+        self._house = house
+        self._asked = asked
+        self._listener = listener
+        self._turn = turn
+        self._task = asyncio.current_task()
+        self._is_stopped = False
+        self._run: Run | None = None
+        self._tokens_in = self._tokens_out = 0
+        assert turn.facts is not None  # every live turn asks for its history
+        self._chat = turn.facts
+        self._params = merged_params(self._chat.bindings.get("model_params"), asked.params)
+        self._resolution = resolved(self._chat.policies, asked.policy)
+        self._model: str | None = self._chat.bindings.get("model_name")
+        self._words = said_in(turn.past.answer) if asked.intent == "continue" and turn.past.is_partial else ""
+        """Those of a stopped answer that this turn continues."""
+        self.progress = Progress(
+            place.session_id,
+            place.branch_id,
+            place.floor.floor_id,
+            asked.turn.run_id,
+            asked.turn.kind,
+            now,
+            now,
+            stop=self._stop,
+        )
+
+    def _stop(self) -> None:
+        """Somebody stops the turn: whatever it waits for is cancelled."""
+        if self._task is not None:
+            self.progress.stop = None
+            self._is_stopped = True
+            self._task.cancel()
+
+    async def generate(self) -> dict[str, Json]:
+        """The whole turn. One that fails leaves a failed floor, or the words that had arrived."""
+        try:
+            return await self._succeed()
+        except (asyncio.CancelledError, ListenerGone) as left:
+            if isinstance(left, ListenerGone) or not self._is_stopped:
+                await to_its_end(self._fail(LEFT, is_cancelled=True))
+                raise
+            assert self._task is not None
+            self._task.uncancel()
+            error: AgentUIError = failure("generation_cancelled", "The generation was stopped.")
+        except AgentUIError as raised:
+            error = told_error(raised)
+        except BaseException:
+            await to_its_end(self._fail(INTERNAL, is_cancelled=False))
+            raise
+        self.progress.stop = None  # what has failed is not stopped: its caller would not be told why
+        told: dict[str, Json] = {"code": error.code, "message": self._shown(error.message)}
+        await to_its_end(self._fail(told, is_cancelled=error.code == "generation_cancelled"))
+        error.details = {
+            **error.details,
+            "floor_id": self.progress.floor_id,
+            "is_partial": self._partial(error.code) is not None,
+        }
+        await self._tell_run()
+        raise error
+
+    async def _succeed(self) -> dict[str, Json]:
+        """Everything that happens when nothing goes wrong. Raises what does."""
+        turn, listener = self._turn, self._listener
+        await listener.tell("start", self._where())
+        await self._move("semantic_resolved")
+        plan = self._plan()
+        await self._move("prechecked")
+        preparation, prepared = await self._prepared()
+        await self._move("prompt_assembled")
+        prepared, candidate = await self._checked(plan, preparation, prepared)
+        self.progress.stop = None  # what is being kept is not stopped: its caller would be told of a failure that was none
+        await self._move("transaction_prepared")
+        if candidate.summaries:
+            await listener.tell("summary", {"summaries": candidate.summaries})
+        done = self._done(prepared, candidate)
+        outcome = Outcome(
+            answer=await self._content(candidate),
+            tokens_in=self._tokens_in,
+            tokens_out=self._tokens_out,
+            summaries=tuple(candidate.summaries),
+            verifier=candidate.verdict.as_json(),
+            explain=self._explained(prepared),
+            saved=await listener.save(done),
+        )
+        await to_its_end(turn.commit(outcome))
+        await listener.tell("done", done)
+        return done
+
+    def _plan(self) -> Plan:
+        """What answers. Raises as ``PipelineChoice.plan`` does."""
+        bound = self._chat.bindings
+        model = SessionModel(bound.get("model_provider"), self._model)
+        return self._house.choice.plan(self._asked.pipeline, bound.get("pipeline_id"), model)
+
+    async def _prepared(self) -> tuple[Preparation, PreparedTurn]:
+        """The prompt, with what the director says of it where one is asked."""
+        turn, asked, house = self._turn, self._asked, self._house
+        past = turn.past
+        *before, message = past.question or (None,)
+        preparation = Preparation(
+            seen=Seen(self._chat, (*past.entries, *before), past.is_cut, turn.staged()),
+            message=None if message is None else TurnMessage(message.text, message.parts),
+            intent=asked.intent,
+            run_kind=asked.turn.kind,
+            policy=self._resolution.policy,
+            params=self._params,
+            words=self._words,
+            estimator=house.estimators.of(self._model),
+        )
+        prepared = await preparation.prepared()
+        if asked.checks.director:
+            advice = await house.adviser.direct(self._conversation(prepared), self._chat)
+            preparation = replace(preparation, extra=advice.sections("director"), notes=advice.notes)
+            prepared = await preparation.prepared()
+        return preparation, prepared
+
+    async def _checked(self, plan: Plan, preparation: Preparation, prepared: PreparedTurn) -> tuple[PreparedTurn, Candidate]:
+        """An answer that is to be kept, and the prompt that it answers. Raises what the run raises, and ``verifier_failed``."""
+        checks, progress = self._asked.checks, self.progress
+        while True:
+            candidate = await self._attempt(plan, prepared)
+            await self._move("candidate_generated")
+            verdict = await self._verdict(prepared, candidate)
+            progress.verifier = verdict.as_json()
+            await self._move("candidate_generated")
+            if verdict.status == "fail" and checks.fail_strategy == "block":
+                raise failure("verifier_failed", "The verifier refused the answer.", verifier=verdict.as_json())
+            if verdict.status == "fail" and checks.fail_strategy == "retry" and progress.attempt_no <= checks.max_retries:
+                progress.attempt_no += 1
+                self._turn.begin_again()
+                seen = replace(preparation.seen, staged=self._turn.staged())
+                preparation = replace(preparation, seen=seen, extra=(*preparation.extra, verdict.section()))
+                prepared = await preparation.prepared()
+                continue
+            await self._move("verifier_checked")
+            return prepared, replace(candidate, verdict=verdict)
+
+    async def _verdict(self, prepared: PreparedTurn, candidate: Candidate) -> Verdict:
+        """What the verifier says of an answer, where one is wanted."""
+        if not self._asked.checks.verifier:
+            return SKIPPED
+        return await self._house.adviser.verify(self._conversation(prepared), candidate.text, self._chat)
+
+    async def _attempt(self, plan: Plan, prepared: PreparedTurn) -> Candidate:
+        """Run the pipeline once. Raises AgentUIError where the run fails."""
+        house, asked, turn, progress = self._house, self._asked, self._turn, self.progress
+        await self._move("page_generating")
+        stage_mutations(prepared, turn.staged())
+        incoming = await self._conversation(prepared).incoming()
+        pending = progress.pending = Pending(new_id("out"), progress.attempt_no, now_ms(), now_ms())
+        if self._words:
+            pending.pieces.append(self._words)
+        await self._move("page_generating")
+        sink, memory = WordSink(self._hear), _AttemptMemory(turn)
+
+        def begin(run: Run) -> None:
+            sink.run = self._run = run
+            run.session, run.branch, run.floor = progress.session_id, progress.branch_id, progress.floor_id
+            told = prepared.macro_scope
+            run.chat = ChatMacros(told.values, told.idle, told.greetings)
+            self._listener.follow(run)
+
+        run_id = asked.turn.run_id if progress.attempt_no == 1 else None
+        request = RunRequest(plan, incoming, memory=memory.open, on_begin=begin, run_id=run_id)
+        result = await house.engine.run(request, sink)
+        if result.error is not None:
+            raise result.error
+        if memory.refused is not None:
+            raise failure("upstream_error", memory.refused)
+        await sink.finish(result.answer)
+        pending.state = "generated"
+        await self._move("page_generating")
+        usage = result.answer.usage
+        self._tokens_in += usage.input or 0
+        self._tokens_out += usage.output or 0
+        house.estimators.learn(self._model, prepared.token_estimate, usage.input)
+        return Candidate(pending.text, sink.summaries, result)
+
+    def _conversation(self, prepared: PreparedTurn) -> Conversation:
+        asked = self._asked
+        chat = chat_of(prepared.messages, self._model, self._params)
+        return Conversation(chat, asked.headers, asked.api_key, self._house.vendors)
+
+    async def _hear(self, text: str) -> None:
+        """More words have arrived."""
+        self.progress.hear(text, now_ms())
+        await self._listener.tell("chunk", {"chunk": text})
+
+    async def _move(self, phase: Phase) -> None:
+        self.progress.move(phase, now_ms())
+        await self._tell_run()
+
+    async def _tell_run(self) -> None:
+        await self._listener.tell("run", self.progress.as_json())
+
+    async def _content(self, candidate: Candidate) -> Content:
+        """The answer with all its parts, as it is stored."""
+        reply = candidate.result.reply
+        parts = reply.choices[0].parts if reply is not None and reply.choices else ()
+        assert self._run is not None
+        return await content_of(candidate.text, parts_with_text(parts, candidate.text), self._run.redactor.redact)
+
+    def _where(self) -> dict[str, Json]:
+        place = self._turn.place
+        return {"floor_id": place.floor.floor_id, "floor_no": place.floor.floor_no, "branch_id": place.branch_id}
+
+    def _done(self, prepared: PreparedTurn, candidate: Candidate) -> dict[str, Json]:
+        """What the caller is told of a turn that is kept."""
+        usage = {"prompt_tokens": self._tokens_in, "completion_tokens": self._tokens_out}
+        done: dict[str, Json] = {
+            **self._where(),
+            "generated_text": candidate.text,
+            "summaries": candidate.summaries,
+            "total_usage": {**usage, "total_tokens": self._tokens_in + self._tokens_out},
+            "final_state": "committed",
+        }
+        place = self._turn.place
+        sources = {
+            "previous_floor_id": place.previous_floor_id,
+            "source_floor_id": place.source_floor_id,
+            "source_message_id": place.source_message_id,
+        }
+        done |= {name: id for name, id in sources.items() if id is not None}
+        return done | self._observed(prepared)
+
+    def _observed(self, prepared: PreparedTurn) -> dict[str, Json]:
+        """What the caller asked to see of the prompt."""
+        asked, told = self._asked, dict[str, Json]()
+        if asked.shows_snapshot:
+            told["prompt_snapshot"] = prompt_snapshot(prepared, asset_ids(self._chat.bindings))
+        if asked.shows_trace:
+            trace = runtime_trace(prepared, is_kept=True, with_matches=asked.shows_matches)
+            trace.pop("visibility", None)  # a live turn has no say in it
+            told["runtime_trace"] = trace
+        assert self._run is not None
+        redacted: dict[str, Json] = self._run.redactor.redact_json(told)
+        return redacted
+
+    def _explained(self, prepared: PreparedTurn) -> dict[str, Json]:
+        """What is kept of the prompt."""
+        place, bound = self._turn.place, self._chat.bindings
+        mode: Literal["existing_branch", "source_floor_branch"] = (
+            "existing_branch" if place.source_floor_id is None else "source_floor_branch"
+        )
+        scope = PromptScope(place.session_id, place.branch_id, True, place.source_floor_id, place.branch_id, mode)
+        snapshot = prompt_snapshot(prepared, asset_ids(bound))
+        document = explain_document(prepared, self._resolution, scope, assets_of(bound), snapshot)
+        assert self._run is not None
+        redacted: dict[str, Json] = loads(self._run.redactor.redact(dumps_text(document)))
+        return redacted
+
+    async def _fail(self, error: Mapping[str, Json], *, is_cancelled: bool) -> None:
+        """Leave a failed floor, or what had arrived of the answer."""
+        words = self._partial(str(error["code"]))
+        self.progress.fail(dict(error), now_ms(), cancelled=is_cancelled)
+        partial = None if words is None else Content(words)
+        await self._turn.fail(error, cancelled=is_cancelled, partial=partial)
+
+    def _partial(self, code: str) -> str | None:
+        """The words of an answer that broke off; None where none came, or the answer was not broken off but refused."""
+        pending = self.progress.pending
+        has_come = pending is not None and len(pending.text) > len(self._words)
+        return pending.text if pending is not None and has_come and code in BROKEN_OFF else None
+
+    def _shown(self, text: str) -> str:
+        """A text without the keys of the run."""
+        return text if self._run is None else self._run.redactor.redact(text)
+
+
+class _AttemptMemory:
+    """The memory of one attempt's run: the turn's. The turn is kept by whoever made the attempt, and not by its run."""
+
+    headers: Mapping[str, str] = {}
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self.refused: str | None = None
+        """What an upstream said whose error was passed on."""
+
+    async def open(self, run: Run) -> "_AttemptMemory":
+        """The memory, which is open."""
+        return self
+
+    def staged(self) -> Staged:
+        """The turn's buffer."""
+        return self._turn.staged()
+
+    async def commit(self, result: RunResult) -> None:
+        """Nothing: the turn is not over with its run."""
+
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
+        """Note what an upstream said."""
+        self.refused = str(error.get("message"))
+
+
+def said_in(entries: Sequence[HistoryEntry]) -> str:
+    """The words of the model in these."""
+    return "".join(entry.text for entry in entries if entry.role == "assistant")
+
+
+def told_error(error: AgentUIError) -> AgentUIError:
+    """An error as callers of a turn are told of it: what an upstream did is 502 ``upstream_error`` or 504
+    ``generation_timeout``, whatever status it had."""
+    if not isinstance(error, UpstreamError):
+        return error
+    code = "generation_timeout" if isinstance(error, UpstreamTimeout) else "upstream_error"
+    details: dict[str, Json] = {**error.details, "reason": error.code}
+    if isinstance(error, UpstreamRefused):
+        details["upstream_status"] = error.status
+    told = failure(code, error.message, **details)
+    told.retry_after = error.retry_after
+    return told

@@ -1,0 +1,84 @@
+"""What a turn at the head of a branch would begin with, read without one: for dry runs, previews and inspections."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from agentui.chats.records import MAIN, Session
+from agentui.chats.rows import branch_head, find_branch, find_session, has_branch
+from agentui.prompt.explain import PromptScope
+from agentui.turns.history import NO_PAST, Past, read_facts, read_until
+from agentui.turns.joining import check_active, check_branch_name, fork_source, session_called
+from agentui.turns.request import ChatFacts
+from agentui.variables.journal import set_text
+from agentui.variables.resolve import Layers, load_layers
+from agentui.variables.scopes import branch_target
+from agentui.variables.snapshots import load_branch_snapshot
+from agentui.variables.values import render
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A chat as a turn would find it: where the turn would be, the session, what was said before it, and the stored
+    variables. ``ignored_source_floor_id`` is a source that does not count, for the branch exists."""
+
+    scope: PromptScope
+    session: Session
+    facts: ChatFacts
+    past: Past
+    layers: Layers
+    ignored_source_floor_id: str | None = None
+
+
+def look_at(
+    db: Connection,
+    account: str,
+    session_id: str,
+    branch_id: str | None,
+    source_floor_id: str | None,
+    history: Callable[[ChatFacts], int],
+) -> Look:
+    """Read all of it in one transaction; ``history`` says how many characters of the past are wanted.
+
+    A branch that does not exist is looked at as a turn would make it: forked behind the source floor, else from the head of
+    main. Raises 400 ``validation_error``, 404 ``session_not_found`` and ``source_floor_not_found``, 409 ``session_archived``,
+    ``invalid_state`` and ``branch_local_snapshot_missing``.
+    """
+    session = find_session(db, account, session_called(db, account, session_id) or session_id, code="session_not_found")
+    session_id = session.id
+    check_active(session.id, session.status)
+    branch_id = MAIN if branch_id is None else check_branch_name(branch_id)
+    source = None if source_floor_id is None else fork_source(db, account, session_id, source_floor_id)
+    facts = read_facts(db, account, session_id, branch_id)
+    if has_branch(db, account, session_id, branch_id):
+        scope = PromptScope(session_id, branch_id, True, None, branch_id, "existing_branch")
+        head_id = _head_id(db, account, session_id, branch_id)
+        layers = load_layers(db, account, session_id, branch_id, None, None)
+    else:
+        if source is not None:
+            scope = PromptScope(session_id, branch_id, False, source.id, source.branch_id, "source_floor_branch")
+        else:
+            scope = PromptScope(session_id, branch_id, False, None, MAIN, "main_fallback")
+            source = branch_head(db, account, session_id, MAIN)
+        head_id = None if source is None else source.id
+        layers = _forked(db, account, session_id, branch_id, head_id)
+    past = NO_PAST if head_id is None else read_until(db, account, head_id, history(facts))
+    ignored = source_floor_id if scope.branch_exists else None
+    return Look(scope, session, facts, past, {**layers, "floor": {}, "page": {}}, ignored)
+
+
+def _head_id(db: Connection, account: str, session_id: str, branch_id: str) -> str | None:
+    """The floor that the next one of a branch goes on from: its head, else where it was forked."""
+    head = branch_head(db, account, session_id, branch_id)
+    return head.id if head is not None else find_branch(db, account, session_id, branch_id).source_floor_id
+
+
+def _forked(db: Connection, account: str, session_id: str, branch_id: str, floor_id: str | None) -> Layers:
+    """The variables that a branch would have which is forked behind a floor. Raises SnapshotMissing."""
+    branch = branch_target(session_id, branch_id)
+    layers = {**load_layers(db, account, session_id, None, None, None), "branch": {}}
+    values = {} if floor_id is None else load_branch_snapshot(db, account, floor_id)
+    for key, value in values.items():
+        set_text(layers["branch"], branch, key, render(value))
+    return layers

@@ -1,0 +1,155 @@
+"""A proxied turn is put where it belongs, in the transaction that opens it.
+
+``Placer`` is the ``place`` of a ``TurnRequest``: it gets the request as the client named its chat, and gives the one that is
+to be opened: the next floor of a branch, another version of its head, or the first floor of a new branch. What is no turn of a
+chat ends as ``NoTurn``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from sqlalchemy import Connection
+
+from agentui.chats.branches import fork_branch
+from agentui.chats.pages import activate_page
+from agentui.chats.records import MAIN
+from agentui.chats.rows import find_branch, find_floor, find_session, has_branch, insert_new, register_branch
+from agentui.chats.versions import variables_before, with_changes
+from agentui.ids import new_short_id
+from agentui.store.tables import sessions
+from agentui.turns.candidates import find_chat, find_place, find_told_chat, followed_branch, new_fork
+from agentui.turns.joining import session_called
+from agentui.turns.locks import is_alone
+from agentui.turns.placing import Intent, Kind, Placement, Sent
+from agentui.turns.request import TurnRequest
+from agentui.variables.journal import changes_of
+from agentui.variables.snapshots import set_branch_values
+
+Forced = Literal["new", "regenerate", "fork", "background"]
+AUTO = "auto"
+"""The session that is found by what its client sends."""
+_MOST_TITLE = 60
+
+
+class NoTurn(Exception):
+    """The request is no turn of a chat; it may see the variables of this session and branch."""
+
+    def __init__(self, session: str | None, branch: str | None) -> None:
+        super().__init__(session, branch)
+        self.session = session
+        self.branch = branch
+
+
+class Placer:
+    """Puts one request where it belongs. ``kind`` says where that was, once it is known.
+
+    ``intent`` and ``forced`` are what the client says of its request; ``words`` those of a lone question (``words_of``).
+    """
+
+    def __init__(self, sent: Sent, words: Sequence[str], intent: Intent | None, forced: Forced | None) -> None:
+        self.kind: Kind = "new"
+        self._sent = sent
+        self._words = words if sent.is_lone else ()
+        self._intent = intent
+        self._forced = forced
+
+    def __call__(self, db: Connection, account: str, request: TurnRequest, now: int) -> TurnRequest:
+        """The request that is to be opened. Raises NoTurn, and what the rows say."""
+        session_id = self._session(db, account, request, now)
+        branch = request.branch
+        if session_id is not None:
+            find_session(db, account, session_id, code="session_not_found", hold=True)
+        is_new_branch = session_id is not None and branch is not None and not has_branch(db, account, session_id, branch)
+        if session_id is None or is_new_branch:
+            placement = Placement("background" if self._is_aside else "new")
+        else:
+            placement = self._place(db, account, session_id, branch)
+        self.kind = placement.kind
+        if placement.kind == "background":
+            raise NoTurn(session_id, placement.branch_id or branch)
+        past = sum(entry.side == "assistant" for entry in self._sent.entries)
+        request = replace(request, session=session_id or request.session, sent_past=past)
+        if placement.kind in ("regenerate", "continue"):
+            return replace(request, kind="retry_turn", target_floor_id=placement.floor_id, branch=placement.branch_id)
+        if placement.kind == "fork":
+            assert session_id is not None
+            return replace(request, branch=_forked(db, account, session_id, placement, now))
+        if placement.page_id is not None:
+            activate_page(db, account, placement.page_id, now)
+        return replace(request, branch=placement.branch_id or branch)
+
+    @property
+    def _is_aside(self) -> bool:
+        return self._forced == "background" or self._intent in ("quiet", "impersonate")
+
+    def _session(self, db: Connection, account: str, request: TurnRequest, now: int) -> str | None:
+        """The session that the client names or means; None for one that the turn has yet to make."""
+        if request.session != AUTO:
+            return session_called(db, account, request.session or "")
+        found = find_chat(db, account, self._sent)
+        if found is not None:
+            return found
+        told = find_told_chat(db, account, self._words) if self._words else None
+        if told is not None:
+            raise NoTurn(*told)
+        if self._is_aside:
+            raise NoTurn(None, None)
+        return _new_session(db, account, request, now)
+
+    def _place(self, db: Connection, account: str, session_id: str, branch: str | None) -> Placement:
+        """Where the turn belongs in a session that is there."""
+        if not is_alone(db):
+            # A turn that ends at this moment is of the past that is looked at, or goes on until this one is open.
+            followed, _ = followed_branch(db, account, session_id, branch or MAIN)
+            find_branch(db, account, session_id, followed, hold=True)
+        if self._forced is not None:
+            return self._as_forced(db, account, session_id, branch)
+        return find_place(db, account, session_id, branch, self._sent, self._intent, self._words)
+
+    def _as_forced(self, db: Connection, account: str, session_id: str, branch: str | None) -> Placement:
+        """Where the client wants its turn."""
+        followed, head_id = followed_branch(db, account, session_id, branch or MAIN)
+        match self._forced:
+            case "background":
+                return Placement("background", None, followed)
+            case "regenerate" if head_id is not None and find_floor(db, account, head_id).branch_id == followed:
+                return Placement("regenerate", head_id, followed)
+            case "fork" if head_id is not None:
+                found = find_place(db, account, session_id, branch, self._sent, self._intent)
+                if found.kind in ("regenerate", "continue") and found.floor_id is not None:
+                    return Placement("fork", find_floor(db, account, found.floor_id).parent_floor_id, found.branch_id)
+                return replace(found, kind="fork", branch_id=found.branch_id or followed)
+        return Placement("new", head_id, followed)
+
+
+def _new_session(db: Connection, account: str, request: TurnRequest, now: int) -> str:
+    """A session without a name for a chat that is new, called after its first words. PostgreSQL keeps no NUL in a text."""
+    session_id = new_short_id()
+    said = "" if request.user is None else request.user.text.replace("\0", "\ufffd")
+    title = " ".join(said.split())[:_MOST_TITLE] or None
+    values = {"id": session_id, "account_id": account, "title": title, "created_at": now, "updated_at": now}
+    insert_new(db, sessions, values)
+    register_branch(db, account, session_id, MAIN, now)
+    return session_id
+
+
+def _forked(db: Connection, account: str, session_id: str, placement: Placement, now: int) -> str:
+    """Make the branch of a fork, with the variables of the version that the client goes on from; its name."""
+    name = new_fork(db, account, session_id, placement.branch_id or MAIN)
+    if placement.floor_id is None:
+        register_branch(db, account, session_id, name, now)
+        return name
+    fork_branch(db, account, session_id, name, find_floor(db, account, placement.floor_id), now)
+    if placement.page_id is not None:
+        values = variables_before(db, account, placement.floor_id)
+        values = with_changes(values, changes_of(db, account, placement.page_id))
+        set_branch_values(db, account, session_id, name, values, now)
+    return name
+
+
+def read_intent(text: str | None) -> Intent | None:
+    """What kind of generation the client says it is; None where it does not say, or says what nobody knows (a macro that
+    its version does not have)."""
+    said = (text or "").strip().lower()
+    return next((intent for intent in get_args(Intent) if intent == said), None)

@@ -1,0 +1,157 @@
+"""From what is known of a chat to the input of ``assemble``: the same for a turn, a dry run and whoever only looks."""
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, cast
+
+from agentui.jsonio import Json
+from agentui.pipeline.macros import LOCAL
+from agentui.prompt.assembly import assemble
+from agentui.prompt.budget import longest_history
+from agentui.prompt.history import HistoryEntry
+from agentui.prompt.policy import ResolvedPolicy
+from agentui.prompt.prepared import ExtraSection, Note, PreparedTurn, PromptInput, PromptIntent, TurnMessage
+from agentui.prompt.tokens import UNCORRECTED, TokenEstimator, corrected
+from agentui.templating.core.paths import MISSING
+from agentui.templating.sillytavern.scope import MacroScope, Phase
+from agentui.threads import apart
+from agentui.turns.generation import merged_params
+from agentui.turns.request import ChatFacts
+from agentui.turns.rules import resolved
+from agentui.variables.staging import Staged
+
+MOST_HISTORY = 2_000_000
+"""Characters of a chat's past that a turn reads at most."""
+_ENTRY = 128
+"""Characters that take as long as a message does apart from its text."""
+
+
+def work_of(history: Iterable[HistoryEntry]) -> int:
+    """How much a history is to assemble, in characters: very many short messages take long, too."""
+    return sum(len(entry.text) + _ENTRY for entry in history)
+
+
+def history_size(request: Mapping[str, Json], chat: ChatFacts) -> int:
+    """How many characters of its past a turn may need, by the window that the ``request``'s policy, its session's or its model
+    gives it."""
+    params = merged_params(chat.bindings.get("model_params"), {})
+    own = resolved(chat.policies, request).policy.budget.max_input_tokens
+    return min(MOST_HISTORY, longest_history(own, params.get("max_context_tokens")))
+
+
+def asset_ids(bindings: Mapping[str, Json]) -> dict[str, Json]:
+    """What a session is bound to, by the names that a prompt's snapshot has for it."""
+    character = bindings.get("character_binding") or {}
+    return {
+        "preset_id": bindings.get("preset_id"),
+        "preset_version_id": bindings.get("preset_version_id"),
+        "worldbook_id": bindings.get("worldbook_profile_id"),
+        "worldbook_version_id": bindings.get("worldbook_version_id"),
+        "regex_profile_id": bindings.get("regex_profile_id"),
+        "regex_profile_version_id": bindings.get("regex_profile_version_id"),
+        "character_id": character.get("character_id"),
+        "character_version_id": character.get("character_version_id"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a turn sees of its chat: the session, what was said before (oldest first; ``is_cut``: not all of it), and the stored
+    variables."""
+
+    chat: ChatFacts
+    history: tuple[HistoryEntry, ...]
+    is_cut: bool
+    staged: Staged
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """How a prompt is to be made. ``params`` are those of the turn (``merged_params``); ``notes`` say what its checks left
+    out."""
+
+    seen: Seen
+    message: TurnMessage | None
+    intent: PromptIntent = "normal"
+    run_kind: str = "respond"
+    phase: Phase = "assemble"
+    policy: ResolvedPolicy = field(default_factory=ResolvedPolicy)
+    params: Mapping[str, Json] = field(default_factory=dict)
+    extra: tuple[ExtraSection, ...] = ()
+    words: str = ""
+    notes: tuple[Note, ...] = ()
+    estimator: TokenEstimator = UNCORRECTED
+
+    async def prepared(self) -> PreparedTurn:
+        """The prompt; a long one is made in a thread."""
+        given = self.input()
+        prepared = await apart(work_of(given.history), lambda: assemble(given))
+        return replace(prepared, diagnostics=(*prepared.diagnostics, *self.notes))
+
+    def input(self) -> PromptInput:
+        """What ``assemble`` takes."""
+        session = self.seen.chat
+        return PromptInput(
+            session=session,
+            scope=self._scope(),
+            history=self.seen.history,
+            message=self.message,
+            intent=self.intent,
+            policy=self.policy,
+            extra=self.extra,
+            words=self.words,
+            run_kind=self.run_kind,
+            model=session.model_name,
+            window=self.params.get("max_context_tokens"),
+            max_output_tokens=self.params.get("max_output_tokens"),
+            estimator=self.estimator,
+            is_cut=self.seen.is_cut,
+        )
+
+    def _scope(self) -> MacroScope:
+        tiers: Mapping[Any, Mapping[str, Json]] = self.seen.staged.view()[1]
+        local = cast(Mapping[str, Json], ChainMap(*cast(Any, [tiers[tier] for tier in LOCAL])))
+        return MacroScope(
+            self.phase,
+            datetime.now().astimezone(),
+            local=local,
+            globals=tiers["global"],
+            seed=self.seen.chat.id,
+        )
+
+
+def stage_mutations(prepared: PreparedTurn, staged: Staged) -> None:
+    """Stage what the prompt's macros wrote, so that the turn's nodes see it. Raises CannotStage."""
+    for mutation in prepared.macro.mutations:
+        if mutation.value is MISSING:
+            staged.delete(mutation.scope, mutation.key)
+        else:
+            staged.stage(mutation.scope, mutation.key, mutation.value, reason="macro:prompt")
+
+
+MOST_MODELS = 256
+"""Models whose counts are remembered."""
+
+
+class Estimators:
+    """What providers' counts taught about the estimates, by model; forgotten with the process."""
+
+    def __init__(self) -> None:
+        self._factors: dict[str, float] = {}
+
+    def of(self, model: str | None) -> TokenEstimator:
+        """The estimator for a model."""
+        factor = self._factors.get(model or "")
+        return UNCORRECTED if factor is None else TokenEstimator(factor)
+
+    def learn(self, model: str | None, estimated: int, reported: int | None) -> None:
+        """A provider counted ``reported`` tokens where ``estimated`` were expected."""
+        if not reported:
+            return
+        name = model or ""
+        factor = corrected(self._factors.pop(name, UNCORRECTED.factor), estimated, reported)
+        self._factors[name] = factor
+        if len(self._factors) > MOST_MODELS:
+            del self._factors[next(iter(self._factors))]

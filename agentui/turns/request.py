@@ -1,0 +1,135 @@
+"""What a turn is asked for, and what it comes to.
+
+respond              a new floor at the head of the branch; a branch that is new is forked first
+regenerate_page      a new floor in the place of the branch's newest one, with the same question
+retry_turn           another version of a floor's answer; the older ones stay, inactive
+edit_and_regenerate  a new branch that goes on with other words in the place of a message
+"""
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sqlalchemy import Connection
+
+from agentui.chats.parts import Content
+from agentui.chats.policies import NO_POLICIES, StoredPolicies
+from agentui.jsonio import Json
+from agentui.turns.repeats import Claim, Saved
+from agentui.turns.transactions import OpenedFloor
+
+TurnKind: TypeAlias = Literal["respond", "regenerate_page", "retry_turn", "edit_and_regenerate"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFacts:
+    """What is known of a turn's session; ``bindings`` are its optional fields under the API's names (``model_name``,
+    ``character_snapshot``, ``pipeline_id`` ...), those that were never set left out. ``policies`` are those that hold for the
+    prompts of its branch."""
+
+    id: str
+    name: str | None
+    title: str | None
+    bindings: Mapping[str, Json]
+    metadata: Mapping[str, Json]
+    policies: StoredPolicies = NO_POLICIES
+
+    @property
+    def character_snapshot(self) -> Mapping[str, Json] | None:
+        """The character as the session keeps it."""
+        snapshot: Mapping[str, Json] | None = self.bindings.get("character_snapshot")
+        return snapshot
+
+    @property
+    def user_snapshot(self) -> Mapping[str, Json] | None:
+        """The user as the session keeps it."""
+        snapshot: Mapping[str, Json] | None = self.bindings.get("user_snapshot")
+        return snapshot
+
+    @property
+    def prompt_mode(self) -> str | None:
+        """The session's prompt mode."""
+        mode: str | None = self.bindings.get("prompt_mode")
+        return mode
+
+    @property
+    def model_name(self) -> str | None:
+        """The session's model."""
+        name: str | None = self.bindings.get("model_name")
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """A turn that is wanted.
+
+    ``session`` is an id or a name; a new name makes a session unless it ``must_exist``. A retry's session is that of
+    ``target_floor_id``, an edit's that of ``source_message_id``. ``branch`` is main where none is named; that of an edit is
+    new, and gets a name where it has none. ``source_floor_id`` is where a new branch is forked.
+
+    ``user`` is what the user says. Who regenerates or retries says nothing: the question is there.
+    ``names`` are the variables that the turn may read or write, by the beginning of their names (``load_layers``); what it
+    does not name it must not touch. None reads all. A ``claim`` is taken together with the floor.
+    ``history`` says how many characters of the chat's past the turn needs, from what is known of the session; where it is
+    None nothing of the chat is read.
+    ``place`` makes this request, in the transaction that opens it, the one that its client's history asks for
+    (``turns/placed.py``); ``sent_past`` is how many answers that history holds.
+    """
+
+    run_id: str
+    session: str | None = None
+    branch: str | None = None
+    kind: TurnKind = "respond"
+    user: Content | None = None
+    source_floor_id: str | None = None
+    source_message_id: str | None = None
+    target_floor_id: str | None = None
+    names: Set[str] | None = None
+    claim: Claim | None = None
+    must_exist: bool = False
+    history: Callable[[ChatFacts], int] | None = None
+    place: "Place | None" = None
+    sent_past: int | None = None
+
+
+Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]
+"""Finds a request's place, in the transaction of an account and at a time, and gives the request with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlace:
+    """Where a turn happens, and what it comes from: ``previous_floor_id`` is the floor that a regenerated one takes the place
+    of, the sources are those of a fork."""
+
+    session_id: str
+    branch_id: str
+    run_id: str
+    kind: TurnKind
+    floor: OpenedFloor
+    previous_floor_id: str | None = None
+    source_floor_id: str | None = None
+    source_message_id: str | None = None
+
+    @property
+    def floor_id(self) -> str:
+        """The floor that generates."""
+        return self.floor.floor_id
+
+    @property
+    def replaced_floor_id(self) -> str | None:
+        """The floor whose answer the turn makes anew."""
+        return self.floor.floor_id if self.kind == "retry_turn" else self.previous_floor_id
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a turn came to: the answer and its tokens, and what the page keeps beside it. ``saved`` is what the caller gets,
+    where the request had a key."""
+
+    answer: Content
+    tokens_in: int = 0
+    tokens_out: int = 0
+    summaries: tuple[str, ...] = ()
+    verifier: Json = None
+    explain: Json = None
+    saved: Saved | None = None

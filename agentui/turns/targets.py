@@ -1,0 +1,82 @@
+"""What a turn that makes something anew goes back to: the newest floor of a branch, a floor, or a message."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from agentui.chats.codes import failure
+from agentui.chats.messages import find_message
+from agentui.chats.questions import has_question
+from agentui.chats.records import MAIN, Floor, Message
+from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, find_session, has_branch
+from agentui.turns.joining import check_active, check_branch_name, session_called
+from agentui.turns.request import TurnRequest
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTarget:
+    """The floor that is made anew, and the message that gets other words."""
+
+    floor: Floor
+    message: Message | None = None
+
+    def is_same(self, other: "TurnTarget") -> bool:
+        """Whether both are the same floor at the same place."""
+        mine, others = self.floor, other.floor
+        return (mine.id, mine.branch_id, mine.floor_no) == (others.id, others.branch_id, others.floor_no)
+
+
+def find_target(db: Connection, account: str, request: TurnRequest) -> TurnTarget:
+    """What the request goes back to.
+
+    Raises 404 ``session_not_found``, ``branch_not_found``, ``floor_not_found``, ``message_not_found``,
+    ``no_floor_to_regenerate`` and ``no_user_message``, 400 ``invalid_message_role``, 409 ``invalid_state``, ``branch_exists``
+    and ``session_archived``.
+    """
+    if request.kind == "edit_and_regenerate":
+        return _edited(db, account, request)
+    floor = _newest(db, account, request) if request.kind == "regenerate_page" else _retried(db, account, request)
+    _check_active(db, account, floor.session_id)
+    # A client that follows its own history may go on with a greeting.
+    if request.user is None and request.place is None and not has_question(db, floor.id):
+        raise failure("no_user_message", "Nobody asked anything on this floor: it is no answer.", floor_id=floor.id)
+    return TurnTarget(floor)
+
+
+def _newest(db: Connection, account: str, request: TurnRequest) -> Floor:
+    session_id = session_called(db, account, request.session or "")
+    if session_id is None:
+        raise failure("session_not_found", "There is no such session.", session=request.session)
+    branch_id = MAIN if request.branch is None else request.branch
+    find_branch(db, account, session_id, branch_id)
+    floor = branch_head(db, account, session_id, branch_id)
+    if floor is None:
+        raise failure("no_floor_to_regenerate", f"The branch {branch_id!r} has no committed floor.", branch_id=branch_id)
+    return floor
+
+
+def _retried(db: Connection, account: str, request: TurnRequest) -> Floor:
+    floor = find_floor(db, account, request.target_floor_id or "", code="floor_not_found")
+    return _committed(floor)
+
+
+def _edited(db: Connection, account: str, request: TurnRequest) -> TurnTarget:
+    message = find_message(db, account, request.source_message_id or "", code="message_not_found")
+    if message.role != "user":
+        raise failure("invalid_message_role", "Only what the user said can be edited.", role=message.role)
+    floor = _committed(find_floor(db, account, find_page(db, account, message.page_id).floor_id))
+    _check_active(db, account, floor.session_id)
+    if request.branch is not None and has_branch(db, account, floor.session_id, check_branch_name(request.branch)):
+        raise failure("branch_exists", f"The session has a branch {request.branch!r} already.", branch_id=request.branch)
+    return TurnTarget(floor, message)
+
+
+def _committed(floor: Floor) -> Floor:
+    if floor.state != "committed" or floor.superseded_at is not None:
+        state = "superseded" if floor.superseded_at is not None else floor.state
+        raise failure("invalid_state", "Floor is not committed", floor_id=floor.id, state=state)
+    return floor
+
+
+def _check_active(db: Connection, account: str, session_id: str) -> None:
+    check_active(session_id, find_session(db, account, session_id, code="session_not_found").status)

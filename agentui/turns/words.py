@@ -1,0 +1,90 @@
+"""Hears what the answering node of a turn says: its words as they come, without keys and without ``<summary>`` blocks."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from agentui.chat.deltas import Delta, TextDelta
+from agentui.chat.messages import Part, Text
+from agentui.chat.reply import Reply
+from agentui.chat.request import VendorName
+from agentui.pipeline.result import RunAnswer
+from agentui.pipeline.run import Run
+from agentui.pipeline.sink import NullSink
+from agentui.prompt.summaries import SummaryCutter
+from agentui.vendors.sse import SseEvent
+
+
+class WordSink(NullSink):
+    """The ``Sink`` of one attempt at a turn. ``tell`` takes each piece of text that may be shown."""
+
+    def __init__(self, tell: Callable[[str], Awaitable[None]]) -> None:
+        super().__init__(wants_stream=True)
+        self.run: Run | None = None
+        """The run that answers, once it has begun."""
+        self._tell = tell
+        self._cutter = SummaryCutter()
+        self._held = ""
+        self._has_begun = False
+        self._has_heard = False
+
+    @property
+    def summaries(self) -> list[str]:
+        """What the summary blocks held, in their order; all of them after ``finish``."""
+        return list(self._cutter.summaries)
+
+    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+        """A piece of a stream."""
+        for delta in deltas:
+            if type(delta) is TextDelta and delta.choice == 0:
+                await self._hear(delta.text)
+
+    async def reply(self, reply: Reply, body: bytes | None = None) -> None:
+        """A whole answer."""
+        await self._hear(reply.text)
+
+    async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
+        """A forwarded answer; its words are known at its end."""
+        self._begin()
+
+    async def finish(self, answer: RunAnswer) -> None:
+        """The run is over: tell what was held back, and what was never told because nobody understood it while it passed."""
+        if not self._has_heard:
+            await self._hear(answer.text)
+        held, self._held = self._held, ""
+        last = self._cutter.feed(self._redacted(held)) + self._cutter.end()
+        if last:
+            await self._tell(last)
+
+    async def _hear(self, text: str) -> None:
+        if not text:
+            return
+        self._has_heard = True
+        self._begin()
+        assert self.run is not None  # nobody speaks before it has begun
+        text = self._held + text
+        # Half a key would not be known: it waits for its rest.
+        held = self.run.redactor.unfinished(text)
+        self._held = text[len(text) - held :]
+        shown = self._cutter.feed(self._redacted(text[: len(text) - held]))
+        if shown:
+            self.run.chunks += 1
+            await self._tell(shown)
+
+    def _begin(self) -> None:
+        """The answer begins: from here on only silence ends the run."""
+        if not self._has_begun and self.run is not None:
+            self._has_begun = True
+            self.run.answer_began = time.monotonic()
+            self.run.release_deadline()
+
+    def _redacted(self, text: str) -> str:
+        return self.run.redactor.redact(text) if text and self.run is not None else text
+
+
+def parts_with_text(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
+    """The parts of an answer whose words are ``text``: it stands where the first words stood."""
+    place = next((number for number, part in enumerate(parts) if isinstance(part, Text)), len(parts))
+    kept = [part for part in parts if not isinstance(part, Text)]
+    before = sum(1 for part in parts[:place] if not isinstance(part, Text))
+    words: list[Part] = [Text(text)] if text else []
+    return (*kept[:before], *words, *kept[before:])

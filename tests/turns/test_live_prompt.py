@@ -1,0 +1,137 @@
+"""What a live turn tells of its prompt, what it keeps of it, and prompts of turns that nobody takes."""
+
+from agentui.prompt.history import HistoryEntry
+from agentui.threads import LONG
+from agentui.turns.preparing import work_of
+from tests.turns.house import House, Json
+from tests.turns.talk import Talk, begin_talk
+from tests.upstreams.server import API_KEY
+from tests.upstreams.step import Step
+
+SUMMED = "Night falls.<SUMMARY> They camp. </summary> The fire burns.<summary>It is cold.</summary>"
+
+
+async def dry(talk: Talk, message: str = "Hi", **body: Json) -> Json:
+    """What would be sent."""
+    status, answer = await talk.post(f"/sessions/{talk.session}/respond/dry-run", {"message": message, **body})
+    assert status == 200, answer
+    return answer["data"]
+
+
+async def test_a_dry_run_shows_what_a_turn_sends_and_changes_nothing(house: House) -> None:
+    talk = await begin_talk(house, character_snapshot={"name": "Ada", "system_prompt": "You are {{char}}.{{setvar::seen::1}}"})
+    await talk.respond("One")
+    before = await house.memory.seen(talk.session)
+    would = await dry(talk, "Two")
+    assert (await house.memory.seen(talk.session), len(house.mock.requests)) == (before, 1)
+    assert len(await house.memory.floors(talk.session)) == 1
+    assert set(would) == {
+        "messages",
+        "token_estimate",
+        "available_for_reply",
+        "memory",
+        "memory_summary",
+        "prompt_snapshot",
+        "assembly",
+        "runtime_trace",
+    }
+    await talk.respond("Two")
+    sent = [{name: each[name] for name in ("role", "content")} for each in house.mock.last.body["messages"]]
+    assert [{name: each[name] for name in ("role", "content")} for each in would["messages"]] == sent
+    assert would["runtime_trace"]["macro"]["staged_mutations"] == []
+
+
+async def test_a_dry_run_that_cannot_be_says_why(house: House) -> None:
+    talk = await begin_talk(house)
+    path = f"/sessions/{talk.session}/respond/dry-run"
+    assert await talk.refused("/sessions/nobody/respond/dry-run", {"message": "Hi"}) == (404, "session_not_found")
+    assert await talk.refused(path, {}) == (400, "validation_error")
+    assert await talk.refused(path, {"message": "Hi", "prompt_intent": "sleep"}) == (400, "validation_error")
+    assert await talk.refused(path, {"message": "Hi", "session_state_writes": []}) == (400, "validation_error")
+    assert await talk.refused(path, {"message": "Hi", "structure": {"mode": "odd"}}) == (400, "validation_error")
+    await house.memory.call("PATCH", f"/sessions/{talk.session}", {"status": "archived"})
+    assert await talk.refused(path, {"message": "Hi"}) == (409, "session_archived")
+
+
+async def test_a_live_turn_takes_no_state_writes(house: House) -> None:
+    talk = await begin_talk(house)
+    writes = [{"namespace": "a.b", "slot": "x", "value": 1}]
+    body = {"message": "Hi", "session_state_writes": writes}
+    assert await talk.refused(f"/sessions/{talk.session}/respond", body) == (503, "feature_unavailable")
+    assert await house.memory.floors(talk.session) == []
+
+
+async def test_what_a_turn_tells_of_its_prompt_when_it_is_asked(house: House) -> None:
+    talk = await begin_talk(house)
+    plain = await talk.respond("Hi")
+    assert not {"prompt_snapshot", "runtime_trace"} & plain.keys()
+    asked = {"include_prompt_snapshot": True, "include_runtime_trace": True, "include_worldbook_matches": True}
+    for told in (await talk.respond("Hi", debug_options=asked), (await talk.stream("Hi", debug_options=asked))[-1][1]):
+        assert told["prompt_snapshot"]["prompt_digest"].startswith("sha256:")
+        assert told["runtime_trace"]["worldbook"]["matches"] == []
+        assert "visibility" not in told["runtime_trace"]
+
+
+async def test_a_committed_turn_explains_its_prompt(house: House) -> None:
+    talk = await begin_talk(house)
+    done = await talk.respond("Hi", debug_options={"include_prompt_snapshot": True})
+    kept = await house.memory.get(f"/floors/{done['floor_id']}/prompt-runtime/explain")
+    assert kept["snapshot_available"] is True
+    assert kept["prompt_snapshot"]["prompt_digest"] == done["prompt_snapshot"]["prompt_digest"]
+    assert kept["scope"]["target_branch_id"] == "main"
+
+
+async def test_a_policy_shapes_what_is_sent(house: House) -> None:
+    talk = await begin_talk(house)
+    await talk.respond("One")
+    status, _ = await house.memory.call(
+        "PATCH", f"/sessions/{talk.session}/prompt-runtime/policy", {"structure": {"mode": "no_assistant"}}
+    )
+    assert status == 200
+    await talk.respond("Two")
+    assert "assistant" not in {message["role"] for message in house.mock.last.body["messages"]}
+    await talk.respond("Three", structure={"mode": "default"})
+    assert "assistant" in {message["role"] for message in house.mock.last.body["messages"]}
+
+
+async def test_summaries_are_cut_from_the_text_and_from_every_chunk(house: House) -> None:
+    talk = await begin_talk(house)
+    for pieces in ([SUMMED], list(SUMMED), [SUMMED[at : at + 7] for at in range(0, len(SUMMED), 7)]):
+        house.mock.script(Step(text=SUMMED, chunks=tuple(pieces)))
+        events = await talk.stream("Go on")
+        names = [name for name, _ in events]
+        assert names[-2:] == ["summary", "done"]
+        done = events[-1][1]
+        assert done["summaries"] == events[-2][1]["summaries"] == ["They camp.", "It is cold."]
+        shown = "".join(data["chunk"] for name, data in events if name == "chunk")
+        assert shown == done["generated_text"] == "Night falls. The fire burns."
+        result = await house.memory.get(f"/floors/{done['floor_id']}/result")
+        assert (result["generated_text"], result["summaries"]) == (shown, done["summaries"])
+    assert (await talk.timeline())[-1] == ("assistant", "Night falls. The fire burns.")
+
+
+async def test_macros_of_the_prompt_write_once_however_often_one_swipes(house: House) -> None:
+    prompt = "{{incvar::count}} {{setglobalvar::last::{{lastGenerationType}}}}"
+    talk = await begin_talk(house, character_snapshot={"name": "Ada", "system_prompt": prompt})
+    first = await talk.respond("Hi")
+    for _ in range(2):
+        status, _ = await talk.post(f"/floors/{first['floor_id']}/retry")
+        assert status == 200
+    status, _ = await talk.post(f"/sessions/{talk.session}/regenerate")
+    assert status == 200
+    assert str((await house.memory.seen(talk.session))["count"]) == "1"
+    await talk.respond("Again")
+    assert str((await house.memory.seen(talk.session))["count"]) == "2"
+
+
+def test_very_many_short_messages_are_long_work() -> None:
+    chat = [HistoryEntry(f"f{at}", at, f"m{at}", f"p{at}", "user", "ok") for at in range(2000)]
+    assert work_of(chat[:10]) < LONG < work_of(chat)
+
+
+async def test_what_is_kept_of_a_prompt_has_no_key_of_its_caller(house: House) -> None:
+    talk = await begin_talk(house, metadata={"system_prompt": f"The key is {API_KEY}."})
+    floor = (await talk.respond("Hi"))["floor_id"]
+    kept = await house.memory.get(f"/floors/{floor}/prompt-runtime/explain")
+    assert "The key is" in str(kept["sections"])
+    assert API_KEY not in str(kept)
