@@ -28,6 +28,7 @@ from agentui.serving.supervisor import supervise
 from agentui.settings import Settings, secret_environment
 from agentui.shipped import Shipped, shipped
 from agentui.store.address import place_of
+from agentui.upstream.proxies import check_setting
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,6 +107,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         raise CommandError(f"bad setting: {f'AGENTUI_{name}: ' if name else ''}{text}") from error
     _check_setting("SECRET_KEY", settings.secret_key, check_key)
     _check_setting("DATABASE_URL", settings.database_url, place_of)
+    _check_setting("UPSTREAM_PROXY", settings.upstream_proxy, check_setting)
     return settings
 
 
@@ -133,7 +135,8 @@ def _demo(options: argparse.Namespace) -> int:
     settings = _settings(options)
     # The demo's choices (which pipeline is active) are its own and do not disturb a real installation.
     _make_folder("data", settings.data)
-    settings = settings.model_copy(update={"data": settings.data / "demo"})
+    preset = settings.chat_preset if "chat_preset" in settings.model_fields_set else "demo"
+    settings = settings.model_copy(update={"data": settings.data / "demo", "chat_preset": preset})
     _make_folders(settings)
     if not (settings.pipelines / "demo.json").exists():
         _bring_demo(settings.pipelines / "demo.json")

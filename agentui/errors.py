@@ -3,7 +3,9 @@
     AgentUIError
     ├── BadRequest                400  the caller's request cannot be served as it is
     │   ├── UnsupportedFeature    400  the chosen provider has no way to say what was asked
+    │   │   └── UnsupportedState  400  the request leans on something that is kept elsewhere
     │   ├── BodyTooLarge          413
+    │   ├── RequestLoop           400  it came round through too many servers of agentui
     │   └── WrongContentType      415
     ├── Unauthorized              401  the server wants its own token
     ├── Forbidden                 403  a foreign page or origin
@@ -31,6 +33,7 @@
     └── UpstreamError             502  the model's side
         ├── UpstreamRefused       as the upstream said: it answered with an error
         ├── UpstreamUnreachable   502  no connection: refused, DNS, TLS
+        ├── UpstreamProxyFailed   502  the proxy on the way there: refused, unreachable, slow
         ├── UpstreamTimeout       504
         ├── UpstreamInvalid       502  it answered, but not in its own language
         ├── UpstreamTruncated     502  the answer broke off
@@ -79,11 +82,21 @@ class UnsupportedFeature(BadRequest):
     code = "unsupported_feature"
 
 
+class UnsupportedState(UnsupportedFeature):
+    """The request leans on something that is kept elsewhere; sent whole, it can be served."""
+
+
 class BodyTooLarge(BadRequest):
     """More bytes than the configured cap."""
 
     status = 413
     code = "body_too_large"
+
+
+class RequestLoop(BadRequest):
+    """The request went through too many servers of agentui; one of them probably calls itself."""
+
+    code = "request_loop"
 
 
 class WrongContentType(BadRequest):
@@ -359,6 +372,12 @@ class UpstreamUnreachable(UpstreamError):
     """No connection: refused, unknown name, bad certificate, or an address that policy forbids."""
 
     code = "upstream_unreachable"
+
+
+class UpstreamProxyFailed(UpstreamError):
+    """The proxy on the way to the upstream did not do its part; details name it as ``proxy``, where it has an address."""
+
+    code = "upstream_proxy_failed"
 
 
 class UpstreamTimeout(UpstreamError):

@@ -133,3 +133,13 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def make_private(path: Path) -> None:
+    """Let nobody but its owner read a file, which is made where it is not there. Raises OSError."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600))
+    except FileExistsError:
+        if path.stat().st_mode & 0o077:
+            with suppress(PermissionError):  # somebody else's, who decides
+                path.chmod(0o600)

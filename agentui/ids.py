@@ -1,8 +1,9 @@
-"""Sortable ids and the clock."""
+"""Sortable ids, fingerprints and the clock."""
 
 import base64
 import os
 import time
+from hashlib import sha256
 from typing import Protocol
 
 _COUNT_BITS = 16
@@ -60,3 +61,13 @@ class SystemClock:
     def now_ms(self) -> int:
         """Milliseconds since 1970."""
         return time.time_ns() // 1_000_000
+
+
+def fingerprint(*parts: str | bytes) -> str:
+    """A hash of the parts in their order, in hex; no two ways to cut the same bytes have the same one."""
+    digest = sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+    return digest.hexdigest()

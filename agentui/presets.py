@@ -24,6 +24,7 @@ class Preset(BaseModel):
     base_url: str = ""
     endpoint: str = ""
     headers: dict[str, str] = Field(default_factory=dict)
+    proxy: str = ""
     model: str = ""
     template: str = ""
     models: list[str] = Field(default_factory=list, description="Models to offer in the editor.")

@@ -57,6 +57,11 @@ class Settings(BaseSettings):
     allow_private: bool | None = Field(
         None, description="Whether pipelines may call private addresses; unset: only when listening on loopback."
     )
+    allow_self: bool = Field(False, description="Whether pipelines may call this very server.")
+    max_hops: int = Field(1, ge=0, description="Most other servers of agentui that a request may have passed before this one.")
+    upstream_proxy: SecretStr | None = Field(
+        None, description="Proxy to call upstreams through, or direct for none; unset: what HTTPS_PROXY and its kin say."
+    )
     trusted_proxies: CommaSeparated = Field(
         (), description="Addresses or networks of proxies whose X-Forwarded-For is believed, comma separated."
     )
@@ -77,14 +82,18 @@ class Settings(BaseSettings):
     connect_timeout: float = Field(5.0, gt=0, description="Longest wait for a connection to an upstream.")
     first_byte_timeout: float = Field(600.0, gt=0, description="Longest wait for an upstream's first byte.")
     idle_timeout: float = Field(120.0, gt=0, description="Longest silence inside an upstream's answer.")
-    body_timeout: float = Field(30.0, gt=0, description="Longest wait for a caller's request body.")
-    write_timeout: float = Field(120.0, gt=0, description="Longest time a caller may leave a stream unread.")
+    body_timeout: float = Field(30.0, gt=0, description="Longest silence while a caller's request body arrives.")
+    write_timeout: float = Field(120.0, gt=0, description="Longest time a caller may leave an answer unread.")
     heartbeat: float = Field(15.0, gt=0, description="Silence after which an open stream gets a keep-alive.")
     max_body: int = Field(32 * MIB, gt=0, description="Largest request body.")
+    max_upload: int = Field(512 * MIB, gt=0, description="Largest form with files, which is passed on while it comes.")
     max_reply: int = Field(32 * MIB, gt=0, description="Largest answer that is not streamed.")
     max_stream: int = Field(128 * MIB, gt=0, description="Largest streamed answer that is understood.")
     max_event: int = Field(16 * MIB, gt=0, description="Largest single event of a stream.")
     max_in_flight: int = Field(1000, gt=0, description="Most proxied requests at once; beyond it 503.")
+    max_bodies: int = Field(
+        256 * MIB, gt=0, description="Most memory for the bodies of all requests and answers under way; beyond it 503."
+    )
     max_per_origin: int = Field(100, gt=0, description="Most calls at once to one upstream; further ones wait their turn.")
     max_queued_per_origin: int = Field(
         1000, ge=0, description="Most calls that wait for their turn at one upstream; beyond it 503."
@@ -99,11 +108,19 @@ class Settings(BaseSettings):
     generation_queue: float = Field(
         0.0, ge=0, description="How long a turn waits while its branch generates another; 0 answers 409 at once."
     )
+    turn_matching: bool = Field(
+        True, description="Whether the history that a client sends tells where its turn belongs; else each is a new floor."
+    )
     generation_lease: float = Field(
         30.0,
         gt=0,
         description="How long a branch stays locked when the machine of a process that shared the database vanishes.",
     )
+    chat_preset: str = Field(
+        "openai", description="The preset that answers chats whose session names no model_provider; empty: none."
+    )
+    verifier_pipeline: str = Field("", description="The pipeline that checks answers of chats that ask for it; empty: none.")
+    director_pipeline: str = Field("", description="The pipeline that directs turns of chats that ask for it; empty: none.")
     idempotency_age: float = Field(
         86_400.0, gt=0, description="How long the answer to a request with an Idempotency-Key is kept."
     )
@@ -187,6 +204,12 @@ class Settings(BaseSettings):
     def may_call_private(self) -> bool:
         """Whether upstreams on private addresses are allowed."""
         return self.is_loopback if self.allow_private is None else self.allow_private
+
+
+def proxy_environment() -> Mapping[str, str]:
+    """The part of the environment that names proxies for every program (``HTTPS_PROXY`` and its kin)."""
+    names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+    return {name: value for name, value in os.environ.items() if name in names or name in map(str.lower, names)}
 
 
 def secret_environment() -> Mapping[str, str]:

@@ -16,6 +16,7 @@ from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
 from agentui.store.base import Store
 from agentui.store.health import StoreHealth
+from agentui.turns.live import LiveTurns
 from agentui.turns.service import TurnService
 
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
@@ -30,4 +31,6 @@ HISTORY: web.AppKey[RunHistory] = web.AppKey("history", RunHistory)
 STORE: web.AppKey[Store] = web.AppKey("store", Store)
 STORE_HEALTH: web.AppKey[StoreHealth] = web.AppKey("store_health", StoreHealth)
 JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
+LIVE: web.AppKey[LiveTurns] = web.AppKey("live", LiveTurns)
+"""Turns that this server generates itself, for callers of the memory's API."""
 TURNS: web.AppKey[TurnService] = web.AppKey("turns", TurnService)

@@ -85,7 +85,9 @@ class _Demo:
             if request.method == "GET" and re.fullmatch(r"/v1(?:beta|alpha)?/models", request.path):
                 return _json(vendor.models.render_list(MODELS))
             if request.method != "POST" or proxied_route(request.path) is None:
-                raise NotFound(f"The demo does not serve {request.method} {request.path}.")
+                raise NotFound(
+                    f"The demo does not serve {request.method} {request.path}: it answers chats, counts and embeddings."
+                )
             body = await _read(request)
             if embeds := _EMBEDS.search(request.path):
                 refuse_on_demand(embeds["model"])

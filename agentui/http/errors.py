@@ -28,26 +28,14 @@ def error_response(error: AgentUIError, vendor: Vendor | None, redactor: Redacto
 def redacted(error: AgentUIError, redactor: Redactor) -> AgentUIError:
     """The same error with every registered secret replaced in what a caller can read."""
     error.message = redactor.redact(error.message)
-    error.details = _redacted_json(error.details, redactor)
+    error.details = redactor.redact_json(error.details)
     if isinstance(error, ApiError):
-        error.problems = _redacted_json(error.problems, redactor)
+        error.problems = redactor.redact_json(error.problems)
     if isinstance(error, UpstreamRefused):
-        error.body = _redacted_json(error.body, redactor)
-        error.headers = _redacted_json(dict(error.headers), redactor)
-        error.vendor_code, error.upstream_param = _redacted_json([error.vendor_code, error.upstream_param], redactor)
+        error.body = redactor.redact_json(error.body)
+        error.headers = redactor.redact_json(error.headers)
+        error.vendor_code, error.upstream_param = redactor.redact_json([error.vendor_code, error.upstream_param])
     return error
-
-
-def _redacted_json(value: Json, redactor: Redactor) -> Json:
-    """JSON with every registered secret replaced."""
-    match value:
-        case str():
-            return redactor.redact(value)
-        case dict():
-            return {redactor.redact(name): _redacted_json(inner, redactor) for name, inner in value.items()}
-        case list() | tuple():
-            return [_redacted_json(inner, redactor) for inner in value]
-    return value
 
 
 def _editor_shape(error: AgentUIError) -> ErrorReply:

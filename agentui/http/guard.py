@@ -20,28 +20,35 @@ from agentui.errors import (
     Forbidden,
     MethodNotAllowed,
     NotFound,
+    RequestLoop,
     Unauthorized,
     WrongContentType,
     WrongHost,
 )
 from agentui.http.errors import error_response
 from agentui.http.limits import Limits
-from agentui.http.reading import TOKEN_HEADERS, is_json, same_secret, split_prefix
+from agentui.http.reading import TOKEN_HEADERS, holds_secret, is_form, is_json, same_secret, split_prefix
+from agentui.http.writing import send_whole
 from agentui.ids import new_id
 from agentui.redaction import Redactor, secret_headers
 from agentui.settings import Settings
+from agentui.upstream.headers import HOPS, hops_of
 from agentui.vendors.base import Vendor, Vendors
 from agentui.vendors.detect import detect_vendor
+from agentui.vendors.passed import passed_route
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Entrance = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 """What aiohttp hands every request to."""
 
-OPEN_PATHS = frozenset({"/health", "/ready", "/", "/favicon.ico"})
+OPEN_PATHS = frozenset({"/health", "/ready", "/version", "/", "/favicon.ico"})
 """Paths that need no token; so do the editor's own files below /ui/."""
 
 PAGES = frozenset({"/", "/ui/", "/ui/index.html"})
 """Where the editor's page is, which other sites may link to."""
+
+SERVER_NAME = "agentui"
+"""The ``Server`` header of every answer, without a version."""
 
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("id", str)
 RUN_REDACTOR: web.RequestKey[Redactor] = web.RequestKey("redactor", Redactor)
@@ -100,7 +107,10 @@ class Guard:
         """Put the headers on an answer that every answer carries. A signal: aiohttp sends it before any head leaves."""
         headers = response.headers
         headers.setdefault("x-request-id", request[REQUEST_ID])
+        if (vendor := self._vendor_of(request)) is not None:
+            headers.setdefault(vendor.request_id_header, headers["x-request-id"])
         headers.setdefault("x-content-type-options", "nosniff")
+        headers["Server"] = SERVER_NAME  # aiohttp would name the versions of Python and its own
         origin = request.headers.get("Origin")
         if origin is not None and origin in self._settings.cors_origins:
             headers.setdefault("access-control-allow-origin", origin)
@@ -129,6 +139,7 @@ class Guard:
             status = response.status
             return response
         finally:
+            self._limits.release(request)
             self._observer.end(request, status)
 
     async def _answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -140,13 +151,15 @@ class Guard:
             if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
                 return _preflight()
             self._check_token(request)
-            return await handler(request)
+            check_hops(request, self._settings.max_hops)
+            return await send_whole(request, await handler(request), self._settings.write_timeout)
         except web.HTTPException as error:
             response = self._error_response(request, _of_http(error, request))
         except AgentUIError as error:
             self._observer.count_error(error.code)
             response = self._error_response(request, error)
-            if isinstance(error, _Misframed):
+            if isinstance(error, _Misframed) or not request.content.is_eof():
+                # Whoever is refused need not send the rest of a body that nobody reads.
                 response.force_close()
         except ConnectionResetError:
             # The caller is gone; there is nobody to answer.
@@ -170,10 +183,10 @@ class Guard:
             return
         self._limits.check_attempts(request)
         expected = token.get_secret_value()
-        given = [request.headers.get(name, "").removeprefix("Bearer ").strip() for name in TOKEN_HEADERS]
-        given.append(request.query.get("key", ""))
-        if not any(same_secret(value, expected) for value in given):
-            if any(given):
+        given = [request.headers.get(name, "") for name in TOKEN_HEADERS]
+        keys = request.query.getall("key", ())
+        if not any(holds_secret(value, expected) for value in given) and not any(same_secret(key, expected) for key in keys):
+            if any(given) or any(keys):
                 self._limits.note_wrong_token(request)
             raise Unauthorized("This server needs its access token: send it as API key, or in the header x-agentui-token.")
 
@@ -190,7 +203,7 @@ class Guard:
 
     def _vendor_of(self, request: web.Request) -> Vendor | None:
         """The dialect whose error shape this path promises."""
-        path, _ = split_prefix(request.path)
+        path = split_prefix(request.path).path
         if not path.startswith(("/v1/", "/v1beta/", "/v1alpha/")):
             return None
         headers: Mapping[str, str] = {name.lower(): value for name, value in request.headers.items()}
@@ -216,6 +229,16 @@ def check_framing(request: web.Request) -> None:
         raise _Misframed("The only transfer encoding that this server takes is 'chunked', in HTTP/1.1.")
     if request.method == "CONNECT":
         raise _Misframed("This server is no proxy for connections (CONNECT).")
+
+
+def check_hops(request: web.Request, most: int) -> None:
+    """Refuse a request that has passed more than ``most`` servers of agentui. Raises RequestLoop."""
+    if HOPS in request.headers and hops_of({HOPS: request.headers[HOPS]}) > most:
+        raise RequestLoop(
+            f"This request has passed more servers of agentui than AGENTUI_MAX_HOPS allows ({most}): a pipeline probably calls "
+            "a server that calls it back. Change its base_url.",
+            param="base_url",
+        )
 
 
 def check_host(request: web.Request, settings: Settings) -> None:
@@ -289,12 +312,17 @@ def _opens_the_page(request: web.Request) -> bool:
 
 def check_content_type(request: web.Request) -> None:
     """Refuse bodies that a page of another site may send without asking first: forms and plain text. JSON passes, and so does
-    what has no body; the routes that need one ask for it themselves. What leads nowhere is told so first.
+    what has no body; the routes that need one ask for it themselves. What leads nowhere is told so first. A route that takes
+    files takes forms; there ``check_origin`` alone keeps other sites' pages out.
 
     Raises WrongContentType."""
     if request.method in SAFE_METHODS or request.match_info.http_exception is not None:
         return
     content_type = request.headers.get("Content-Type", "")
+    if is_form(content_type):
+        route = passed_route(split_prefix(request.path).path, request.method)
+        if route is not None and route.body == "form":
+            return
     if (request.can_read_body or content_type.partition(";")[0].strip().lower() in _SIMPLE) and not is_json(content_type):
         raise WrongContentType("The content type must be application/json: send the header 'Content-Type: application/json'.")
 

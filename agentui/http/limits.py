@@ -69,19 +69,24 @@ class Buckets:
 class Limits:
     """What one server lets each caller do, and all of them together. 0 for ``per_minute`` or ``attempts`` sets no limit.
 
-    ``in_flight`` proxied requests are under way, of at most ``most_in_flight``.
+    ``in_flight`` proxied requests are under way, of at most ``most_in_flight``. The bodies of all requests and answers under
+    way hold ``body_bytes``, of about ``most_body_bytes``.
 
-    ``hits`` counts by name (``rate``, ``token_attempts``, ``in_flight``) how often a limit refused somebody.
+    ``hits`` counts by name (``rate``, ``token_attempts``, ``in_flight``, ``bodies``) how often a limit refused somebody.
     """
 
-    def __init__(self, per_minute: int, attempts: int, trusted: Iterable[str], most_in_flight: int) -> None:
+    def __init__(
+        self, per_minute: int, attempts: int, trusted: Iterable[str], most_in_flight: int, most_body_bytes: int
+    ) -> None:
         self._requests = Buckets(per_minute) if per_minute else None
         self._attempts = Buckets(attempts) if attempts else None
         self._trusted = tuple(ip_network(each) for each in trusted)
         self._has_warned = False
         self._most_in_flight = most_in_flight
+        self._most_body_bytes = most_body_bytes
         self.in_flight = 0
-        self.hits = {"rate": 0, "token_attempts": 0, "in_flight": 0}
+        self.body_bytes = 0
+        self.hits = {"rate": 0, "token_attempts": 0, "in_flight": 0, "bodies": 0}
 
     def check_rate(self, request: web.BaseRequest) -> None:
         """Count a request to a model. Raises RateLimited when this caller has had its share."""
@@ -104,6 +109,24 @@ class Limits:
             yield
         finally:
             self.in_flight -= 1
+
+    def hold(self, request: web.Request, size: int) -> None:
+        """Count bytes of a request's body until ``release``. Raises Busy where all bodies under way take too much memory; the
+        only one that there is may be as large as it is."""
+        own = request.get(HELD, 0)
+        if self.body_bytes > own and self.body_bytes + size > self._most_body_bytes:
+            self.hits["bodies"] += 1
+            raise Busy("The bodies of the requests under way take all the memory they may; try again.", retry_after=1)
+        self.hold_answer(request, size)
+
+    def hold_answer(self, request: web.Request, size: int) -> None:
+        """Count bytes of an answer until ``release``; it is there already, so only later requests are refused for it."""
+        request[HELD] = request.get(HELD, 0) + size
+        self.body_bytes += size
+
+    def release(self, request: web.Request) -> None:
+        """A request is over, and nothing of its bodies is held any more."""
+        self.body_bytes -= request.get(HELD, 0)
 
     def check_attempts(self, request: web.BaseRequest) -> None:
         """Raises RateLimited while this caller has tried too many wrong tokens: then a right one does not count either, or
@@ -149,6 +172,8 @@ class Limits:
 
 
 LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)
+HELD: web.RequestKey[int] = web.RequestKey("held", int)
+"""Bytes of its body and its answer that a request holds."""
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

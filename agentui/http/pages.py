@@ -2,9 +2,13 @@
 The pages in ``static/``, served from a fixed map of the files found at start.
 
 The editor's page names its files by addresses that hold a version, ``/ui/@<version>/js/main.js``, and modules import each other
-relatively; so a browser keeps them all and asks for none of the two hundred again until one of them changes.
+relatively; so a browser keeps them all and asks for none of them again until one of them changes. What the page starts with is
+put together (``bundle.py``) and compressed when it is first asked for. Gzip alone, which every browser takes from every server
+and Python has; brotli, a library more, would save a fifth, on https and localhost only.
 """
 
+import asyncio
+import gzip
 import hashlib
 import secrets
 from collections.abc import Mapping
@@ -16,6 +20,7 @@ from typing import TypeAlias
 from aiohttp import web
 
 from agentui.errors import NotFound
+from agentui.http.bundle import LATER, MAIN, SHEET, bundle_modules, bundle_sheets, bundle_words
 from agentui.shipped import shipped
 
 TYPES = {
@@ -23,6 +28,7 @@ TYPES = {
     ".html": "text/html",
     ".js": "text/javascript",
     ".json": "application/json",
+    ".map": "application/json",
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
@@ -44,6 +50,9 @@ KEPT = "public, max-age=31536000, immutable"
 """``Cache-Control`` of a file at an address that never holds another."""
 _ADDRESS = b'"/ui/'
 """How an address of a file begins in ``index.html``."""
+_TEXTS = frozenset({".css", ".js", ".json", ".map", ".svg", ".txt"})
+"""What is worth compressing, from ``_SMALL`` bytes on."""
+_SMALL = 1000
 
 _Stamp: TypeAlias = tuple[int, int]
 """When a file was written, in nanoseconds, and its size in bytes."""
@@ -88,11 +97,18 @@ class _Edition:
 
 
 class _Files:
-    """Every file of the editor but its page, by its path below ``static/``."""
+    """Every file of the editor but its page, by its path below ``static/``, and the bundles that are made of them."""
 
     def __init__(self, files: dict[str, Path]) -> None:
         self._files = files
         self._known: _Edition | None = None
+        languages = {name.split("/")[1] for name in files if name.startswith("locales/")}
+        self._words = {f"locales/{language}.json": f"locales/{language}/" for language in sorted(languages)}
+        self._bundle_names = {MAIN, f"{MAIN}.map", LATER, f"{LATER}.map", SHEET, *self._words}
+        self._bundles: dict[str, bytes] = {}
+        self._bundled_version: str | None = None
+        self._bundling = asyncio.Lock()
+        self._compressed: dict[str, bytes] = {}
 
     def edition(self) -> _Edition:
         """Look how the files stand now; their addresses of this version may be kept by browsers from here on.
@@ -100,49 +116,95 @@ class _Files:
         What did not change since the last look is not read again. An update in place may have taken files away.
         """
         found: dict[str, tuple[_Stamp, str]] = {}
-        before = self._known.files if self._known is not None else {}
+        before = self._known
         for name, path in self._files.items():
             with suppress(OSError):
-                stamp, known = _stamp(path), before.get(name)
+                stamp, known = _stamp(path), before.files.get(name) if before is not None else None
                 found[name] = known if known is not None and known[0] == stamp else (stamp, _digest(path.read_bytes()))
         version = _digest("".join(f"{name} {digest}\n" for name, (_, digest) in found.items()).encode())
+        if before is None or version != before.version:
+            self._compressed = {}
         self._known = _Edition(version, found)
         return self._known
 
     async def send(self, request: web.Request) -> web.Response:
-        """Send a file of the editor (404 for any other name); unchanged ones are not sent again."""
-        return self._answer(request, request.match_info["name"])
+        """Send a file or a bundle of the editor (404 for any other name); unchanged ones are not sent again."""
+        return await self._answer(request, request.match_info["name"])
 
     async def send_icon(self, request: web.Request) -> web.Response:
         """Send the editor's icon."""
-        return self._answer(request, ICON)
+        return await self._answer(request, ICON)
 
-    def _answer(self, request: web.Request, name: str) -> web.Response:
+    async def _answer(self, request: web.Request, name: str) -> web.Response:
+        version = request.match_info.get("version")
+        body, is_kept = await self._bundle(name, version) if name in self._bundle_names else self._read(name, version)
+        suffix = Path(name).suffix
+        headers = {
+            "cache-control": KEPT if is_kept else REVALIDATED,
+            "content-security-policy": CSP,
+            "referrer-policy": "no-referrer",
+            "vary": "accept-encoding",
+        }
+        etag = _digest(body)
+        if suffix in _TEXTS and len(body) >= _SMALL and _takes_gzip(request):
+            headers["content-encoding"] = "gzip"
+            body = await self._compress(etag, body)
+            etag += "-gzip"
+        headers["etag"] = f'"{etag}"'
+        if request.headers.get("If-None-Match") == headers["etag"]:
+            headers.pop("content-encoding", None)
+            return web.Response(status=304, headers=headers)
+        return web.Response(body=body, content_type=TYPES.get(suffix, "application/octet-stream"), headers=headers)
+
+    def _read(self, name: str, version: str | None) -> tuple[bytes, bool]:
+        """A file, and whether browsers may keep it at the address with this version. Raises NotFound."""
         try:
             path = self._files[name]
             stamp, body = _stamp(path), path.read_bytes()
         except (KeyError, FileNotFoundError):
             raise NotFound(f"There is no file {name[:200]!r} of the editor.") from None
-        etag = f'"{_digest(body)}"'
-        headers = {
-            "etag": etag,
-            "cache-control": KEPT if self._is_kept(request, name, stamp) else REVALIDATED,
-            "content-security-policy": CSP,
-            "referrer-policy": "no-referrer",
-        }
-        if request.headers.get("If-None-Match") == etag:
-            return web.Response(status=304, headers=headers)
-        return web.Response(body=body, content_type=TYPES.get(path.suffix, "application/octet-stream"), headers=headers)
-
-    def _is_kept(self, request: web.Request, name: str, stamp: _Stamp) -> bool:
-        # A page of an older version may still be loading while the files are being replaced.
-        version = request.match_info.get("version")
         if version is None:
-            return False
-        # The first look reads every file, so a server whose editor nobody opens does without.
+            return body, False
+        # A page of an older version may still be loading while the files are being replaced. The first look reads every
+        # file, so a server whose editor nobody opens does without.
         edition = self._known or self.edition()
         known = edition.files.get(name)
-        return version == edition.version and known is not None and known[0] == stamp
+        return body, version == edition.version and known is not None and known[0] == stamp
+
+    async def _bundle(self, name: str, version: str | None) -> tuple[bytes, bool]:
+        """A bundle of the files as they stand, and whether browsers may keep it at the address with this version."""
+        async with self._bundling:
+            if version is None or version != self._bundled_version:
+                edition = await asyncio.to_thread(self.edition)
+                if edition.version != self._bundled_version:
+                    self._bundles, self._bundled_version = await asyncio.to_thread(self._make_bundles), edition.version
+                    # Were files replaced meanwhile, it is a mixture that nobody should keep.
+                    if (await asyncio.to_thread(self.edition)).version != edition.version:
+                        self._bundled_version = None
+            return self._bundles[name], version is not None and version == self._bundled_version
+
+    def _make_bundles(self) -> dict[str, bytes]:
+        words = {
+            name: bundle_words(self._text, [file for file in self._files if file.startswith(folder)])
+            for name, folder in self._words.items()
+        }
+        return {**bundle_modules(self._text), SHEET: bundle_sheets(self._text), **words}
+
+    def _text(self, name: str) -> str:
+        return self._files[name].read_text("utf-8")
+
+    async def _compress(self, digest: str, body: bytes) -> bytes:
+        """The body in gzip, made once for each content and then remembered as long as no file changes."""
+        compressed = self._compressed.get(digest)
+        if compressed is None:
+            compressed = self._compressed[digest] = await asyncio.to_thread(gzip.compress, body, mtime=0)
+        return compressed
+
+
+def _takes_gzip(request: web.Request) -> bool:
+    """Whether the caller says that it reads gzip."""
+    codings = (part.strip().lower().replace(" ", "") for part in request.headers.get("Accept-Encoding", "").split(","))
+    return any(coding == "gzip" or (coding.startswith("gzip;q=") and coding.strip("0.") != "gzip;q=") for coding in codings)
 
 
 def _stamp(path: Path) -> _Stamp:
@@ -169,6 +231,6 @@ class _Index:
             "content-security-policy": index_policy(nonce),
             "referrer-policy": "no-referrer",
         }
-        version = self._files.edition().version.encode()
+        version = (await asyncio.to_thread(self._files.edition)).version.encode()
         body = self._path.read_bytes().replace(NONCE_PLACE, nonce.encode()).replace(_ADDRESS, _ADDRESS + b"@" + version + b"/")
         return web.Response(body=body, content_type="text/html", charset="utf-8", headers=headers)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -12,6 +13,7 @@ from agentui.errors import BadRequest, WrongContentType
 from agentui.http.keys import SETTINGS
 from agentui.http.reading import read_body
 from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.threads import apart
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -65,7 +67,7 @@ async def read_json(request: web.Request, limit: int = MAX_FILE_BYTES, parse: Ca
         raise WrongContentType("The content type must be application/json.")
     raw = await read_body(request, limit, request.app[SETTINGS].body_timeout)
     try:
-        return parse(raw)
+        return await apart(len(raw), partial(parse, raw))
     except InvalidJson as error:
         raise BadRequest(f"The request's body is not valid JSON: {error}.") from error
 

@@ -20,6 +20,8 @@ from aiohttp import web
 from aiohttp.typedefs import LooseHeaders
 
 from agentui.errors import NotFound
+from agentui.http.keys import SETTINGS
+from agentui.http.reading import read_raw_body
 from agentui.ids import new_id
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.upstream.http.request import FRAMING
@@ -118,9 +120,11 @@ class Workers:
 
         Raises NotFound where that one is away: what it had went with it.
         """
-        headers = [(name, value) for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP]
+        left_out = _HOP_BY_HOP if body is None else _HOP_BY_HOP | {"content-encoding"}
+        headers = [(name, value) for name, value in request.headers.items() if name.lower() not in left_out]
         if body is None and request.can_read_body:
-            body = await request.read()
+            settings = request.app[SETTINGS]
+            body = await read_raw_body(request, settings.max_body, settings.body_timeout)
         try:
             async with self._sessions[number].request(
                 request.method,

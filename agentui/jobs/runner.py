@@ -93,15 +93,10 @@ class JobRunner:
 
     async def _plan(self) -> None:
         while True:
-            try:
+            with _GoingOn("Periodic jobs could not be planned"):
                 await self._store.write(plan, self._every_ms, self._clock.now_ms())
-            except AgentUIError:
-                await asyncio.sleep(RETRY_SECONDS)
-            except Exception:
-                log.exception("Periodic jobs could not be planned by a fault of agentui itself; it is tried again")
-                await asyncio.sleep(RETRY_SECONDS)
-            else:
                 return
+            await asyncio.sleep(RETRY_SECONDS)
 
     async def _next(self) -> Job:
         """Wait for a job that is due, and take it."""
@@ -109,7 +104,7 @@ class JobRunner:
         while True:
             self._wake.clear()
             pause, now = RETRY_SECONDS, self._clock.now_ms()
-            try:
+            with _GoingOn("Jobs could not be looked for"):
                 due_at = await self._store.read(next_due, kinds, now)
                 if due_at is not None and due_at <= now:
                     expires_at = now + round(self._lease_seconds * 1000)
@@ -119,11 +114,6 @@ class JobRunner:
                     pause = (due_at - now) / 1000
                 else:
                     pause = self._poll_seconds
-            except AgentUIError as error:
-                log.debug("Jobs are looked for later: %s", error.message)
-            except Exception:
-                # The runner outlives it: without it nothing is tidied and no dead turn found until the next start.
-                log.exception("Jobs could not be looked for by a fault of agentui itself; it is tried again")
             try:
                 async with asyncio.timeout(min(pause, self._poll_seconds)):
                     await self._wake.wait()
@@ -144,24 +134,35 @@ class JobRunner:
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
-        try:
+        with _GoingOn(f"How job {job.kind} ended could not be written", logging.WARNING):
             if failure is None:
                 await self._store.write(finish, self._owner, job, self._clock.now_ms())
             else:
                 log.warning("Job %s is tried again later: %s", job.kind, failure)
                 await self._store.write(retry, self._owner, job, failure, self._clock.now_ms())
-        except AgentUIError as error:
-            log.warning("How job %s ended could not be written: %s", job.kind, error.message)
-        except Exception:
-            log.exception("How job %s ended could not be written by a fault of agentui itself", job.kind)
 
     async def _renew(self, job: Job) -> None:
         while True:
             await asyncio.sleep(self._lease_seconds / 3)
             expires_at = self._clock.now_ms() + round(self._lease_seconds * 1000)
-            try:
+            with _GoingOn(f"Job {job.kind} could not be renewed"):
                 await self._store.write(extend, self._owner, job, expires_at)
-            except AgentUIError as error:
-                log.debug("Job %s is renewed later: %s", job.kind, error.message)
-            except Exception:
-                log.exception("Job %s could not be renewed by a fault of agentui itself; it is tried again", job.kind)
+
+
+class _GoingOn:
+    """``with`` it: what goes wrong with the store is logged, an error of its own at ``level``, and ends there. Without the
+    runner nothing is tidied and no dead turn is found until the next start."""
+
+    def __init__(self, what: str, level: int = logging.DEBUG) -> None:
+        self._what = what
+        self._level = level
+
+    def __enter__(self) -> None:
+        """Nothing yet."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
+        if isinstance(error, AgentUIError):
+            log.log(self._level, "%s: %s", self._what, error.message)
+        elif isinstance(error, Exception):
+            log.error("%s by a fault of agentui itself", self._what, exc_info=error)
+        return isinstance(error, Exception)

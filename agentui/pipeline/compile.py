@@ -3,7 +3,7 @@
 Who waits for whom is a graph of networkx, which lives as long as the compiling; a run only counts down integers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -13,22 +13,25 @@ import networkx as nx
 from agentui.documents.document import version_of
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json
-from agentui.pipeline.context import CONTEXT_NAMES
+from agentui.pipeline.context import CONTEXT_NAMES, HIDEABLE_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
 from agentui.pipeline.plan import Plan, PlanNode
 from agentui.pipeline.run import Services
 from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
+from agentui.redaction import mask_url
+from agentui.upstream.http.proxy import Proxy
+from agentui.upstream.proxies import DIRECT
 
 CALLERS_OWN = "the caller's own provider"
 
 
-def compile_plan(pipeline_id: str, document: Json, catalog: Catalog) -> Plan:
-    """Check a pipeline document and make its plan.
+def compile_plan(pipeline_id: str, document: Json, catalog: Catalog, has_secret: Callable[[str], bool] | None = None) -> Plan:
+    """Check a pipeline document and make its plan; ``has_secret`` says of which secrets to warn.
 
     Raises InvalidPipeline with every problem that was found: fields, unknown types, edges that lead nowhere, cycles
     (with the path), reads of nodes that do not run before, templates and expressions with line and column.
     """
-    return _Compiler(parse_spec(document), catalog).compile(pipeline_id, document)
+    return _Compiler(parse_spec(document), catalog, has_secret).compile(pipeline_id, document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def check_document(document: Mapping[str, Json], catalog: Catalog, services: Ser
     """Check a pipeline document of any shape."""
     hosts = hosts_of(document, catalog, services)
     try:
-        plan = compile_plan("document", document, catalog)
+        plan = compile_plan("document", document, catalog, services.secrets.has)
     except InvalidPipeline as error:
         return Verdict(False, tuple(error.problems), {}, [], hosts)
     reads = {reader: sorted(read) for reader, read in plan.reads.items()}
@@ -60,9 +63,10 @@ def check_document(document: Mapping[str, Json], catalog: Catalog, services: Ser
 class _Compiler:
     """One document on its way to a plan; what is wrong with it gathers in ``problems``."""
 
-    def __init__(self, spec: PipelineSpec, catalog: Catalog) -> None:
+    def __init__(self, spec: PipelineSpec, catalog: Catalog, has_secret: Callable[[str], bool] | None) -> None:
         self.spec = spec
         self.catalog = catalog
+        self.has_secret = has_secret
         self.problems: list[Problem] = []
         self.specs: dict[str, NodeSpec] = {}
         self.graph: nx.DiGraph[str] = nx.DiGraph()
@@ -98,7 +102,9 @@ class _Compiler:
             is_chain=all(len(ready) == 1 for ready in nx.topological_generations(self.graph)),
             needed=frozenset(position[name] for name in nx.ancestors(self.graph, answer) | {answer}),
             uses_memory=self._uses_memory(),
+            may_use_memory=any(build.reads.bare & HIDEABLE_NAMES for _, build in self._enabled()),
             variables=self._variables(),
+            reads_chat=any(build.reads.chat for _, build in self._enabled()),
             warnings=tuple(self.problems),
         )
 
@@ -153,7 +159,7 @@ class _Compiler:
                 text = f"There is no node type {node.type!r}; known are {', '.join(self.catalog.names())}."
                 self._problem("node.unknown_type", text, node.id)
                 continue
-            build = self.builds[node.id] = Build(node.id)
+            build = self.builds[node.id] = Build(node.id, has_secret=self.has_secret)
             instance = make_node(self.catalog[node.type], node.config, build)
             self.problems.extend(build.problems)
             if instance is not None:
@@ -237,8 +243,21 @@ def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services)
         if not isinstance(kind, str) or kind not in catalog or not catalog[kind].calls_upstream:
             continue
         config = node.get("config")
-        hosts.add(_host(config if isinstance(config, dict) else {}, services))
+        config = config if isinstance(config, dict) else {}
+        hosts.add(_host(config, services))
+        hosts |= _proxy_host(config)
     return sorted(hosts)
+
+
+def _proxy_host(config: Mapping[str, Json]) -> set[str]:
+    """The host and port of a node's own proxy, which sees what is not under TLS; its text where that holds macros."""
+    text = config.get("proxy")
+    if not isinstance(text, str) or text.strip() in ("", DIRECT):
+        return set()
+    try:
+        return {Proxy.parse(text).name}
+    except ValueError:
+        return {mask_url(text)} if "[[" in text or "{{" in text else set()
 
 
 def _host(config: Mapping[str, Json], services: Services) -> str:

@@ -19,6 +19,8 @@ from agentui.redaction import mask_url
 
 CONTEXT_NAMES = ("model", "vendor_format", "system", "params", "chat", "incoming")
 """The names of the context; the editor completes them and docs/templates.md lists them."""
+HIDEABLE_NAMES = frozenset(CONTEXT_NAMES) - {"incoming"}
+"""Those that a variable may have, too, and then hides."""
 
 
 class MacroContext(Mapping[str, Json]):

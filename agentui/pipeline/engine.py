@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any
-from urllib.parse import parse_qsl
 
 from agentui.errors import AgentUIError, StoreFailed, StoreFull, UpstreamTimeout
 from agentui.ids import new_id
@@ -42,7 +41,8 @@ class RunRequest:
     """What is to run on what.
 
     ``pins`` are OUT of nodes that must not run, by node id. ``memory`` opens the run's memory; without one it sees no stored
-    variable. ``on_begin`` hears of the run before anything happens in it.
+    variable. ``on_begin`` hears of the run before anything happens in it. ``run_id`` is one of ``Engine.new_run_id``, where
+    somebody needs to know it before.
     """
 
     plan: Plan
@@ -51,6 +51,7 @@ class RunRequest:
     origin: RunOrigin = "client"
     memory: OpenMemory | None = None
     on_begin: Callable[[Run], None] | None = None
+    run_id: str | None = None
 
 
 class Engine:
@@ -72,7 +73,7 @@ class Engine:
         self._history = history
         self._redactor = redactor
         self._timeout = timeout
-        self._new_run_id = new_run_id
+        self.new_run_id = new_run_id
 
     async def run(self, request: RunRequest, sink: Sink) -> RunResult:
         """Run a pipeline to its end. Whatever goes wrong in it is told to the sink and in the result.
@@ -101,9 +102,8 @@ class Engine:
             sink.abort()
             is_left = isinstance(fault, (asyncio.CancelledError, ListenerGone))
             run.finish("cancelled" if is_left else "failed", None if is_left else INTERNAL)
-            if run.memory is not None:
-                lost = {"code": "cancelled", "message": "The caller left."} if is_left else INTERNAL
-                await _to_its_end(run.memory.fail(lost, cancelled=is_left))
+            lost = {"code": "cancelled", "message": "The caller left."} if is_left else INTERNAL
+            await _leave_failed(run, lost, cancelled=is_left)
             if is_left:
                 fault.__traceback__ = None  # frames that know it, see _drop_frames
             raise
@@ -112,15 +112,14 @@ class Engine:
         """A run that knows the secrets of its request."""
         incoming = request.incoming
         redactor = self._redactor.child()
-        redactor.register_headers(incoming.headers)
-        redactor.register(incoming.api_key, *(value for name, value in parse_qsl(incoming.query) if name == "key"))
+        incoming.register_keys(redactor)
         run = Run(
             request.plan,
             incoming,
             self._services,
             redactor,
             monotonic() + self._timeout,
-            self._new_run_id(),
+            request.run_id or self.new_run_id(),
             pins=request.pins,
             origin=request.origin,
         )
@@ -159,24 +158,30 @@ class Engine:
         refused: Json = _answer_out(run).get("error")
         match refused:
             case {"code": str(), "message": str()}:
-                await _to_its_end(memory.fail(_shown(run, refused), cancelled=False))
+                await to_its_end(memory.fail(_shown(run, refused), cancelled=False, words=""))
                 return
         try:
-            await _to_its_end(memory.commit(result_of(run)))
+            await to_its_end(memory.commit(result_of(run)))
         except (StoreFull, StoreFailed) as error:
             log.error("Run %s was answered but not saved: %s", run.id, error.message)
             run.emit("run.warning", data={"message": f"Not saved: {error.message}"})
             sink.note_headers({"x-agentui-not-saved": error.code})
-            await _to_its_end(memory.fail(_shown(run, describe_error(error)), cancelled=False))
+            await to_its_end(memory.fail(_shown(run, describe_error(error)), cancelled=False, words=""))
 
     async def _fail(self, run: Run, error: AgentUIError, sink: Sink) -> RunResult:
         """Leave a failed run behind and tell its listener why."""
         _drop_frames(error)
-        if run.memory is not None:
-            await _to_its_end(run.memory.fail(_shown(run, describe_error(error)), cancelled=False))
+        await _leave_failed(run, _shown(run, describe_error(error)), cancelled=False)
         run.stop_reason = None
         await sink.fail(error)
         return result_of(run, error)
+
+
+async def _leave_failed(run: Run, error: Mapping[str, Json], *, cancelled: bool) -> None:
+    """Tell a run's memory that it failed, and what it had said by then."""
+    words, run.heard = run.broken_off, None
+    if run.memory is not None:
+        await to_its_end(run.memory.fail(error, cancelled=cancelled, words=words))
 
 
 def result_of(run: Run, error: AgentUIError | None = None) -> RunResult:
@@ -227,7 +232,7 @@ def _drop_frames(error: BaseException) -> None:
                 waiting.append(other)
 
 
-async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
     """Do something to its end even when the caller leaves meanwhile; the cancellation then goes on afterwards."""
     task = asyncio.ensure_future(work)
     try:

@@ -5,7 +5,7 @@ from collections.abc import Container, Mapping
 
 from agentui.chat.messages import Text
 from agentui.chat.reply import Choice, Reply
-from agentui.errors import AgentUIError, Unsupported
+from agentui.errors import AgentUIError, NodeFailed, NotFound, Unsupported, UpstreamError, UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.nodecontext import NodeContext
@@ -116,6 +116,7 @@ class _Walk:
                 ctx.close()
         except AgentUIError as error:
             error.details = {"pipeline": run.plan.id, "node": node.id, "type": node.type, **error.details}
+            _name_place(error, node.id)
             run.emit("node.failed", node.id, describe_error(error))
             if not node.may_fail or answers:
                 raise
@@ -139,6 +140,8 @@ class _Walk:
                 await self.sink.tokens(estimate_tokens(run.incoming.chat), estimated=True)
             case "embeddings":
                 raise Unsupported("This pipeline answers with text and makes no embeddings: choose one that calls a provider.")
+            case "forward":
+                raise NotFound("This pipeline answers with text and passes nothing on: choose one that calls a provider.")
             case "chat":
                 model = run.incoming.model or f"pipeline/{run.plan.id}"
                 run.reply = Reply((Choice((Text(text),), "stop"),), new_id("msg"), model, run.started_ms // 1000)
@@ -191,3 +194,15 @@ def said_in(out: Mapping[str, Json]) -> str:
     """The words of the answering node."""
     said = out.get("response_text")
     return said if isinstance(said, str) else answer_text(out)
+
+
+def _name_place(error: AgentUIError, node: str) -> None:
+    """Let an error of the model's side, or of a node's work, begin with its node and the upstream's host.
+
+    Callers see the message alone. What an upstream refused in its own words keeps them.
+    """
+    if not isinstance(error, UpstreamError | NodeFailed) or (isinstance(error, UpstreamRefused) and error.body is not None):
+        return
+    host = error.details.get("host")
+    place = f", {host}" if isinstance(host, str) and host not in error.message else ""
+    error.message = f"Node {node}{place}: {error.message}"

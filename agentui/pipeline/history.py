@@ -3,11 +3,11 @@
 import asyncio
 import re
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentui.errors import NotFound
-from agentui.jsonio import Json
+from agentui.jsonio import Json, held_when_parsed
 from agentui.pipeline.result import RunState
 from agentui.pipeline.run import Run, RunOrigin
 from agentui.pipeline.tokens import tokens_of
@@ -15,8 +15,11 @@ from agentui.pipeline.tokens import tokens_of
 MAX_UNHEARD = 256
 """How many new runs a slow listener may fall behind before the oldest are left out."""
 
-_PARSED_FACTOR = 2
 _EVENT_BYTES = 256
+_NODE = 100
+"""Bytes of a value in memory beside its characters."""
+_MOST_WALKED = 20_000
+"""Values of a run's OUT that are looked at, some milliseconds' worth."""
 _MAX_CLIENT = 60
 _COMMENT = re.compile(r"\([^()]*\)")
 _BROWSERS: Mapping[str, str] = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
@@ -85,12 +88,15 @@ class RunSummary:
             error=last.data.get("error") if last is not None and ended and isinstance(last.data, Mapping) else None,
         )
 
-    def mentions(self, words: str) -> bool:
-        """True when every word stands in what names the run, its pipeline, model, path, chat or client, or in its error."""
+    def mentions(self, words: str, redact: Callable[[str], str]) -> bool:
+        """True when every word stands in what names the run, its pipeline, model, path, chat or client, or in its error, as
+        ``redact`` lets them be seen: a search must not tell the letters of a key."""
+        if not words:
+            return True
         message = self.error.get("message") if isinstance(self.error, Mapping) else None
         what = (self.id, self.pipeline, self.pipeline_name, self.model, self.vendor, self.path, self.state, message)
         said = (*what, self.origin, self.session, self.branch, self.floor, self.client)
-        text = "\n".join(part for part in said if isinstance(part, str)).casefold()
+        text = redact("\n".join(part for part in said if isinstance(part, str))).casefold()
         return all(word in text for word in words.casefold().split())
 
 
@@ -197,7 +203,7 @@ class RunHistory:
             if (pipeline is not None and run.plan.id != pipeline) or (state is not None and run.state != state):
                 continue
             summary = RunSummary.of(run)
-            if summary.mentions(query):
+            if summary.mentions(query, run.redactor.redact):
                 found.append(summary)
         return found
 
@@ -249,9 +255,34 @@ class RunHistory:
 
 def _size(run: Run) -> int:
     """Roughly what a run holds: the bytes of the caller's body and of others that were sent, the upstreams' answers, which are
-    parsed, and the events.
+    parsed, what nodes made of them, and the events.
 
-    An estimate from lengths that are known anyway: walking the values would cost more than keeping them.
+    Walking all values could cost more than keeping them: lengths that are known anyway count for what upstreams answered, and
+    where a node made more than can be walked, it holds the caller's body parsed.
     """
     sent = len(run.incoming.body) + run.sent_bytes
-    return sent + _PARSED_FACTOR * run.heard_bytes + _EVENT_BYTES * len(run.events.items)
+    heads = sum(len(name) + len(value) + _NODE for name, value in run.incoming.headers.items())
+    return sent + heads + run.heard_bytes + _made(run) + _EVENT_BYTES * len(run.events.items)
+
+
+def _made(run: Run) -> int:
+    """What nodes that call nobody gave out."""
+    calls = {node.id for node in run.plan.nodes if node.node.calls_upstream}
+    waiting = [out for id, out in run.out.items() if id not in calls]
+    known: set[int] = set()
+    size = 0
+    while waiting:
+        value = waiting.pop()
+        if id(value) in known:
+            continue
+        known.add(id(value))
+        size += _NODE
+        if isinstance(value, str):
+            size += len(value)
+        elif len(known) > _MOST_WALKED:
+            return size + held_when_parsed(run.incoming.body)
+        elif isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            waiting.extend(value)
+    return size

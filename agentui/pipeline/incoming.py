@@ -1,13 +1,31 @@
 """The request as a pipeline sees it: with the dialect taken off, and what came over HTTP where it came so."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from typing import TypeVar
+from urllib.parse import parse_qsl, urlencode
 
 from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.redaction import (
+    MOST,
+    Redactor,
+    is_key_header,
+    is_key_parameter,
+    provider_keys,
+    secret_headers,
+    secret_members,
+    secret_parameters,
+)
+from agentui.threads import apart
+from agentui.upstream.http.request import BodyStream
 from agentui.vendors.base import Vendors
+from agentui.vendors.passed import read_passed
+
+T = TypeVar("T")
 
 
 class Incoming:
@@ -18,6 +36,7 @@ class Incoming:
     ``body`` holds the bytes as they came. ``model`` is the model that the caller meant, without a ``pipeline/<id>`` choice,
     and None where only that choice was given. ``api_key`` is the caller's key, wherever it stood. ``vendor`` is the caller's
     dialect, None where none was recognised; ``operation`` is what is asked for, and ``wants_stream`` whether as a stream.
+    ``upload`` is a body that is passed on while it comes; ``body`` is empty then.
     """
 
     def __init__(
@@ -35,6 +54,7 @@ class Incoming:
         vendors: Vendors,
         api_key: str = "",
         chat: ChatRequest | None = None,
+        upload: BodyStream | None = None,
     ) -> None:
         """``json`` is ``body`` parsed, ``wire`` what its dialect reads in it; ``chat`` is for a request that has no body."""
         self.method = method
@@ -47,6 +67,7 @@ class Incoming:
         self.model = model
         self.vendors = vendors
         self.api_key = api_key
+        self.upload = upload
         self.vendor: VendorName | None = None
         self.operation: Operation = "chat"
         self.wants_stream = False
@@ -57,37 +78,95 @@ class Incoming:
         self._json = json
         self._wire = wire
         self._chat = chat
+        self._is_over = False
+        self._keys_in_body: Sequence[str] | None = None
 
     @classmethod
     def of_chat(cls, chat: ChatRequest) -> "Incoming":
         """A request that nobody sent over HTTP: a turn of a chat, a job, a test."""
         return cls("", "", "", "", {}, {}, b"", None, None, chat.model or None, {}, chat=chat)
 
-    def with_headers(self, headers: Mapping[str, str]) -> "Incoming":
-        """The same request with other headers (names in lower case)."""
+    def with_headers(self, headers: Mapping[str, str], api_key: str) -> "Incoming":
+        """The same request with other headers (names in lower case), and the key that they hold."""
         changed = copy(self)
-        changed.headers = headers
+        changed.headers, changed.api_key, changed._is_over = headers, api_key, False
+        changed.release()
+        changed._wire = None
+        return changed
+
+    def register_keys(self, redactor: Redactor) -> None:
+        """Have the redactor know every key that the request holds; what tells the caller apart last, for the newest stay."""
+        redactor.register_later(self._keys)
+
+    def find_keys(self) -> None:
+        """Look for the keys in the body now, which takes long for a long one; else it is done when a text is redacted."""
+        self._keys_in_body = list(deque(secret_members(self.json), MOST))
+
+    def _keys(self) -> Iterator[str]:
+        yield from secret_members(self.json) if self._keys_in_body is None else self._keys_in_body
+        yield from secret_parameters(self.query)
+        yield from secret_headers(self.headers)
+        yield from provider_keys(self.headers)
+        yield self.api_key
+
+    def without_keys(self, redactor: Redactor) -> "Incoming":
+        """The same request for somebody else to send: without the headers and the parameters of the query that hold keys,
+        and with what the redactor knows masked everywhere else. Takes long for a long body."""
+        changed = copy(self)
+        changed.api_key, changed._is_over = "", False
+        changed.headers = {name: redactor.redact(value) for name, value in self.headers.items() if not is_key_header(name)}
+        pairs = parse_qsl(self.query, keep_blank_values=True)
+        kept = [(name, redactor.redact(value)) for name, value in pairs if not is_key_parameter(name)]
+        if kept != pairs:
+            changed.query = urlencode(kept, errors="replace")
+            changed.query_params = dict(kept)
+        changed.url = redactor.redact(self.url.partition("?")[0]) + (f"?{changed.query}" if changed.query else "")
+        changed.path = redactor.redact(self.path)
+        changed.model = None if self.model is None else redactor.redact(self.model)
+        changed.body = _masked(self.body, self.json, redactor)
+        changed.release()
+        changed._wire = None
+        changed.find_keys()
         return changed
 
     @property
     def json(self) -> Json:
         """The body parsed; None where it is empty or not JSON."""
-        if self._json is None and self.body:
+        parsed = self._json
+        if parsed is None and self.body:
             with suppress(InvalidJson):
-                self._json = loads(self.body)
-        return self._json
+                parsed = loads(self.body)
+            if not self._is_over:
+                self._json = parsed
+        return parsed
 
     @property
     def wire(self) -> WireRequest | None:
         """The request as its dialect spells it; None where no dialect was recognised."""
-        if self._wire is None and self.vendor is not None:
-            self._wire = self.vendors[self.vendor].read_request(self.path, self.query_params, self.headers, self.json)
-        return self._wire
+        wire = self._wire
+        if wire is None and self.vendor is not None:
+            if self.operation == "forward":
+                wire = read_passed(self.vendor, self.path, self.headers, self.json)
+            else:
+                wire = self.vendors[self.vendor].read_request(self.path, self.query_params, self.headers, self.json)
+            if not self._is_over:
+                self._wire = wire
+        return wire
+
+    async def worked_out(self, work: Callable[[], T]) -> T:
+        """What ``work`` makes of this request; of a long one in a thread, so that others are served meanwhile."""
+        return await apart(len(self.body), work)
 
     def release(self) -> None:
-        """Keep the bytes alone: whoever asks for what was parsed from them has them parsed again."""
+        """Let go of what was parsed: whoever asks for it has the bytes parsed again."""
+        self.upload = None
         if self.body:
             self._json = self._wire = self._chat = None
+
+    def retire(self) -> None:
+        """The request's run is over: keep the bytes alone, whoever asks for more. Copies may be run again."""
+        self.release()
+        self._is_over = bool(self.body)
 
     def body_of(self, wire: WireRequest) -> bytes:
         """A request's body as it goes out: the caller's own bytes where nothing in it was changed."""
@@ -106,14 +185,25 @@ class Incoming:
 
         Raises BadRequest when the request is not a conversation or cannot be understood.
         """
-        if self._chat is None:
-            self._chat = self._parsed()
-        return self._chat
+        chat = self._chat
+        if chat is None:
+            chat = self._parsed()
+            if not self._is_over:
+                self._chat = chat
+        return chat
 
     def _parsed(self) -> ChatRequest:
         """The request as every dialect means it."""
         if self.wire is None:
             raise BadRequest("This request is in none of the dialects that agentui speaks.")
-        if self.wire.operation == "embeddings":
-            raise BadRequest("An embeddings request holds no conversation.", param="input")
+        if self.wire.operation in ("embeddings", "forward"):
+            raise BadRequest("This request holds no conversation.")
         return self.vendors[self.wire.vendor].parse_request(self.wire)
+
+
+def _masked(body: bytes, document: Json, redactor: Redactor) -> bytes:
+    """A body with what the redactor knows masked; the same bytes where it knows nothing in it."""
+    if document is None:
+        return redactor.redact(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    masked = redactor.redact_json(document)
+    return body if masked == document else dumps(masked)

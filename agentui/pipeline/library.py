@@ -69,6 +69,10 @@ class PipelineLibrary(FolderLibrary[Plan]):
         """
         return self.good(id)
 
+    def compile(self, id: str, document: Mapping[str, Json]) -> Plan:
+        """A plan of a changed document under this id, which is kept nowhere. Raises InvalidPipeline."""
+        return compile_plan(id, document, self._catalog)
+
     @property
     def active(self) -> str:
         """The id of the pipeline that serves callers who name none. Raises NotFound when there is none."""

@@ -34,8 +34,9 @@ class RunMemory(Protocol):
     async def commit(self, result: RunResult) -> None:
         """The nodes have succeeded: make durable what they wrote. Raises AgentUIError, and nothing is kept then."""
 
-    async def fail(self, error: Mapping[str, Json], *, cancelled: bool) -> None:
-        """The run failed (``code``, ``message``), or was cancelled: keep nothing but the trace that it was."""
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
+        """The run failed (``code``, ``message``), or was cancelled: keep nothing but the trace that it was, and perhaps the
+        ``words`` of its answer that the caller had heard by then ("" for none)."""
 
 
 class NoMemory:

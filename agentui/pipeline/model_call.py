@@ -7,18 +7,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 
 from agentui.chat.deltas import Delta, End, Failure
 from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
+from agentui.chat.stops import StopFilter
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
-from agentui.jsonio import InvalidJson, Json, loads
+from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads
 from agentui.pipeline.events import parsed
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.redaction import mask_url
+from agentui.threads import apart
 from agentui.upstream.call import Attempt, UpstreamCall
-from agentui.upstream.headers import returnable_response_headers
+from agentui.upstream.headers import hops_of, returnable_response_headers
+from agentui.upstream.http.request import BodyStream
 from agentui.upstream.http.stream import UpstreamStream
 from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseDecoder, SseEvent
@@ -35,12 +37,16 @@ log = logging.getLogger("agentui.calls")
 
 @dataclass(slots=True)
 class ModelRequest:
-    """What goes out, in which dialect, where to. Not frozen for speed alone (see ``Message``)."""
+    """What goes out, in which dialect, where to, and through which proxy (as ``UpstreamCall`` has it).
+
+    Not frozen for speed alone (see ``Message``).
+    """
 
     vendor: Vendor
     wire: WireRequest
     url: str
     headers: Mapping[str, str]
+    proxy: str = ""
 
 
 class StreamedPiece(NamedTuple):
@@ -68,31 +74,41 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     Raises UpstreamRefused for an error answer, UpstreamTruncated for one that broke off, UpstreamInvalid for one that is not
     in the upstream's language, and the error that the upstream tells in its stream.
     """
+    cutter = None if request.wire.cut is None else StopFilter(request.wire.cut)
     async with _opened(ctx, request) as stream:
         if stream.content_type != "text/event-stream":
             body = await stream.read(ctx.services.max_reply)
-            ctx.run.heard_bytes += len(body)
-            yield WholeReply(request.vendor.parse_reply(_json(body)), body)
+            ctx.run.heard_bytes += held_when_parsed(body)
+            reply = request.vendor.parse_reply(await _json(body))
+            yield WholeReply(reply if cutter is None else cutter.cut(reply), body)
             return
         reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream)
         async for chunk in stream.chunks():
-            ctx.run.heard_bytes += len(chunk)
+            ctx.run.heard_bytes += held_when_parsed(chunk)
             for piece in reader.feed(chunk):
-                yield piece
+                yield piece if cutter is None else _cut(piece, cutter)
+            if cutter is not None and cutter.is_over:
+                return  # the connection is closed, and the upstream stops
             if ctx.run.has_no_deadline:
                 stream.release_deadline()
             if reader.is_over:
                 break
         if not reader.is_over:
-            yield reader.close()
+            tail = reader.close()
+            yield tail if cutter is None else _cut(tail, cutter)
         elif not stream.is_over:
             await _drain(stream)
+
+
+def _cut(piece: StreamedPiece, cutter: StopFilter) -> StreamedPiece:
+    """A piece without what stands behind a stop string. Its events say more than that and are not passed on."""
+    return StreamedPiece((), cutter.feed(piece.deltas))
 
 
 async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
     """Send a request that is no chat (a token count, embeddings); the JSON of its answer. Raises as ``call_model`` does."""
     async with _opened(ctx, request) as stream:
-        return _json(await stream.read(ctx.services.max_reply))
+        return await _json(await stream.read(ctx.services.max_reply))
 
 
 @asynccontextmanager
@@ -106,7 +122,7 @@ async def _opened(ctx: NodeContext, request: ModelRequest) -> AsyncIterator[Upst
     body = ctx.incoming.body_of(wire)
     if body is not ctx.incoming.body:
         ctx.run.sent_bytes += len(body)
-    call = make_call(ctx, "POST", request.url, request.headers, body, wire)
+    call = make_call(ctx, "POST", request.url, request.headers, body, wire, request.proxy)
     url, headers = call.url, call.headers
     ctx.run.emit(
         "node.request",
@@ -117,16 +133,12 @@ async def _opened(ctx: NodeContext, request: ModelRequest) -> AsyncIterator[Upst
     if log.isEnabledFor(logging.DEBUG):
         shown = ctx.run.redactor.redact(body.decode())[:SHOWN_CHARACTERS]
         log.debug("%s calls %s at %s: %s", ctx.node_id, request.vendor.name, mask_url(url), shown)
-    try:
-        async with ctx.services.upstream.open(call) as stream:
-            if ctx.sink is not None:
-                ctx.sink.note_headers(returnable_response_headers(stream.headers))
-            if stream.status >= 400:
-                raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
-            yield stream
-    except AgentUIError as error:
-        error.details.setdefault("host", urlsplit(url).hostname)
-        raise
+    async with ctx.services.upstream.open(call) as stream:
+        if ctx.sink is not None:
+            ctx.sink.note_headers(returnable_response_headers(stream.headers))
+        if stream.status >= 400:
+            raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
+        yield stream
 
 
 class StreamReader:
@@ -175,7 +187,13 @@ class StreamReader:
 
 
 def make_call(
-    ctx: NodeContext, method: str, url: str, headers: Mapping[str, str], body: bytes | None, wire: WireRequest | None
+    ctx: NodeContext,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | BodyStream | None,
+    wire: WireRequest | None,
+    proxy: str = "",
 ) -> UpstreamCall:
     """An upstream call under the run's clocks, whose attempts the canvas hears of and whose keys it never sees.
 
@@ -201,6 +219,8 @@ def make_call(
         timeouts=ctx.services.timeouts,
         deadline=run.deadline,
         node=ctx.node_id,
+        proxy=proxy,
+        hops=hops_of(ctx.incoming.headers) + 1,
         on_attempt=report,
         attempt_headers=None if trace is None else partial(trace.begin_attempt, ctx.node_id, wire),
     )
@@ -221,6 +241,7 @@ def _attempt_data(attempt: Attempt, started: float) -> dict[str, Json]:
         "status": attempt.status,
         "error": attempt.error,
         "wait_s": attempt.wait,
+        **({} if attempt.proxy is None else {"proxy": attempt.proxy}),
     }
 
 
@@ -235,8 +256,8 @@ async def _drain(stream: UpstreamStream) -> None:
         stream.is_broken = False
 
 
-def _json(body: bytes) -> Json:
+async def _json(body: bytes) -> Json:
     try:
-        return loads(body)
+        return await apart(len(body), partial(loads, body))
     except InvalidJson as error:
         raise UpstreamInvalid("The upstream's answer is not JSON.", begins=body[:200].decode("utf-8", "replace")) from error

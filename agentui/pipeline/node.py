@@ -17,27 +17,39 @@ Third parties register theirs through the entry point group ``agentui.nodes``: e
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from agentui.documents.document import problems_of
 from agentui.errors import AgentUIError, Problem
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.templating.core.language import Language, Reads
+from agentui.templating.core.language import Language, Macro, Reads
 from agentui.templating.core.problems import TemplateSyntaxError
 from agentui.templating.hadtavern.expressions import Expression, ExpressionError, compile_expression
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.template import TextLanguage
 from agentui.templating.hadtavern.url import Beginning, UrlLanguage
+from agentui.templating.sillytavern.template import MacroLanguage, MacroTemplate
 from agentui.upstream.http.request import is_token
+from agentui.upstream.proxies import DIRECT, check_setting
 from agentui.variables.paths import parse_path
+
+TextLanguageName = Literal["hadtavern", "sillytavern"]
+"""What a text is written in."""
+
+LANGUAGE: Any = Field(
+    "hadtavern",
+    description="What the text is written in: hadtavern ([[...]] and {{ path }}) or sillytavern ({{user}}, {{setvar::..}}).",
+    json_schema_extra={"enumDescriptions": ["Templates", "SillyTavern macros"]},
+)
+"""The field of a configuration that says so."""
 
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 
@@ -59,10 +71,22 @@ class Build:
     """Whether the node writes stored variables."""
     stored: set[str] = field(default_factory=set)
     """Their names; empty in a node that stores and knows only when it runs what."""
+    has_secret: Callable[[str], bool] | None = None
+    """Whether there is a secret of a name; None where nobody is to be warned of one that is not there."""
 
-    def text(self, name: str, source: str, *, secrets: bool = False, prompt: bool = False) -> TemplateField[str]:
+    def text(
+        self, name: str, source: str, *, secrets: bool = False, prompt: bool = False, language: TextLanguageName = "hadtavern"
+    ) -> TemplateField[str]:
         """Compile a text template; a broken one is a problem of this node and renders as nothing."""
+        if language == "sillytavern":
+            return self._macros(name, source)
         return self._compile(TextLanguage(secrets, prompt), name, source, instead="")
+
+    def _macros(self, name: str, source: str) -> TemplateField[str]:
+        """Compile a text with SillyTavern's macros, which write any variable."""
+        field = self._compile(MacroLanguage(), name, source, instead="")
+        self.stores = self.stores or (isinstance(field.template, MacroTemplate) and field.template.writes)
+        return field
 
     def url(self, name: str, source: str, beginning: Beginning, *, secrets: bool = False) -> TemplateField[str]:
         """Compile an address, or the path of one; a broken one is a problem of this node and renders as nothing."""
@@ -70,6 +94,16 @@ class Build:
         if beginning == "address" and scheme is not None and scheme[1].lower() not in ("http", "https"):
             self.problem("url.scheme", f"An address begins with http:// or https://, not {scheme[0].strip()}", name)
         return self._compile(UrlLanguage(beginning, secrets), name, source, instead="")
+
+    def proxy(self, name: str, source: str) -> TemplateField[str]:
+        """Compile a proxy's address; one that is none is a problem of this node."""
+        field = self.text(name, source, secrets=True)
+        if not field.template.macros:
+            try:
+                check_setting(source)
+            except ValueError as error:
+                self.problem("proxy.address", f"This is no address of a proxy: {error}, or is {DIRECT}", name)
+        return field
 
     def headers(self, name: str, sources: Mapping[str, str]) -> dict[str, TemplateField[str]]:
         """Compile the values of headers, by their names; a name that no header can have is a problem of this node."""
@@ -92,12 +126,14 @@ class Build:
         """Compile a JSON body template; a broken one is a problem of this node and renders as an empty object."""
         return self._compile(JsonLanguage(secrets), name, source, instead="{}")
 
-    def expression(self, name: str, source: str) -> Expression | None:
-        """Compile an expression of the closed language; None (and a problem) when it is broken."""
+    def expression(self, name: str, source: str, subject: str = "") -> Expression | None:
+        """Compile an expression of the closed language; None (and a problem, which begins with its ``subject``) when it is
+        broken."""
         try:
             return compile_expression(source)
         except ExpressionError as error:
-            self.problem("expression.syntax", error.message, name, error.line, error.column)
+            message = f"{subject}: {error.message}" if subject else error.message
+            self.problem("expression.syntax", message, name, error.line, error.column)
             return None
 
     def store(self, path: str) -> None:
@@ -127,7 +163,16 @@ class Build:
         for problem in (*problems, *template.warnings):
             self.problems.append(replace(problem, node=self.node, field=name))
         self.reads.add(template.reads)
+        self._check_secrets(name, template.macros)
         return TemplateField(name, template)
+
+    def _check_secrets(self, field: str, macros: Sequence[Macro]) -> None:
+        """Warn of secrets that are not there. They may come later, from the environment too, so the pipeline may be saved."""
+        for macro in macros if self.has_secret is not None else ():
+            name = macro.text.strip("[] \t").partition(":")[2].strip()
+            if macro.kind == "secret" and self.has_secret is not None and not self.has_secret(name):
+                text = f"There is no secret {name!r}: add it under Keys, or correct the name."
+                self.problems.append(Problem("secret.unknown", text, "warning", self.node, field, macro.line, macro.column))
 
 
 class NodeParams(BaseModel):

@@ -2,20 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.macros import RunMacros
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
 from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import Sink
 from agentui.secrets.store import Secret
 from agentui.templating.core.language import Template
 from agentui.templating.core.problems import TemplateRenderError
+from agentui.templating.core.weight import is_heavier
 from agentui.templating.hadtavern.scope import Scope
+from agentui.threads import LONG, in_thread
 from agentui.variables.scopes import Scope as Tier
 
 CHUNK_EVENT_SECONDS = 0.05
@@ -27,6 +31,7 @@ MOST_GATHERED = 4096
 
 V_co = TypeVar("V_co", covariant=True)
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class NodeContext:
     __slots__ = (
         "_gathered",
         "_gathered_at",
+        "_loop",
         "_scope",
         "incoming",
         "node_id",
@@ -68,6 +74,7 @@ class NodeContext:
         self._scope: Scope | None = None
         self._gathered = ""
         self._gathered_at = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def deadline(self) -> float:
@@ -94,20 +101,39 @@ class NodeContext:
             prompt=prompt,
             secret=self._secret,
             warn=self._warn,
+            made=run.redactor.register_made,
+            expand=self._expand,
         )
         if plain:
             self._scope = scope
         return scope
 
     def stage(self, tier: Tier, path: str, value: Json) -> None:
-        """Write a stored variable, or into one by a path; durable when the run's turn commits.
+        """Write a stored variable, or into one by a path; durable, with its keys masked, when the run's turn commits.
 
         Raises CannotStage where the run has no such tier, or the path or value cannot be kept.
         """
         memory = self.run.memory or NoMemory()
-        memory.staged().stage(
-            tier, path, value, reason=f"node:{self.node_type}", source={"toolName": self.node_type, "providerId": self.node_id}
-        )
+        kept = self.run.redactor.redact_json(value)
+        if kept != value:
+            self._warn(f"Variable {path[:200]!r} holds a key. It is stored with the key masked.")
+        source = {"toolName": self.node_type, "providerId": self.node_id}
+        memory.staged().stage(tier, path, value, kept=kept, reason=f"node:{self.node_type}", source=source)
+
+    async def apart(self, work: Callable[[], T]) -> T:
+        """What ``work`` makes of templates and what they see; in a thread where they see much, so that others are served
+        meanwhile."""
+        run = self.run
+        seen = len(self.incoming.body)
+        if run.memory is not None:
+            seen += run.memory.staged().durable_size
+        if seen <= LONG and not is_heavier([run.run_vars, run.out], LONG):
+            return work()
+        self._loop = asyncio.get_running_loop()
+        try:
+            return await in_thread(work)
+        finally:
+            self._loop = None
 
     def render(self, field: TemplateField[V], scope: Scope | None = None) -> V:
         """Render a field: text, or JSON. Raises TemplateProblem naming pipeline, node, field, line and column."""
@@ -160,5 +186,16 @@ class NodeContext:
         self.used_secrets = (*self.used_secrets, secret)
         return secret.value
 
+    def _expand(self, source: str) -> str:
+        """Replace SillyTavern's macros. Raises CannotStage where they write what cannot be kept."""
+        run = self.run
+        if run.macros is None:
+            run.macros = RunMacros(run.incoming, run.run_vars, run.memory, run.redactor, run.session or "", run.chat)
+        return run.macros.expand(source, self._warn, self.stage)
+
     def _warn(self, message: str) -> None:
-        self.run.emit("run.warning", self.node_id, {"message": message})
+        warn = partial(self.run.emit, "run.warning", self.node_id, {"message": message})
+        if self._loop is None:
+            warn()
+        else:
+            self._loop.call_soon_threadsafe(warn)  # readers of events wait in the loop

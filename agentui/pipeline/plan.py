@@ -53,9 +53,10 @@ class Plan:
     ``answer`` is the position of the node whose result is the pipeline's answer. ``version`` is a hash of the document.
     ``document`` is what was compiled; nobody changes it. ``reads`` names for each node the nodes whose OUT it reads.
     ``is_chain`` says that never two nodes are ready at once. ``needed`` are the positions that the answer waits for, itself
-    included. ``uses_memory`` says whether a template names something that may be a stored variable, or a node writes one;
-    without it a run needs no store. ``variables`` are the names, up to their first dot, of all stored variables that a run
-    may read or write; None where any may be.
+    included. ``uses_memory`` says whether a template names something that only a stored variable can be, or a node writes one;
+    ``may_use_memory`` whether one names what the context has and a stored variable may hide (``{{ model }}``); without either a
+    run needs no store. ``variables`` are the names, up to their first dot, of all stored variables that a run
+    may read or write; None where any may be. ``reads_chat`` says that one asks who speaks in the chat, or when somebody did.
     """
 
     id: str
@@ -68,7 +69,9 @@ class Plan:
     is_chain: bool
     needed: frozenset[int]
     uses_memory: bool
+    may_use_memory: bool
     variables: frozenset[str] | None
+    reads_chat: bool
     warnings: tuple[Problem, ...]
 
     def before(self, position: int) -> set[int]:

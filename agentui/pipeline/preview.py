@@ -6,6 +6,7 @@ upstream: a node that calls one is only ever asked for its ``preview``.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from agentui.errors import AgentUIError, NotFound
@@ -90,7 +91,7 @@ async def _run_node(run: Run, node: PlanNode) -> Json:
 
 
 async def _show(run: Run, target: int, missing: list[str]) -> Json:
-    """Ask the node for its preview and tell where the pieces came from: a ``Preview`` as JSON, secrets replaced."""
+    """Ask the node for its preview and tell where the pieces came from."""
     node = run.plan.nodes[target]
     sink = NullSink(wants_stream=run.incoming.wants_stream) if target == run.plan.answer else None
     ctx = _TracingContext(run, node.id, node.type, sink)
@@ -100,6 +101,11 @@ async def _show(run: Run, target: int, missing: list[str]) -> Json:
         error.details.setdefault("node", node.id)
         error.details.setdefault("type", node.type)
         raise
+    return await ctx.apart(partial(_told, run, node, ctx, shown, missing))
+
+
+def _told(run: Run, node: PlanNode, ctx: "_TracingContext", shown: Json, missing: list[str]) -> Json:
+    """What a node has shown, as a ``Preview`` in JSON, secrets replaced."""
     members = dict(shown) if isinstance(shown, Mapping) else {}
     tokens, body = members.pop("tokens", None), members.get("body")
     found = Preview(

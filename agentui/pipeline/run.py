@@ -7,7 +7,7 @@ from math import inf
 from time import monotonic, time_ns
 from typing import Literal, Protocol
 
-from agentui.chat.reply import Reply
+from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.ids import new_id
@@ -15,6 +15,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.macros import ChatMacros, RunMacros
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.result import RunState
@@ -83,8 +84,14 @@ class Run:
     floor: str | None = field(default=None, init=False)
     memory: RunMemory | None = field(default=None, init=False)
     """The stored variables, and the turn; None where the run has neither."""
+    chat: ChatMacros = field(default_factory=ChatMacros, init=False)
+    """What the chat tells macros; nothing where the run is no turn, or its plan does not ask (``Plan.reads_chat``)."""
+    macros: RunMacros | None = field(default=None, init=False)
+    """What SillyTavern's macros wrote; None where there were none."""
     reply: Reply | None = field(default=None, init=False)
     """What the answering node said, once it has, where it is a model's reply."""
+    heard: ReplyBuilder | None = field(default=None, init=False)
+    """What the answering node's model has said so far; None before that, and once it has said all."""
     clock: asyncio.Timeout | None = field(default=None, init=False)
     task: asyncio.Task[object] | None = field(default=None, init=False)
     """What ``stop`` cancels; None where nobody may stop the run."""
@@ -97,7 +104,7 @@ class Run:
     chunks: int = field(default=0, init=False)
     """Pieces of a streamed answer that were sent."""
     heard_bytes: int = field(default=0, init=False)
-    """Bytes of upstream answers that OUT holds."""
+    """Bytes of memory that upstream answers take as OUT holds them, parsed."""
     sent_bytes: int = field(default=0, init=False)
     """Bytes of bodies that were sent upstream and are not the caller's own; the events hold them."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
@@ -143,6 +150,11 @@ class Run:
         if variables and isinstance(variables, _MAPPINGS):
             self.run_vars = {**self.run_vars, **variables}
 
+    @property
+    def broken_off(self) -> str:
+        """The words of a streamed answer that came before it broke off; "" where it did not, or none came."""
+        return "" if self.heard is None or not self.incoming.wants_stream else self.heard.reply().text
+
     def stop(self, reason: AgentUIError | None = None) -> None:
         """Cancel what runs; its end comes later. The caller is told the reason, or finds its connection broken off."""
         if self.task is not None:
@@ -158,7 +170,7 @@ class Run:
         self.task = self.clock = None
         self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
         self.events.close()
-        self.incoming.release()
+        self.incoming.retire()
         self.context = MacroContext(self.incoming)
         if self.on_finish is not None:
             self.on_finish(self)

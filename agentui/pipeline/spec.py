@@ -58,11 +58,14 @@ def parse_spec(document: Json) -> PipelineSpec:
         return PipelineSpec.model_validate(document)
     except ValidationError as error:
         problems = tuple(_at_its_node(problem, document) for problem in problems_of(error))
-        raise InvalidPipeline("This is not a pipeline document.", problems) from error
+        is_empty = [problem.code for problem in problems] == ["spec.no_nodes"]
+        raise InvalidPipeline(problems[0].message if is_empty else "This is not a pipeline document.", problems) from error
 
 
 def _at_its_node(problem: Problem, document: Json) -> Problem:
     """The problem with the node's id (its number where it has none) in place of the path ``nodes.3`` that leads into it."""
+    if problem.field == "nodes" and document.get("nodes") == []:
+        return Problem("spec.no_nodes", "The pipeline has no node yet: add one.", field="nodes")
     path = (problem.field or "").split(".")
     if len(path) < 2 or path[0] != "nodes" or not path[1].isdigit():
         return problem

@@ -1,7 +1,8 @@
 """Thoughts and signatures that a caller's dialect cannot carry, kept for the next request of the same conversation.
 
 Claude wants the signed thinking block back before a tool call, Gemini the thoughtSignature on it; an OpenAI client has no
-place for either. They are kept here by the tool call's id, which every dialect returns (spec: vendors, Thinking).
+place for either. They are kept here by the caller, the conversation and the tool call's id, which every dialect returns (spec:
+vendors, Thinking): an id alone is a word that anybody may say.
 """
 
 import time
@@ -12,7 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from agentui.chat.messages import Message, Part, Thinking, ToolCall, has_tool_parts
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
+from agentui.errors import BadRequest
+from agentui.ids import fingerprint
 from agentui.jsonio import Json, dumps
+from agentui.pipeline.incoming import Incoming
+from agentui.redaction import provider_keys
 
 MAX_CALLS = 10_000
 MAX_AGE_SECONDS = 3600.0
@@ -38,6 +43,7 @@ class _Kept:
 class ThoughtCache:
     """A bounded memory, oldest out first. Lives in one process; a miss only means that thinking starts anew.
 
+    ``incoming`` is the caller's request that was answered, or that is being answered.
     ``send`` lets other processes, which the conversation may reach next, take in what this one keeps.
     """
 
@@ -46,24 +52,24 @@ class ThoughtCache:
         self._size = 0
         self._send = send
 
-    async def share(self, vendor: VendorName, reply: Reply) -> None:
+    async def share(self, vendor: VendorName, incoming: Incoming, reply: Reply) -> None:
         """Keep the signed thoughts of an answer that asks for tools, here and in the other processes."""
-        kept = self.remember(vendor, reply)
+        kept = self.remember(vendor, incoming, reply)
         if kept and self._send is not None:
-            await self._send(dumps([{"call": call_id, **asdict(entry)} for call_id, entry in kept.items()]))
+            await self._send(dumps([{"key": key, **asdict(entry)} for key, entry in kept.items()]))
 
     def receive(self, sent: Json) -> None:
         """Keep what another process sent."""
         for entry in sent:
             thoughts = tuple(Thinking(**thought) for thought in entry["thoughts"])
-            self._keep(entry["call"], _Kept(entry["vendor"], time.monotonic(), thoughts, entry["signature"]))
+            self._keep(entry["key"], _Kept(entry["vendor"], time.monotonic(), thoughts, entry["signature"]))
 
-    def remember(self, vendor: VendorName, reply: Reply) -> dict[str, _Kept]:
-        """Keep the signed thoughts of an answer that asks for tools; what was kept, by the call's id."""
+    def remember(self, vendor: VendorName, incoming: Incoming, reply: Reply) -> dict[str, _Kept]:
+        """Keep the signed thoughts of an answer that asks for tools; what was kept, by its key."""
         told: dict[str, _Kept] = {}
-        for choice in reply.choices:
-            if not choice.tool_calls:
-                continue
+        asking = [choice for choice in reply.choices if choice.tool_calls]
+        conversation = _conversation_of(incoming) if asking else ""
+        for choice in asking:
             thoughts = tuple(
                 part
                 for part in choice.parts
@@ -71,25 +77,27 @@ class ThoughtCache:
             )
             for number, call in enumerate(choice.tool_calls):
                 if call.id and (call.signature or (thoughts and number == 0)):
-                    told[call.id] = _Kept(vendor, time.monotonic(), thoughts if number == 0 else (), call.signature)
-                    self._keep(call.id, told[call.id])
+                    key = conversation + call.id
+                    told[key] = _Kept(vendor, time.monotonic(), thoughts if number == 0 else (), call.signature)
+                    self._keep(key, told[key])
         return told
 
-    def restore(self, vendor: VendorName, messages: Sequence[Message]) -> Sequence[Message]:
+    def restore(self, vendor: VendorName, incoming: Incoming, messages: Sequence[Message]) -> Sequence[Message]:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
         if not self._kept or not any(map(has_tool_parts, messages)):
             return messages
         # A Responses caller gives thoughts back itself, as items beside the call's.
         held = {_token(part) for message in messages for part in message.parts if isinstance(part, Thinking)}
-        return tuple(self._restore(vendor, message, held) for message in messages)
+        conversation = _conversation_of(incoming)
+        return tuple(self._restore(vendor, conversation, message, held) for message in messages)
 
-    def _restore(self, vendor: VendorName, message: Message, held: Set[str | None]) -> Message:
+    def _restore(self, vendor: VendorName, conversation: str, message: Message, held: Set[str | None]) -> Message:
         if message.role != "assistant" or not message.tool_calls:
             return message
         thoughts: list[Part] = []
         parts: list[Part] = []
         for part in message.parts:
-            kept = self._find(vendor, part)
+            kept = self._find(vendor, conversation, part)
             if kept is None or not isinstance(part, ToolCall):
                 parts.append(part)
                 continue
@@ -101,19 +109,19 @@ class ThoughtCache:
             parts = [part for part in parts if not isinstance(part, Thinking)]
         return replace(message, parts=(*thoughts, *parts), raw=None, raw_vendor=None)
 
-    def _find(self, vendor: VendorName, part: Part) -> _Kept | None:
+    def _find(self, vendor: VendorName, conversation: str, part: Part) -> _Kept | None:
         if not isinstance(part, ToolCall) or part.id is None or part.signature:
             return None
-        kept = self._kept.get(part.id)
+        kept = self._kept.get(conversation + part.id)
         if kept is None or kept.vendor != vendor or time.monotonic() - kept.since > MAX_AGE_SECONDS:
             return None
         return kept
 
-    def _keep(self, call_id: str, kept: _Kept) -> None:
+    def _keep(self, key: str, kept: _Kept) -> None:
         """Keep it as the newest, and let go of the oldest where there are too many, too large or too old ones."""
-        if call_id in self._kept:
-            self._size -= self._kept.pop(call_id).size
-        self._kept[call_id] = kept
+        if key in self._kept:
+            self._size -= self._kept.pop(key).size
+        self._kept[key] = kept
         self._size += kept.size
         while self._is_full():
             self._size -= self._kept.popitem(last=False)[1].size
@@ -123,6 +131,18 @@ class ThoughtCache:
             return True
         oldest = next(iter(self._kept.values()), None)
         return oldest is not None and time.monotonic() - oldest.since > MAX_AGE_SECONDS
+
+
+def _conversation_of(incoming: Incoming) -> str:
+    """What tells a caller's conversation from every other: a hash of the keys, of the chat where one is named, and of what the
+    user said first."""
+    try:
+        first = next((message.text for message in incoming.chat.messages if message.role == "user" and message.text), "")
+    except BadRequest:
+        first = ""
+    headers = incoming.headers
+    named = [headers.get(f"x-agentui-{name}", "") for name in ("session", "branch")]
+    return fingerprint(incoming.api_key, *named, first, *provider_keys(headers))
 
 
 def _token(thought: Thinking) -> str | None:

@@ -1,12 +1,24 @@
 """The shapes of sessions, branches, floors, pages and messages over HTTP."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator
+from typing_extensions import TypedDict
 
 from agentui.chats.conversations import ActiveRun, BatchResult
-from agentui.chats.records import MAIN, ContentFormat, FloorState, PageKind, PromptMode, Role, SessionStatus, SyncPolicy
+from agentui.chats.greetings import wrong_greeting
+from agentui.chats.records import (
+    MAIN,
+    ContentFormat,
+    FloorState,
+    Message,
+    PageKind,
+    PromptMode,
+    Role,
+    SessionStatus,
+    SyncPolicy,
+)
 from agentui.chats.timeline import TimelineFloor
 from agentui.jsonio import Json
 from agentui.schemas.forms import (
@@ -23,6 +35,7 @@ from agentui.schemas.forms import (
     Patch,
     QueryBool,
 )
+from agentui.schemas.live import SessionParams
 
 Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
 Version = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
@@ -31,9 +44,22 @@ Content = Annotated[str, Field(min_length=1), NO_NUL]
 Source = Annotated[str, Field(max_length=200), NO_NUL]
 
 
-class SessionFields(Form):
-    """What can be said of a session. Characters, users and assets are kept as they are given, and given back."""
+def _known_in_range(params: dict[str, Json]) -> dict[str, Json]:
+    """Parameters of which those that a turn understands are such as it may be asked with; all others are kept as they are."""
+    try:
+        return params | SessionParams.model_validate(params).given
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise ValueError(f"{'/'.join(str(part) for part in fault['loc'])}: {fault['msg']}") from error
 
+
+ModelParams = Annotated[dict[str, Json], AfterValidator(_known_in_range)]
+
+
+class SessionFields(Form):
+    """What can be said of a session."""
+
+    name: Title | None = None
     title: Title | None = None
     character_id: Id | None = None
     character_version_id: Id | None = None
@@ -51,16 +77,27 @@ class SessionFields(Form):
     worldbook_version_id: Id | None = None
     model_provider: Line | None = None
     model_name: Line | None = None
-    model_params: dict[str, Json] | None = None
+    model_params: ModelParams | None = None
     prompt_mode: PromptMode | None = None
+    pipeline_id: Id | None = None
+    director_pipeline_id: Id | None = None
+    verifier_pipeline_id: Id | None = None
     metadata: dict[str, Json] | None = None
 
-    @model_validator(mode="after")
-    def _snapshots_have_names(self) -> "SessionFields":
-        for snapshot in (self.character_snapshot, self.user_snapshot):
-            if snapshot and not (isinstance(snapshot.get("name"), str) and snapshot["name"]):
-                raise ValueError("a snapshot has a name")
-        return self
+    @field_validator("character_snapshot", "user_snapshot")
+    @classmethod
+    def _has_name(cls, snapshot: dict[str, Json] | None) -> dict[str, Json] | None:
+        if snapshot and not (isinstance(snapshot.get("name"), str) and snapshot["name"]):
+            raise ValueError("a snapshot has a name")
+        return snapshot
+
+    @field_validator("character_snapshot")
+    @classmethod
+    def _greets_in_words(cls, snapshot: dict[str, Json] | None) -> dict[str, Json] | None:
+        wrong = wrong_greeting(snapshot or {})
+        if wrong is not None:
+            raise ValueError(wrong)
+        return snapshot
 
 
 class NewSession(SessionFields):
@@ -96,6 +133,7 @@ class TimelineQuery(Form):
     branch_id: BranchId = Field(MAIN, description="The branch; main unless said otherwise.")
     limit: int = Field(50, ge=1, le=200, description="Most floors in the answer, at most 200.")
     offset: int = Field(0, ge=0, le=10**12, description="How many floors to pass over.")
+    include_ancestors: QueryBool = Field(False, description="true adds the floors before the fork.")
 
 
 class BranchQuery(Form):
@@ -203,6 +241,7 @@ class DeletedBranch:
     branch_id: str
     session_id: str
     deleted_floor_ids: list[str]
+    deleted_floor_count: int
     deleted: Literal[True] = True
 
 
@@ -320,9 +359,18 @@ class VisibilityMeta:
     is_hidden: bool
 
 
+class VisibilityResult(TypedDict):
+    """What became of one message; ``data`` is there of those that were found, as long as they are not too large together."""
+
+    index: int
+    id: str
+    action: Literal["updated", "not_found"]
+    data: NotRequired[Message]
+
+
 @dataclass(frozen=True, slots=True)
 class VisibilityResults:
     """What became of every message of a batch."""
 
-    results: list[BatchResult]
+    results: list[VisibilityResult]
     meta: VisibilityMeta

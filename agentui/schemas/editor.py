@@ -1,6 +1,6 @@
 """The shapes of the editor's API but for runs, checks and previews, which show the pipeline's own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -119,6 +119,22 @@ class SecretLine:
     origins: list[str] | None
 
 
+class NewSecret(StrictForm):
+    """A provider key to store. Without ``origins`` it is bound to those that are known for its name."""
+
+    value: str = Field(min_length=1, max_length=20_000)
+    origins: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SecretUse:
+    """The ids of the pipelines and presets that name a key."""
+
+    name: str
+    pipelines: list[str] = field(default_factory=list)
+    presets: list[str] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class ContextNames:
     """
@@ -169,14 +185,16 @@ class TryRequest(StrictForm):
 
     Name a saved ``pipeline`` or give a ``document`` (with both, the document runs under the pipeline's id); without either
     the pipeline is meant that the request would choose, or that the run was of. Give a ``request``, or the ``run_id`` of a run
-    to answer its request (keys included) once more. ``pins`` are OUT by node id. ``session`` and ``branch`` stand for the
-    headers ``x-agentui-session`` and ``x-agentui-branch``; a run's request joins its chat again only if they say so.
+    to answer its request once more, without its caller's keys; ``headers`` then hold a key of your own. ``pins`` are OUT by
+    node id. ``session`` and ``branch`` stand for the headers ``x-agentui-session`` and ``x-agentui-branch``; a run's request
+    joins its chat again only if they say so.
     """
 
     pipeline: str | None = None
     document: dict[str, Any] | None = None
     request: SampleRequest | None = None
     run_id: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict)
     pins: dict[str, Any] = Field(default_factory=dict)
     session: str | None = None
     branch: str | None = None

@@ -32,7 +32,7 @@ class VariableQuery(ListQuery):
 
     scope: Scope | None = Field(None, description="global, chat, branch, floor or page.")
     scope_id: Line | None = Field(None, description="The id of the host.")
-    session_id: Line | None = Field(None, description="With scope=branch and branch_id: variables of this branch.")
+    session_id: Line | None = Field(None, description="With scope=branch: variables of this session's branches.")
     branch_id: Line | None = Field(None, description="With scope=branch and session_id: variables of this branch.")
     key: Line | None = Field(None, description="Only variables of this name.")
     sort_by: SortBy = Field("updated_at", description="updated_at or key.")
@@ -182,3 +182,23 @@ class PagePromotions(TypedDict):
     session_id: str
     branch_id: str
     items: list[PromotionData]
+
+
+class ChangeData(TypedDict):
+    """A variable that a turn changed, with its values before and after; one is missing where there was none."""
+
+    scope: Literal["global", "chat", "branch"]
+    scope_id: str
+    key: str
+    before: NotRequired[Any]
+    after: NotRequired[Any]
+
+
+class PageChanges(TypedDict):
+    """What the turn of a page changed in the tiers that outlive it."""
+
+    page_id: str
+    floor_id: str
+    session_id: str
+    branch_id: str
+    items: list[ChangeData]

@@ -8,6 +8,7 @@ never come out but through ``get``.
 """
 
 import re
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -64,9 +65,9 @@ class SecretStore:
         self._now = now
         self._looked: float | None = None
         self._stamp: tuple[int, int, int, int] | None = None
-        self._entries: dict[str, Json] = {}
-        self._broken: str | None = None
-        self._opened: dict[str, Secret] = {}
+        self._file = _File()
+        self._writing = threading.Lock()
+        self._looking = threading.Lock()
 
     def get(self, name: str) -> Secret:
         """The secret of that name.
@@ -77,11 +78,16 @@ class SecretStore:
         key = _checked(name)
         if (found := self._env.get(_in_env(key))) is not None:
             return Secret(name=name, value=found.value, origins=read_origins(found.origins))
-        self._refresh()
-        secret = self._opened.get(key)
+        file = self._refreshed()
+        secret = file.opened.get(key)
         if secret is None:
-            secret = self._opened[key] = self._open(key, name)
+            secret = file.opened[key] = self._open(file, key, name)
         return secret
+
+    def has(self, name: str) -> bool:
+        """Whether there is a secret of that name, which ``get`` may still fail to open."""
+        key = name.lower()
+        return _in_env(key) in self._env or key in self._refreshed().entries
 
     def set(self, name: str, value: str, origins: Iterable[str] | None) -> None:
         """Cipher a secret, replacing one of the same name. Raises BadRequest for a bad name, an empty value or a bad origin,
@@ -92,38 +98,39 @@ class SecretStore:
         listed = None if bound is None else sorted(bound)
         cipher = self._cipher(make=True)
         sealed = cipher.encrypt(dumps({"name": name, "value": value.strip(), "origins": listed}))
-        entries = self._readable_entries()
-        self._write(entries | {key: {"name": name, "origins": listed, "sealed": sealed}})
+        with self._writing:
+            entries = self._readable_entries()
+            self._write(entries | {key: {"name": name, "origins": listed, "sealed": sealed}})
 
     def delete(self, name: str) -> None:
         """Remove a sealed secret. Raises NotFound when there is none."""
         key = _checked(name)
-        entries = self._readable_entries()
-        if key not in entries:
-            raise NotFound(f"The secret store holds no {name!r}; what the environment sets is removed there.", name=name)
-        self._write({other: entry for other, entry in entries.items() if other != key})
+        with self._writing:
+            entries = self._readable_entries()
+            if key not in entries:
+                raise NotFound(f"The secret store holds no {name!r}; what the environment sets is removed there.", name=name)
+            self._write({other: entry for other, entry in entries.items() if other != key})
 
     def names(self) -> list[SecretName]:
         """Every secret that ``get`` knows, sorted by name, without values. Damaged entries are listed too."""
-        self._refresh()
         found = {key: SecretName(entry.name, "environment", _shown(entry.origins)) for key, entry in self._env.items()}
-        for key, entry in self._entries.items():
+        for key, entry in self._refreshed().entries.items():
             if _in_env(key) not in found:
                 found[key] = _listed(key, entry)
         return sorted(found.values(), key=lambda known: known.name.lower())
 
-    def _open(self, key: str, name: str) -> Secret:
+    def _open(self, file: "_File", key: str, name: str) -> Secret:
         """Unseal one entry."""
-        if self._broken is not None:
-            raise NodeFailed(self._broken, secret=name)
-        if key not in self._entries:
+        if file.broken is not None:
+            raise NodeFailed(file.broken, secret=name)
+        if key not in file.entries:
             raise NotFound(
                 f"There is no secret {name!r}. Set {PREFIX}{_in_env(key)} in the environment, or store it with "
                 f"'agentui secret set {name}'.",
                 name=name,
             )
         cipher = self._cipher(make=False)
-        match _unsealed(cipher, self._entries[key]):
+        match _unsealed(cipher, file.entries[key]):
             case {"name": str(own), "value": str(value), "origins": None | list() as origins} if own.lower() == key:
                 return Secret(name=own, value=value, origins=None if origins is None else frozenset(map(str, origins)))
         raise NodeFailed(
@@ -146,16 +153,15 @@ class SecretStore:
         except (OSError, ValueError) as error:
             raise NodeFailed(f"The key {KEY_FILE} of the secret store cannot be read: put it back from a copy.") from error
 
-    def _refresh(self) -> None:
-        """Read the file again if it changed, looking at most once a second."""
-        now = self._now()
-        if self._looked is not None and now - self._looked < _LOOK_AGAIN:
-            return
-        self._looked = now
-        stamp = self._stamped()
-        if stamp != self._stamp:
-            self._stamp = stamp
-            self._load()
+    def _refreshed(self) -> "_File":
+        """The file, read again if it changed, looking at most once a second. Every thread finds one state of it, whole."""
+        with self._looking:
+            now = self._now()
+            if self._looked is None or now - self._looked >= _LOOK_AGAIN:
+                self._looked, stamp = now, self._stamped()
+                if stamp != self._stamp:
+                    self._stamp, self._file = stamp, self._load()
+            return self._file
 
     def _stamped(self) -> tuple[int, int, int, int]:
         """What changes when one of the two files does: their dates and sizes (0 for a file that is not there)."""
@@ -168,33 +174,40 @@ class SecretStore:
                 stamp += (0, 0)
         return stamp[0], stamp[1], stamp[2], stamp[3]
 
-    def _load(self) -> None:
+    def _load(self) -> "_File":
         """Read the file; one that cannot be read breaks sealed secrets, not those of the environment."""
-        self._opened, self._entries, self._broken = {}, {}, None
         try:
             match loads((self._folder / FILE).read_bytes()):
                 case {"format": 1, "secrets": dict(entries)}:
-                    self._entries = entries
-                case _:
-                    self._broken = f"{FILE} in the data folder is not a secret store of this version; move it away."
+                    return _File(entries)
+            return _File(broken=f"{FILE} in the data folder is not a secret store of this version; move it away.")
         except FileNotFoundError:
-            pass
+            return _File()
         except (OSError, InvalidJson):
-            self._broken = f"{FILE} in the data folder is damaged or cannot be read; put it back from a copy or move it away."
+            text = f"{FILE} in the data folder is damaged or cannot be read; put it back from a copy or move it away."
+            return _File(broken=text)
 
     def _readable_entries(self) -> dict[str, Json]:
         """The entries as they are on the disk now. Raises NodeFailed rather than have a damaged file overwritten."""
-        self._looked = None
-        self._stamp = None
-        self._refresh()
-        if self._broken is not None:
-            raise NodeFailed(self._broken)
-        return self._entries
+        file = self._load()
+        if file.broken is not None:
+            raise NodeFailed(file.broken)
+        return file.entries
 
     def _write(self, entries: Mapping[str, Json]) -> None:
         """Replace the file and forget what was read from it."""
         write_atomically(self._folder / FILE, dumps_pretty({"format": 1, "secrets": entries}), private=True)
-        self._looked = self._stamp = None
+        with self._looking:
+            self._looked = self._stamp = None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One state of the sealed file: its entries, those that were unsealed, and what is wrong with it, if anything."""
+
+    entries: dict[str, Json] = field(default_factory=dict)
+    opened: dict[str, Secret] = field(default_factory=dict, repr=False)
+    broken: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

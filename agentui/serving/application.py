@@ -10,9 +10,23 @@ from types import MappingProxyType
 from aiohttp import web
 
 from agentui.api.chats import ROUTES as CHAT_ROUTES
+from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.editor import add_editor_routes
-from agentui.api.keys import CATALOG, ENGINE, HISTORY, JOBS, PIPELINES, PRESETS, SERVICES, STOPPING, STORE, STORE_HEALTH, TURNS
-from agentui.api.ops.health import health, ready
+from agentui.api.keys import (
+    CATALOG,
+    ENGINE,
+    HISTORY,
+    JOBS,
+    LIVE,
+    PIPELINES,
+    PRESETS,
+    SERVICES,
+    STOPPING,
+    STORE,
+    STORE_HEALTH,
+    TURNS,
+)
+from agentui.api.ops.health import health, ready, version
 from agentui.api.ops.metrics import metrics
 from agentui.api.ops.openapi import openapi
 from agentui.api.ops.telemetry import TELEMETRY, Telemetry
@@ -42,9 +56,12 @@ from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
 from agentui.store.health import StoreHealth
 from agentui.store.opening import make_store
+from agentui.turns.choice import PipelineChoice
+from agentui.turns.live import LiveTurns
 from agentui.turns.service import TurnService
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
+from agentui.upstream.proxies import ProxyRules
 from agentui.vendors.base import Vendors
 from agentui.vendors.registry import make_vendors
 
@@ -58,21 +75,25 @@ def create_app(
     *,
     named_origins: Mapping[str, str] = NOTHING,
     secret_env: Mapping[str, str] = NOTHING,
+    proxy_env: Mapping[str, str] = NOTHING,
     default_active: str = "default",
     group: WorkerGroup | None = None,
 ) -> web.Application:
     """The whole server as an application; it loads files and opens connections when it starts.
 
     ``named_origins`` are addresses that a base_url may call by a word (``demo``), ``secret_env`` the environment's
-    ``AGENTUI_SECRET_*``, ``default_active`` the pipeline that answers until somebody activates another. ``group`` are the
-    workers of one server, where this is one of several: somebody else has locked the data folder for all of them.
+    ``AGENTUI_SECRET_*``, ``proxy_env`` its ``HTTPS_PROXY`` and kin, ``default_active`` the pipeline that answers until
+    somebody activates another. ``group`` are the workers of one server, where this is one of several: somebody else has
+    locked the data folder for all of them.
     """
     redactor = Redactor()
     if settings.own_token is not None:
         redactor.register(settings.own_token)
     owner = group.owner if group is not None else new_id("server")
     vendors, telemetry = make_vendors(), Telemetry(settings, owner)
-    limits = Limits(settings.rate_limit, settings.token_attempts, settings.trusted_proxies, settings.max_in_flight)
+    limits = Limits(
+        settings.rate_limit, settings.token_attempts, settings.trusted_proxies, settings.max_in_flight, settings.max_bodies
+    )
     guard = Guard(settings, redactor, vendors, limits, telemetry)
     app = web.Application(middlewares=[guard.check], client_max_size=settings.max_body)
     app.on_response_prepare.append(guard.add_headers)
@@ -80,7 +101,9 @@ def create_app(
     app[SETTINGS], app[REDACTOR], app[GUARD], app[LIMITS], app[TELEMETRY] = settings, redactor, guard, limits, telemetry
     app[STOPPING] = asyncio.Event()
     app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
-    _add_engine(app, vendors, named_origins, secret_env)
+    proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
+    redactor.register(*(proxy.password for proxy in proxies.named()))
+    _add_engine(app, vendors, named_origins, secret_env, proxies)
     _add_documents(app, default_active, is_shared=group is not None)
     _add_memory(app, owner, is_shared=group is not None)
     _add_routes(app, is_shared=group is not None)
@@ -88,13 +111,20 @@ def create_app(
 
 
 def _add_engine(
-    app: web.Application, vendors: Vendors, named_origins: Mapping[str, str], secret_env: Mapping[str, str]
+    app: web.Application,
+    vendors: Vendors,
+    named_origins: Mapping[str, str],
+    secret_env: Mapping[str, str],
+    proxies: ProxyRules,
 ) -> None:
     """What runs pipelines, and what their nodes may reach."""
     settings, workers = app[SETTINGS], app[WORKERS]
     upstream = Upstream(
         named_origins=named_origins,
         allow_private=settings.may_call_private,
+        allow_self=settings.allow_self,
+        own_names=settings.allowed_hosts,
+        proxies=proxies,
         max_reply=settings.max_reply,
         max_in_flight=settings.max_per_origin,
         max_queued=settings.max_queued_per_origin,
@@ -147,6 +177,14 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         answer_seconds=settings.idempotency_age,
         answer_bytes=settings.idempotency_bytes,
     )
+    app[LIVE] = LiveTurns(
+        app[TURNS],
+        app[ENGINE],
+        app[SERVICES].vendors,
+        PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset),
+        director=settings.director_pipeline,
+        verifier=settings.verifier_pipeline,
+    )
 
 
 def _add_routes(app: web.Application, *, is_shared: bool) -> None:
@@ -154,11 +192,13 @@ def _add_routes(app: web.Application, *, is_shared: bool) -> None:
     add_model_routes(app)
     add_editor_routes(app)
     add_routes(app, CHAT_ROUTES)
+    add_routes(app, PIPELINE_ROUTES)
     add_page_routes(app)
     if is_shared:
         add_worker_routes(app)
     app.router.add_get("/health", health)
     app.router.add_get("/ready", ready)
+    app.router.add_get("/version", version)
     app.router.add_get("/metrics", metrics)
     app.router.add_get("/openapi.json", openapi)
 

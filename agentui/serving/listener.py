@@ -7,9 +7,9 @@ from typing import Any
 from aiohttp import web
 from aiohttp.base_protocol import BaseProtocol
 
-from agentui.api.keys import HISTORY, STOPPING
+from agentui.api.keys import HISTORY, SERVICES, STOPPING
 from agentui.errors import ServerStopping
-from agentui.http.guard import GUARD
+from agentui.http.guard import GUARD, SERVER_NAME
 from agentui.http.workers import WORKERS
 from agentui.ids import new_id
 from agentui.jsonio import dumps
@@ -17,8 +17,10 @@ from agentui.jsonio import dumps
 log = logging.getLogger("agentui")
 
 KEEP_ALIVE = 15.0
-"""Seconds that a connection is kept while nobody asks anything. As long may the rest of a refused body still take to come:
-closing at once could take the refusal from the caller."""
+"""Seconds that a connection is kept while nobody asks anything."""
+LINGER_SECONDS = 10.0
+"""How long the rest of a body that nobody reads may still come, and is thrown away: closing at once could take the refusal from
+the caller."""
 LAST_WORDS_SECONDS = 2.0
 """How long those who are cut may take to hear of it."""
 
@@ -65,7 +67,9 @@ class Listener:
         except OSError:
             await self.stop()
             raise
-        return int(server.sockets[0].getsockname()[1])
+        addresses = [each.getsockname()[:2] for each in server.sockets]
+        self._app[SERVICES].upstream.listens_on(addresses)
+        return int(addresses[0][1])
 
     async def stop(self, hurry: asyncio.Event | None = None) -> None:
         """Take no more connections, let what runs end within ``stop_seconds``, cut the rest, and close everything.
@@ -90,14 +94,23 @@ class Listener:
 
 
 class _Protocol(web.RequestHandler):
-    """aiohttp's connection, with four differences: a malformed request is never repeated in the answer or in the log
+    """aiohttp's connection, with five differences: a malformed request is never repeated in the answer or in the log
     (aiohttp's own page quotes it, keys included), a body that cannot be read is no fault of ours in the log, the listener
-    knows which connections are open, and an idle one can be closed."""
+    knows which connections are open, an idle one can be closed, and nothing is decompressed (``read_body`` does that, for
+    callers who may come in)."""
 
     def __init__(
         self, connections: "_Connections", manager: web.Server, loop: asyncio.AbstractEventLoop, keep_alive: float
     ) -> None:
-        super().__init__(manager, loop=loop, keepalive_timeout=keep_alive, access_log=_SILENT, max_line_size=8190)
+        super().__init__(
+            manager,
+            loop=loop,
+            keepalive_timeout=keep_alive,
+            access_log=_SILENT,
+            max_line_size=8190,
+            lingering_time=LINGER_SECONDS,
+            auto_decompress=False,
+        )
         self._among = connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -137,7 +150,7 @@ class _Protocol(web.RequestHandler):
             log.error("A request failed before agentui could see it (%s).", type(exc).__name__)
             code, message = "internal_error", "agentui failed on this request."
         body = {"error": {"code": code, "message": message, "details": {}}}
-        headers = {"x-content-type-options": "nosniff", "x-request-id": new_id("req")}
+        headers = {"server": SERVER_NAME, "x-content-type-options": "nosniff", "x-request-id": new_id("req")}
         response = web.Response(status=status, body=dumps(body), content_type="application/json", headers=headers)
         response.force_close()
         return response

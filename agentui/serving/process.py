@@ -15,7 +15,7 @@ from agentui.http.workers import WorkerGroup
 from agentui.logs import set_up_logging
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
-from agentui.settings import Settings, secret_environment
+from agentui.settings import Settings, proxy_environment, secret_environment
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -95,8 +95,14 @@ async def serve_until(
 
     One of a ``group`` shares its port with the others.
     """
-    secret_env = secret_environment()
-    app = create_app(settings, named_origins=named_origins, secret_env=secret_env, default_active=active, group=group)
+    app = create_app(
+        settings,
+        named_origins=named_origins,
+        secret_env=secret_environment(),
+        proxy_env=proxy_environment(),
+        default_active=active,
+        group=group,
+    )
     set_up_logging(app[REDACTOR], settings)
     listener = Listener(app, stop_seconds=settings.stop_timeout)
     try:

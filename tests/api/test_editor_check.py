@@ -139,6 +139,42 @@ async def test_secrets_are_names_and_never_values(start_server: StartServer) -> 
     assert "secret-value" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("type", "field", "config"),
+    [
+        ("ProviderCall", "headers.x-api-key", {"headers": {"x-api-key": "[[ SECRET:Typo ]]"}}),
+        ("ProviderCall", "endpoint", {"endpoint": "/v1/x?key=[[SECRET:Typo]]"}),
+        ("RawForward", "override_path", {"override_path": "/v1/x?key=[[SECRET:Typo]]"}),
+        ("RawForward", "extra_headers", {"extra_headers": '{"x-api-key": "[[SECRET:Typo]]"}'}),
+        ("RawForward", "extra_headers.x-api-key", {"extra_headers": {"x-api-key": "[[SECRET:Typo]]"}}),
+    ],
+)
+async def test_a_secret_that_is_not_there_is_told_with_its_place(
+    start_server: StartServer, type: str, field: str, config: Json
+) -> None:
+    document = chain({"id": "n1", "type": type, "config": config})
+    async with editing(await start_server()) as editor:
+        verdict = (await editor.post("/api/validate", {"document": document})).body
+        [problem] = verdict["problems"]
+        assert verdict["valid"] is True
+        assert (problem["code"], problem["severity"]) == ("secret.unknown", "warning")
+        assert (problem["node"], problem["field"]) == ("n1", field) and "'Typo'" in problem["message"] and problem["line"] == 1
+        editor.server.state.services.secrets.set("typo", "a-long-value", None)
+        assert (await editor.post("/api/validate", {"document": document})).body["problems"] == []
+
+
+async def test_a_mistake_in_a_formula_names_the_variable_and_its_row(start_server: StartServer) -> None:
+    rows = [{"name": "A", "mode": "expr", "value": "1"}, {"name": "B", "mode": "expr", "value": "1 +"}]
+    document = chain({"id": "n1", "type": "SetVars", "config": {"variables": rows}})
+    async with editing(await start_server()) as editor:
+        [problem] = (await editor.post("/api/validate", {"document": document})).body["problems"]
+        assert problem["message"].startswith("Variable 'B' (row 2): ") and problem["field"] == "variables.1.value"
+        rows[1]["value"] = "1 // 0"
+        asked = {"document": document, "node": "n1", "request": {"body": {"model": "m", "messages": []}}}
+        error = (await editor.post("/api/preview", asked)).body["error"]
+        assert error["message"].startswith("Variable 'B' (row 2): ") and error["details"]["field"] == "variables.1.value"
+
+
 async def test_context_names_go_as_deep_as_every_request(start_server: StartServer) -> None:
     async with editing(await start_server()) as editor:
         names = (await editor.get("/api/context-names")).body

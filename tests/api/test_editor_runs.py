@@ -6,6 +6,7 @@ import pytest
 
 from agentui.jsonio import Json
 from agentui.pipeline.history import client_of
+from agentui.store.paging import MAX_PART_BYTES
 from tests.api.editor_client import CALLER, Editor, editing, say
 from tests.conftest import StartServer, call
 from tests.upstreams.server import API_KEY, Mock
@@ -244,3 +245,12 @@ async def test_a_line_of_the_history_tells_chat_client_and_tokens(start_server: 
 )
 def test_a_client_is_called_by_its_programs_name(user_agent: str, name: str | None) -> None:
     assert client_of(user_agent) == name
+
+
+async def test_a_list_is_never_larger_than_an_answer_may_be(start_server: StartServer) -> None:
+    async with editing(await start_server({"default": say("one")})) as editor:
+        for number in range(4):
+            await editor.chat(f"{number}" + "m" * (MAX_PART_BYTES // 3))
+        listed = await editor.get("/api/runs")
+        assert [run["model"][0] for run in listed.body] == ["3", "2"]
+        assert len(listed.text) <= MAX_PART_BYTES

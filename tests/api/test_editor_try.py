@@ -157,16 +157,20 @@ async def test_a_try_joins_a_chat_and_says_where(editor: Editor) -> None:
     assert (line["session"], line["branch"], line["floor"]) == tuple(
         answer.headers[f"x-agentui-{name}"] for name in ("session", "branch", "floor")
     )
-    again = await editor.post("/api/try", asked)
-    assert again.headers["x-agentui-session"] == answer.headers["x-agentui-session"]
-    assert again.headers["x-agentui-floor"] != answer.headers["x-agentui-floor"]
+    places = [("Hello!", True), ("And now?", False)]
+    for words, is_same in places:
+        body = {**ASK["body"], "messages": [{"role": "user", "content": words}]}
+        again = await editor.post("/api/try", {**asked, "request": {**ASK, "body": body}})
+        assert again.headers["x-agentui-session"] == answer.headers["x-agentui-session"]
+        assert (again.headers["x-agentui-floor"] == answer.headers["x-agentui-floor"]) == is_same, words
 
 
 async def test_the_request_of_a_run_is_answered_once_more_outside_its_chat(editor: Editor, mock: Mock) -> None:
     headers = {**CALLER, "x-agentui-session": "a chat"}
     before = await editor.call("POST", "/p/two/v1/chat/completions", ASK["body"], headers)
     run_id = before.headers["x-agentui-run"]
-    again = await editor.post("/api/try", {"run_id": run_id})
+    own = {"headers": {"Authorization": f"Bearer {API_KEY}"}}
+    again = await editor.post("/api/try", {"run_id": run_id, **own})
     assert again.status == 200 and again.headers["x-agentui-pipeline"] == "two" and "x-agentui-session" not in again.headers
     assert mock.last.headers["authorization"] == CALLER["authorization"]
     edited = await editor.post("/api/try", {"run_id": run_id, "document": say("edited"), "session": "a chat"})

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -48,7 +49,7 @@ class Memory:
         if self._refuses is not None:
             raise self._refuses
 
-    async def fail(self, error: Mapping[str, Json], *, cancelled: bool) -> None:
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
         self.ends.append(("cancel" if cancelled else "fail", error["code"]))
 
 
@@ -157,6 +158,28 @@ async def test_who_is_cancelled_tells_memory_and_listener(start_server: StartSer
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (run.state, memory.ends, listener.ends) == ("cancelled", [("cancel", "cancelled")], ["abort"])
+
+
+async def test_what_is_being_kept_is_not_stopped_any_more(start_server: StartServer) -> None:
+    server = await start_server()
+    committing, goes_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Memory):
+        async def commit(self, result: RunResult) -> None:
+            committing.set()
+            await goes_on.wait()
+            await super().commit(result)
+
+    memory, listener, begun = Slow(), Listener(), list[Run]()
+    request = replace(asked(server, chain(sets(text("Kept."))), memory=memory), on_begin=begun.append)
+    running = asyncio.create_task(server.state.engine.run(request, listener))
+    await committing.wait()
+    begun[0].stop(NodeFailed("Stopped by somebody."))
+    await asyncio.sleep(0)
+    goes_on.set()
+    result = await running
+    assert (result.state, result.error, running.cancelling()) == ("finished", None, 0)
+    assert (memory.ends, listener.ends) == ([("commit", "Kept.")], ["end"])
 
 
 async def test_who_is_stopped_for_a_reason_is_told_it(start_server: StartServer, mock: Mock) -> None:

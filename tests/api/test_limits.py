@@ -1,5 +1,6 @@
 """Who asks too often, or tries too many tokens, has to wait; and is told so in the words of its dialect."""
 
+import re
 from collections.abc import Mapping
 
 import aiohttp
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
 from pydantic import ValidationError
+from yarl import URL
 
 from agentui.http.limits import MINUTE, Buckets, Limits
 from agentui.jsonio import Json
@@ -199,7 +201,7 @@ class Asked:
     ],
 )
 def test_the_address_of_a_caller(remote: str | None, forwarded: list[str], seen: str | None) -> None:
-    limits = Limits(1, 1, ("10.0.0.0/8",), 1)
+    limits = Limits(1, 1, ("10.0.0.0/8",), 1, 1)
     assert limits.caller_of(Asked(remote, forwarded)) == seen  # type: ignore[arg-type]
 
 
@@ -207,3 +209,74 @@ def test_the_address_of_a_caller(remote: str | None, forwarded: list[str], seen:
 def test_a_proxy_that_is_no_address_is_refused_at_the_start(value: str) -> None:
     with pytest.raises(ValidationError, match="neither an address nor a network"):
         Settings(trusted_proxies=value)  # type: ignore[arg-type]  # as the environment has it
+
+
+async def test_every_route_that_runs_a_pipeline_counts(start_server: StartServer, mock: Mock) -> None:
+    """Found in the router, so a route that is new counts too."""
+    server = await started(start_server, mock, rate_limit=1, trusted_proxies="127.0.0.1")
+    handlers = {"proxy", "pass_through", "try_pipeline"}
+    routes = [route for route in server.app.router.routes() if route.handler.__name__ in handlers]
+    paths = [(route.method, route.resource.canonical) for route in routes if route.resource is not None]
+    assert ("POST", "/api/try") in paths
+    assert len(paths) > len(PATHS)
+    async with aiohttp.ClientSession(server.origin) as http:
+        for number, (method, path) in enumerate(paths):
+            at = path.replace("{pipeline}", "openai").replace("{version}", "v1beta").replace("{call}", "m:generateContent")
+            at = re.sub(r"{[^}]+}", "x", at)
+            headers = {"X-Forwarded-For": f"192.0.2.{number}"}
+            seen = []
+            for _ in range(2):
+                async with http.request(method, at, json={}, headers=headers) as answer:
+                    seen.append(answer.status)
+            assert seen[0] != 429, at
+            assert seen[1] == 429, at
+
+
+TOKEN_PLACES: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "x-agentui-token": ({"x-agentui-token": TOKEN}, ""),
+    "bearer": ({"authorization": f"Bearer {TOKEN}"}, ""),
+    "lower-case bearer": ({"authorization": f"bearer {TOKEN}"}, ""),
+    "upper-case bearer and spaces": ({"authorization": f"  BEARER   {TOKEN}  "}, ""),
+    "bearer in x-api-key": ({"x-api-key": f"bearer {TOKEN}"}, ""),
+    "x-api-key": ({"x-api-key": TOKEN}, ""),
+    "x-goog-api-key": ({"x-goog-api-key": TOKEN}, ""),
+    "a key in the query": ({}, f"?key={TOKEN}"),
+    "an escaped name in the query": ({}, f"?k%65y={TOKEN}"),
+    "an escaped value in the query": ({}, f"?key=%6C{TOKEN[1:]}"),
+    "the second key of a query": ({}, f"?key=no-such-token&key={TOKEN}"),
+}
+"""Where callers put the server's own token, in every way of writing it."""
+
+
+@pytest.mark.parametrize("place", TOKEN_PLACES)
+async def test_the_servers_token_counts_wherever_it_stands_and_goes_no_further(
+    start_server: StartServer, mock: Mock, place: str
+) -> None:
+    headers, query = TOKEN_PLACES[place]
+    forward: Json = {
+        "format": 1,
+        "name": "forward",
+        "nodes": [{"id": "n1", "type": "RawForward", "config": {"base_url": mock.origin}}],
+        "edges": [],
+    }
+    nodes = {"forward": forward, "call": call("caller", mock.origin)}
+    server = await start_server(nodes, active="call", token=TOKEN)
+    asked = {"model": "text", "messages": [{"role": "user", "content": "hi"}]}
+    async with aiohttp.ClientSession() as http:
+        for pipeline in nodes:
+            url = URL(f"{server.origin}/p/{pipeline}/v1/chat/completions{query}", encoded=True)
+            async with http.post(url, json=asked, headers=headers) as answer:
+                assert answer.status != 403
+                said = await answer.text()
+                assert "access token" not in said
+        async with http.get(URL(f"{server.origin}/v1/models{query}", encoded=True), headers=headers) as listed:
+            assert listed.status == 200
+        async with http.get(f"{server.origin}/api/runs", headers={"x-agentui-token": TOKEN}) as runs:
+            ids = [run["id"] for run in await runs.json()]
+        assert len(ids) == 2
+        for id in ids:
+            async with http.get(f"{server.origin}/api/runs/{id}", headers={"x-agentui-token": TOKEN}) as shown:
+                assert TOKEN[1:] not in await shown.text()
+    assert mock.requests
+    for request in mock.requests:
+        assert TOKEN[1:] not in f"{request.path}{dict(request.headers)}"

@@ -203,13 +203,17 @@ async def test_part_2_a_raw_forward_gives_the_upstreams_json(start_server: Start
     assert await shown_by(server) == "Hello from the mock. chat.completion"
 
 
-async def test_part_2_a_raw_forward_of_no_json_gives_error_and_text(start_server: StartServer, mock: Mock) -> None:
-    mock.script(Step(raw=Raw(b"plain words", "text/plain")))
+@pytest.mark.parametrize("kind", ["text/plain", "text/html; charset=utf-8", "application/json,text/html"])
+async def test_part_2_a_raw_forward_of_no_json_gives_error_and_text(start_server: StartServer, mock: Mock, kind: str) -> None:
+    mock.script([Step(raw=Raw(b"plain words", kind)), Step(raw=Raw(b"plain words", kind))])
     pipeline = chain(
         node("n1", "RawForward", base_url=mock.origin),
         variables("n2", ("SHOWN", "string", "{{ OUT.n1.result.error|default('none') }}|{{ OUT.n1.result.text }}")),
     )
-    server = await start_server({"default": pipeline})
+    server = await start_server({"default": pipeline, "answers": chain(node("n1", "RawForward", base_url=mock.origin))})
+    passed_on = await Caller("openai", server.origin, prefix="/p/answers").ask("Hello", "text")
+    assert (passed_on.status, passed_on.body) == (200, b"plain words")
+    assert passed_on.headers["content-type"].startswith("text/plain")
     error, text = (await shown_by(server)).split("|")
     assert error == "The upstream's answer is not JSON."
     assert text == "plain words"

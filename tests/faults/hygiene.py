@@ -30,5 +30,6 @@ def check_hygiene(status: int, headers: Mapping[str, str], body: bytes) -> None:
     assert headers["content-type"].startswith("application/json"), label
     assert headers["x-content-type-options"] == "nosniff", label
     assert headers["x-request-id"], label
+    assert headers["server"] == "agentui", label
     check_shown(body.decode())
     check_shown(repr(dict(headers)))

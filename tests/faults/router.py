@@ -15,6 +15,8 @@ EXAMPLES = {
     "id": "same",
     "number": "1",
     "pipeline": "same",
+    "secret": "same",
+    "session": "same",
     "sequence": "0",
     "name": "js/main.js",
     "model": "text",
@@ -76,5 +78,5 @@ def _body(pattern: str) -> dict[str, Any]:
 
 def bodies_nobody_can_read() -> Iterator[bytes]:
     """Bodies that are no JSON, or JSON that no program should take in."""
-    yield from (b"", b"{", b"null", b"[]", b'"x"', b"{}{}", b'{"a": NaN}', b'{"a": "\\ud800"}', b'{"a": "\xff"}')
+    yield from (b"", b"{", b"null", b"[]", b'"x"', b"{}{}", b'{"a": NaN}', b'{"a": "\xff"}')
     yield from (b"[" * 100_000, b'{"a":' * 100_000, b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", b"\xff\xfe{\x00}\x00")

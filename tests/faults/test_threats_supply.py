@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -43,9 +44,15 @@ def test_every_package_has_a_floor_and_those_with_a_past_have_the_version_that_m
     assert versions["jinja2"] >= (3, 1, 6)
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """A file's code; each is read by several tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> Iterator[str]:
     """The top names of the modules that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -72,7 +79,7 @@ FORBIDDEN_CALLS = frozenset({"eval", "exec", "compile", "__import__", "execfile"
 
 def calls(path: Path) -> Iterator[tuple[int, str]]:
     """Calls of bare names, by line."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.lineno, node.func.id
 
@@ -97,7 +104,7 @@ def test_sql_is_never_put_together_from_texts() -> None:
     suspicious = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|ATTACH|CREATE|DROP|ALTER)\b")
     found = []
     for path in CODE:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.JoinedStr):
                 words = "".join(
                     part.value for part in node.values if isinstance(part, ast.Constant) and isinstance(part.value, str)

@@ -64,9 +64,10 @@ async def test_a_key_in_a_models_words_is_neither_shown_nor_kept(
 
 @pytest.mark.parametrize("pipeline", ["raw", "stored-raw"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_key_for_a_content_type_is_taken_out(start_house: StartHouse, wild: Bytes, dialect: str, pipeline: str) -> None:
+async def test_a_key_in_a_content_type_is_taken_out(start_house: StartHouse, wild: Bytes, dialect: str, pipeline: str) -> None:
     async def script(visit: Visit) -> None:
-        await visit.answer(200, b"{}", Content_Type=STORED if pipeline == "stored-raw" else KEY)
+        key = STORED if pipeline == "stored-raw" else KEY
+        await visit.answer(200, b"{}", Content_Type=f'application/json; of="{key}"')
 
     wild.script = script
     stored = forward(wild.url, extra_headers={"x-other": "[[SECRET:provider]]"})
@@ -74,7 +75,7 @@ async def test_a_key_for_a_content_type_is_taken_out(start_house: StartHouse, wi
     asked = ask(dialect, key=KEY)
     heard = await house.send(Asked(f"/p/{pipeline}{asked.path}", asked.headers, asked.body))
     assert heard.status == 200
-    assert heard.headers["content-type"].startswith("***")
+    assert heard.headers["content-type"].startswith('application/json; of="***')
 
 
 async def _is_clean(house: House, log: io.StringIO) -> None:

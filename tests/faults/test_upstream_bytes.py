@@ -107,6 +107,32 @@ async def test_a_bomb_is_refused_at_the_cap(start_house: StartHouse, wild: Bytes
         assert "larger than 20000 bytes" in error_of(route.caller, heard)["message"]
 
 
+async def test_a_bomb_that_is_forwarded_breaks_off_before_it_is_large(start_house: StartHouse, wild: Bytes) -> None:
+    bomb = gzip.compress(bytes(100 * 1024 * 1024), 1)
+
+    async def script(visit: Visit) -> None:
+        await visit.say(JSON + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)
+
+    wild.script = script
+    house = await start_house(wild.url)
+    heard = await house.ask(Route("openai", "raw", stream=False))
+    assert heard.broken
+    assert len(heard.body) <= 40 * 1024 * 1024
+
+
+async def test_words_that_are_compressed_well_are_no_bomb(start_house: StartHouse, wild: Bytes) -> None:
+    words = b"".join(b'{"word": %d}\n' % (number * number) for number in range(2_500_000))
+    packed = gzip.compress(words, 9)
+    assert len(words) > 40 * 1024 * 1024
+
+    async def script(visit: Visit) -> None:
+        await visit.say(JSON + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed)
+
+    wild.script = script
+    heard = await (await start_house(wild.url)).ask(Route("openai", "raw", stream=False))
+    assert heard.body == words
+
+
 async def test_a_stream_may_be_longer_than_the_cap_for_whole_answers(start_house: StartHouse, mock: Mock) -> None:
     house = await start_house(mock.origin, max_reply=5_000)
     text = "0123456789" * 2_000

@@ -92,7 +92,7 @@ async def delete_branch(request: web.Request) -> web.Response:
 
     def show(removed: tuple[str, list[str]]) -> web.Response:
         session_id, floor_ids = removed
-        return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids))
+        return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids, len(floor_ids)))
 
     return await write(request, show, branches.remove_branch, branch_id, query.session_id, now_ms())
 

@@ -1,5 +1,7 @@
 """Floors: the turns of a branch."""
 
+from dataclasses import replace
+
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
@@ -13,10 +15,12 @@ from agentui.api.chats.protocol import (
     read_document,
     read_form,
     read_query,
+    remove,
     route,
     validate,
     write,
 )
+from agentui.api.keys import LIVE
 from agentui.chats import floors
 from agentui.chats.codes import failure
 from agentui.chats.floors import FloorResult, FloorRun, NewFloor
@@ -70,13 +74,14 @@ def _check_only_place(document: dict[str, Json]) -> None:
 
 async def delete_floor(request: web.Request) -> web.Response:
     """Remove a floor with its pages, messages and their variables."""
-    id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), floors.remove_floor, id, now_ms())
+    return await remove(request, floors.remove_floor, now_ms())
 
 
 async def get_floor_run(request: web.Request) -> web.Response:
     """Read what the model call of a floor is doing, or how it ended."""
-    return data_answer(await read(request, floors.floor_run, path_id(request)))
+    found = await read(request, floors.floor_run, path_id(request))
+    progress = request.app[LIVE].active.of_floor(found.floor_id)
+    return data_answer(found if progress is None else replace(found, run=progress.as_run()))
 
 
 async def get_floor_result(request: web.Request) -> web.Response:

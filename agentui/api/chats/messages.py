@@ -13,16 +13,24 @@ from agentui.api.chats.protocol import (
     read,
     read_form,
     read_query,
+    remove,
     route,
     write,
 )
 from agentui.chats import messages
-from agentui.chats.conversations import BatchResult
-from agentui.chats.messages import MessageFilter, NewMessage
+from agentui.chats.messages import MessageFilter, NewMessage, Shown
 from agentui.chats.parts import read_blob
 from agentui.chats.records import Message
 from agentui.http.route import Route
-from agentui.schemas.chats import MessagePatch, MessageQuery, NewMessageForm, VisibilityBatch, VisibilityMeta, VisibilityResults
+from agentui.schemas.chats import (
+    MessagePatch,
+    MessageQuery,
+    NewMessageForm,
+    VisibilityBatch,
+    VisibilityMeta,
+    VisibilityResult,
+    VisibilityResults,
+)
 from agentui.schemas.forms import Data, Deleted, DeleteResults, IdBatch, ListData
 
 
@@ -58,31 +66,37 @@ async def get_blob(request: web.Request) -> web.Response:
 async def update_message(request: web.Request) -> web.Response:
     """Change a message of a floor that is not committed."""
     id, form = path_id(request), await read_form(request, MessagePatch)
-    return await write(request, data_answer, messages.update_message, id, form.given)
+    return await write(request, data_answer, messages.update_message, id, form.given, now_ms())
 
 
 async def delete_message(request: web.Request) -> web.Response:
     """Remove a message of a floor that is not committed."""
-    id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), messages.remove_message, id)
+    return await remove(request, messages.remove_message, now_ms())
 
 
 async def hide_messages(request: web.Request) -> web.Response:
     """Hide messages, or show them again; one on a committed floor refuses all."""
     form = await read_form(request, VisibilityBatch)
 
-    def show(results: list[BatchResult]) -> web.Response:
-        updated = sum(result.action == "updated" for result in results)
+    def show(results: list[Shown]) -> web.Response:
+        updated = sum(result.is_known for result in results)
         meta = VisibilityMeta(len(results), updated, len(results) - updated, form.is_hidden)
-        return data_answer(VisibilityResults(results, meta))
+        return data_answer(VisibilityResults([_visibility(result) for result in results], meta))
 
-    return await write(request, show, messages.hide_messages, form.ids, form.is_hidden)
+    return await write(request, show, messages.hide_messages, form.ids, form.is_hidden, now_ms())
+
+
+def _visibility(result: Shown) -> VisibilityResult:
+    told: VisibilityResult = {"index": result.index, "id": result.id, "action": "updated" if result.is_known else "not_found"}
+    if result.message is not None:
+        told["data"] = result.message
+    return told
 
 
 async def delete_messages(request: web.Request) -> web.Response:
     """Remove messages; one on a committed floor refuses all."""
     form = await read_form(request, IdBatch)
-    return await write(request, deleted_answer, messages.remove_messages, form.ids)
+    return await write(request, deleted_answer, messages.remove_messages, form.ids, now_ms())
 
 
 ROUTES: tuple[Route, ...] = (

@@ -4,6 +4,7 @@ from aiohttp import web
 
 from agentui.api.chats.protocol import (
     data_answer,
+    deleted_answer,
     described,
     invalid,
     list_answer,
@@ -12,7 +13,9 @@ from agentui.api.chats.protocol import (
     path_id,
     read,
     read_document,
+    read_form,
     read_query,
+    remove,
     route,
     validate,
     write,
@@ -24,7 +27,7 @@ from agentui.chats.rows import find_page
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.schemas.chats import NewPageForm, PagePatch, PageQuery
-from agentui.schemas.forms import Data, Deleted, ListData
+from agentui.schemas.forms import Data, Deleted, DeleteResults, IdBatch, ListData
 
 
 async def _document(request: web.Request) -> dict[str, Json]:
@@ -68,13 +71,19 @@ async def activate_page(request: web.Request) -> web.Response:
 
 async def delete_page(request: web.Request) -> web.Response:
     """Remove a page of a floor that is not committed, with its messages and variables."""
-    id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), pages.remove_page, id)
+    return await remove(request, pages.remove_page, now_ms())
+
+
+async def delete_pages(request: web.Request) -> web.Response:
+    """Remove pages with their messages and variables; one on a committed floor refuses all."""
+    form = await read_form(request, IdBatch)
+    return await write(request, deleted_answer, pages.remove_pages, form.ids, now_ms())
 
 
 ROUTES: tuple[Route, ...] = (
     route("POST", "/pages", create_page, Data[Page], 404, 409, body=NewPageForm, status=201),
     route("GET", "/pages", list_pages, ListData[list[Page]], query=described(PageQuery)),
+    route("POST", "/pages/batch/delete", delete_pages, Data[DeleteResults], 409, body=IdBatch),
     route("GET", "/pages/{id}", get_page, Data[Page]),
     route("PATCH", "/pages/{id}", update_page, Data[Page], 409, body=PagePatch),
     route("PATCH", "/pages/{id}/activate", activate_page, Data[Page], 409),

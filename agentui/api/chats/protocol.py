@@ -18,7 +18,7 @@ from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.http.route import Route, answer, read_json
 from agentui.ids import SystemClock
 from agentui.jsonio import Json, loads
-from agentui.schemas.forms import Data, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
+from agentui.schemas.forms import Data, Deleted, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
 from agentui.store.base import Transaction
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.repeats import HEADER, REPLAYED, Saved, pack
@@ -92,6 +92,14 @@ async def write(
     if not is_old:
         return shown[0]
     return web.Response(status=saved.status, body=saved.body(), headers={**saved.headers, REPLAYED: "true"})
+
+
+async def remove(
+    request: web.Request, transaction: Transaction[Concatenate[str, str, P], T], *args: P.args, **kwargs: P.kwargs
+) -> web.Response:
+    """Remove what the path names, and answer with its id. Raises as ``write`` does."""
+    id = path_id(request)
+    return await write(request, lambda _: data_answer(Deleted(id)), transaction, id, *args, **kwargs)
 
 
 def _saved(response: web.Response) -> Saved:

@@ -1,5 +1,7 @@
 """Sessions: the conversations of the memory."""
 
+from dataclasses import replace
+
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
@@ -14,10 +16,13 @@ from agentui.api.chats.protocol import (
     read,
     read_form,
     read_query,
+    remove,
     route,
     write,
 )
+from agentui.api.keys import LIVE, PIPELINES
 from agentui.chats import conversations, timeline
+from agentui.chats.codes import failure
 from agentui.chats.conversations import BatchResult
 from agentui.chats.listing import Paging
 from agentui.chats.records import Session
@@ -26,6 +31,7 @@ from agentui.http.route import Route, answer
 from agentui.schemas.chats import (
     BranchQuery,
     NewSession,
+    SessionFields,
     SessionPatch,
     SessionQuery,
     SessionRun,
@@ -40,8 +46,9 @@ from agentui.schemas.forms import Data, Deleted, DeleteResults, IdBatch, ListDat
 
 
 async def create_session(request: web.Request) -> web.Response:
-    """Make a session, with its branch main."""
+    """Make a session, with its branch main and, where its character has one, the greeting."""
     form = await read_form(request, NewSession)
+    _check_pipelines(request, form)
     return await write(request, made_answer, conversations.create_session, form.given, now_ms())
 
 
@@ -60,13 +67,20 @@ async def get_session(request: web.Request) -> web.Response:
 async def update_session(request: web.Request) -> web.Response:
     """Change a session; null clears a field."""
     id, form = path_id(request), await read_form(request, SessionPatch)
+    _check_pipelines(request, form)
     return await write(request, data_answer, conversations.update_session, id, form.given, now_ms())
+
+
+def _check_pipelines(request: web.Request, form: SessionFields) -> None:
+    """Raise 404 for a pipeline that there is none of."""
+    for name in (form.pipeline_id, form.director_pipeline_id, form.verifier_pipeline_id):
+        if name is not None and name not in request.app[PIPELINES]:
+            raise failure("not_found", f"There is no pipeline {name[:100]!r}.", pipeline=name[:100])
 
 
 async def delete_session(request: web.Request) -> web.Response:
     """Remove a session with its branches, floors, pages, messages and their variables."""
-    id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), conversations.remove_session, id, now_ms())
+    return await remove(request, conversations.remove_session, now_ms())
 
 
 async def set_status_of_sessions(request: web.Request) -> web.Response:
@@ -97,19 +111,23 @@ async def get_active_run(request: web.Request) -> web.Response:
     """Say whether a session generates right now, and what."""
     id, query = path_id(request), read_query(request, BranchQuery)
     run = await read(request, conversations.active_run, id, query.branch_id, now_ms())
+    progress = None if run is None else request.app[LIVE].active.of_floor(run.latest_floor_id)
+    if run is not None and progress is not None:
+        run = replace(run, public_phase=progress.public_phase, updated_at=progress.updated_at)
     return data_answer(SessionRun(id, run))
 
 
 async def get_timeline(request: web.Request) -> web.Response:
     """Read the committed floors of a branch with their pages and messages, first to last."""
     id, query = path_id(request), read_query(request, TimelineQuery)
-    listed = await read(request, timeline.read_timeline, id, query.branch_id, query.limit, query.offset)
+    part = (query.branch_id, query.limit, query.offset, query.include_ancestors)
+    listed = await read(request, timeline.read_timeline, id, *part)
     paging = Paging(query.limit, query.offset, "floor_no", "asc")
     return list_answer(listed, paging, Timeline(id, query.branch_id, listed.items))
 
 
 ROUTES: tuple[Route, ...] = (
-    route("POST", "/sessions", create_session, Data[Session], 413, body=NewSession, status=201),
+    route("POST", "/sessions", create_session, Data[Session], 404, 413, body=NewSession, status=201),
     route("GET", "/sessions", list_sessions, ListData[list[Session]], query=described(SessionQuery)),
     route("PATCH", "/sessions/batch/status", set_status_of_sessions, Data[StatusResults], body=StatusBatch),
     route("POST", "/sessions/batch/delete", delete_sessions, Data[DeleteResults], body=IdBatch),

@@ -14,6 +14,7 @@ from agentui.api.chats.protocol import (
     read,
     read_document,
     read_query,
+    remove,
     route,
     validate,
     write,
@@ -25,6 +26,7 @@ from agentui.schemas.forms import Data, Deleted, ListData
 from agentui.schemas.variables import (
     BatchData,
     BatchForm,
+    PageChanges,
     PagePromotions,
     PageStaged,
     ResolveData,
@@ -96,7 +98,7 @@ async def list_variables(request: web.Request) -> web.Response:
 def _filter_of(query: VariableQuery) -> Filter:
     """What a query asks for. Raises InvalidWrite and InvalidContext."""
     if query.scope == "branch":
-        return Filter("branch", _branch_filter(query), query.key)
+        return Filter("branch", _branch_filter(query), query.key, query.session_id)
     for name in ("session_id", "branch_id"):
         if getattr(query, name) is not None:
             raise InvalidWrite(f"/{name}", f"{name} goes with scope=branch only.")
@@ -105,16 +107,19 @@ def _filter_of(query: VariableQuery) -> Filter:
 
 
 def _branch_filter(query: VariableQuery) -> str | None:
-    """The scope_id of the branch that a query names. A session alone names none and filters nothing."""
+    """The scope_id of the branch that a query names; a session alone names all of its branches."""
     if query.branch_id is not None and query.session_id is None:
         raise InvalidWrite("/session_id", "branch_id needs session_id beside it.", "required")
     if query.scope_id is None and query.branch_id is None:
         return None
     session_id = query.session_id if query.branch_id is not None else None
     try:
-        return normalise("branch", query.scope_id, session_id, query.branch_id).scope_id
+        target = normalise("branch", query.scope_id, session_id, query.branch_id)
     except BadTarget as error:
         raise InvalidContext(error.message, param=error.field) from error
+    if query.session_id is not None and target.branch is not None and target.branch[0] != query.session_id:
+        raise InvalidContext("scope_id names a branch of another session than session_id does.", param="scope_id")
+    return target.scope_id
 
 
 async def get_variable(request: web.Request) -> web.Response:
@@ -125,8 +130,7 @@ async def get_variable(request: web.Request) -> web.Response:
 
 async def delete_variable(request: web.Request) -> web.Response:
     """Delete a variable, also one whose host is gone."""
-    id = path_id(request)
-    return await write(request, lambda _: data_answer(Deleted(id)), records.remove, id)
+    return await remove(request, records.remove)
 
 
 async def resolve_variables(request: web.Request) -> web.Response:
@@ -180,15 +184,21 @@ async def promoted_variables(request: web.Request) -> web.Response:
     return data_answer(await read(request, ledger.read_promotions, path_id(request)))
 
 
+async def changed_variables(request: web.Request) -> web.Response:
+    """What the turn of a page changed in the tiers that outlive it; changes nothing."""
+    return data_answer(await read(request, ledger.read_changes, path_id(request)))
+
+
 ROUTES: tuple[Route, ...] = (
     route("PUT", "/variables", put_variable, Data[VariableData], 404, 409, 413, body=VariableForm),
     route("PUT", "/variables/batch", put_batch, Data[BatchData], 404, 409, 413, body=BatchForm),
     route("GET", "/variables", list_variables, ListData[list[VariableData]], query=described(VariableQuery)),
     # Before the route of one variable, which would take "resolve" for an id.
-    route("GET", "/variables/resolve", resolve_variables, Data[ResolveData], 404, query=described(ResolveQuery)),
+    route("GET", "/variables/resolve", resolve_variables, Data[ResolveData], 404, 413, query=described(ResolveQuery)),
     route("GET", "/variables/{id}", get_variable, Data[VariableData]),
     route("DELETE", "/variables/{id}", delete_variable, Data[Deleted], 409),
-    route("GET", "/pages/{id}/variables/staged", staged_variables, Data[PageStaged]),
-    route("GET", "/pages/{id}/variables/promotions", promoted_variables, Data[PagePromotions]),
+    route("GET", "/pages/{id}/variables/staged", staged_variables, Data[PageStaged], 413),
+    route("GET", "/pages/{id}/variables/promotions", promoted_variables, Data[PagePromotions], 413),
+    route("GET", "/pages/{id}/variables/changes", changed_variables, Data[PageChanges], 413),
 )
 """What the server registers."""

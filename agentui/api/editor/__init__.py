@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from agentui.api.editor import changes, documents, drafts, facts, runs
+from agentui.api.editor import changes, documents, drafts, facts, runs, secrets
 from agentui.api.keys import HISTORY
 from agentui.http.route import Route, add_routes
 
@@ -10,6 +10,7 @@ ROUTES: tuple[Route, ...] = (
     *documents.ROUTES,
     *changes.ROUTES,
     *facts.ROUTES,
+    *secrets.ROUTES,
     *drafts.ROUTES,
     *runs.ROUTES,
 )

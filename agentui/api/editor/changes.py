@@ -78,6 +78,10 @@ class ChangeFeed:
             else:
                 await self._news.wait()
 
+    def last(self) -> str:
+        """The id of the last change: who read a list now and comes with it misses nothing."""
+        return f"{self._name}-{self._count}"
+
     def _event(self, position: int, change: Change) -> bytes:
         shown = {"kind": change.kind, "id": change.id, "etag": change.etag, "valid": change.valid}
         return sse_event(f"{self._name}-{position}", "change", shown)

@@ -11,6 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
+from agentui.api.editor.changes import FEED
 from agentui.api.keys import PIPELINES, PRESETS
 from agentui.documents.document import MAX_FILE_BYTES, Entry
 from agentui.documents.versions import Version
@@ -36,9 +37,11 @@ _BODY_LIMIT = MAX_FILE_BYTES
 
 
 async def list_pipelines(request: web.Request) -> web.Response:
-    """List the pipelines."""
-    library = request.app[PIPELINES]
-    return answer([_line(entry, active=library.is_active(entry.id)) for entry in library.entries()])
+    """List the pipelines. The header ``x-agentui-changes`` is the Last-Event-ID of the changes that come behind this list."""
+    library, last = request.app[PIPELINES], request.app[FEED].last()
+    lines = answer([_line(entry, active=library.is_active(entry.id)) for entry in library.entries()])
+    lines.headers["x-agentui-changes"] = last
+    return lines
 
 
 async def get_pipeline(request: web.Request) -> web.Response:

@@ -6,14 +6,16 @@ is given. To run from a node on, pin all nodes before it.
 
 import asyncio
 import time
+from functools import partial
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, TURNS
-from agentui.api.proxy.incoming import read_incoming
+from agentui.api.proxy.incoming import caller_key, read_incoming, without_own_token
 from agentui.api.proxy.routes import answer_run
 from agentui.errors import BadRequest, NotFound
+from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer, read_model
@@ -25,8 +27,8 @@ from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plan import Plan
 from agentui.pipeline.preview import Preview, preview_node
 from agentui.pipeline.run import Run
-from agentui.redaction import secret_headers
 from agentui.schemas.editor import PreviewRequest, SampleRequest, TryRequest, ValidateRequest
+from agentui.threads import apart
 from agentui.turns.proxied import open_read_memory
 from agentui.vendors.detect import proxied_route
 
@@ -47,21 +49,22 @@ async def preview(request: web.Request) -> web.StreamResponse:
     elsewhere = await _from_its_worker(request, asked)
     if elsewhere is not None:
         return elsewhere
-    recorded = app[HISTORY].get(asked.run_id) if asked.run_id is not None else None
+    recorded = None if asked.run_id is None and asked.request is not None else _recorded(app, asked.run_id)
     if asked.request is not None:
-        incoming, chosen = _read_sample(request, asked.request)
+        incoming, chosen = await _read_sample(request, asked.request)
     else:
-        incoming, chosen = _recorded(recorded).incoming, None
+        assert recorded is not None
+        incoming, chosen = await _recorded_request(recorded), None
     # Of a run that names no pipeline the plan as it ran is meant, not as the pipeline is now.
     is_as_it_ran = recorded is not None and asked.document is None and asked.pipeline is None
     plan = recorded.plan if recorded is not None and is_as_it_ran else await _plan(app, asked, chosen)
-    # Nobody executes this run. It knows the secrets of the request, and of the run that the request came from.
-    redactor = (recorded.redactor if recorded is not None else app[REDACTOR]).child()
-    redactor.register(*secret_headers(incoming.headers), incoming.api_key)
+    # Nobody executes this run.
+    redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
+    incoming.register_keys(redactor)
     run = Run(plan, incoming, app[SERVICES], redactor, time.monotonic() + app[SETTINGS].run_timeout)
     run.run_vars = dict(asked.vars)
     run.memory = await open_read_memory(app[TURNS], run)
-    given = {**(recorded.out if recorded is not None else {}), **asked.out}
+    given = {**(await _recorded_out(recorded) if recorded is not None else {}), **asked.out}
     return answer(await preview_node(run, asked.node, given))
 
 
@@ -72,6 +75,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     wrong in the run has the dialect's.
     """
     app = request.app
+    app[LIMITS].check_rate(request)
     asked = await read_model(request, TryRequest, app[SETTINGS].max_body)
     elsewhere = await _from_its_worker(request, asked)
     if elsewhere is not None:
@@ -80,11 +84,14 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     given = {name: value for name, value in named.items() if value is not None}
     if asked.request is not None:
         headers = {name.lower(): value for name, value in asked.request.headers.items()} | given
-        incoming, chosen = _read_sample(request, asked.request.model_copy(update={"headers": headers}))
+        incoming, chosen = await _read_sample(request, asked.request.model_copy(update={"headers": headers}))
     else:
-        run = _recorded(app[HISTORY].get(asked.run_id) if asked.run_id is not None else None)
-        headers = {name: value for name, value in run.incoming.headers.items() if name not in named} | given
-        incoming, chosen = run.incoming.with_headers(headers), run.plan.id
+        run = _recorded(app, asked.run_id)
+        recorded = await _recorded_request(run)
+        own = {name.lower(): value for name, value in asked.headers.items()}
+        headers = {name: value for name, value in recorded.headers.items() if name not in named} | own | given
+        sent = without_own_token(app[SETTINGS].own_token, headers)
+        incoming, chosen = recorded.with_headers(sent, caller_key(sent, recorded.query_params)), run.plan.id
     if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
     plan = await _plan(app, asked, chosen)
@@ -104,11 +111,22 @@ async def _from_its_worker(request: web.Request, asked: PreviewRequest | TryRequ
     return await workers.relay(request, owner, dumps(asked.model_dump(exclude_unset=True)))
 
 
-def _recorded(run: Run | None) -> Run:
-    """The run to take the request from. Raises BadRequest where none was named."""
-    if run is None:
+def _recorded(app: web.Application, id: str | None) -> Run:
+    """The run to take the request from. Raises BadRequest where none was named, NotFound."""
+    if id is None:
         raise BadRequest("Give a request, or the run_id of a run to take it from.", param="request")
-    return run
+    return app[HISTORY].get(id)
+
+
+async def _recorded_request(run: Run) -> Incoming:
+    """The request that a run answered, without its caller's keys: who asks here is somebody else."""
+    return await asyncio.to_thread(run.incoming.without_keys, run.redactor)
+
+
+async def _recorded_out(run: Run) -> dict[str, Json]:
+    """The results of the run's nodes, without keys."""
+    out: dict[str, Json] = await asyncio.to_thread(run.redactor.redact_json, dict(run.out))
+    return out
 
 
 async def _plan(app: web.Application, asked: PreviewRequest | TryRequest, chosen: str | None) -> Plan:
@@ -125,7 +143,7 @@ async def _plan(app: web.Application, asked: PreviewRequest | TryRequest, chosen
     return pipelines.plan(pipelines.active)
 
 
-def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Incoming, str | None]:
+async def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Incoming, str | None]:
     """A caller's request as the editor gives it, read as if it had come over HTTP by itself, and the pipeline that it names
     (None: the active one). A query may also stand in the path.
 
@@ -138,7 +156,8 @@ def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Incoming,
     url = f"{request.url.origin()}{path}" + (f"?{query}" if query else "")
     body = b"" if sample.body is None else dumps(sample.body)
     vendors, token = request.app[SERVICES].vendors, request.app[SETTINGS].own_token
-    return read_incoming(vendors, token, method=sample.method, url=url, path=path, query=query, headers=headers, body=body)
+    read = partial(read_incoming, vendors, token, method=sample.method, url=url, path=path, query=query)
+    return await apart(len(body), partial(read, headers=headers, body=body))
 
 
 ROUTES = (
@@ -150,7 +169,7 @@ ROUTES = (
         try_pipeline,
         answer=dict[str, Json],
         body=TryRequest,
-        errors=(400, 404, 413, 415, 422, 503),
+        errors=(400, 404, 413, 415, 422, 429, 503),
         streams=True,
     ),
 )

@@ -1,5 +1,4 @@
-"""Facts about this server that the editor draws with: node types, the gallery, settings, secrets' names, and the names that
-templates know."""
+"""Facts about this server that the editor draws with: node types, the gallery, settings, and the names that templates know."""
 
 import asyncio
 from pathlib import Path
@@ -7,14 +6,14 @@ from pathlib import Path
 from aiohttp import web
 
 from agentui import __version__
-from agentui.api.keys import CATALOG, PIPELINES, PRESETS, SERVICES
+from agentui.api.keys import CATALOG, PIPELINES, PRESETS
 from agentui.documents.document import parse_document
 from agentui.errors import Problem
 from agentui.http.keys import SETTINGS
 from agentui.http.route import Route, answer
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, context_paths
-from agentui.schemas.editor import ContextNames, NodeType, SecretLine, SettingsState, Template
+from agentui.schemas.editor import ContextNames, NodeType, SettingsState, Template
 from agentui.settings import Settings
 from agentui.shipped import shipped
 from agentui.templating.hadtavern.filters import FILTERS
@@ -22,6 +21,7 @@ from agentui.templating.hadtavern.filters import FILTERS
 GALLERY = shipped("pipelines")
 SHIPPED = (
     "default",
+    "chat",
     "system-prompt",
     "raw-forward",
     "local-model",
@@ -85,14 +85,6 @@ def public_settings(settings: Settings) -> dict[str, Json]:
     return shown
 
 
-async def list_secrets(request: web.Request) -> web.Response:
-    """List the names of the provider keys and where each may be sent; their values never leave the server."""
-    names = await asyncio.to_thread(request.app[SERVICES].secrets.names)
-    return answer(
-        [SecretLine(known.name, known.source, None if known.origins is None else sorted(known.origins)) for known in names]
-    )
-
-
 async def get_context_names(request: web.Request) -> web.Response:
     """List the names that every template can read, and the filters that it can use."""
     filters = {"default": 1, **{name: each.most for name, each in FILTERS.items()}}
@@ -103,6 +95,5 @@ ROUTES = (
     Route("GET", "/api/templates", list_templates, answer=list[Template]),
     Route("GET", "/api/node-types", list_node_types, answer=list[NodeType]),
     Route("GET", "/api/settings", get_settings, answer=SettingsState),
-    Route("GET", "/api/secrets", list_secrets, answer=list[SecretLine]),
     Route("GET", "/api/context-names", get_context_names, answer=ContextNames),
 )

@@ -1,7 +1,7 @@
 """The runs: the last ones, their events as they happen, and stopping one."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict
 from functools import partial, wraps
 from typing import TypeAlias, get_args
@@ -14,12 +14,14 @@ from agentui.errors import BadRequest, Conflict, NotFound
 from agentui.http.events import send_events, sse_event
 from agentui.http.route import EVENT_STREAM, Handler, Route, answer, whole_number
 from agentui.http.workers import WORKERS, is_from_worker
-from agentui.jsonio import Json, dumps_text
-from agentui.pipeline.events import INLINE_LIMIT, SUMMARY, parsed
+from agentui.jsonio import Json, dumps, dumps_text
+from agentui.pipeline.events import BEGINNING, INLINE_LIMIT, SUMMARY, RunEvent, parsed
 from agentui.pipeline.history import RunHistory, RunSummary
 from agentui.pipeline.result import RunState
 from agentui.pipeline.run import Run
 from agentui.redaction import mask_url
+from agentui.store.paging import MAX_PART_BYTES
+from agentui.templating.core.weight import is_heavier
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
@@ -43,7 +45,17 @@ async def list_runs(request: web.Request) -> web.Response:
         for more in await workers.ask_all(request.path_qs):
             lines += more
         lines = sorted(lines, key=lambda line: str(line["id"]), reverse=True)[:limit]
-    return answer(lines)
+    return answer(_beginning(lines))
+
+
+def _beginning(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The first lines, as many as one answer may hold; at least one. A caller's model may be megabytes long."""
+    left = MAX_PART_BYTES
+    for number, line in enumerate(lines):
+        left -= len(dumps(line))
+        if left < 0:
+            return lines[: max(number, 1)]
+    return lines
 
 
 def _by_its_worker(handler: Handler) -> Handler:
@@ -66,19 +78,19 @@ async def get_run(request: web.Request) -> web.Response:
     run = _run(request)
     events: list[EventJson] = []
     for sequence, event in enumerate(tuple(run.events.items)):
-        events.append(event.as_json(run.id, sequence, run.redactor))
+        events.append(await _shown_event(run, sequence, event))
         if sequence % _EVENTS_AT_ONCE == 0 or "link" in (events[-1].get("data") or {}):
             # A long run must not hold up the streams that pass through meanwhile.
             await asyncio.sleep(0)
-    shown = {"request": _request(run), "document": run.plan.document}
-    return answer({**_shown(RunSummary.of(run), run), **_redacted(shown, run), "events": events})
+    shown = await _of_request(run, lambda: _redacted({"request": _request(run), "document": run.plan.document}, run))
+    return answer({**_shown(RunSummary.of(run), run), **shown, "events": events})
 
 
 @_by_its_worker
 async def get_run_request(request: web.Request) -> web.Response:
     """Read the request that a run answered, with all of its body."""
     run = _run(request)
-    return answer(_redacted(_request(run, whole=True), run))
+    return answer(await _of_request(run, lambda: _redacted(_request(run, whole=True), run)))
 
 
 @_by_its_worker
@@ -88,7 +100,7 @@ async def get_run_event(request: web.Request) -> web.Response:
     sequence = whole_number(request.match_info["sequence"], "sequence")
     if sequence >= len(run.events.items):
         raise NotFound(f"The run {run.id!r} has no event {sequence}.", run=run.id)
-    return answer(run.events.items[sequence].as_json(run.id, sequence, run.redactor, whole=True))
+    return answer(await _shown_event(run, sequence, run.events.items[sequence], whole=True))
 
 
 @_by_its_worker
@@ -137,6 +149,18 @@ def _as_state(text: str | None) -> RunState | None:
     return next((state for state in get_args(RunState) if state == text), None)
 
 
+async def _shown_event(run: Run, sequence: int, event: RunEvent, *, whole: bool = False) -> EventJson:
+    """An event as JSON; one that takes long is written in a thread."""
+    show = partial(event.as_json, run.id, sequence, run.redactor, whole=whole)
+    is_short = not callable(event.data) and not is_heavier(event.data, INLINE_LIMIT)
+    return show() if is_short else await asyncio.to_thread(show)
+
+
+async def _of_request(run: Run, show: Callable[[], Json]) -> Json:
+    """What is shown of a run's request; in a thread, where its body is long."""
+    return show() if len(run.incoming.body) <= INLINE_LIMIT else await asyncio.to_thread(show)
+
+
 def _shown(summary: RunSummary, run: Run) -> dict[str, Json]:
     """A summary without the run's secrets (a model's name or an error's text may hold one)."""
     shown: dict[str, Json] = _redacted(asdict(summary), run)
@@ -149,7 +173,7 @@ def _request(run: Run, *, whole: bool = False) -> dict[str, Json]:
     size = len(incoming.body)
     body: Json = incoming.json if incoming.json is not None else incoming.body.decode("utf-8", "replace") or None
     if size > INLINE_LIMIT and not whole:
-        start = run.redactor.redact(incoming.body.decode("utf-8", "replace"))[:SUMMARY]
+        start = run.redactor.redact(incoming.body[:BEGINNING].decode("utf-8", "replace"))[:SUMMARY]
         body = {"summary": start, "bytes": size, "link": f"/api/runs/{run.id}/request"}
     return {
         "method": incoming.method,
@@ -173,7 +197,7 @@ def _start(request: web.Request) -> int:
 
 async def _run_events(run: Run, start: int) -> AsyncGenerator[bytes, None]:
     async for sequence, event in run.events.read(start):
-        yield sse_event(str(sequence), event.type, event.as_json(run.id, sequence, run.redactor))
+        yield sse_event(str(sequence), event.type, await _shown_event(run, sequence, event))
 
 
 async def _live_runs(history: RunHistory, last: str | None) -> AsyncGenerator[bytes, None]:

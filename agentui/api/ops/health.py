@@ -1,6 +1,7 @@
 """Whether this server is up and should be sent requests: ``GET /health`` and ``GET /ready``, for load balancers and those who
-start servers."""
+start servers; and which one it is, ``GET /version``."""
 
+import platform
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -22,6 +23,9 @@ class Reason:
     message: str
 
 
+SERVICE = "agentui"
+"""What this server calls itself."""
+
 SERVER_STOPPING = Reason("stopping", "The server is stopping.")
 DATABASE_UNREACHABLE = Reason("database_unreachable", "The database cannot be reached.")
 NO_ACTIVE_PIPELINE = Reason("no_active_pipeline", "No pipeline serves callers who name none.")
@@ -31,13 +35,22 @@ async def health(request: web.Request) -> web.Response:
     """Say that the server is up, and what it would run."""
     pipelines, store = request.app[PIPELINES], request.app[STORE].status
     body = {
+        "ok": True,
         "status": "ok",
+        "service": SERVICE,
         "version": __version__,
+        "database": "full" if store["full"] else "read_only" if store["read_only"] else "ready",
         "active_pipeline": next((entry.id for entry in pipelines.entries() if pipelines.is_active(entry.id)), None),
         "in_flight": request.app[LIMITS].in_flight,
         # Anybody may ask, so no path and no reason: those are in the log.
         "store": {name: store[name] for name in ("engine", "open", "read_only", "full")},
     }
+    return web.Response(body=dumps(body), content_type="application/json")
+
+
+async def version(request: web.Request) -> web.Response:
+    """Say which version of what this is."""
+    body = {"version": __version__, "service": SERVICE, "python_version": platform.python_version()}
     return web.Response(body=dumps(body), content_type="application/json")
 
 

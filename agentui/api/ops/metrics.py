@@ -78,6 +78,8 @@ def _requests(app: web.Application) -> Iterator[Metric]:
             answers.add_metric((route, counters.dialects[route], name), count)
     yield answers
     yield GaugeMetricFamily("agentui_in_flight_requests", "Proxied requests under way.", app[LIMITS].in_flight)
+    held = "What the bodies of requests and large answers under way hold in memory."
+    yield GaugeMetricFamily("agentui_body_bytes", held, app[LIMITS].body_bytes)
     errors = CounterMetricFamily("agentui_errors", "Answers that told an error, by its code.", labels=("code",))
     for code, count in counters.errors.items():
         errors.add_metric((code,), count)

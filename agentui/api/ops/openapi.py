@@ -15,7 +15,9 @@ from pydantic import TypeAdapter
 
 from agentui import __version__
 from agentui.api.chats import ROUTES as CHAT_ROUTES
+from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.editor import ROUTES as EDITOR_ROUTES
+from agentui.api.ops.health import SERVICE
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.documents.document import ID_PATTERN
@@ -23,6 +25,7 @@ from agentui.http.keys import SETTINGS
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.jsonio import Json, dumps
 from agentui.settings import Settings
+from agentui.vendors.passed import PASSED, BodyKind
 
 OPENAPI_VERSION = "3.1.0"
 
@@ -32,6 +35,7 @@ _PIPELINE_PREFIX = "/p/{pipeline}"
 
 _VENDOR_BODIES: Mapping[str, str] = {
     "/v1/chat/completions": "A chat completion as OpenAI defines it.",
+    "/v1/completions": "A text completion as OpenAI defines it.",
     "/v1/responses": "A response request as OpenAI defines it.",
     "/v1/responses/input_tokens": "A response request whose input tokens are counted, as OpenAI defines it.",
     "/v1/embeddings": "An embeddings request as OpenAI defines it.",
@@ -41,7 +45,10 @@ _VENDOR_BODIES: Mapping[str, str] = {
 }
 """What the proxied routes take, by path."""
 
-_STREAMING = frozenset({"/v1/chat/completions", "/v1/responses", "/v1/messages", "/{version}/models/{call}"})
+_PASSED_BODIES: Mapping[tuple[str, str], BodyKind] = {(route.method, route.name): route.body for route in PASSED}
+"""What the routes that pass through take, by method and path."""
+
+_STREAMING = frozenset({"/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages", "/{version}/models/{call}"})
 
 _PARAMETERS: Mapping[str, Json] = {
     "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
@@ -54,6 +61,7 @@ _PARAMETERS: Mapping[str, Json] = {
         "description": "The pipeline that serves this request.",
         "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
     },
+    "secret": {"description": "The key's name.", "schema": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}},
     "number": {"description": "A version's number.", "schema": {"type": "integer", "minimum": 1}},
     "sequence": {"description": "An event's number within its run.", "schema": {"type": "integer", "minimum": 0}},
     "model": {"description": "A model's name.", "schema": {"type": "string"}},
@@ -85,10 +93,13 @@ _ERROR: Json = {
 
 _HEALTH: Json = {
     "type": "object",
-    "required": ["status", "version"],
+    "required": ["ok", "status", "service", "version", "database"],
     "properties": {
+        "ok": {"const": True},
         "status": {"const": "ok"},
+        "service": {"const": SERVICE},
         "version": {"type": "string"},
+        "database": {"enum": ["ready", "read_only", "full"]},
         "active_pipeline": {"type": ["string", "null"]},
         "in_flight": {"type": "integer", "description": "Proxied requests under way."},
         "store": {
@@ -104,6 +115,12 @@ _HEALTH: Json = {
     },
 }
 
+
+_VERSION: Json = {
+    "type": "object",
+    "required": ["version", "service", "python_version"],
+    "properties": {"version": {"type": "string"}, "service": {"const": SERVICE}, "python_version": {"type": "string"}},
+}
 
 _READINESS: Json = {
     "type": "object",
@@ -139,6 +156,7 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
     for method, path, handler in _registered():
         by_path.setdefault(path, {})[method.lower()] = _operation(method, path, handler, shapes)
     by_path["/health"] = {"get": _own("health", "Say that the server is up, and what it would run.", _ref("Health"))}
+    by_path["/version"] = {"get": _own("version", "Say which version of what this is.", _ref("ServerVersion"))}
     by_path["/ready"] = {"get": _own("ready", "Say whether requests should be sent here.", _ref("Readiness"))}
     by_path["/ready"]["get"]["responses"]["503"] = {"description": "Not now.", "content": _json(_ref("Readiness"))}
     by_path["/metrics"] = {"get": _own("metrics", "Read what this server has counted, for Prometheus.", _OBJECT)}
@@ -161,7 +179,7 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
         ],
         "paths": {path: by_path[path] for path in sorted(by_path)},
         "components": {
-            "schemas": {**definitions, "Error": _ERROR, "Health": _HEALTH, "Readiness": _READINESS},
+            "schemas": {**definitions, "Error": _ERROR, "Health": _HEALTH, "Readiness": _READINESS, "ServerVersion": _VERSION},
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "token": {"type": "apiKey", "in": "header", "name": "x-agentui-token"},
@@ -170,7 +188,7 @@ def build_openapi(settings: Settings) -> dict[str, Json]:
     }
     if settings.token is not None:
         document["security"] = [{"bearer": []}, {"token": []}]
-        for path in ("/health", "/ready"):
+        for path in ("/health", "/ready", "/version"):
             by_path[path]["get"]["security"] = []
     return document
 
@@ -183,15 +201,17 @@ def first_sentence(text: str) -> str:
 
 
 def _registered() -> Iterator[tuple[str, str, Any]]:
-    """Method, path and handler of every route but those of ``server``; HEAD comes with GET and is left out."""
+    """Method, path and handler of every route but those of ``server``; HEAD comes with GET and is left out, and so is the
+    prefix of a session, with which every proxied route stands thrice."""
     app = web.Application()
     add_proxy_routes(app)
     add_model_routes(app)
     for known in _ROUTES.values():
         app.router.add_route(known.method, known.path, known.handler)
     for route in app.router.routes():
-        if route.method != "HEAD" and route.resource is not None:
-            yield route.method, route.resource.canonical, route.handler
+        resource = route.resource
+        if route.method != "HEAD" and resource is not None and "/s/{session}" not in resource.canonical:
+            yield route.method, resource.canonical, route.handler
 
 
 def _shapes(routes: Iterable[Route]) -> tuple[Mapping[Any, Json], dict[str, Json]]:
@@ -223,7 +243,7 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
     return operation
 
 
-_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *CHAT_ROUTES)}
+_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *PIPELINE_ROUTES)}
 """The routes that say themselves what goes in and out."""
 
 
@@ -244,7 +264,17 @@ def _proxied(method: str, path: str) -> dict[str, Json]:
             "default": {"description": "An error in the caller's dialect.", "content": _json(_OBJECT)},
         },
     }
-    if method == "POST":
+    body = _PASSED_BODIES.get((method, path))
+    if body is not None:
+        if body != "none":
+            types = {"form": ("multipart/form-data", "application/json")}.get(body, ("application/json",))
+            shown = {name: {"schema": _OBJECT} for name in types}
+            described["requestBody"] = {"required": True, "description": "As the vendor defines it.", "content": shown}
+        described["responses"]["200"] = {
+            "description": "The upstream's own answer.",
+            "content": {"application/json": {"schema": _OBJECT}, "application/octet-stream": {"schema": {"type": "string"}}},
+        }
+    elif method == "POST":
         described["requestBody"] = {"required": True, "description": _VENDOR_BODIES[path], "content": _json(_OBJECT)}
     return described
 

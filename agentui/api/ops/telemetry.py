@@ -17,25 +17,27 @@ from typing import NamedTuple, TypeAlias
 from aiohttp import web
 
 from agentui.api.ops.tracing import RequestTrace, Tracing
+from agentui.http.reading import split_prefix
 from agentui.logs import REQUEST
 from agentui.pipeline.run import Run
 from agentui.pipeline.tokens import told_tokens
 from agentui.settings import Settings
 from agentui.vendors.detect import proxied_route
+from agentui.vendors.passed import passed_route
 
 BOUNDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 """Seconds: from an answer out of a cache to a model that thinks for as long as ``AGENTUI_FIRST_BYTE_TIMEOUT`` lets it."""
 MOST_NAMES = 200
 """Pipelines and codes counted by name at most; what comes later counts as ``other``."""
 OTHER = "other"
-MEMORY_PATHS = ("/branches", "/floors", "/messages", "/pages", "/sessions", "/variables")
+MEMORY_PATHS = ("/branches", "/floors", "/messages", "/pages", "/prompt-runtime", "/sessions", "/variables")
 """What the memory's paths begin with; each is counted as one route."""
 NO_DIALECT = "none"
 CANCELLED = "cancelled"
 """What stands for the status of an answer that nobody waited for."""
 
 _MODELS = re.compile(r"/(v1|v1beta|v1alpha)/models(/.*)?")
-_PLAIN = frozenset({"/", "/health", "/ready", "/metrics", "/openapi.json", "/favicon.ico"})
+_PLAIN = frozenset({"/", "/health", "/ready", "/version", "/metrics", "/openapi.json", "/favicon.ico"})
 
 RUN: web.RequestKey[Run] = web.RequestKey("run", Run)
 """The run that a request began, where it came so far."""
@@ -55,12 +57,15 @@ class Route(NamedTuple):
 @lru_cache(maxsize=256)
 def route_of(path: str) -> Route:
     """The route behind a path. All that agentui does not serve is ``other``."""
-    if path.startswith("/p/"):
-        _, slash, rest = path[3:].partition("/")
-        inner = route_of(slash + rest) if slash else Route(OTHER, NO_DIALECT, False)
-        return inner if inner.is_proxied or inner.name.endswith("/models") else Route(OTHER, NO_DIALECT, False)
+    rest = split_prefix(path).path
+    if rest != path:
+        inner = route_of(rest)
+        is_known = inner.is_proxied or inner.name.endswith("/models") or inner.name in MEMORY_PATHS
+        return inner if is_known else Route(OTHER, NO_DIALECT, False)
     if (proxied := proxied_route(path)) is not None:
         return Route(*proxied, True)
+    if (passed := passed_route(path)) is not None:
+        return Route(passed.name, passed.vendor or NO_DIALECT, True)
     if match := _MODELS.fullmatch(path):
         return Route(f"/{match[1]}/models", NO_DIALECT, False)
     if path in _PLAIN:

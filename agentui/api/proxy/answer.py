@@ -89,7 +89,7 @@ class AnswerWriter:
                 self._builder = ReplyBuilder()
             self._builder.feed(deltas)
             return
-        is_own = vendor == self._vendor.name
+        is_own = vendor == self._vendor.name and not self._wire.is_retold
         if is_own and not events:
             # The events have said it all; only what closes the framing is missing.
             self._held_deltas = [delta for delta in deltas if isinstance(delta, End)]
@@ -103,7 +103,7 @@ class AnswerWriter:
         """A whole answer; a caller who wants a stream gets it as one."""
         if self.wants_stream:
             await self._write(self._render(list(reply.deltas())))
-        elif body is not None and reply.raw_vendor == self._vendor.name:
+        elif body is not None and reply.raw_vendor == self._vendor.name and not self._wire.is_retold:
             self._body = body
         else:
             self._body = dumps(self._vendor.render_reply(reply, self._wire))

@@ -8,7 +8,11 @@ from typing import Any
 
 from aiohttp import web
 
+from agentui.api.ops.telemetry import TELEMETRY
+from agentui.api.proxy.targets import Tee
 from agentui.errors import UpstreamTimeout
+from agentui.http.keys import SETTINGS
+from agentui.http.limits import LIMITS
 from agentui.pipeline.run import Run
 
 log = logging.getLogger("agentui.turns")
@@ -70,3 +74,24 @@ class DetachedRuns:
 
 
 DETACHED: web.AppKey[DetachedRuns] = web.AppKey("detached", DetachedRuns)
+
+
+async def complete(request: web.Request, work: Coroutine[Any, Any, None], tee: Tee, find_run: Callable[[], Run | None]) -> None:
+    """Answer a request with a key by ``work``, as ``DetachedRuns.complete`` does it.
+
+    Once the caller has left, ``tee`` is told so, and the run counts as one that is under way by itself.
+    """
+    app = request.app
+    limits, telemetry = app[LIMITS], app[TELEMETRY]
+
+    def leave() -> Callable[[Run], None]:
+        tee.leave()
+        limits.in_flight += 1
+        telemetry.detach(request)
+        return end
+
+    def end(run: Run) -> None:
+        limits.in_flight -= 1
+        telemetry.count(run)
+
+    await app[DETACHED].complete(work, find_run=find_run, on_leave=leave, seconds=app[SETTINGS].run_timeout)

@@ -4,16 +4,20 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
+from agentui.api.proxy.chatnames import MEMBER, SESSION, read_member
 from agentui.errors import BadRequest, WrongContentType
-from agentui.http.reading import TOKEN_HEADERS, essence_of, is_json, same_secret, split_prefix
-from agentui.jsonio import InvalidJson, Json, loads
+from agentui.http.reading import TOKEN_HEADERS, essence_of, holds_secret, is_form, is_json, same_secret, split_prefix
+from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.incoming import Incoming
+from agentui.threads import LONG
+from agentui.turns.placed import AUTO
+from agentui.upstream.http.request import BodyStream
 from agentui.vendors.base import Vendors
 from agentui.vendors.detect import detect_vendor
+from agentui.vendors.passed import PassedRoute, passed_route, read_passed
 
 MODEL_PREFIX = "pipeline/"
 _MODEL_PATH = re.compile(rf"(/v1(?:beta|alpha)?/models/){MODEL_PREFIX}([^/:]+)/")
-_SCHEME = re.compile(r"^Bearer\s+", re.IGNORECASE)
 
 
 def read_incoming(
@@ -26,34 +30,49 @@ def read_incoming(
     query: str,
     headers: Mapping[str, str],
     body: bytes,
+    upload: BodyStream | None = None,
 ) -> tuple[Incoming, str | None]:
     """Understand a proxied request: the ``Incoming`` and the pipeline that it names (None: the active one).
 
     ``headers`` have lower-case names. ``token`` is this server's own, which is taken out: it must not travel to an
     upstream. The pipeline is named by the path prefix ``/p/<pipeline>``, else the header ``x-agentui-pipeline``, else a model
-    ``pipeline/<id>`` or ``pipeline/<id>/<model>``.
-    Raises WrongContentType and BadRequest.
+    ``pipeline/<id>`` or ``pipeline/<id>/<model>``. What the prefix ``/s/<session>`` and the body's member ``agentui`` say of
+    the chat becomes headers, where no header says it.
+    ``upload`` is a body that is passed on while it comes. Raises WrongContentType and BadRequest.
     """
-    path, pipeline = split_prefix(path)
+    path, pipeline, session, follows = split_prefix(path)
     path, named = split_model_path(path)
     pipeline = pipeline or headers.get("x-agentui-pipeline") or named
+    headers = without_own_token(token, headers)
     if token is not None:
-        headers, query = _without_own_token(token, headers), _without_own_key(token, query)
+        query = _without_own_key(token, query)
     query_params = dict(parse_qsl(query, keep_blank_values=True)) if query else {}
-    document = _document(method, headers, body)
+    route = passed_route(path, method)
+    is_unread = route is not None and _is_unread(route, headers)
+    document = None if is_unread else _document(method, headers, body)
+    if isinstance(document, dict) and MEMBER in document:
+        own, document = read_member(document)
+        headers, body = {**own, **headers}, dumps(document)
+    if session is not None or follows:
+        headers = {SESSION: AUTO if session is None else session, **headers}
     vendor_name = detect_vendor(path, headers, query_params, document)
     wire = None
     model: str | None = None
-    if vendor_name is not None and method == "POST":
+    if route is not None and not is_unread and not isinstance(document, dict):
+        raise BadRequest("The request's body must be a JSON object.")
+    if vendor_name is not None and route is not None:
+        wire = read_passed(vendor_name, path, headers, document)
+        model = wire.model or None
+    elif vendor_name is not None and method == "POST":
         if not isinstance(document, dict):
             raise BadRequest("The request's body must be a JSON object.")
         vendor = vendors[vendor_name]
         wire = vendor.read_request(path, query_params, headers, document)
         model = wire.model
-        if model.startswith(MODEL_PREFIX):
-            chosen, _, rest = model.removeprefix(MODEL_PREFIX).partition("/")
-            pipeline = pipeline or chosen
-            model = rest or None
+    if model is not None and model.startswith(MODEL_PREFIX):
+        chosen, _, rest = model.removeprefix(MODEL_PREFIX).partition("/")
+        pipeline = pipeline or chosen
+        model = rest or None
     incoming = Incoming(
         method=method,
         url=url,
@@ -67,7 +86,10 @@ def read_incoming(
         model=model,
         vendors=vendors,
         api_key=caller_key(headers, query_params),
+        upload=upload,
     )
+    if len(body) > LONG:
+        incoming.find_keys()  # here a thread has time for it
     return incoming, pipeline
 
 
@@ -87,13 +109,11 @@ def caller_key(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _without_own_token(token: str, headers: Mapping[str, str]) -> Mapping[str, str]:
+def without_own_token(token: str | None, headers: Mapping[str, str]) -> Mapping[str, str]:
+    """The headers without those that hold this server's own access token, where it has one."""
+    if token is None:
+        return headers
     return {name: value for name, value in headers.items() if not (name in TOKEN_HEADERS and holds_secret(value, token))}
-
-
-def holds_secret(value: str, secret: str) -> bool:
-    """Whether a header's value is the secret, or one of its values is, where the header was sent several times."""
-    return any(same_secret(_SCHEME.sub("", part.strip()), secret) for part in (value, *value.split(",")))
 
 
 def _without_own_key(token: str, query: str) -> str:
@@ -103,6 +123,11 @@ def _without_own_key(token: str, query: str) -> str:
     pairs = parse_qsl(query, keep_blank_values=True)
     kept = [(name, value) for name, value in pairs if name != "key" or not same_secret(value, token)]
     return query if len(kept) == len(pairs) else urlencode(kept, errors="replace")
+
+
+def _is_unread(route: PassedRoute, headers: Mapping[str, str]) -> bool:
+    """Whether a body is passed on without being looked at."""
+    return route.body == "none" or (route.body == "form" and is_form(headers.get("content-type", "")))
 
 
 def _document(method: str, headers: Mapping[str, str], body: bytes) -> Json:

@@ -3,21 +3,23 @@
 import asyncio
 import hashlib
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from aiohttp import web
 
 from agentui.api.keys import PIPELINES, SERVICES
-from agentui.api.proxy.incoming import caller_key, holds_secret
+from agentui.api.proxy.incoming import caller_key
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NotFound
 from agentui.http.keys import SETTINGS
-from agentui.http.reading import split_prefix
+from agentui.http.reading import PREFIXES, holds_secret, split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.nodes.provider_call import ProviderCall
+from agentui.pipeline.nodes.raw_forward import RawForward
 from agentui.pipeline.nodes.target import KEY_HEADERS, join_url
 from agentui.upstream.call import UpstreamCall
-from agentui.upstream.client import Upstream
+from agentui.upstream.headers import hops_of
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import ModelInfo, Vendor
 from agentui.vendors.detect import detect_vendor
@@ -35,13 +37,46 @@ class ModelCache:
     lists: dict[tuple[str, str, str], tuple[float, list[ModelInfo]]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where the upstream of an answering node lists its models. ``provider`` None is the caller's. ``has_own_key`` is whether
+    the node sends a key that is not the caller's: the caller's would be refused there, or told to strangers."""
+
+    provider: VendorName | None
+    base_url: str
+    proxy: str
+    has_own_key: bool
+
+    @classmethod
+    def of(cls, node: object) -> "_Source | None":
+        """None for a node that has no such upstream."""
+        match node:
+            case ProviderCall(params=params):
+                provider = None if params.provider == "caller" else params.provider
+                return cls(provider, params.base_url, params.proxy, _holds_key(params.headers.items()))
+            case RawForward(params=params):
+                written = params.extra_headers
+                # In a JSON text with macros a header cannot be told from its neighbours before it is rendered.
+                pairs = written.items() if isinstance(written, dict) else [(name, written) for name in _named_in(written)]
+                return cls(None, params.base_url, params.proxy, _holds_key(pairs))
+        return None
+
+
+def _holds_key(headers: Iterable[tuple[str, str]]) -> bool:
+    return any(name.lower() in KEY_HEADERS and "incoming." not in value for name, value in headers)
+
+
+def _named_in(text: str) -> list[str]:
+    return [name for name in KEY_HEADERS if name in text.lower()]
+
+
 CACHE: web.AppKey[ModelCache] = web.AppKey("models", ModelCache)
 
 
 def add_model_routes(app: web.Application) -> None:
     """Register the model lists."""
     app[CACHE] = ModelCache()
-    for prefix in ("", "/p/{pipeline}"):
+    for prefix in PREFIXES:
         for version in ("v1", "v1beta", "v1alpha"):
             app.router.add_get(f"{prefix}/{version}/models", list_models)
             app.router.add_get(f"{prefix}/{version}/models/{{model:.+}}", get_model)
@@ -72,7 +107,7 @@ def _lower_headers(request: web.Request) -> dict[str, str]:
 
 
 def _caller_vendor(request: web.Request) -> Vendor:
-    path, _ = split_prefix(request.path)
+    path = split_prefix(request.path).path
     name = detect_vendor(path, _lower_headers(request), dict(request.query))
     if name is None:
         # Decoded, the name of the pipeline may hold slashes.
@@ -93,40 +128,35 @@ async def _provider_models(request: web.Request, caller: VendorName) -> list[Mod
     """What the pipeline's provider lists; nothing when it has no list, is slow or refuses."""
     pipelines = request.app[PIPELINES]
     try:
-        plan = pipelines.plan(request.match_info.get("pipeline") or pipelines.active)
+        plan = pipelines.plan(split_prefix(request.path).pipeline or pipelines.active)
     except AgentUIError:
         return []
-    node = plan.nodes[plan.answer].node
-    if not isinstance(node, ProviderCall) or "[[" in node.params.base_url or "{{" in node.params.base_url:
+    source = _Source.of(plan.nodes[plan.answer].node)
+    if source is None or any(mark in source.base_url + source.proxy for mark in ("[[", "{{")):
         return []
-    name = caller if node.params.provider == "caller" else node.params.provider
-    return await _cached_list(request, request.app[SERVICES].vendors[name], node)
+    return await _cached_list(request, request.app[SERVICES].vendors[source.provider or caller], source)
 
 
-async def _cached_list(request: web.Request, vendor: Vendor, node: ProviderCall) -> list[ModelInfo]:
-    key = "" if _has_own_key(node) else _key(request)
+async def _cached_list(request: web.Request, vendor: Vendor, source: _Source) -> list[ModelInfo]:
+    key = "" if source.has_own_key else _key(request)
     try:
-        base = request.app[SERVICES].upstream.resolve(node.params.base_url or vendor.default_base_url)
+        base = request.app[SERVICES].upstream.resolve(source.base_url or vendor.default_base_url)
         url = join_url(base, vendor.models.endpoint())
     except AgentUIError:
         return []
     cache = request.app[CACHE].lists
-    place = (vendor.name, url, hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest())
+    way = f"{source.proxy}\n{key}"
+    place = (vendor.name, url, hashlib.sha256(way.encode("utf-8", "surrogateescape")).hexdigest())
     cached = cache.get(place)
     now = time.monotonic()
     if cached is not None and now < cached[0]:
         return cached[1]
-    models = await _fetch(request.app[SERVICES].upstream, vendor, url, key)
+    models = await _fetch(request, vendor, url, key, source.proxy.strip())
     if len(cache) >= MAX_CACHED:
         cache.clear()
     lasts = CACHE_SECONDS if models else FAILURE_SECONDS
     cache[place] = (now + lasts, models)
     return models
-
-
-def _has_own_key(node: ProviderCall) -> bool:
-    """True when the node sends a key that is not the caller's: the caller's would be refused there, or told to strangers."""
-    return any(name.lower() in KEY_HEADERS and "incoming." not in value for name, value in node.params.headers.items())
 
 
 def _key(request: web.Request) -> str:
@@ -136,12 +166,13 @@ def _key(request: web.Request) -> str:
     return "" if token is not None and holds_secret(key, token) else key
 
 
-async def _fetch(upstream: Upstream, vendor: Vendor, url: str, key: str) -> list[ModelInfo]:
+async def _fetch(request: web.Request, vendor: Vendor, url: str, key: str, proxy: str) -> list[ModelInfo]:
     headers = {**vendor.version_headers(None), **(vendor.auth_headers(key) if key else {})}
-    call = UpstreamCall("GET", url, headers, None, LIST_TIMEOUTS, time.monotonic() + 5, retries=False)
+    call = UpstreamCall("GET", url, headers, None, LIST_TIMEOUTS, time.monotonic() + 5, proxy=proxy, retries=False)
+    call.hops = hops_of(_lower_headers(request)) + 1
     try:
         async with asyncio.timeout(5):
-            reply = await upstream.send(call)
+            reply = await request.app[SERVICES].upstream.send(call)
         return vendor.models.parse_list(loads(reply.body)) if reply.status == 200 else []
     except (AgentUIError, InvalidJson, TimeoutError):
         # A provider's list is a courtesy: without it the pipelines are still listed.

@@ -8,25 +8,27 @@ import asyncio
 
 from aiohttp import web
 
-from agentui.api.proxy.targets import begin_stream
 from agentui.http.keys import SETTINGS
+from agentui.http.writing import begin_stream, write_pieces
 from agentui.pipeline.incoming import Incoming
+from agentui.redaction import provider_keys
 from agentui.turns.repeats import HEADER, REPLAYED, Claim, Saved, claim
 
-_PIECE = 64 * 1024
 _JSON = "application/json"
 
 
 def claim_of(request: web.Request, incoming: Incoming) -> Claim | None:
     """What the key of a turn's request claims; None where the request is no turn. Raises ApiError ``validation_error``.
 
-    Another path, query (but for a key in it), body, session, branch or pipeline makes it another request.
+    Another path, query, body, session, branch, pipeline or key of the provider makes it another request.
     """
     headers = incoming.headers
     if incoming.operation != "chat" or "x-agentui-session" not in headers:
         return None
     names = [headers.get(f"x-agentui-{name}", "") for name in ("session", "branch", "pipeline")]
-    return claim_for(request, headers[HEADER], incoming.body, *names)
+    # Only where they are sent: keys of before this was asked stay what they are.
+    names += [f"{name}={headers[name]}" for name in ("x-agentui-intent", "x-agentui-turn") if headers.get(name)]
+    return claim_for(request, headers[HEADER], incoming.body, *names, incoming.api_key, *provider_keys(headers))
 
 
 def claim_for(request: web.Request, key: str, body: bytes, *more: str) -> Claim:
@@ -43,12 +45,5 @@ async def replay(request: web.Request, saved: Saved) -> web.StreamResponse:
         return web.Response(status=saved.status, body=body, headers=headers)
     response = web.StreamResponse(headers=headers)
     await begin_stream(request, response)
-    for start in range(0, len(body), _PIECE):
-        try:
-            async with asyncio.timeout(request.app[SETTINGS].write_timeout):
-                await response.write(body[start : start + _PIECE])
-        except TimeoutError:
-            if request.transport is not None:
-                request.transport.abort()
-            raise ConnectionResetError("The caller does not read.") from None
+    await write_pieces(request, response, body, request.app[SETTINGS].write_timeout)
     return response

@@ -1,8 +1,9 @@
 """The proxied routes: a caller's request through a pipeline and back in the caller's dialect."""
 
-from collections.abc import Callable
+from collections.abc import Coroutine
 from dataclasses import replace
 from functools import partial
+from typing import Any
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -10,7 +11,7 @@ from aiohttp import web
 from agentui.api.keys import ENGINE, PIPELINES, SERVICES, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
 from agentui.api.proxy.answer import AnswerWriter
-from agentui.api.proxy.detached import DETACHED
+from agentui.api.proxy.detached import complete
 from agentui.api.proxy.incoming import read_incoming
 from agentui.api.proxy.repeats import claim_of, replay
 from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
@@ -19,19 +20,27 @@ from agentui.errors import NotFound
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import SETTINGS
 from agentui.http.limits import LIMITS
-from agentui.http.reading import read_body
+from agentui.http.reading import PREFIXES, is_form, read_body, split_prefix, stream_body
+from agentui.http.writing import send_whole
 from agentui.pipeline.engine import RunRequest
+from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.run import Run
+from agentui.threads import apart
 from agentui.turns.proxied import open_memory
 from agentui.turns.repeats import HEADER, Claim, Saved
+from agentui.upstream.http.request import BodyStream
 from agentui.vendors.detect import METHOD_PATH, PROXIED_PATHS
+from agentui.vendors.passed import PASSED, passed_route
 
 
 def add_proxy_routes(app: web.Application) -> None:
     """Register the proxied routes."""
     for path in (*PROXIED_PATHS, METHOD_PATH):
-        app.router.add_post(path, proxy)
-        app.router.add_post("/p/{pipeline}" + path, proxy)
+        for prefix in PREFIXES:
+            app.router.add_post(prefix + path, proxy)
+    for route in PASSED:
+        for prefix in PREFIXES:
+            app.router.add_route(route.method, prefix + route.path, pass_through)
 
 
 async def proxy(request: web.Request) -> web.StreamResponse:
@@ -40,20 +49,43 @@ async def proxy(request: web.Request) -> web.StreamResponse:
     limits.check_rate(request)
     with limits.under_way():
         body = await read_body(request, settings.max_body, settings.body_timeout)
-        asked, wire = _read_request(request, body)
+        asked, wire = await _read_request(request, body)
         claim = claim_of(request, asked.incoming) if HEADER in asked.incoming.headers else None
         if claim is None:
             return await answer_run(request, asked, wire)
         return await _answer_once(request, asked, wire, claim)
 
 
+async def pass_through(request: web.Request) -> web.StreamResponse:
+    """Hand this request to the upstream of a pipeline, and its answer back, both while they come."""
+    settings, limits = request.app[SETTINGS], request.app[LIMITS]
+    limits.check_rate(request)
+    with limits.under_way():
+        body, upload = b"", None
+        route = passed_route(split_prefix(request.path).path, request.method)
+        if route is None or route.body == "none":
+            pass  # a body that means nothing is not read
+        elif _is_upload(request):
+            upload = stream_body(request, settings.max_upload, settings.body_timeout)
+        else:
+            body = await read_body(request, settings.max_body, settings.body_timeout)
+        asked, wire = await _read_request(request, body, upload)
+        return await answer_run(request, asked, wire)
+
+
+def _is_upload(request: web.Request) -> bool:
+    """Whether a body can be passed on while it comes: a form that says how long it is, and is not compressed."""
+    is_plain = request.headers.get("Content-Encoding", "identity").strip().lower() == "identity"
+    return is_form(request.headers.get("Content-Type", "")) and request.content_length is not None and is_plain
+
+
 async def answer_run(request: web.Request, asked: RunRequest, wire: WireRequest) -> web.StreamResponse:
     """Run what was asked and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
     target = HttpTarget(request, request.app[SETTINGS])
     writer = AnswerWriter(request.app[SERVICES].vendors[wire.vendor], wire, target)
-    await _run(request, replace(asked, memory=partial(open_memory, request.app[TURNS])), writer)
+    await _run(request, replace(asked, memory=_memory_of(request)), writer)
     assert target.response is not None
-    return target.response
+    return await send_whole(request, target.response, request.app[SETTINGS].write_timeout)
 
 
 async def _answer_once(request: web.Request, asked: RunRequest, wire: WireRequest, claim: Claim) -> web.StreamResponse:
@@ -62,7 +94,7 @@ async def _answer_once(request: web.Request, asked: RunRequest, wire: WireReques
     Raises ApiError as ``TurnService.answered`` does.
     """
     app = request.app
-    settings, limits, telemetry = app[SETTINGS], app[LIMITS], app[TELEMETRY]
+    settings = app[SETTINGS]
     saved = await app[TURNS].answered(claim)
     if saved is not None:
         return await replay(request, saved)
@@ -74,21 +106,16 @@ async def _answer_once(request: web.Request, asked: RunRequest, wire: WireReques
         assert writer.run is not None
         return await recorder.saved(writer.run)
 
-    def leave() -> Callable[[Run], None]:
-        tee.leave()
-        limits.in_flight += 1
-        telemetry.detach(request)
-        return end
-
-    def end(run: Run) -> None:
-        limits.in_flight -= 1
-        telemetry.count(run)
-
-    memory = partial(open_memory, app[TURNS], claim=claim, save_answer=save_answer)
+    memory = partial(_memory_of(request), claim=claim, save_answer=save_answer)
     work = _run(request, replace(asked, memory=memory), writer)
-    await app[DETACHED].complete(work, find_run=lambda: writer.run, on_leave=leave, seconds=settings.run_timeout)
+    await complete(request, work, tee, lambda: writer.run)
     assert caller.response is not None
-    return caller.response
+    return await send_whole(request, caller.response, settings.write_timeout)
+
+
+def _memory_of(request: web.Request) -> "partial[Coroutine[Any, Any, RunMemory | None]]":
+    """What opens the memory of a request's run."""
+    return partial(open_memory, request.app[TURNS], matching=request.app[SETTINGS].turn_matching)
 
 
 async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter) -> None:
@@ -104,10 +131,11 @@ async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter) ->
         request.app[TELEMETRY].count_error(result.error.code)
 
 
-def _read_request(request: web.Request, body: bytes) -> tuple[RunRequest, WireRequest]:
+async def _read_request(request: web.Request, body: bytes, upload: BodyStream | None = None) -> tuple[RunRequest, WireRequest]:
     """What is to run on this request, and the request as its dialect spells it."""
     app, url = request.app, request.rel_url
-    incoming, pipeline = read_incoming(
+    read = partial(
+        read_incoming,
         app[SERVICES].vendors,
         app[SETTINGS].own_token,
         method=request.method,
@@ -116,7 +144,9 @@ def _read_request(request: web.Request, body: bytes) -> tuple[RunRequest, WireRe
         query=url.raw_query_string,
         headers=_headers(request),
         body=body,
+        upload=upload,
     )
+    incoming, pipeline = await apart(len(body), read)
     if incoming.wire is None:
         raise NotFound("This path is in none of the dialects that agentui speaks.")
     pipelines = app[PIPELINES]

@@ -1,24 +1,18 @@
 """Where the bytes of an answer go: to the caller over HTTP, into a record, or both."""
 
 import asyncio
-import socket
 from collections.abc import Mapping
 from typing import Protocol
 
-from aiohttp import HttpVersion11, web
+from aiohttp import web
 
+from agentui.http.writing import begin_stream
 from agentui.jsonio import dumps_text
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone
 from agentui.settings import Settings
 from agentui.turns.repeats import MAX_ANSWER, Saved, pack
 
-MAX_WAITING = 4 * 1024
-"""Bytes of a stream that wait here for a caller who does not read."""
-MAX_UNSENT = 16 * 1024
-"""Bytes that wait in the system's buffer."""
-_NOTSENT_LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
-_UNIX: int | None = getattr(socket, "AF_UNIX", None)
 _OF_THIS_TIME = frozenset({"connection", "content-length", "date", "server", "transfer-encoding", "x-request-id"})
 """Headers that are made anew whenever an answer is given."""
 _SLOW_BYTES = 64 * 1024
@@ -221,29 +215,6 @@ class Tee:
         """As in ``ByteTarget``."""
         if self._caller is not None:
             self._caller.abort()
-
-
-async def begin_stream(request: web.Request, response: web.StreamResponse) -> None:
-    """Send the head of a streamed answer; whoever writes to it waits whenever the caller does not read."""
-    if request.version < HttpVersion11:
-        # Only the connection's end tells the end of this body; aiohttp would wait for another request.
-        response.force_close()
-    await response.prepare(request)
-    _limit_unsent(request.transport)
-
-
-def _limit_unsent(transport: asyncio.Transport | None) -> None:
-    """Let a stream's caller who does not read be noticed soon, so that the upstream is held instead of read and stored.
-
-    Left alone, the system takes some 4 MB for each connection before it says that it is full. The limit (where the system has
-    one: Linux, macOS) counts only what has not been sent yet, so a fast caller far away is served as fast as before.
-    """
-    if transport is None:
-        return
-    transport.set_write_buffer_limits(high=MAX_WAITING)
-    connection = transport.get_extra_info("socket")
-    if connection is not None and connection.family != _UNIX and _NOTSENT_LOWAT is not None:
-        connection.setsockopt(socket.IPPROTO_TCP, _NOTSENT_LOWAT, MAX_UNSENT)
 
 
 def _break(request: web.Request) -> None:

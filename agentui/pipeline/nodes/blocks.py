@@ -1,4 +1,4 @@
-"""Prompt Blocks: texts and stretches of the caller's conversation, in order, as one conversation."""
+"""Prompt Blocks: texts, and the caller's Conversation or a stretch of it, in order, as one conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,28 +7,29 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.chat.messages import Message, ToolResult, text_message
-from agentui.pipeline.node import Build
+from agentui.pipeline.node import LANGUAGE, Build, TextLanguageName
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.templating.hadtavern.scope import Scope
 
 
 class Block(BaseModel):
-    """A text of one role, or (kind history) the caller's own conversation with all its parts and tools."""
+    """A text of one role, or (kind history) the Conversation: the caller's own messages with all its parts and tools."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
     kind: Literal["text", "history"] = Field(
         "text",
-        description="text, or history: the caller's conversation.",
-        json_schema_extra={"enumDescriptions": ["Text of one role", "The caller's conversation"]},
+        description="text, or history: the caller's Conversation.",
+        json_schema_extra={"enumDescriptions": ["Text of one role", "Conversation"]},
     )
     role: Literal["system", "user", "assistant"] = Field("system", description="Who says a text block.")
     text: str = Field("", description="The template of a text block.", json_schema_extra={"ui": "macro"})
+    language: TextLanguageName = LANGUAGE
     name: str = Field("", description="The block's title in the editor.")
     enabled: bool = Field(True, description="Disabled blocks are left out.")
     order: float | None = Field(None, description="Ascending; blocks without a number keep their place in the list.")
-    last: int | None = Field(None, ge=1, description="history: only the last n messages.")
-    system: bool = Field(True, description="history: with the caller's system messages.")
+    last: int | None = Field(None, ge=1, description="Conversation: only the last n messages.")
+    system: bool = Field(True, description="Conversation: with the caller's system messages.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class BlockList:
         self._blocks: list[_TextBlock | _HistoryBlock] = []
         for _, number in sorted(numbered):
             block = blocks[number]
-            text = build.text(f"blocks.{number}.text", block.text)
+            text = build.text(f"blocks.{number}.text", block.text, language=block.language)
             if not block.enabled:
                 continue
             if block.kind == "history":
@@ -62,6 +63,8 @@ class BlockList:
             self._blocks.append(_HistoryBlock(None, True))
         self.is_whole_history = self._blocks == [_HistoryBlock(None, True)]
         """True when the blocks change nothing about the caller's conversation."""
+        self.has_question = any(isinstance(block, _HistoryBlock) or block.role == "user" for block in self._blocks)
+        """False when nothing of what the blocks send is said by a user: not the Conversation, and no text of that role."""
 
     def compose(self, ctx: NodeContext, scope: Scope) -> Sequence[Message]:
         """The conversation that the blocks describe. Text blocks that render to nothing are left out."""
@@ -86,8 +89,8 @@ def _history(messages: Sequence[Message], block: _HistoryBlock) -> Sequence[Mess
     chosen = [message for message in messages if message.role != "system"]
     if block.last is not None:
         chosen = chosen[-block.last :]
-        while chosen and any(isinstance(part, ToolResult) for part in chosen[0].parts):
-            chosen = chosen[1:]
+        is_result = (any(isinstance(part, ToolResult) for part in message.parts) for message in chosen)
+        chosen = chosen[next((number for number, told in enumerate(is_result) if not told), len(chosen)) :]
     if not block.system:
         return chosen
     kept = {id(message) for message in chosen}

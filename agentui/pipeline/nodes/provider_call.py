@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -10,17 +11,22 @@ from pydantic import Field
 from agentui.chat.deltas import TextDelta
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
-from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedFeature
+from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
 from agentui.jsonio import InvalidJson, Json, loads
-from agentui.pipeline.model_call import ModelRequest, WholeReply, ask_model, call_model
+from agentui.pipeline.model_call import ModelRequest, WholeReply, ask_model, call_model, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.blocks import Block, BlockList
-from agentui.pipeline.nodes.target import Target, TargetFields
+from agentui.pipeline.nodes.forwarding import check_offered, forward, own_body
+from agentui.pipeline.nodes.target import Target, TargetFields, forward_target
 from agentui.pipeline.tokens import estimate_outgoing, estimate_tokens
 from agentui.templating.hadtavern.scope import Scope
-from agentui.vendors.base import Vendor
+from agentui.upstream.call import UpstreamCall
+from agentui.vendors.base import Embeddings, Vendor
 from agentui.vendors.registry import VENDOR_TITLES
+
+MAX_MODEL = 1000
+"""Characters of a model's name, which is looked for the names of families: no server has longer ones."""
 
 
 class ProviderCallParams(NodeParams):
@@ -42,9 +48,19 @@ class ProviderCallParams(NodeParams):
         description="Headers to send. Without one that holds a key the caller's own key is passed on.",
         json_schema_extra={"ui": "macro"},
     )
+    proxy: str = Field(
+        "",
+        description="Proxy to go through: http://, https://, socks5:// or socks5h://; empty: the server's own; direct: none.",
+        json_schema_extra={"ui": "macro"},
+    )
     model: str = Field("", description="The model; empty: the one the caller named.", json_schema_extra={"ui": "macro"})
     blocks: list[Block] = Field(
         default_factory=list, max_length=1000, description="Prompt Blocks; none: the caller's whole conversation."
+    )
+    session_model: bool = Field(
+        False,
+        description="Turns of a chat: call the preset that the session names as its model_provider, with its model_name; "
+        "the fields above are for sessions without one.",
     )
     template: str = Field(
         "",
@@ -76,17 +92,26 @@ class ProviderCall(Node[ProviderCallParams]):
             build.url("base_url", params.base_url, "address"),
             build.url("endpoint", params.endpoint, "path", secrets=True),
             build.headers("headers", params.headers),
+            build.proxy("proxy", params.proxy),
         )
         self._model = build.text("model", params.model)
         self._blocks = BlockList(params.blocks, build)
         self._template = build.object("template", params.template) if params.template.strip() else None
+        if self._template is None and not self._blocks.has_question:
+            build.warning(
+                "blocks.no_conversation",
+                "The Prompt Blocks leave out what the caller says: add the block Conversation, or a text by the user.",
+                "blocks",
+            )
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Ask, pass the answer on where this node answers, and give OUT. Raises UpstreamError and its kin, NodeFailed,
         BadRequest, TemplateProblem."""
+        if ctx.incoming.operation == "forward":
+            return await forward(ctx, self._forwarded(ctx))
         if ctx.incoming.operation == "count_tokens" and self._vendor(ctx).count_tokens is None:
             return await self._estimate(ctx)
-        request = self.assemble(ctx)
+        request = await self.assemble(ctx)
         match request.wire.operation:
             case "chat":
                 return await _chat_out(ctx, request)
@@ -94,10 +119,15 @@ class ProviderCall(Node[ProviderCallParams]):
                 return await _count_out(ctx, request)
             case "embeddings":
                 return await _embeddings_out(ctx, request)
+            case "forward":
+                raise AssertionError("What is forwarded is not assembled.")
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, and about how many tokens go in."""
-        request = self.assemble(ctx)
+        if ctx.incoming.operation == "forward":
+            call = self._forwarded(ctx)
+            return {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json}
+        request = await self.assemble(ctx)
         return {
             "method": "POST",
             "url": request.url,
@@ -108,16 +138,27 @@ class ProviderCall(Node[ProviderCallParams]):
             "tokens": estimate_outgoing(request.vendor, request.wire),
         }
 
-    def assemble(self, ctx: NodeContext) -> ModelRequest:
+    async def assemble(self, ctx: NodeContext) -> ModelRequest:
         """Everything that is sent, rendered, with nothing sent yet."""
         vendor = self._vendor(ctx)
         scope = ctx.scope()
-        model = self._model_name(ctx, scope)
-        wire = self._wire(ctx, scope, vendor, model)
-        target = Target.render(self._target, ctx, scope, vendor, wire)
+        model = await ctx.apart(partial(self._model_name, ctx, scope))
+        wire = await self._wire(ctx, scope, vendor, model)
+        target = await ctx.apart(partial(Target.render, self._target, ctx, scope, vendor, wire))
         if wire.stream != target.stream:
             wire = replace(wire, stream=target.stream)
-        return ModelRequest(vendor, wire, target.url, target.headers)
+        return ModelRequest(vendor, wire, target.url, target.headers, target.proxy)
+
+    def _forwarded(self, ctx: NodeContext) -> UpstreamCall:
+        """The caller's own request to this node's upstream: blocks, template, model and endpoint are for conversations.
+
+        Raises NotFound where the provider is of another kind than the caller.
+        """
+        incoming, vendor = ctx.incoming, self._vendor(ctx)
+        assert incoming.vendor is not None
+        check_offered(incoming, ctx.services.vendors[incoming.vendor], vendor)
+        target, body = forward_target(self._target, ctx, vendor), incoming.upload or own_body(incoming) or None
+        return make_call(ctx, incoming.method, target.url, target.headers, body, incoming.wire, target.proxy)
 
     def _vendor(self, ctx: NodeContext) -> Vendor:
         name: VendorName | None = ctx.incoming.vendor if self.params.provider == "caller" else self.params.provider
@@ -133,9 +174,11 @@ class ProviderCall(Node[ProviderCallParams]):
                 "or set the node's model.",
                 param="model",
             )
+        if len(model) > MAX_MODEL:
+            raise BadRequest(f"The model's name is longer than {MAX_MODEL} characters.", param="model")
         return model
 
-    def _wire(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str) -> WireRequest:
+    async def _wire(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str) -> WireRequest:
         """The request in the upstream's dialect, for each of the ways to make one."""
         incoming = ctx.incoming
         stream = ctx.sink is not None and ctx.sink.wants_stream
@@ -143,35 +186,36 @@ class ProviderCall(Node[ProviderCallParams]):
         if own is not None and own.operation == "embeddings":
             if vendor.embeddings is None:
                 raise Unsupported(f"{vendor.title} has no embeddings; choose a provider of another kind for them.")
-            return vendor.embeddings.render_request(replace(own, model=model, body={**own.body, "model": model}))
+            if own.vendor == vendor.name:
+                return vendor.patch_request(own, model=model, stream=False)
+            asked = _asked_embeddings(ctx, own)
+            return vendor.embeddings.render_request(replace(asked, model=model, body={**asked.body, "model": model}))
         if self._template is not None and incoming.operation == "chat":
-            return self._from_template(ctx, scope, vendor, model, stream)
-        if own is not None and own.vendor == vendor.name and self._blocks.is_whole_history and ctx.sink is not None:
+            await incoming.worked_out(lambda: incoming.chat)  # the blocks ask for it
+            return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream))
+        is_as_it_came = own is not None and own.vendor == vendor.name and not own.is_retold
+        if own is not None and is_as_it_came and self._blocks.is_whole_history and ctx.sink is not None:
             return vendor.patch_request(own, model=model, stream=stream)
-        chat = self._chat(ctx, scope, vendor, model, stream)
+        chat = await self._chat(ctx, scope, vendor, model, stream)
         if incoming.operation == "chat":
-            return vendor.render_request(chat)
+            return await incoming.worked_out(partial(vendor.render_request, chat))
         if vendor.count_tokens is None:
             raise Unsupported(f"{vendor.title} has no call that counts tokens; choose a provider of another kind for that.")
-        return vendor.count_tokens.render_request(chat)
+        return await incoming.worked_out(partial(vendor.count_tokens.render_request, chat))
 
-    def _chat(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> ChatRequest:
+    async def _chat(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> ChatRequest:
         """The caller's request with the blocks' conversation.
 
         Tools, choices, formats and candidates describe the answer that the caller wants, so a node that does not answer
         goes without them.
         """
-        chat = ctx.incoming.chat
-        if chat.needs_state is not None and vendor.name != chat.vendor:
-            raise UnsupportedFeature(
-                f"{chat.needs_state} leans on something that is kept at the vendor of the caller's dialect, and this "
-                f"pipeline asks {vendor.title}: send the whole conversation instead.",
-                param=chat.needs_state,
-            )
-        messages = self._blocks.compose(ctx, scope)
-        if all(message.role == "system" for message in messages):
-            raise NodeFailed("The blocks hold no user text: there is nothing to answer. Add a user or history block.")
-        messages = ctx.services.thought_cache.restore(vendor.name, messages)
+        chat = await ctx.incoming.worked_out(lambda: ctx.incoming.chat)
+        if chat.needs_state is not None and (vendor.name != chat.vendor or ctx.sink is None):
+            raise _beyond_reach(chat.needs_state)
+        messages = await ctx.apart(partial(self._blocks.compose, ctx, scope))
+        if not messages and chat.needs_state is None:
+            raise NodeFailed("There is nothing to answer: the conversation is empty. Add a text or the block Conversation.")
+        messages = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
         chat = chat.asking(messages, model, stream=stream)
         if ctx.sink is not None:
             return chat
@@ -181,7 +225,7 @@ class ProviderCall(Node[ProviderCallParams]):
     async def _estimate(self, ctx: NodeContext) -> Mapping[str, Json]:
         """A token count made here, because the provider has no call for it: of the blocks' conversation."""
         scope = ctx.scope()
-        chat = self._chat(ctx, scope, self._vendor(ctx), self._model_name(ctx, scope), stream=False)
+        chat = await self._chat(ctx, scope, self._vendor(ctx), self._model_name(ctx, scope), stream=False)
         tokens = estimate_tokens(chat)
         if ctx.sink is not None:
             await ctx.sink.tokens(tokens, estimated=True)
@@ -194,12 +238,26 @@ class ProviderCall(Node[ProviderCallParams]):
         body = ctx.render(self._template, ctx.scope({"pm": prompt.pm}, prompt.members))
         if not isinstance(body, dict):
             raise NodeFailed("The template must render to a JSON object.", field="template")
+        needed = ctx.incoming.chat.needs_state
+        if needed is not None and needed not in body:
+            raise _beyond_reach(needed)
         return replace(vendor.fit_body(body, model=model, stream=stream), dropped=prompt.dropped)
+
+
+def _beyond_reach(field: str) -> UnsupportedState:
+    """The refusal of a request whose ``field`` leans on what only its own vendor keeps."""
+    return UnsupportedState(
+        f"{field} leans on something that is kept at the vendor of the caller's dialect, and a node of this pipeline asks "
+        "another one, or in its own words: send the whole conversation instead.",
+        param=field,
+    )
 
 
 async def _chat_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
     """OUT of a chat: each piece of the answer is kept and passed on before the next is read."""
     builder = ReplyBuilder()
+    if ctx.sink is not None:
+        ctx.run.heard = builder
     whole: Reply | None = None
     async with aclosing(call_model(ctx, request)) as pieces:
         async for piece in pieces:
@@ -219,9 +277,9 @@ async def _chat_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
     reply = builder.reply() if whole is None else whole
     if request.vendor.name != ctx.incoming.vendor:
         # Signed thoughts, for callers whose dialect cannot carry them back.
-        await ctx.services.thought_cache.share(request.vendor.name, reply)
+        await ctx.services.thought_cache.share(request.vendor.name, ctx.incoming, reply)
     if ctx.sink is not None:
-        ctx.run.reply = reply
+        ctx.run.reply, ctx.run.heard = reply, None
     return _reply_out(reply, request.vendor.render_reply(reply, request.wire) if whole is None else whole.raw)
 
 
@@ -237,12 +295,26 @@ async def _count_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]
 
 async def _embeddings_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
     """OUT of embeddings."""
-    assert ctx.incoming.wire is not None and request.vendor.embeddings is not None
-    body = await ask_model(ctx, request)
-    answer = request.vendor.embeddings.parse_reply(body, ctx.incoming.wire)
+    own = ctx.incoming.wire
+    assert own is not None and request.vendor.embeddings is not None
+    answer = body = await ask_model(ctx, request)
+    if own.vendor != request.vendor.name:
+        answer = request.vendor.embeddings.parse_reply(body, _asked_embeddings(ctx, own))
+        answer = _embeddings(ctx, own).render_reply(answer, own)
     if ctx.sink is not None:
         await ctx.sink.document(answer)
     return {"result": body, "response_text": ""}
+
+
+def _asked_embeddings(ctx: NodeContext, own: WireRequest) -> WireRequest:
+    """The caller's request for embeddings as all dialects understand it."""
+    return _embeddings(ctx, own).parse_request(own)
+
+
+def _embeddings(ctx: NodeContext, own: WireRequest) -> Embeddings:
+    embeddings = ctx.services.vendors[own.vendor].embeddings
+    assert embeddings is not None  # or its reader had made something else of the request
+    return embeddings
 
 
 def _reply_out(reply: Reply, result: Json) -> dict[str, Json]:

@@ -1,31 +1,32 @@
 """RawForward: the caller's request as it came, to another address."""
 
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, quote, urlencode
+from functools import partial
 
 from pydantic import Field
 
 from agentui.chat.deltas import End, Failure
 from agentui.chat.reply import ReplyBuilder
 from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
-from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.nodes.target import join_url, tidy_header
+from agentui.pipeline.nodes.forwarding import forward, hand_error_on, hand_on, own_body
+from agentui.pipeline.nodes.target import join_url, render_proxy, tidy_header, with_query, without_key
 from agentui.pipeline.tokens import estimate_outgoing
 from agentui.redaction import mask_url
 from agentui.secrets.store import check_origin
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.url import has_fixed_host
+from agentui.threads import apart
 from agentui.upstream.call import UpstreamCall
-from agentui.upstream.headers import forwardable_request_headers, returnable_response_headers
+from agentui.upstream.headers import forwardable_request_headers, is_for_browsers
 from agentui.upstream.http.request import check_header
 from agentui.upstream.http.stream import UpstreamStream
 from agentui.vendors.sse import SseDecoder
 
 MAX_KEPT_BYTES = 8 * 1024 * 1024
-_IN_QUERY = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
 class RawForwardParams(NodeParams):
@@ -42,6 +43,11 @@ class RawForwardParams(NodeParams):
     extra_headers: dict[str, str] | str = Field(
         default_factory=dict,
         description="Headers to add or replace: an object, or a JSON text with macros.",
+        json_schema_extra={"ui": "macro"},
+    )
+    proxy: str = Field(
+        "",
+        description="Proxy to go through: http://, https://, socks5:// or socks5h://; empty: the server's own; direct: none.",
         json_schema_extra={"ui": "macro"},
     )
 
@@ -65,6 +71,7 @@ class RawForward(Node[RawForwardParams]):
         """Compile base URL, path and headers."""
         params = self.params
         self._base_url = build.url("base_url", params.base_url, "address")
+        self._proxy = build.proxy("proxy", params.proxy)
         self._path = build.url("override_path", params.override_path, "path", secrets=True)
         self._headers: Mapping[str, TemplateField[str]] = {}
         self._headers_json: TemplateField[Json] | None = None
@@ -76,7 +83,9 @@ class RawForward(Node[RawForwardParams]):
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Forward, pass the answer on, and give OUT. Raises UpstreamError and its kin, NodeFailed, TemplateProblem."""
-        call = self.assemble(ctx)
+        call = await ctx.apart(partial(self.assemble, ctx))
+        if ctx.incoming.operation == "forward":
+            return await forward(ctx, call)
         incoming, method, url, headers = ctx.incoming, call.method, mask_url(call.url), call.headers
         ctx.run.emit(
             "node.request",
@@ -85,18 +94,20 @@ class RawForward(Node[RawForwardParams]):
             lambda: {"method": method, "url": url, "headers": dict(headers), "body": incoming.json},
         )
         async with ctx.services.upstream.open(call) as stream:
-            if _is_for_browsers(stream.content_type):
-                raise UpstreamInvalid(
-                    f"The upstream answered {stream.status} with an HTML page or a script: check base_url and path.",
-                    begins=(await stream.read(MAX_KEPT_BYTES))[:200].decode("utf-8", "replace"),
-                )
+            is_page = is_for_browsers(stream.headers.get("content-type", ""))
+            text = f"The upstream answered {stream.status} with an HTML page or a script: check base_url and path."
+            if is_page and stream.status >= 400:
+                begins = (await stream.read(MAX_KEPT_BYTES))[:200].decode("utf-8", "replace")
+                raise UpstreamInvalid(text, begins=begins)
+            if is_page:
+                ctx.run.emit("run.warning", ctx.node_id, {"message": text})
             if stream.status >= 400:
                 return await self._pass_error_on(ctx, stream)
             return await self._pass_on(ctx, stream)
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, and about how many tokens go in."""
-        call, wire = self.assemble(ctx), ctx.incoming.wire
+        call, wire = await ctx.apart(partial(self.assemble, ctx)), ctx.incoming.wire
         return {
             "method": call.method,
             "url": call.url,
@@ -114,7 +125,7 @@ class RawForward(Node[RawForwardParams]):
         headers = forwardable_request_headers(incoming.headers)
         path, _, own_query = written.partition("?")
         query = own_query if "?" in written else incoming.query
-        query, key = _without_key(query)
+        query, key = without_key(query)
         if key and "x-goog-api-key" not in headers:
             # Keys in query strings end up in logs and redirects; Gemini takes the same key as a header.
             headers["x-goog-api-key"] = key
@@ -123,11 +134,12 @@ class RawForward(Node[RawForwardParams]):
                 headers[name] = value
             else:
                 headers.pop(name, None)  # one that renders to nothing is not sent, the caller's own neither
-        url = join_url(ctx.services.upstream.resolve(base), path or incoming.path)
-        url = f"{url}?{quote(query, safe=_IN_QUERY, errors='replace')}" if query else url
+        url = with_query(join_url(ctx.services.upstream.resolve(base), path or incoming.path), query)
         for secret in ctx.used_secrets:
             check_origin(secret, url, has_fixed_host=has_fixed_host(self._base_url.template))
-        return make_call(ctx, incoming.method, url, headers, _body(ctx) or None, incoming.wire)
+        proxy = render_proxy(self._proxy, ctx, scope)
+        body = incoming.upload or own_body(incoming) or None
+        return make_call(ctx, incoming.method, url, headers, body, incoming.wire, proxy)
 
     def _default_base(self, ctx: NodeContext) -> str:
         vendor = ctx.incoming.vendor
@@ -155,36 +167,18 @@ class RawForward(Node[RawForwardParams]):
         return {name.lower(): value for name, value in extra.items()}
 
     async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
-        """Hand every chunk to the caller (if this node answers) and keep a copy for OUT."""
-        headers = returnable_response_headers(stream.headers)
-        kept = bytearray()
-        whole = True
-        # The caller's headers wait for the first byte: silence until then is still told by a status.
-        chunk = await stream.next()
-        if ctx.sink is not None:
-            await ctx.sink.raw(stream.status, headers, b"")
-        while chunk:
-            if ctx.sink is not None:
-                await ctx.sink.raw(stream.status, headers, chunk)
-            if ctx.run.has_no_deadline:
-                stream.release_deadline()
-            whole = whole and len(kept) + len(chunk) <= MAX_KEPT_BYTES
-            if whole:
-                kept += chunk
-            chunk = await stream.next()
-        if not whole:
+        """Hand the answer on, with a copy for OUT."""
+        kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES)
+        if kept is None:
             return {"result": {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}}
-        return self._result(ctx, stream.content_type, bytes(kept))
+        ctx.run.heard_bytes += held_when_parsed(kept)
+        return await apart(len(kept), partial(self._result, ctx, stream.content_type, kept))
 
     async def _pass_error_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
-        """Hand an error answer on as a whole, without the keys that some upstreams repeat in it."""
-        headers = returnable_response_headers(stream.headers)
-        body = (await stream.read(MAX_KEPT_BYTES)).decode("utf-8", "surrogateescape")
-        shown = ctx.run.redactor.redact(body).encode("utf-8", "surrogateescape")
-        if ctx.sink is not None:
-            await ctx.sink.raw(stream.status, headers, shown)
-        error = _error("upstream_refused", f"The upstream answered {stream.status}; its answer was passed on.", stream.status)
-        return {**self._result(ctx, stream.content_type, shown), "error": error}
+        """Hand an error answer on as a whole."""
+        shown, error = await hand_error_on(ctx, stream, await stream.read(MAX_KEPT_BYTES))
+        told = await apart(len(shown), partial(self._result, ctx, stream.content_type, shown))
+        return {**told, "error": error}
 
     def _result(self, ctx: NodeContext, content_type: str, body: bytes) -> dict[str, Json]:
         """The JSON that came; a stream of the caller's own dialect as the answer it adds up to."""
@@ -220,28 +214,3 @@ def _assembled(ctx: NodeContext, body: bytes) -> dict[str, Json]:
 def _error(code: str, message: str, status: int) -> Json:
     """An error as OUT holds it."""
     return {"code": code, "message": message, "status": status}
-
-
-def _is_for_browsers(content_type: str) -> bool:
-    """True for what a browser would draw or run in the name of this server: no model's API answers so."""
-    return content_type in ("text/html", "text/javascript", "application/javascript") or content_type.endswith(("/xml", "+xml"))
-
-
-def _without_key(query: str) -> tuple[str, str]:
-    """A query without its ``key``, and that key."""
-    if "key=" not in query and "%" not in query:
-        return query, ""
-    pairs = parse_qsl(query, keep_blank_values=True)
-    key = next((value for name, value in pairs if name == "key"), "")
-    return urlencode([(name, value) for name, value in pairs if name != "key"], errors="replace"), key
-
-
-def _body(ctx: NodeContext) -> bytes:
-    """The caller's bytes; only a model that names a pipeline is replaced by the model meant."""
-    incoming = ctx.incoming
-    wire = incoming.wire
-    if wire is None or incoming.model == wire.model:
-        return incoming.body
-    if incoming.model is None:
-        raise BadRequest("The request names a pipeline but no model: ask for pipeline/<id>/<model>.", param="model")
-    return dumps({**wire.body, "model": incoming.model})

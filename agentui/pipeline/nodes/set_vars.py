@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.memory import Tier
-from agentui.pipeline.node import Build, Node, NodeParams, node
+from agentui.pipeline.node import LANGUAGE, Build, Node, NodeParams, TextLanguageName, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.templating.core.values import CONSTANTS
 from agentui.templating.hadtavern.expressions import Expression, ExpressionError
@@ -49,6 +50,7 @@ class Row(BaseModel):
             ]
         },
     )
+    language: TextLanguageName = LANGUAGE
     value: str = Field("", json_schema_extra={"ui": "macro"}, description="The template or the formula.")
 
 
@@ -81,7 +83,7 @@ class SetVars(Node[SetVarsParams]):
         for number, row in enumerate(self.params.variables):
             where = f"variables.{number}"
             self._check_name(row, build, f"{where}.name")
-            value = self._value(row, build, f"{where}.value")
+            value = self._value(row, build, f"{where}.value", f"Variable {row.name!r} (row {number + 1})")
             if value is not None:
                 self._rows.append((row.tier, row.name, value))
 
@@ -90,7 +92,7 @@ class SetVars(Node[SetVarsParams]):
 
         Raises CannotStage for a tier that this request has not (it names no chat).
         """
-        values = self._values(ctx)
+        values = await ctx.apart(partial(self._values, ctx))
         for tier, name, value in values:
             if tier != "run":
                 ctx.stage(tier, name, value)
@@ -98,26 +100,26 @@ class SetVars(Node[SetVarsParams]):
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The values as they would be set now, with nothing stored; random ones vary."""
-        return _out(self._values(ctx))
+        return _out(await ctx.apart(partial(self._values, ctx)))
 
     def _values(self, ctx: NodeContext) -> list[tuple[Tier, str, Json]]:
         """All values, computed before any of them can be seen."""
         return [(tier, name, value(ctx)) for tier, name, value in self._rows]
 
-    def _value(self, row: Row, build: Build, field: str) -> Callable[[NodeContext], Json] | None:
+    def _value(self, row: Row, build: Build, field: str, subject: str) -> Callable[[NodeContext], Json] | None:
         """What computes a row; None when it does not compile."""
         match row.mode:
             case "string":
-                text = build.text(field, row.value, prompt=True)
+                text = build.text(field, row.value, prompt=True, language=row.language)
                 return lambda ctx: ctx.render(text)
             case "json":
                 document = build.json(field, row.value)
                 return lambda ctx: ctx.render(document)
             case "expr":
-                expression = build.expression(field, row.value)
+                expression = build.expression(field, row.value, subject)
                 if expression is None:
                     return None
-                return self._constant(expression) or self._evaluator(row.name, field, expression)
+                return self._constant(expression) or self._evaluator(row.name, field, subject, expression)
 
     def _check_name(self, row: Row, build: Build, field: str) -> None:
         name = row.name
@@ -135,13 +137,13 @@ class SetVars(Node[SetVarsParams]):
         elif _is_reserved(name):
             build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field)
 
-    def _evaluator(self, name: str, field: str, expression: Expression) -> Callable[[NodeContext], Json]:
+    def _evaluator(self, name: str, field: str, subject: str, expression: Expression) -> Callable[[NodeContext], Json]:
         def evaluate(ctx: NodeContext) -> Json:
             try:
                 return expression.evaluate(self._random)
             except ExpressionError as error:
                 raise NodeFailed(
-                    f"Variable {name!r}: {error}", field=field, line=error.line, column=error.column, variable=name
+                    f"{subject}: {error}", field=field, line=error.line, column=error.column, variable=name
                 ) from error
 
         return evaluate

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, NodeFailed
@@ -12,14 +12,20 @@ from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.secrets.store import check_origin
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.url import has_fixed_host
-from agentui.upstream.http.request import check_header
+from agentui.upstream.headers import forwardable_request_headers
+from agentui.upstream.http.proxy import Proxy
+from agentui.upstream.http.request import UNFIT, check_header
+from agentui.upstream.proxies import DIRECT
 from agentui.vendors.base import Vendor, endpoint_of
 
 KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})
+ACCOUNT_HEADERS = frozenset({"openai-organization", "openai-project", "x-goog-user-project"})
+"""What names the account behind a key: a caller's goes with the caller's own key only."""
 
 _VERSION_END = re.compile(r"/(v[0-9]+(?:alpha|beta)?[0-9]*)$")
 _DOUBLED_SCHEME = re.compile(r"^Bearer\s+(?=Bearer\b)", re.IGNORECASE)
 _BARE_SCHEME = re.compile(r"(?:Bearer|Basic|Token)", re.IGNORECASE)
+_IN_QUERY = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _CONTROL = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 
 
@@ -30,11 +36,14 @@ class TargetFields:
     base_url: TemplateField[str]
     endpoint: TemplateField[str]
     headers: Mapping[str, TemplateField[str]]
+    proxy: TemplateField[str]
 
 
 @dataclass(slots=True)
 class Target:
-    """A URL and the headers to send there. ``stream`` is whether the URL (Gemini) or the body asks for a stream.
+    """A URL, the headers to send there and the proxy to go through.
+
+    ``stream`` is whether the URL (Gemini) or the body asks for a stream.
 
     Not frozen for speed alone (see ``Message``).
     """
@@ -42,6 +51,7 @@ class Target:
     url: str
     headers: Mapping[str, str]
     stream: bool
+    proxy: str
 
     @classmethod
     def render(cls, fields: TargetFields, ctx: NodeContext, scope: Scope, vendor: Vendor, wire: WireRequest) -> "Target":
@@ -53,7 +63,62 @@ class Target:
         headers = _headers(fields, ctx, scope, vendor, wire, has_key_in_url=_query_key(url))
         for secret in ctx.used_secrets:
             check_origin(secret, url, has_fixed_host=has_fixed_host(fields.base_url.template))
-        return cls(url, headers, stream)
+        return cls(url, headers, stream, render_proxy(fields.proxy, ctx, scope))
+
+
+def render_proxy(field: TemplateField[str], ctx: NodeContext, scope: Scope) -> str:
+    """The proxy's address as the node says it; "" where it says none. Its password is kept out of all that is shown.
+
+    Raises NodeFailed for what is no proxy's address, Forbidden when a secret in it is not meant for that proxy.
+    """
+    before = ctx.used_secrets
+    text = ctx.render(field, scope).strip()
+    used = ctx.used_secrets[len(before) :]
+    ctx.used_secrets = before  # these go to the proxy, and not with the request
+    if text in ("", DIRECT):
+        return text
+    try:
+        proxy = Proxy.parse(text)
+    except ValueError as error:
+        raise NodeFailed(f"The node's proxy cannot be used: {error}, or is {DIRECT}.", field="proxy") from None
+    ctx.run.redactor.register(proxy.password)
+    origin = f"{'https' if proxy.scheme == 'https' else 'http'}://{proxy.name}"
+    for secret in used:
+        check_origin(secret, origin, has_fixed_host=all(macro.kind == "secret" for macro in field.template.macros))
+    return text
+
+
+def forward_target(fields: TargetFields, ctx: NodeContext, vendor: Vendor) -> Target:
+    """The target of a request that passes through to ``vendor``: the caller's path and query, and of its headers
+    those that an upstream may see; its key only where the node sends none.
+
+    Raises NodeFailed, and Forbidden when a secret is not meant for this origin.
+    """
+    incoming, scope = ctx.incoming, ctx.scope()
+    base = ctx.render(fields.base_url, scope).strip() or vendor.default_base_url
+    url = with_query(join_url(ctx.services.upstream.resolve(base), incoming.path), without_key(incoming.query)[0])
+    passed = forwardable_request_headers(incoming.headers)
+    headers = {**vendor.version_headers(None), **{name: value for name, value in passed.items() if name not in KEY_HEADERS}}
+    rendered, keyed = _rendered_headers(fields, ctx, scope)
+    own = {name: value for name, value in rendered.items() if name not in ("content-type", "accept")}
+    headers = _with_key(headers, own, keyed, ctx, vendor, has_key_in_url=False)
+    for secret in ctx.used_secrets:
+        check_origin(secret, url, has_fixed_host=has_fixed_host(fields.base_url.template))
+    return Target(url, headers, False, render_proxy(fields.proxy, ctx, scope))
+
+
+def without_key(query: str) -> tuple[str, str]:
+    """A query without its ``key``, and that key."""
+    if "key=" not in query and "%" not in query:
+        return query, ""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    key = next((value for name, value in pairs if name == "key"), "")
+    return urlencode([(name, value) for name, value in pairs if name != "key"], errors="replace"), key
+
+
+def with_query(url: str, query: str) -> str:
+    """A URL with a raw query, as a request line can hold it."""
+    return f"{url}?{quote(query, safe=_IN_QUERY, errors='replace')}" if query else url
 
 
 def tidy_header(value: str) -> str:
@@ -99,15 +164,32 @@ def _endpoint(written: str, vendor: Vendor, wire: WireRequest) -> tuple[str, boo
 
 
 def _query_key(url: str) -> bool:
-    return "key=" in url and any(name == "key" for name, _ in parse_qsl(urlsplit(url).query))
+    return "=" in url and any(name == "key" for name, _ in parse_qsl(urlsplit(url).query))
 
 
 def _headers(
     fields: TargetFields, ctx: NodeContext, scope: Scope, vendor: Vendor, wire: WireRequest, *, has_key_in_url: bool
 ) -> dict[str, str]:
     headers = {"content-type": "application/json", "accept": "text/event-stream" if wire.stream else "application/json"}
-    headers.update(vendor.version_headers(wire))
-    keyed = has_key_in_url
+    headers.update({name: value for name, value in vendor.version_headers(wire).items() if not UNFIT.search(value)})
+    return _with_key(headers, *_rendered_headers(fields, ctx, scope), ctx, vendor, has_key_in_url=has_key_in_url)
+
+
+def _with_key(
+    headers: Mapping[str, str], own: Mapping[str, str], keyed: bool, ctx: NodeContext, vendor: Vendor, *, has_key_in_url: bool
+) -> dict[str, str]:
+    """A call's headers with those that its node writes, and the caller's key where those hold none."""
+    if keyed or has_key_in_url:
+        headers = {name: value for name, value in headers.items() if name not in ACCOUNT_HEADERS}
+    elif ctx.incoming.api_key:
+        own = {**own, **vendor.auth_headers(ctx.incoming.api_key)}
+    return {**headers, **own}
+
+
+def _rendered_headers(fields: TargetFields, ctx: NodeContext, scope: Scope) -> tuple[dict[str, str], bool]:
+    """The headers that a node writes, and whether one of them holds a key. One that renders to nothing is none."""
+    own: dict[str, str] = {}
+    keyed = False
     for name, field in fields.headers.items():
         value = tidy_header(ctx.render(field, scope))
         if not value:
@@ -116,8 +198,6 @@ def _headers(
             check_header(name, value)
         except BadRequest as error:
             raise NodeFailed(error.message, field=f"headers.{name}") from error
-        headers[name.lower()] = value
+        own[name.lower()] = value
         keyed = keyed or name.lower() in KEY_HEADERS
-    if not keyed and ctx.incoming.api_key:
-        headers.update(vendor.auth_headers(ctx.incoming.api_key))
-    return headers
+    return own, keyed

@@ -16,6 +16,11 @@ class Reader(Editor):
     async def patch(self, path: str, body: Json = None) -> Answer:
         return await self.call("PATCH", path, body, {})
 
+    async def chat_in(self, session: str) -> Answer:
+        """A caller's turn in a session of this name or id."""
+        body = {"model": "text", "messages": [{"role": "user", "content": "Hello!"}]}
+        return await self.post("/v1/chat/completions", body, x_agentui_session=session)
+
     async def make(self, path: str, **fields: Json) -> Json:
         """Make something, and give what was made."""
         made = await self.post(path, fields)

@@ -3,11 +3,15 @@
 import re
 
 import pytest
+from sqlalchemy import update
 
 from agentui.api.chats import ROUTES
 from agentui.chats.codes import CODES
 from agentui.jsonio import Json
+from agentui.store.paging import MAX_PART_BYTES
+from agentui.store.tables import floors, messages
 from tests.api.chats.conftest import Reader
+from tests.api.chats.forms import fitting
 
 LISTS = ("/sessions", "/floors", "/pages", "/messages", "/variables")
 
@@ -142,22 +146,14 @@ async def test_unknown_routes_and_methods_answer_in_the_envelope(reader: Reader)
 
 
 async def test_every_route_below_an_id_says_when_there_is_nothing(reader: Reader) -> None:
-    bodies: dict[str, Json] = {
-        "/sessions/{id}": {"title": "x"},
-        "/floors/{id}": {"floor_no": 1},
-        "/pages/{id}": {"checksum": "x"},
-        "/messages/{id}": {"content": "x"},
-        "/sessions/{id}/branches/{branch}/reset": {"target_floor_id": "f"},
-    }
     for route in ROUTES:
         if "{" not in route.path:
             continue
         path = re.sub(r"{\w+}", "nobody", route.path)
         query = "?target_branch_id=x" if path.endswith("/diff") else ""
-        body = bodies.get(route.path, {}) if route.method in ("POST", "PATCH", "PUT") else None
-        answer = await reader.call(route.method, path + query, body, {})
+        answer = await reader.call(route.method, path + query, fitting(route.method, route.path), {})
         assert answer.status == 404, (route.method, path, answer.text)
-        assert answer.code in {"not_found", "branch_not_found", "variable_not_found"}, (route.method, path)
+        assert CODES[answer.code].status == 404, (route.method, path)
 
 
 async def test_the_proxy_does_not_open_the_memory(reader: Reader) -> None:
@@ -188,3 +184,60 @@ async def test_codes_come_with_their_status(reader: Reader) -> None:
         "floor_patch_restricted_field",
     ]
     assert all(answer.status == CODES[answer.code].status for answer in answers)
+
+
+LARGE = "many words " * 60_000
+"""Less than the largest body, and a dozen of them are more than one answer may hold."""
+
+
+async def make_large(reader: Reader) -> dict[str, str]:
+    """Twenty large ones of everything; the paths of their lists."""
+    for number in range(20):
+        await reader.session_id(title=str(number), metadata={"notes": LARGE})
+        written = {"scope": "global", "scope_id": "global", "key": f"k{number:02}", "value": LARGE}
+        assert (await reader.put("/variables", written)).status in (200, 201)
+    session_id = await reader.session_id(title="said")
+    for number in range(20):
+        floor_id = await reader.floor_id(session_id, number, state="draft")
+        page = await reader.make("/pages", floor_id=floor_id, page_no=0, page_kind="output")
+        await reader.make("/messages", page_id=page["id"], seq=0, role="user", content=LARGE)
+    await reader.server.state.store.write(lambda db: db.execute(update(floors).values(state="committed")))
+    timeline = f"/sessions/{session_id}/timeline"
+    return {"/sessions": "", "/variables": "scope=global&", "/messages": "", timeline: "branch_id=main&"}
+
+
+async def check_parts(reader: Reader) -> None:
+    for path, query in (await make_large(reader)).items():
+        seen: list[str] = []
+        more = True
+        while more:
+            page = await reader.get(f"{path}?{query}limit=100&offset={len(seen)}")
+            assert page.status == 200, page.text
+            assert len(page.text) < 1.2 * MAX_PART_BYTES, path
+            items = page.body["data"]["floors"] if path.endswith("timeline") else page.body["data"]
+            assert items, path
+            seen += [item["id"] for item in items]
+            more = page.body["meta"]["has_more"]
+        assert len(set(seen)) == len(seen) == page.body["meta"]["total"], path
+        assert len(seen) >= 20, path
+
+
+async def test_a_part_of_a_list_is_never_larger_than_an_answer_may_be(reader: Reader) -> None:
+    await check_parts(reader)
+
+
+async def test_a_part_of_a_list_is_no_larger_on_postgresql(postgres_reader: Reader) -> None:
+    await check_parts(postgres_reader)
+
+
+async def test_an_item_that_is_larger_than_a_part_comes_alone(reader: Reader) -> None:
+    session_id = await reader.session_id()
+    floor_id = await reader.floor_id(session_id, 0)
+    page = await reader.make("/pages", floor_id=floor_id, page_no=0, page_kind="output")
+    for seq in range(3):
+        await reader.make("/messages", page_id=page["id"], seq=seq, role="user", content="x")
+    huge = "x" * (MAX_PART_BYTES + 1)
+    await reader.server.state.store.write(lambda db: db.execute(update(messages).values(content=huge)))
+    answer = await reader.get("/messages?limit=100")
+    assert [len(message["content"]) for message in answer.body["data"]] == [len(huge)]
+    assert answer.body["meta"]["has_more"]

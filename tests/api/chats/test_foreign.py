@@ -18,6 +18,7 @@ from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT, metadata
 from tests.api.chats.conftest import Reader
+from tests.api.chats.forms import fitting
 from tests.api.editor_client import Answer
 from tests.conftest import StartServer, call
 from tests.faults.hygiene import check_hygiene
@@ -96,16 +97,6 @@ async def foreign(request: pytest.FixtureRequest, start_server: StartServer, moc
         yield Foreign(reader, ids, await everything(store))
 
 
-BODIES: dict[str, dict[str, Json]] = {
-    "PATCH /sessions/{id}": {"title": "mine"},
-    "PATCH /floors/{id}": {"floor_no": 9},
-    "PATCH /pages/{id}": {"checksum": "x"},
-    "PATCH /messages/{id}": {"content": "mine"},
-    "POST /sessions/{id}/branches/{branch}/reset": {"target_floor_id": "f"},
-    "POST /sessions/{id}/branches/{branch}/merge": {"target_branch_id": "main"},
-    "POST /sessions/{id}/branches/{branch}/merge/preview": {"target_branch_id": "main"},
-    "POST /floors/{id}/branch": {"branch_id": "mine"},
-}
 QUERIES = {"GET /sessions/{id}/branches/diff": "?base_branch_id=main&target_branch_id=side"}
 
 
@@ -121,8 +112,7 @@ async def test_every_route_below_an_id_finds_nothing_of_another_account(foreign:
         path = foreign.path(route.path) + QUERIES.get(named(route), "")
         if route.path == "/branches/{id}":
             path += f"?session_id={foreign.ids['session']}"
-        body = BODIES.get(named(route), {}) if route.body is not None or route.method in ("POST", "PATCH", "PUT") else None
-        answer = await foreign.ask(route.method, path, body)
+        answer = await foreign.ask(route.method, path, fitting(route.method, route.path))
         assert answer.status == 404, (named(route), answer.status, answer.text)
         check_hygiene(answer.status, answer.headers, answer.text.encode())
         assert "secret words" not in answer.text
@@ -143,6 +133,7 @@ async def test_every_list_is_empty_whoever_s_ids_narrow_it(foreign: Foreign) -> 
     assert {route.path for route in ROUTES if route.method == "GET" and "{" not in route.path} == {
         *narrowed,
         "/variables/resolve",
+        "/prompt-runtime/capabilities",  # says nothing of anybody
     }
     narrowed["/variables"] += [f"?scope=chat&scope_id={ids['session']}", f"?scope=page&scope_id={ids['page']}"]
     for path, queries in narrowed.items():
@@ -176,6 +167,7 @@ async def test_nothing_can_be_written_below_what_belongs_to_another_account(fore
         ("POST", "/sessions/batch/delete", {"ids": [ids["session"]]}),
         ("PATCH", "/messages/batch/visibility", {"ids": [ids["message"]], "is_hidden": True}),
         ("POST", "/messages/batch/delete", {"ids": [ids["message"]]}),
+        ("POST", "/pages/batch/delete", {"ids": [ids["page"]]}),
     ]
     plain = {named(route) for route in ROUTES if "{" not in route.path and route.method != "GET"}
     assert plain == {f"{method} {path}" for method, path, _ in writes + batches} | {"POST /sessions"}

@@ -9,7 +9,15 @@ from agentui.jsonio import Json
 from tests.api.chats.conftest import Reader
 from tests.api.editor_client import Answer
 
-READING = {("POST", "/sessions/{id}/branches/{branch}/merge/preview")}
+READING = {
+    ("POST", "/sessions/{id}/active-run/cancel"),
+    ("POST", "/sessions/{id}/branches/{branch}/merge/preview"),
+    ("POST", "/sessions/{id}/prompt-runtime/compare"),
+    ("POST", "/sessions/{id}/prompt-runtime/inspect"),
+    ("POST", "/sessions/{id}/prompt-runtime/preview"),
+    ("POST", "/sessions/{id}/respond/dry-run"),
+}
+"""What writes nothing, and what does no harm when it is asked twice."""
 
 
 @pytest.fixture(params=["reader", "postgres_reader"])

@@ -1,13 +1,15 @@
 """Branches, floors, pages and messages over HTTP: the table of locks, conflicts and moves."""
 
 import pytest
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, update
 
+from agentui.api.chats.protocol import now_ms
 from agentui.chats.parts import Content
 from agentui.jsonio import Json
-from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots
+from agentui.store.paging import MAX_PART_BYTES
+from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots, messages
 from agentui.turns.locks import Owner
-from agentui.turns.transactions import commit_floor, open_floor
+from agentui.turns.transactions import commit_floor, fail_floor, open_floor
 from agentui.variables.snapshots import save_branch_snapshot
 from tests.api.chats.conftest import Reader
 
@@ -40,7 +42,7 @@ async def test_content_is_locked_once_it_is_committed(reader: Reader, state: str
         await reader.patch(f"/messages/{message_id}", {"content": "changed"}),
         await reader.patch("/messages/batch/visibility", {"ids": [message_id, "nobody"], "is_hidden": True}),
         await reader.post("/messages/batch/delete", {"ids": ["nobody", message_id]}),
-        await reader.delete(f"/pages/{page_id}"),
+        await reader.post("/pages/batch/delete", {"ids": ["nobody", page_id]}),
     ]
     if state == "committed":
         assert {(answer.status, answer.code) for answer in tries} == {(409, "content_target_locked")}
@@ -195,18 +197,83 @@ async def test_messages_keep_their_order_and_their_flags(reader: Reader) -> None
     empty = await reader.patch(f"/messages/{made[0]['id']}", {"content": ""})
     assert (taken.code, moved.code, empty.status) == ("message_conflict", "message_conflict", 400)
     hidden = await reader.patch("/messages/batch/visibility", {"ids": [made[0]["id"], "nobody"], "is_hidden": True})
-    assert hidden.body["data"]["meta"] == {"total": 2, "updated": 1, "not_found": 1, "is_hidden": True}
+    assert hidden.body["data"] == {
+        "results": [
+            {"index": 0, "id": made[0]["id"], "action": "updated", "data": {**made[0], "is_hidden": True}},
+            {"index": 1, "id": "nobody", "action": "not_found"},
+        ],
+        "meta": {"total": 2, "updated": 1, "not_found": 1, "is_hidden": True},
+    }
     assert [one["id"] for one in (await reader.get("/messages?is_hidden=true")).body["data"]] == [made[0]["id"]]
     gone = await reader.post("/messages/batch/delete", {"ids": [made[0]["id"], "nobody"]})
     assert gone.body["data"]["meta"] == {"total": 2, "deleted": 1, "not_found": 1, "conflicts": 0}
 
 
-async def test_one_locked_message_refuses_the_whole_batch(reader: Reader) -> None:
-    _, _, locked = await content(reader, "committed")
-    _, _, free = await content(reader, "draft")
-    refused = await reader.post("/messages/batch/delete", {"ids": [free, locked]})
+@pytest.mark.parametrize("kind", ["pages", "messages"])
+async def test_one_that_is_locked_refuses_the_whole_batch(reader: Reader, kind: str) -> None:
+    _, *locked = await content(reader, "committed")
+    _, *free = await content(reader, "draft")
+    ids = [{"pages": page_id, "messages": message_id}[kind] for page_id, message_id in (free, locked)]
+    refused = await reader.post(f"/{kind}/batch/delete", {"ids": ids})
     assert (refused.status, refused.code) == (409, "content_target_locked")
-    assert (await reader.get(f"/messages/{free}")).status == 200
+    assert (await reader.get(f"/{kind}/{ids[0]}")).status == 200
+
+
+async def test_pages_are_removed_together_with_what_is_on_them(reader: Reader) -> None:
+    kept, gone, too = [await content(reader, state) for state in ("draft", "generating", "failed")]
+    host = {"scope": "page", "scope_id": too[1], "key": "gold", "value": 5}
+    assert (await reader.put("/variables", host)).status == 201
+    answer = await reader.post("/pages/batch/delete", {"ids": [gone[1], "nobody", too[1]]})
+    assert answer.body["data"] == {
+        "results": [
+            {"index": 0, "id": gone[1], "action": "deleted"},
+            {"index": 1, "id": "nobody", "action": "not_found"},
+            {"index": 2, "id": too[1], "action": "deleted"},
+        ],
+        "meta": {"total": 3, "deleted": 2, "not_found": 1, "conflicts": 0},
+    }
+    found = [(await reader.get(f"/messages/{message_id}")).status for _, _, message_id in (kept, gone, too)]
+    assert (found, (await reader.get("/variables")).body["data"]) == ([200, 404, 404], [])
+
+
+async def test_what_is_hidden_comes_back_as_far_as_one_answer_holds_it(reader: Reader) -> None:
+    floor_id = await reader.floor_id(await reader.session_id())
+    page = await reader.make("/pages", floor_id=floor_id, page_no=0, page_kind="mixed")
+    made = [await reader.make("/messages", page_id=page["id"], seq=seq, role="user", content="x") for seq in range(3)]
+    huge = "x" * (MAX_PART_BYTES // 2)
+    await reader.server.state.store.write(lambda db: db.execute(update(messages).values(content=huge)))
+    answer = await reader.patch("/messages/batch/visibility", {"ids": [one["id"] for one in made], "is_hidden": True})
+    results = answer.body["data"]["results"]
+    assert [(result["action"], "data" in result) for result in results] == [
+        ("updated", True),
+        ("updated", True),
+        ("updated", False),
+    ]
+
+
+async def test_what_a_turn_answers_is_not_changed_meanwhile(reader: Reader) -> None:
+    session_id = await reader.session_id()
+    store, turns, now = reader.server.state.store, reader.server.state.turns, now_ms()
+    opened = await store.write(
+        open_floor, DEFAULT_ACCOUNT, session_id, "main", "r", turns.owner_at(now), Content("How much gold?"), now
+    )
+    (page,) = (await reader.get(f"/pages?floor_id={opened.floor_id}")).body["data"]
+    (question,) = (await reader.get(f"/messages?floor_id={opened.floor_id}")).body["data"]
+    refused = [
+        await reader.patch(f"/messages/{question['id']}", {"content": "How old?"}),
+        await reader.delete(f"/messages/{question['id']}"),
+        await reader.patch("/messages/batch/visibility", {"ids": [question["id"]], "is_hidden": True}),
+        await reader.post("/messages/batch/delete", {"ids": [question["id"]]}),
+        await reader.post("/messages", {"page_id": page["id"], "seq": 1, "role": "user", "content": "And silver?"}),
+        await reader.post("/pages", {"floor_id": opened.floor_id, "page_no": 1, "page_kind": "output"}),
+        await reader.patch(f"/pages/{page['id']}", {"page_no": 4}),
+        await reader.delete(f"/pages/{page['id']}"),
+        await reader.post("/pages/batch/delete", {"ids": [page["id"]]}),
+    ]
+    assert {(answer.status, answer.code) for answer in refused} == {(409, "active_run_in_progress")}
+    assert (await reader.get(f"/messages/{question['id']}")).body["data"] == question
+    await store.write(fail_floor, DEFAULT_ACCOUNT, opened.floor_id, {"code": "cancelled"}, now)
+    assert (await reader.patch(f"/messages/{question['id']}", {"content": "How old?"})).status == 200
 
 
 async def test_a_branch_name_of_two_sessions_needs_the_session(reader: Reader) -> None:
@@ -214,7 +281,14 @@ async def test_a_branch_name_of_two_sessions_needs_the_session(reader: Reader) -
     floors = [await reader.floor_id(session_id, branch_id="alt") for session_id in sessions]
     assert (await reader.delete("/branches/alt")).code == "ambiguous_branch"
     gone = await reader.delete(f"/branches/alt?session_id={sessions[0]}")
-    assert gone.body["data"]["deleted"] is True
+    assert gone.body["data"] == {
+        "id": "alt",
+        "branch_id": "alt",
+        "session_id": sessions[0],
+        "deleted": True,
+        "deleted_floor_count": 1,
+        "deleted_floor_ids": floors[:1],
+    }
     assert [(await reader.get(f"/floors/{floor_id}")).status for floor_id in floors] == [404, 200]
     assert (await reader.delete("/branches/alt")).status == 200
 

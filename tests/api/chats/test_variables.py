@@ -8,8 +8,9 @@ from sqlalchemy import Connection, delete, update
 
 from agentui.jsonio import Json
 from agentui.store.tables import DEFAULT_ACCOUNT, floors, sessions
+from agentui.variables.committing import commit_staged
 from agentui.variables.resolve import load_layers
-from agentui.variables.staging import Staged, commit_staged
+from agentui.variables.staging import Staged
 from tests.api.chats.conftest import Reader
 from tests.api.editor_client import Answer
 
@@ -275,7 +276,7 @@ async def test_a_list_is_filtered_sorted_and_cut(reader: Reader, place: Place) -
     assert len(await keys(f"scope=branch&session_id={place.session}&branch_id=main")) == 2
     assert len(await keys(f"scope=branch&scope_id={place.branch_scope}")) == 2
     assert await keys("scope=branch&session_id=nobody&branch_id=main") == []
-    assert len(await keys("scope=branch")) == len(await keys("scope=branch&session_id=nobody")) == 2
+    assert len(await keys("scope=branch")) == len(await keys(f"scope=branch&session_id={place.session}")) == 2
     assert len(await keys("scope=global&scope_id=ignored")) == 2
     assert len(await keys("key=gold")) == 5
     assert (await keys("sort_by=key&sort_order=asc"))[-1] == "of page@page"
@@ -457,8 +458,9 @@ async def test_a_page_shows_what_its_run_wrote_and_promoted(reader: Reader, plac
     await set_state(reader, place.floor, "committed")
     written = (await reader.get(f"/pages/{place.page}/variables/staged")).body["data"]
     promoted = (await reader.get(f"/pages/{place.page}/variables/promotions")).body["data"]
+    changed = (await reader.get(f"/pages/{place.page}/variables/changes")).body["data"]
     names = {"page_id": place.page, "floor_id": place.floor, "session_id": place.session, "branch_id": "main"}
-    for told in (written, promoted):
+    for told in (written, promoted, changed):
         assert {name: told[name] for name in names} == names
     assert [(item["key"], item["status"]) for item in written["items"]] == [
         ("mood", "promoted"),
@@ -470,9 +472,65 @@ async def test_a_page_shows_what_its_run_wrote_and_promoted(reader: Reader, plac
     assert (trace["to_scope"], trace["to_scope_id"]) == ("floor", place.floor)
     target = (await reader.get(f"/variables/{trace['target_variable_id']}")).body["data"]
     assert (target["scope"], target["value"]) == ("floor", "steady")
+    of_branch = f"branch:{place.session}:main"
+    assert changed["items"] == [{"scope": "branch", "scope_id": of_branch, "key": "gold", "after": 1}]
 
 
 async def test_a_page_without_writes_has_empty_ledgers_and_an_unknown_page_none(reader: Reader, place: Place) -> None:
-    for kind in ("staged", "promotions"):
+    for kind in ("staged", "promotions", "changes"):
         assert (await reader.get(f"/pages/{place.page}/variables/{kind}")).body["data"]["items"] == []
         assert refused(await reader.get(f"/pages/nobody/variables/{kind}")) == (404, "not_found")
+
+
+async def check_budget(reader: Reader) -> None:
+    session = await reader.session_id()
+    floor = await reader.floor_id(session)
+    page = (await reader.make("/pages", floor_id=floor, page_no=0, page_kind="output"))["id"]
+    store = reader.server.state.store
+    staged = Staged(await store.read(load_layers, DEFAULT_ACCOUNT, session, "main", floor, None), now=lambda: 1000)
+    for number in range(9):
+        staged.stage("floor", f"k{number}", "x" * 1_000_000)
+    await store.write(commit_staged, DEFAULT_ACCOUNT, "run-1", session, "main", floor, page, staged.writes(), 2000)
+    for path in (
+        f"/variables/resolve?session_id={session}&floor_id={floor}",
+        f"/pages/{page}/variables/staged",
+        f"/pages/{page}/variables/promotions",
+    ):
+        answer = await reader.get(path)
+        assert refused(answer) == (413, "payload_too_large"), path
+        assert "GET /variables" in answer.body["error"]["message"]
+    part = await reader.get(f"/variables?scope=floor&scope_id={floor}&limit=100")
+    assert part.status == 200
+    assert part.body["meta"]["has_more"]
+
+
+async def test_what_is_too_large_for_one_answer_is_refused_and_says_where_it_comes_in_parts(reader: Reader) -> None:
+    await check_budget(reader)
+
+
+async def test_what_is_too_large_for_one_answer_is_refused_on_postgresql(postgres_reader: Reader) -> None:
+    await check_budget(postgres_reader)
+
+
+async def test_a_session_alone_means_all_of_its_branches(reader: Reader) -> None:
+    here, there = await reader.session_id(), await reader.session_id()
+    for session_id, branch_id in ((here, "main"), (here, "alt"), (there, "main")):
+        await reader.floor_id(session_id, 7, branch_id=branch_id)
+        written = {"scope": "branch", "session_id": session_id, "branch_id": branch_id, "key": branch_id, "value": 1}
+        assert (await reader.put("/variables", written)).status == 201
+    await reader.put("/variables", {"scope": "chat", "scope_id": here, "key": "chat", "value": 1})
+
+    async def keys(query: str) -> list[str]:
+        answer = await reader.get(f"/variables?scope=branch&sort_by=key&sort_order=asc&{query}")
+        assert answer.status == 200, answer.text
+        assert answer.body["meta"]["total"] == len(answer.body["data"])
+        return [variable["key"] for variable in answer.body["data"]]
+
+    assert await keys(f"session_id={here}") == ["alt", "main"]
+    assert await keys(f"session_id={there}") == ["main"]
+    assert await keys(f"session_id={here}&branch_id=alt") == ["alt"]
+    assert await keys(f"session_id={here}&scope_id=branch:{here}:alt") == ["alt"]
+    assert await keys("session_id=nobody") == []
+    assert await keys("") == ["alt", "main", "main"]
+    contradicting = await reader.get(f"/variables?scope=branch&session_id={here}&scope_id=branch:{there}:main")
+    assert (contradicting.status, contradicting.code) == (400, "invalid_variable_context")

@@ -1,0 +1,312 @@
+"""Live turns: say something in a chat and hear the answer, once more, or otherwise.
+
+A turn is answered as a whole or as a stream of events; both are the same turn. What cannot begin is told by a status; a stream
+whose body and target are right has begun, and tells everything else by an event ``error``.
+"""
+
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from aiohttp import web
+
+from agentui.api.chats.listeners import StreamListener, WholeListener
+from agentui.api.chats.protocol import (
+    BODY,
+    data_answer,
+    invalid,
+    now_ms,
+    path_id,
+    read,
+    read_document,
+    read_form,
+    route,
+    validate,
+)
+from agentui.api.keys import ENGINE, HISTORY, LIVE, TURNS
+from agentui.api.proxy.detached import complete
+from agentui.api.proxy.incoming import caller_key, without_own_token
+from agentui.api.proxy.repeats import claim_for, replay
+from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
+from agentui.chats.codes import failure
+from agentui.chats.conversations import active_runs
+from agentui.chats.messages import find_message
+from agentui.chats.parts import Content
+from agentui.chats.rows import find_floor, find_session
+from agentui.errors import AgentUIError, NotFound
+from agentui.http.guard import RUN_REDACTOR
+from agentui.http.keys import REDACTOR, SETTINGS
+from agentui.http.limits import LIMITS
+from agentui.http.route import EVENT_STREAM, Route
+from agentui.http.workers import WORKERS
+from agentui.http.writing import send_whole
+from agentui.pipeline.executor import INTERNAL
+from agentui.prompt.report import dry_run_document
+from agentui.schemas.forms import Data
+from agentui.schemas.live import (
+    CancelForm,
+    DryRun,
+    DryRunForm,
+    EditForm,
+    LiveForm,
+    RegenerateForm,
+    Respond,
+    RespondForm,
+    RetryForm,
+    Stopped,
+    StoppedRun,
+)
+from agentui.turns.live import Checks, LiveRequest, PromptRequest
+from agentui.turns.preparing import asset_ids, history_size
+from agentui.turns.repeats import HEADER
+from agentui.turns.request import TurnRequest
+
+log = logging.getLogger("agentui.turns")
+
+_ENTITY = frozenset({"accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "cookie",
+                     "host", "idempotency-key", "transfer-encoding"})  # fmt: skip
+"""Headers that are about this exchange, and not about the conversation that a pipeline is asked."""
+
+
+async def respond(request: web.Request) -> web.StreamResponse:
+    """Say something in a session, and answer with the committed reply."""
+    return await _answer(request, _respond, WholeListener)
+
+
+async def respond_stream(request: web.Request) -> web.StreamResponse:
+    """Say something in a session, and stream the reply as events."""
+    return await _answer(request, _respond, StreamListener)
+
+
+async def regenerate(request: web.Request) -> web.StreamResponse:
+    """Generate the newest floor of a branch anew; the old one is superseded."""
+    return await _answer(request, _regenerate, WholeListener)
+
+
+async def regenerate_stream(request: web.Request) -> web.StreamResponse:
+    """Generate the newest floor of a branch anew, as events."""
+    return await _answer(request, _regenerate, StreamListener)
+
+
+async def retry(request: web.Request) -> web.StreamResponse:
+    """Generate another version of a floor's answer; the older ones stay, inactive."""
+    return await _answer(request, _retry, WholeListener)
+
+
+async def retry_stream(request: web.Request) -> web.StreamResponse:
+    """Generate another version of a floor's answer, as events."""
+    return await _answer(request, _retry, StreamListener)
+
+
+async def edit(request: web.Request) -> web.StreamResponse:
+    """Say a message of the user's otherwise, and go on from there on a branch of its own."""
+    return await _answer(request, _edit, WholeListener)
+
+
+async def edit_stream(request: web.Request) -> web.StreamResponse:
+    """Say a message of the user's otherwise, and go on from there as events."""
+    return await _answer(request, _edit, StreamListener)
+
+
+async def dry_run(request: web.Request) -> web.StreamResponse:
+    """Make the prompt of a turn that is not taken: nothing is sent, and nothing is kept."""
+    id, document = path_id(request), await read_document(request)
+    if "session_state_writes" in document:
+        message = "a dry run writes nothing"
+        raise invalid(f"{message}.", [{"path": "/session_state_writes", "message": message, "code": "custom"}])
+    form = validate(DryRunForm, document)
+    place = form.branch_id, form.source_floor_id
+    asked = PromptRequest(id, form.message, *place, intent=form.prompt_intent, policy=form.policy)
+    found = await request.app[LIVE].look(asked)
+    ids = asset_ids(found.look.facts.bindings)
+    return data_answer(dry_run_document(found.prepared, ids, with_matches=form.debug_options.include_worldbook_matches))
+
+
+async def cancel(request: web.Request) -> web.StreamResponse:
+    """Stop what a session generates; the words that arrived are kept. Running turns end a moment later."""
+    id, form = path_id(request), await read_form(request, CancelForm, optional=True)
+    app = request.app
+    found = await read(request, active_runs, id, form.branch_id, now_ms())
+    elsewhere = {app[WORKERS].owner_of(run.active_run_id) for run in found}
+    if len(elsewhere) == 1 and (owner := elsewhere.pop()) is not None:
+        return await app[WORKERS].relay(request, owner, request.get(BODY, b""))
+    stopped = [
+        StoppedRun(run.branch_id, run.latest_floor_id, run.active_run_id)
+        for run in found
+        if _stop(app, run.latest_floor_id, run.active_run_id)
+    ]
+    return data_answer(Stopped(id, stopped))
+
+
+def _stop(app: web.Application, floor_id: str, run_id: str) -> bool:
+    """Stop a turn of this process; False where there is nothing to stop (any more)."""
+    progress = app[LIVE].active.of_floor(floor_id)
+    if progress is not None:
+        if progress.stop is None:
+            return False
+        progress.stop()
+        return True
+    try:
+        run = app[HISTORY].get(run_id)
+    except NotFound:
+        return False
+    if run.task is None:
+        return False
+    run.stop(failure("generation_cancelled", "The generation was stopped."))
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A live turn as its caller asks for it. ``check`` raises where what it is about does not exist."""
+
+    live: LiveRequest
+    check: Callable[[], Awaitable[object]]
+
+
+async def _respond(request: web.Request) -> _Asked:
+    id, form = path_id(request), await read_form(request, RespondForm)
+    turn = _turn(request, session=id, branch=form.branch_id, user=Content(form.message), source_floor_id=form.source_floor_id)
+    check = partial(read, request, find_session, id, code="session_not_found")
+    return _Asked(replace(_live(request, form, turn), intent=form.prompt_intent), check)
+
+
+async def _regenerate(request: web.Request) -> _Asked:
+    id, form = path_id(request), await read_form(request, RegenerateForm, optional=True)
+    turn = _turn(request, kind="regenerate_page", session=id, branch=form.branch_id)
+    check = partial(read, request, find_session, id, code="session_not_found")
+    return _Asked(replace(_live(request, form, turn), intent="regenerate"), check)
+
+
+async def _retry(request: web.Request) -> _Asked:
+    id, form = path_id(request), await read_form(request, RetryForm, optional=True)
+    turn = _turn(request, kind="retry_turn", target_floor_id=id)
+    check = partial(read, request, find_floor, id, code="floor_not_found")
+    return _Asked(replace(_live(request, form, turn), intent=form.prompt_intent), check)
+
+
+async def _edit(request: web.Request) -> _Asked:
+    id, form = path_id(request), await read_form(request, EditForm)
+    said = Content(form.content)
+    turn = _turn(request, kind="edit_and_regenerate", branch=form.branch_id, user=said, source_message_id=id)
+    return _Asked(_live(request, form, turn), partial(read, request, find_message, id, code="message_not_found"))
+
+
+def _turn(request: web.Request, **wanted: Any) -> TurnRequest:
+    return TurnRequest(run_id=request.app[ENGINE].new_run_id(), must_exist=True, **wanted)
+
+
+def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveRequest:
+    """What every live turn is told alike. Raises 503 ``feature_unavailable``."""
+    if form.session_state_writes:
+        raise failure("feature_unavailable", "This server keeps no Session State: leave out session_state_writes.")
+    token = request.app[SETTINGS].own_token
+    headers = without_own_token(token, {name.lower(): value for name, value in request.headers.items()})
+    key = caller_key(headers, {})
+    config, debug = form.config, form.debug_options
+    return LiveRequest(
+        replace(turn, history=partial(history_size, form.policy)),
+        pipeline=request.match_info.get("pipeline") or headers.get("x-agentui-pipeline"),
+        params=form.generation_params.given,
+        policy=form.policy,
+        checks=Checks(
+            director=bool(config.enableDirector),
+            verifier=bool(config.enableVerifier),
+            fail_strategy=config.verifierFailStrategy or "warn",
+            max_retries=1 if config.maxRetries is None else config.maxRetries,
+        ),
+        headers={name: value for name, value in headers.items() if name not in _ENTITY and not _is_ours(name)},
+        api_key=key,
+        shows_snapshot=debug.include_prompt_snapshot,
+        shows_trace=debug.include_runtime_trace,
+        shows_matches=debug.include_worldbook_matches,
+    )
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith("x-agentui-") and name != "x-agentui-hops"
+
+
+async def _answer(
+    request: web.Request, ask: Callable[[web.Request], Awaitable[_Asked]], kind: type[WholeListener] | type[StreamListener]
+) -> web.StreamResponse:
+    """Generate what is asked for, and answer as a whole or while it happens. A request with an Idempotency-Key goes on when its
+    caller leaves, and is answered once."""
+    app = request.app
+    settings, limits = app[SETTINGS], app[LIMITS]
+    limits.check_rate(request)
+    with limits.under_way():
+        asked = await ask(request)
+        if kind is StreamListener:
+            await asked.check()
+            if asked.live.pipeline is not None:
+                app[LIVE].choice.check(asked.live.pipeline)
+        caller = HttpTarget(request, settings)
+        key = request.headers.get(HEADER)
+        if key is not None:
+            claim = claim_for(request, key, request.get(BODY, b""), request.headers.get("x-agentui-pipeline", ""))
+            saved = await app[TURNS].answered(claim)
+            if saved is not None:
+                return await replay(request, saved)
+            await _generate_once(request, asked.live.claimed(claim), caller, kind)
+        else:
+            try:
+                await _generate(request, asked.live, kind(request, caller, None))
+            finally:
+                caller.leave()
+        assert caller.response is not None
+        return await send_whole(request, caller.response, settings.write_timeout)
+
+
+async def _generate_once(
+    request: web.Request, live: LiveRequest, caller: HttpTarget, kind: type[WholeListener] | type[StreamListener]
+) -> None:
+    """Generate what goes on when its caller leaves."""
+    recorder = Recorder()
+    tee = Tee(caller, recorder)
+    listener = kind(request, tee, recorder)
+    await complete(request, _generate(request, live, listener), tee, lambda: listener.run)
+
+
+async def _generate(request: web.Request, live: LiveRequest, listener: WholeListener | StreamListener) -> None:
+    """Generate a turn. What goes wrong in a stream is told inside it; else this raises what ``LiveTurns.generate`` does."""
+    if isinstance(listener, WholeListener):
+        await request.app[LIVE].generate(live, listener)
+        return
+    await listener.open()
+    try:
+        await request.app[LIVE].generate(live, listener)
+    except AgentUIError as error:
+        await listener.fail(error)
+    except ConnectionError:
+        raise
+    except Exception:  # noqa: BLE001  the stream has begun, so nobody else could tell its reader
+        redactor = request.get(RUN_REDACTOR, request.app[REDACTOR])
+        log.error("A turn failed by a fault of agentui itself\n%s", redactor.redact(traceback.format_exc()))
+        await listener.fail(AgentUIError(str(INTERNAL["message"])))
+
+
+def _routes() -> Iterator[Route]:
+    errors = (404, 409, 413, 422, 502, 503, 504)
+    for path, whole, stream, form, is_optional in (
+        ("/sessions/{id}/respond", respond, respond_stream, RespondForm, False),
+        ("/sessions/{id}/regenerate", regenerate, regenerate_stream, RegenerateForm, True),
+        ("/floors/{id}/retry", retry, retry_stream, RetryForm, True),
+        ("/messages/{id}/edit-and-regenerate", edit, edit_stream, EditForm, False),
+    ):
+        fields: dict[str, Any] = {"body": form, "body_optional": is_optional}
+        yield route("POST", path, whole, Data[Respond], *errors, **fields)
+        yield route("POST", f"{path}/stream", stream, str, *errors, content_type=EVENT_STREAM, **fields)
+
+
+_TURNS = tuple(_routes())
+ROUTES: tuple[Route, ...] = (
+    *_TURNS,
+    route("POST", "/sessions/{id}/respond/dry-run", dry_run, Data[DryRun], 409, 413, body=DryRunForm, writes=False),
+    route("POST", "/sessions/{id}/active-run/cancel", cancel, Data[Stopped], body=CancelForm, body_optional=True, writes=False),
+)
+PIPELINE_ROUTES: tuple[Route, ...] = tuple(replace(each, path=f"/p/{{pipeline}}{each.path}") for each in _TURNS)
+"""The turns once more below the name of the pipeline that answers them."""

@@ -1,0 +1,178 @@
+"""What a prompt would be: previews of texts, and inspections of whole prompts. Nothing is written, and no model is asked."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+
+from aiohttp import web
+
+from agentui.api.chats.promptpolicy import mode_of
+from agentui.api.chats.protocol import data_answer, now_ms, path_id, read, read_form, route
+from agentui.api.keys import LIVE
+from agentui.http.route import Route
+from agentui.jsonio import Json
+from agentui.prompt.capabilities import LIMITATIONS
+from agentui.prompt.explain import (
+    NO_MEMORY,
+    Diagnostic,
+    diagnostics,
+    governance,
+    section_stats,
+    shown_policy,
+    shown_sections,
+    shown_sources,
+)
+from agentui.prompt.macroreport import macro_report
+from agentui.prompt.prepared import PreparedTurn
+from agentui.prompt.preview import TextPreview, preview_text
+from agentui.prompt.report import history_normalization, prompt_snapshot, runtime_trace, shown_messages
+from agentui.schemas.forms import Data
+from agentui.schemas.promptlook import (
+    InspectedTurn,
+    InspectForm,
+    Inspection,
+    PreparePhase,
+    PreviewedText,
+    PreviewForm,
+    StateWrites,
+)
+from agentui.threads import apart
+from agentui.turns.generation import merged_params
+from agentui.turns.live import PromptRequest
+from agentui.turns.looking import Look, look_at
+from agentui.turns.preparing import Preparation, Seen, asset_ids, history_size, work_of
+from agentui.turns.rules import resolved
+from agentui.variables.staging import Staged
+
+TURN_CONFIG: Mapping[str, Json] = {
+    "enableTools": False,
+    "enableDirector": False,
+    "enableVerifier": False,
+    "enableMemoryConsolidation": False,
+    "toolMode": "inline",
+    "verifierFailStrategy": "warn",
+    "maxRetries": 1,
+}
+"""How a turn goes, unless its request says otherwise."""
+
+
+async def preview(request: web.Request) -> web.Response:
+    """Replace the macros of a text, as they would be in the next prompt of a branch."""
+    id, form = path_id(request), await read_form(request, PreviewForm)
+    size = partial(history_size, form.override)
+    look = await read(request, look_at, id, form.branch_id, form.source_floor_id, size)
+    resolution = resolved(look.facts.policies, form.override)
+    seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms))
+    given = Preparation(seen, None, run_kind="dry_run", phase="preview", policy=resolution.policy).input()
+    shown = await apart(work_of(given.history) + len(form.text), lambda: preview_text(given, form.text))
+    return data_answer(
+        PreviewedText(
+            scope=look.scope,
+            policy=shown_policy(resolution),
+            source_map=shown_sources(resolution, look.scope),
+            text=shown.text,
+            runtime_trace=_preview_trace(shown),
+            memory=dict(NO_MEMORY),
+            diagnostics=diagnostics(resolution) + _look_diagnostics(look, "preview"),
+            limitations=["A preview replaces macros; it tells nothing of the prompt as a whole.", *LIMITATIONS],
+        )
+    )
+
+
+async def inspect(request: web.Request) -> web.Response:
+    """Make the prompt of a message without sending it, and tell all of it."""
+    id, form = path_id(request), await read_form(request, InspectForm)
+    debug, params = form.debug_options.model_dump(), form.generation_params.given
+    looked = await request.app[LIVE].look(
+        PromptRequest(id, form.message, form.branch_id, form.source_floor_id, form.prompt_intent, params, form.override)
+    )
+    look, resolution, prepared = looked.look, looked.resolution, looked.prepared
+    config = form.config.given
+    return data_answer(
+        Inspection(
+            scope=look.scope,
+            mode=mode_of(look.session),
+            policy=shown_policy(resolution, debug),
+            source_map=shown_sources(resolution, look.scope, debug),
+            history_normalization=history_normalization(prepared),
+            diagnostics=diagnostics(resolution, prepared) + _look_diagnostics(look, "dry_run") + _state_diagnostics(form),
+            trim_reasons=[asdict(reason) for reason in prepared.trim_reasons],
+            excluded_sources=[asdict(exclusion) for exclusion in prepared.excluded_sources],
+            section_stats=section_stats(prepared.sections),
+            limitations=list(LIMITATIONS),
+            prepared_turn=InspectedTurn(
+                messages=shown_messages(prepared.messages),
+                token_estimate=prepared.token_estimate,
+                available_for_reply=prepared.available_for_reply,
+                preprocessed_user_message=prepared.preprocessed_user_message,
+                prompt_snapshot=prompt_snapshot(prepared, asset_ids(look.facts.bindings)),
+                runtime_trace=runtime_trace(prepared, is_kept=False, with_matches=form.debug_options.include_worldbook_matches),
+                sections=shown_sections(prepared.sections),
+                memory=dict(NO_MEMORY),
+                memory_summary=None,
+                generation_params=merged_params(look.facts.bindings.get("model_params"), params),
+                requested_turn_config=config or None,
+                turn_config={**TURN_CONFIG, **{name: value for name, value in config.items() if value is not None}},
+                session_state_writes=StateWrites(
+                    len(form.session_state_writes), [write.summary for write in form.session_state_writes]
+                ),
+                contributors=[],
+                prepare_phase_trace=_phases(look, prepared),
+            ),
+            governance=governance(prepared.sections),
+        )
+    )
+
+
+def _preview_trace(shown: TextPreview) -> dict[str, Json]:
+    prepared = shown.prepared
+    visibility = prepared.policy.visibility
+    return {
+        "macro": macro_report(shown.report, is_kept=False),
+        "source_selection": {"excluded_sources": [asdict(each) for each in prepared.excluded_sources]},
+        "visibility": {
+            "hidden_floor_ranges": [asdict(each) for each in visibility.hidden_floor_ranges],
+            "filtered_floor_nos": list(prepared.filtered_floor_nos),
+        },
+        "history_normalization": history_normalization(prepared),
+    }
+
+
+def _look_diagnostics(look: Look, phase: str) -> list[Diagnostic]:
+    """What is to be known of the branch."""
+    scope, found = look.scope, []
+    if not scope.branch_exists:
+        text = f"The branch {scope.target_branch_id!r} does not exist yet, so that it has no policy of its own."
+        code = "unmaterialized_branch_preview" if phase == "preview" else "unmaterialized_branch_inspect"
+        found.append(Diagnostic(code, text, "info", "branch", phase=phase))
+    if look.ignored_source_floor_id is not None:
+        text = f"The branch {scope.target_branch_id!r} exists, and goes on from its head: the source floor does not count."
+        found.append(Diagnostic("source_floor_ignored", text, "info", "branch", "source_floor_id", phase))
+    return found
+
+
+def _state_diagnostics(form: InspectForm) -> list[Diagnostic]:
+    if not form.session_state_writes:
+        return []
+    text = "This server keeps no session state: a turn with these writes would be refused."
+    return [Diagnostic("session_state_unavailable", text, "warning", "policy", "session_state_writes", "dry_run")]
+
+
+def _phases(look: Look, prepared: PreparedTurn) -> list[PreparePhase]:
+    """How the prompt came about, step by step."""
+    sections = prepared.sections
+    return [
+        PreparePhase("conversation_resolve", {"entries": len(look.past.entries), "is_cut": look.past.is_cut}),
+        PreparePhase("source_resolve", {"excluded": len(prepared.excluded_sources)}),
+        PreparePhase("assemble", {"sections": len(sections), "kept": sum(section.kept for section in sections)}),
+        PreparePhase("materialize", {"messages": len(prepared.messages), "structure": prepared.structure.mode}),
+        PreparePhase("inspect", {"token_estimate": prepared.token_estimate, "input_limit": prepared.input_limit}),
+    ]
+
+
+ROUTES: tuple[Route, ...] = (
+    route(
+        "POST", "/sessions/{id}/prompt-runtime/preview", preview, Data[PreviewedText], 409, 413, body=PreviewForm, writes=False
+    ),
+    route("POST", "/sessions/{id}/prompt-runtime/inspect", inspect, Data[Inspection], 409, 413, body=InspectForm, writes=False),
+)

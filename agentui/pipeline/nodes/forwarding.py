@@ -1,0 +1,124 @@
+"""Passing a request on to an upstream and its answer back, both unread: for what has no counterpart at other vendors."""
+
+from collections.abc import Mapping
+
+from agentui.errors import BadRequest, NotFound
+from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.model_call import MAX_ERROR_BYTES
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.sink import ListenerGone
+from agentui.redaction import mask_url
+from agentui.upstream.call import UpstreamCall
+from agentui.upstream.headers import returnable_response_headers
+from agentui.upstream.http.request import BodyAborted, BodyStream
+from agentui.upstream.http.stream import UpstreamStream
+from agentui.vendors.base import Vendor
+
+MAX_KEPT_BYTES = 1024 * 1024
+"""An answer beyond this is not kept for OUT."""
+
+
+def own_body(incoming: Incoming) -> bytes:
+    """The caller's bytes; only a model that names a pipeline is replaced by the model meant. Raises BadRequest without one."""
+    wire = incoming.wire
+    if wire is None or not wire.model or incoming.model == wire.model:
+        return incoming.body
+    if incoming.model is None:
+        raise BadRequest("The request names a pipeline but no model: ask for pipeline/<id>/<model>.", param="model")
+    return dumps({**wire.body, "model": incoming.model})
+
+
+def check_offered(incoming: Incoming, own: Vendor, asked: Vendor) -> None:
+    """Raise NotFound unless the vendor that is asked has the routes of the caller's. Dialects whose API lives at one place are
+    one vendor's."""
+    if asked.default_base_url != own.default_base_url:
+        raise NotFound(
+            f"{incoming.method} {incoming.path} is {own.title}'s, and this pipeline asks {asked.title}, which has none. "
+            f"Name a pipeline with an upstream of that kind in the path: /p/<pipeline>{incoming.path}"
+        )
+
+
+async def forward(ctx: NodeContext, call: UpstreamCall) -> Mapping[str, Json]:
+    """Send the caller's request, hand every piece of the answer on, and give OUT: ``result`` is the answer where it is JSON,
+    else its ``content_type`` and ``bytes``; an upstream's refusal is passed on too, and then OUT holds ``error``.
+
+    Raises UpstreamError and its kin, and ListenerGone where the caller leaves in the middle of an upload.
+    """
+    incoming, method, url, headers = ctx.incoming, call.method, mask_url(call.url), call.headers
+    size = call.body.length if isinstance(call.body, BodyStream) else len(call.body or b"")
+    body: Json = incoming.json if incoming.upload is None else {"content_type": headers.get("content-type"), "bytes": size}
+    if not isinstance(call.body, BodyStream) and call.body is not None and call.body is not incoming.body:
+        ctx.run.sent_bytes += size
+    # Not the call itself: it knows the run, and the two would wait for the garbage collector together.
+    request = {"method": method, "url": url, "headers": dict(headers), "body": body}
+    ctx.run.emit("node.request", ctx.node_id, request)
+    # What is made twice at the vendor is paid twice.
+    call.retries = method == "GET"
+    try:
+        async with ctx.services.upstream.open(call) as stream:
+            return await (_refused(ctx, stream) if stream.status >= 400 else _passed(ctx, stream))
+    except BodyAborted as error:
+        raise ListenerGone("The caller has left.") from error
+
+
+async def hand_on(ctx: NodeContext, stream: UpstreamStream, most: int) -> tuple[bytes | None, int]:
+    """Hand every piece of an answer to the caller (if this node answers) as it comes: a copy of it, None where it is larger
+    than ``most``, and its size."""
+    headers = returnable_response_headers(stream.headers)
+    kept, size = bytearray(), 0
+    # The caller's headers wait for the first byte: silence until then is still told by a status.
+    chunk = await stream.next()
+    if ctx.sink is not None:
+        await ctx.sink.raw(stream.status, headers, b"")
+    while chunk:
+        size += len(chunk)
+        if ctx.sink is not None:
+            await ctx.sink.raw(stream.status, headers, chunk)
+        if ctx.run.has_no_deadline:
+            stream.release_deadline()
+        if size <= most:
+            kept += chunk
+        chunk = await stream.next()
+    return (bytes(kept) if size <= most else None), size
+
+
+async def hand_error_on(ctx: NodeContext, stream: UpstreamStream, body: bytes) -> tuple[bytes, Json]:
+    """Hand an error answer on as a whole, without the keys that some upstreams repeat in it: what was sent, and ``error`` for
+    OUT."""
+    shown = ctx.run.redactor.redact(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    if ctx.sink is not None:
+        await ctx.sink.raw(stream.status, returnable_response_headers(stream.headers), shown)
+    text = f"The upstream answered {stream.status}; its answer was passed on."
+    return shown, {"code": "upstream_refused", "message": text, "status": stream.status}
+
+
+async def _passed(ctx: NodeContext, stream: UpstreamStream) -> dict[str, Json]:
+    """Hand on an answer as it comes."""
+    is_json = stream.content_type == "application/json"
+    kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0)
+    told = {"content_type": stream.content_type, "bytes": size}
+    if not kept:
+        return {"result": told}
+    ctx.run.heard_bytes += held_when_parsed(kept)
+    return {"result": _json_or(kept, told)}
+
+
+async def _refused(ctx: NodeContext, stream: UpstreamStream) -> dict[str, Json]:
+    """Hand on an error answer. One that is no JSON comes from a server that lacks the route, and is told in the caller's
+    dialect."""
+    body = await stream.read(MAX_ERROR_BYTES)
+    answer = _json_or(body, None)
+    if answer is None:
+        assert ctx.incoming.vendor is not None
+        raise ctx.services.vendors[ctx.incoming.vendor].parse_error(stream.status, stream.headers, body)
+    ctx.run.heard_bytes += held_when_parsed(body)
+    _, error = await hand_error_on(ctx, stream, body)
+    return {"result": answer, "error": error}
+
+
+def _json_or(body: bytes, otherwise: Json) -> Json:
+    try:
+        return loads(body)
+    except InvalidJson:
+        return otherwise

@@ -1,0 +1,180 @@
+"""The shapes of live turns over HTTP: what is asked for, and what comes back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from agentui.jsonio import Json
+from agentui.prompt.policy import SECTIONS
+from agentui.schemas.forms import MAX_INTEGER, NO_NUL, BranchId, Form, Id
+from agentui.schemas.promptruntime import DeliveryForm, PolicyFields, StructureForm
+
+Intent = Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]
+Tokens = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
+Stop = Annotated[str, Field(min_length=1, max_length=1000), NO_NUL]
+
+
+def _finite(value: float) -> float:
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError("must be a finite number")
+    return value
+
+
+Penalty = Annotated[float, Field(ge=-2, le=2), AfterValidator(_finite)]
+
+
+class GenerationParams(Form):
+    """How the model is asked; what is not said here is the session's, then the model's own."""
+
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_output_tokens: Tokens | None = None
+    top_p: float | None = Field(None, ge=0, le=1)
+    top_k: int | None = Field(None, ge=1, le=MAX_INTEGER)
+    frequency_penalty: Penalty | None = None
+    presence_penalty: Penalty | None = None
+    stop_sequences: list[Stop] | None = Field(None, max_length=64)
+    stream: bool | None = None
+    reasoning_effort: Literal["low", "medium", "high"] | None = None
+
+
+class SessionParams(GenerationParams):
+    """A session's ``model_params``, as far as a turn understands them."""
+
+    max_context_tokens: Tokens | None = None
+
+
+class TurnConfig(Form):
+    """Which parts of a turn are on."""
+
+    enableTools: bool | None = None
+    enableDirector: bool | None = None
+    enableVerifier: bool | None = None
+    enableMemoryConsolidation: bool | None = None
+    toolMode: Literal["inline", "standalone", "both"] | None = None
+    verifierFailStrategy: Literal["warn", "block", "retry"] | None = None
+    maxRetries: int | None = Field(None, ge=0, le=5)
+
+
+class DebugOptions(Form):
+    """What a turn tells of its prompt, beside its answer."""
+
+    include_prompt_snapshot: bool = False
+    include_runtime_trace: bool = False
+    include_worldbook_matches: bool = False
+
+
+class LiveForm(Form):
+    """What every live turn may be told."""
+
+    config: TurnConfig = Field(default_factory=TurnConfig.model_construct)
+    generation_params: GenerationParams = Field(default_factory=GenerationParams.model_construct)
+    debug_options: DebugOptions = Field(default_factory=DebugOptions.model_construct)
+    structure: StructureForm | None = None
+    delivery: DeliveryForm | None = None
+    session_state_writes: Json = None
+
+    @property
+    def policy(self) -> dict[str, Json]:
+        """What it says of the prompt."""
+        return {name: self.given[name] for name in ("structure", "delivery") if self.given.get(name) is not None}
+
+
+class RespondForm(LiveForm):
+    """What the user says, and where."""
+
+    message: Annotated[str, Field(min_length=1), NO_NUL]
+    branch_id: BranchId | None = None
+    source_floor_id: Id | None = None
+    prompt_intent: Intent = "normal"
+
+
+class RegenerateForm(LiveForm):
+    """The newest floor of a branch, once more."""
+
+    branch_id: BranchId | None = None
+
+
+class RetryForm(LiveForm):
+    """A floor, once more."""
+
+    prompt_intent: Intent = "swipe"
+
+
+class EditForm(LiveForm):
+    """A message, said otherwise on a branch of its own."""
+
+    content: Annotated[str, Field(min_length=1), NO_NUL]
+    branch_id: BranchId | None = None
+
+
+class DryRunForm(PolicyFields):
+    """What the user would say."""
+
+    message: Annotated[str, Field(min_length=1), NO_NUL]
+    branch_id: BranchId | None = None
+    source_floor_id: Id | None = None
+    prompt_intent: Intent = "normal"
+    debug_options: DebugOptions = Field(default_factory=DebugOptions.model_construct)
+
+    @property
+    def policy(self) -> dict[str, Json]:
+        """What it says of the prompt."""
+        return {name: self.given[name] for name in SECTIONS if self.given.get(name) is not None}
+
+
+class CancelForm(Form):
+    """Which of the session's turns to stop; all without a branch."""
+
+    branch_id: BranchId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Respond:
+    """A turn that was committed. ``branch_id`` and the members behind ``final_state`` stand there where a route says so."""
+
+    floor_id: str
+    floor_no: int
+    branch_id: str
+    generated_text: str
+    summaries: list[str]
+    total_usage: Mapping[str, int]
+    final_state: Literal["committed"]
+    verifier: Json = None
+    previous_floor_id: str | None = None
+    source_floor_id: str | None = None
+    source_message_id: str | None = None
+    prompt_snapshot: Json = None
+    runtime_trace: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedRun:
+    """A turn that was told to stop."""
+
+    branch_id: str
+    floor_id: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The turns of a session that were told to stop."""
+
+    session_id: str
+    stopped: list[StoppedRun]
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """The prompt that would be sent, and how it came about (agentui/prompt/report.py)."""
+
+    messages: list[Json]
+    token_estimate: int
+    available_for_reply: int
+    memory: Json
+    memory_summary: str | None
+    prompt_snapshot: Json
+    assembly: Json
+    runtime_trace: Json

@@ -1,0 +1,95 @@
+"""The shapes of what was kept of prompts, and of comparisons of it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agentui.chats.floors import FloorResult
+from agentui.jsonio import Json
+from agentui.prompt.explain import Diagnostic, PromptScope
+from agentui.schemas.forms import Form, Id
+from agentui.schemas.promptruntime import AssetsView
+
+
+class FloorRef(Form):
+    """A committed floor."""
+
+    floor_id: Id
+
+
+class CompareForm(Form):
+    """Two floors of the session."""
+
+    left: FloorRef
+    right: FloorRef
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFloor:
+    """A committed floor."""
+
+    id: str
+    session_id: str
+    floor_no: int
+    branch_id: str
+    parent_floor_id: str | None
+    state: str
+    prompt_snapshot_created_at: int
+    committed_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is kept of a floor's prompt. Without a snapshot, all but the floor, its scope and its result is null."""
+
+    floor: ExplainedFloor
+    scope: PromptScope
+    snapshot_available: bool
+    assets: AssetsView | None
+    prompt_snapshot: dict[str, Json] | None
+    resolved_policy: dict[str, Json] | None
+    source_map: dict[str, Json]
+    governance: dict[str, Json] | None
+    trim_reasons: list[Json] | None
+    excluded_sources: list[Json] | None
+    section_stats: list[Json] | None
+    sections: list[Json] | None
+    omitted_sections: int | None
+    macro: dict[str, Json] | None
+    memory: dict[str, Json] | None
+    diagnostics: list[Diagnostic]
+    limitations: list[str]
+    result: FloorResult
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFloor:
+    """One side of a comparison."""
+
+    floor_id: str
+    snapshot_available: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A path at which two prompts differ: ``added`` has no ``left``, ``removed`` no ``right``."""
+
+    path: str
+    change_type: Literal["added", "removed", "changed"]
+    left: Json = None
+    right: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Where the prompts of two floors differ."""
+
+    left: ComparedFloor
+    right: ComparedFloor
+    scope_changes: list[Difference]
+    policy_changes: list[Difference]
+    asset_changes: list[Difference]
+    diagnostics_changes: list[Difference]
+    trim_changes: list[Difference]
+    exclusion_changes: list[Difference]
+    governance_changes: list[Difference]
+    limitations: list[str]

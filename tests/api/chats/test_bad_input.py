@@ -1,0 +1,219 @@
+"""Whatever is sent to a route of the memory: no 500, the envelope's shape, and nothing written by what was refused.
+
+The requests are made of the OpenAPI document: every operation, each of its ids, parameters and fields, with values of other
+types, beyond every limit, of things that do not exist, belong to somebody else, or are locked.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from aiohttp import ClientSession
+from yarl import URL
+
+from agentui.chats.codes import CODES
+from agentui.jsonio import Json, loads
+from agentui.store.base import Store
+from agentui.store.postgres import PostgresStore
+from tests.api.chats.conftest import Reader
+from tests.api.chats.forms import DOCUMENT, operation_body, resolved, whole
+from tests.api.chats.test_foreign import everything, give_away
+from tests.api.editor_client import say
+from tests.conftest import StartServer
+
+NUL, HALF, LONG = "a\0b", "\ud800", "x" * 5000
+KEPT_BADLY: tuple[Json, ...] = (NUL, HALF, LONG, 2**31, 2**63)
+"""What a database refuses, unless somebody does before."""
+WRONG: tuple[Json, ...] = (*KEPT_BADLY, None, True, -1, 1e308, "", "x", [], [[]], {}, {"a": {"b": []}})
+WRONG_IN_URLS = ("", "x", "-1", "1.5", "9" * 30, "true", "a%00b", "%ED%A0%80", "%F0%9F%98%80", LONG[:2000])
+BODIES = (b"", b"{", b"\xff", b"[]", b"5", b"null", b'"x"', b'{"a": NaN}', b"[" * 5000, b'{"a": "' + b"x" * 2**20 + b'"}')
+
+
+@dataclass(frozen=True)
+class Things:
+    """One of each kind, by the names that fields and paths have for it."""
+
+    session: str
+    floor: str
+    page: str
+    message: str
+    variable: str
+
+    def named(self, name: str) -> str | None:
+        """The thing that a field of this name wants; None for one that wants none of these."""
+        for kind in ("session", "floor", "page", "message", "variable"):
+            if name == f"{kind}_id" or name.endswith(f"_{kind}_id"):
+                value: str = getattr(self, kind)
+                return value
+        return None
+
+    def known(self, name: str, path: str) -> Json:
+        """What a field of a body of this path should hold."""
+        if name == "ids":
+            return [getattr(self, next(kind for kind in ("session", "page", "message") if f"/{kind}s/" in path))]
+        return self.named(name)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request."""
+
+    method: str
+    path: str
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Place:
+    """A server with things of the caller's, open ones and locked ones, and with somebody else's."""
+
+    reader: Reader
+    mine: Things
+    locked: Things
+    theirs: Things
+
+    async def send(self, sent: Sent) -> int:
+        """Send it, check how it is answered, and give the status."""
+        url = URL(self.reader.server.origin + sent.path, encoded=True)
+        headers = {"content-type": "application/json", **sent.headers}
+        data = None if sent.body is None else BytesIO(sent.body)
+        async with self.reader.session.request(sent.method, url, data=data, headers=headers) as answer:
+            raw = await answer.read()
+        what = (sent.method, sent.path[:300], (sent.body or b"")[:300], raw[:500])
+        assert answer.status < 500 or loads(raw)["error"]["code"] == "feature_unavailable", what
+        assert answer.headers["x-request-id"], what
+        if answer.status >= 400:
+            error = loads(raw)["error"]
+            assert set(error) == {"code", "message", "details"}, what
+            assert error["message"] and len(raw) < 20_000, what
+            assert error["code"] == "wrong_content_type" or CODES[error["code"]].status == answer.status, what
+        return answer.status
+
+
+async def things(reader: Reader, state: str) -> Things:
+    """One of each kind, on a floor of its own that is committed or a draft."""
+    session = await reader.session_id()
+    floor = await reader.floor_id(session)
+    page = await reader.make("/pages", floor_id=floor, page_no=1, page_kind="output")
+    message = await reader.make("/messages", page_id=page["id"], seq=0, role="assistant", content="words")
+    variable = await reader.put("/variables", {"scope": "page", "scope_id": page["id"], "key": "gold", "value": 1})
+    if state == "committed":
+        said = await reader.chat_in(session)
+        floor = said.headers["x-agentui-floor"]
+        pages = (await reader.get(f"/pages?floor_id={floor}&page_kind=output")).body["data"]
+        messages = (await reader.get(f"/messages?page_id={pages[0]['id']}")).body["data"]
+        return Things(session, floor, pages[0]["id"], messages[0]["id"], variable.body["data"]["id"])
+    return Things(session, floor, page["id"], message["id"], variable.body["data"]["id"])
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def place(request: pytest.FixtureRequest, start_server: StartServer) -> AsyncIterator[Place]:
+    settings = {"database_url": request.getfixturevalue("database")} if request.param == "postgresql" else {}
+    server = await start_server({"default": say()}, keep_alive=600, **settings)  # it may be busy between two requests
+    async with ClientSession() as session:
+        reader = Reader(server, session)
+        theirs = await things(reader, "draft")
+        await give_away(server.state.store)
+        yield Place(reader, await things(reader, "draft"), await things(reader, "committed"), theirs)
+
+
+def leaves(schema: Json, depth: int = 0) -> Iterator[tuple[str, ...]]:
+    """Where the fields of a body are, objects before what is in them."""
+    for name, inner in resolved(schema).get("properties", {}).items():
+        yield (name,)
+        if depth < 3:
+            yield from ((name, *rest) for rest in leaves(inner, depth + 1))
+
+
+def changed(body: Json, where: tuple[str, ...], value: Json) -> Json:
+    """A body with another value somewhere; what lies on the way there is made."""
+    name, *rest = where
+    below = body.get(name)
+    return {**body, name: changed(below if isinstance(below, dict) else {}, tuple(rest), value) if rest else value}
+
+
+def written(body: Json) -> bytes:
+    return json.dumps(body).encode()  # unlike orjson it writes half characters
+
+
+OPERATIONS = sorted(
+    (
+        (method.upper(), path, operation)
+        for path, methods in DOCUMENT["paths"].items()
+        for method, operation in methods.items()
+        if "memory" in operation["tags"]
+    ),
+    key=lambda known: (known[0] == "DELETE", re.search("delete|reset|merge|status", known[1]) is not None, known[1]),
+)
+"""Every operation of the memory; those that remove things come last."""
+
+
+def tried(place: Place, method: str, path: str, operation: Json, values: tuple[Json, ...]) -> Iterator[Sent]:
+    """All that is tried on one operation."""
+    here = filled(path, place.mine)
+    schema = operation_body(method, path)
+    body = None if schema is None else whole(schema, lambda name: place.mine.known(name, path))
+    plain = None if body is None else written(body)
+    for owner in (place.theirs, place.locked):
+        yield Sent(method, filled(path, owner), plain)
+    names = re.findall(r"{(\w+)}", path)
+    for name in names:
+        for wrong in (*WRONG_IN_URLS[1:], quote(place.theirs.floor)):
+            yield Sent(method, filled(path.replace(f"{{{name}}}", wrong), place.mine), plain)
+    if method != "DELETE":  # what is removed tells nothing any more
+        for name in (parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "query"):
+            for wrong in (*WRONG_IN_URLS, place.theirs.named(name) or "x"):
+                yield Sent(method, f"{here}?{name}={wrong}", plain)
+    if method != "GET":
+        for key in ("", "x" * 300, "\xe4"):
+            yield Sent(method, filled(path, place.theirs), plain, {"idempotency-key": key})
+    if schema is None or body is None:
+        return
+    for raw in BODIES:
+        yield Sent(method, here, raw)
+    yield Sent(method, here, plain, {"content-type": "text/plain"})
+    for where in leaves(schema):
+        others = [owned for owner in (place.theirs, place.locked) if (owned := owner.named(where[-1])) is not None]
+        for value in (*values, *others):
+            yield Sent(method, here, written(changed(body, where, value)))
+    if "ids" in body:
+        for wrong in ([], ["x"] * 2, ["x"] * 101, [NUL], [place.theirs.page], [place.locked.page, place.locked.message], [5]):
+            yield Sent(method, here, written({**body, "ids": wrong}))
+
+
+def filled(path: str, owner: Things) -> str:
+    """A path with the ids of its kinds."""
+    kind = path.split("/")[1].removesuffix("s")
+    id = getattr(owner, kind, "main")
+    return path.replace("{id}", id).replace("{branch}", "main").replace("{hash}", "0" * 64)
+
+
+async def kept(store: Store) -> dict[str, list[Any]]:
+    """Every row of what callers write: background work goes on meanwhile, and keeps its own times."""
+    rows = await everything(store)
+    del rows["jobs"]
+    return rows
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", sorted({path.split("/")[1] for _, path, _ in OPERATIONS}))
+async def test_no_request_breaks_a_route_or_writes_where_it_is_refused(place: Place, kind: str) -> None:
+    store = place.reader.server.state.store
+    values = KEPT_BADLY if isinstance(store, PostgresStore) else WRONG
+    for method, path, operation in OPERATIONS:
+        if path.split("/")[1] != kind:
+            continue
+        all_sent = list(tried(place, method, path, operation, values))
+        before: dict[str, list[Any]] = await kept(store)
+        refused = [sent for sent in all_sent if await place.send(sent) >= 400]
+        if len(refused) < len(all_sent):  # something was taken, so what was refused is sent again, alone
+            before = await kept(store)
+            refused = [sent for sent in refused if await place.send(sent) >= 400]
+        assert await kept(store) == before, (method, path)
+        assert refused or not ("{" in path or "requestBody" in operation), (method, path)

@@ -1,0 +1,97 @@
+"""The worst that a caller can send is worked on without holding up everybody else; a watchdog names what does."""
+
+import asyncio
+import io
+import time
+
+import pytest
+
+from agentui.jsonio import Json, dumps
+from tests.faults.callers import Asked, ask
+from tests.faults.conftest import StartHouse
+from tests.faults.speech import says
+from tests.faults.watchdog import watching
+from tests.turns.house import chain, sets, text
+from tests.unit.upstream.conftest import Bytes
+
+HELD_SECONDS = 0.15
+"""Processor time of the loop in one piece. Aimed at is 0.05; caches and collectors of a busy machine take their part."""
+JSON_TYPE = {"content-type": "application/json"}
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+
+WORST: dict[str, list[Json]] = {
+    "messages of one role that are not plain": [{"role": "user", "content": [{"type": "text", "text": "x"}, PICTURE]}] * 8000,
+    "plain messages": [{"role": "user" if number % 2 == 0 else "assistant", "content": "x"} for number in range(15_000)],
+    "open calls": [
+        {"role": "user", "content": "x"},
+        *(
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "same", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+            }
+            for _ in range(5000)
+        ),
+        {"role": "user", "content": "x"},
+    ],
+}
+
+
+@pytest.mark.parametrize("what", WORST)
+@pytest.mark.parametrize("pipeline", ["claude", "gemini", "openai_responses"])
+async def test_a_long_conversation_holds_nobody_up(start_house: StartHouse, wild: Bytes, what: str, pipeline: str) -> None:
+    says(wild, "Hi.")
+    house = await start_house(wild.url)
+    asked = ask("openai")
+    body = dumps({**asked.body, "messages": WORST[what]})
+    async with watching() as dog:
+        at = Asked(f"/p/{pipeline}{asked.path}", asked.headers, {})
+        heard = await house.send(at, data=io.BytesIO(body), headers=JSON_TYPE)
+        assert heard.status != 500, heard.body[:500]
+        [summary] = house.server.state.history.list()
+        for path in ("", "/request", "/events/0", "/events/3"):
+            async with house.session.get(f"{house.origin}/api/runs/{summary.id}{path}") as shown:
+                await shown.read()
+    assert dog.longest < HELD_SECONDS, dog.report
+
+
+async def test_templates_over_megabytes_hold_nobody_up(start_house: StartHouse) -> None:
+    loud = "{{ incoming.json|json|upper|replace('A', 'aa')|lower|upper|truncate(9) }}[[NOBODY]]"
+    document = chain(*(sets(text(loud), id=f"loud{number}") for number in range(3)), sets(text("Done."), id="says"))
+    house = await start_house("http://127.0.0.1:9", {"loud": document})
+    asked = ask("openai")
+    sent = {**asked.body, "messages": [{"role": "user", "content": "a word, " * 250_000}]}
+    sample = {"path": asked.path, "headers": asked.headers, "body": sent}
+    body, previewed = dumps(sent), dumps({"pipeline": "loud", "node": "loud2", "request": sample})
+    async with watching() as dog:
+        heard = await house.send(Asked("/p/loud" + asked.path, asked.headers, {}), data=io.BytesIO(body), headers=JSON_TYPE)
+        async with house.session.post(f"{house.origin}/api/preview", data=io.BytesIO(previewed), headers=JSON_TYPE) as shown:
+            preview = await shown.json()
+    assert heard.status == 200, heard.body[:500]
+    assert any("NOBODY" in warning for warning in preview["warnings"]), preview
+    assert dog.longest < HELD_SECONDS, dog.report
+
+
+async def test_the_watchdog_names_what_holds_the_loop() -> None:
+    def hold_everybody_up() -> None:
+        until = time.thread_time() + 0.3
+        while time.thread_time() < until:
+            pass
+
+    async with watching() as dog:
+        await asyncio.sleep(0.01)
+        hold_everybody_up()
+        await asyncio.sleep(0.01)
+    assert dog.longest >= 0.3
+    assert "hold_everybody_up" in dog.report
+
+
+async def test_a_body_of_more_values_than_a_model_reads_is_refused(start_house: StartHouse) -> None:
+    house = await start_house("http://127.0.0.1:9", {"quiet": chain(sets(text("Done."), id="says"))})
+    asked = ask("openai")
+    async with watching() as dog:
+        data = b'{"model": "m", "messages": [' + b"{}," * 4_000_000 + b"{}]}"
+        heard = await house.send(Asked("/p/quiet" + asked.path, asked.headers, {}), data=io.BytesIO(data), headers=JSON_TYPE)
+    assert heard.status == 400
+    assert b"250000 objects" in heard.body
+    assert dog.longest < HELD_SECONDS, dog.report
