@@ -1,6 +1,7 @@
 /** Everything that can be done by name: from a key, the command palette, a menu or a button. */
 import {appActions} from './app-actions.js';
 import {canvasActions} from './canvas/actions.js';
+import {chatActions} from './chat/actions.js';
 import {filesActions} from './files/actions.js';
 import {helpActions} from './help/actions.js';
 import {runActions} from './run/actions.js';
@@ -22,7 +23,7 @@ import {variablesActions} from './variables/actions.js';
  */
 
 /** @type {Action[]} */
-export const ACTIONS = [...appActions, ...canvasActions, ...filesActions, ...helpActions, ...runActions, ...variablesActions];
+export const ACTIONS = [...appActions, ...canvasActions, ...chatActions, ...filesActions, ...helpActions, ...runActions, ...variablesActions];
 
 /** @type {Map<string, Action>} */
 const byId = new Map(ACTIONS.map((action) => [action.id, action]));

@@ -2,7 +2,7 @@
 import {openDialog} from './state/dialogs.js';
 import {activatePipeline} from './state/library.js';
 import {activeTab, activateTab, closeTab, isDirty, newPipeline, openPipeline, redo, saveTab, undo} from './state/tabs.js';
-import {setView, toggleDock, toggleLeft} from './state/view.js';
+import {setView, maximizeDock, toggleDock, toggleLeft} from './state/view.js';
 import {canRedo, canUndo} from './core/history.js';
 import {store} from './state/store.js';
 
@@ -70,4 +70,5 @@ export const appActions = [
     run: () => setView({inspectorOpen: !store.get().view.inspectorOpen}),
   },
   {id: 'app.toggleDock', title: 'app.action.toggleDock', keys: ['Ctrl+J'], global: true, run: () => toggleDock(store.get().view.dock ?? 'run')},
+  {id: 'app.maximizeDock', title: 'app.action.maximizeDock', icon: 'maximize', keys: ['Alt+J'], global: true, run: maximizeDock},
 ];

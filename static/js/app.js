@@ -56,9 +56,9 @@ function Frame() {
       {className: classes('app', isNarrow && 'app-narrow'), 'data-page': isNarrow ? page : undefined},
       h(TopBar),
       h(TabBar),
-      h(DiskBanner),
       isNarrow ? h(NarrowBody, {page, activeTab}) : h(WideBody, {activeTab}),
       // A narrow screen has no free place to lay the card over: it takes a line of its own.
+      isNarrow ? h(DiskBanner) : null,
       isNarrow ? h(Tour) : null,
       isNarrow ? h(NarrowBar) : null,
     ),
@@ -68,42 +68,46 @@ function Frame() {
   );
 }
 
-/** @param {{activeTab: string | null}} props */
+/** The dock stands below all three columns, or for a while in their place. @param {{activeTab: string | null}} props */
 function WideBody({activeTab}) {
-  const {left, leftWidth, inspectorOpen, inspectorWidth} = useStore((state) => state.view);
+  const {left, leftWidth, inspectorOpen, inspectorWidth, dock, dockMaximized} = useStore((state) => state.view);
   return main(
     {className: 'body'},
-    h(LeftSide),
-    left
-      ? h(Splitter, {
-          direction: 'vertical',
-          label: t('app.leftWidth'),
-          value: leftWidth,
-          least: 200,
-          most: 520,
-          onChange: (value) => setView({leftWidth: value}),
-        })
-      : null,
-    div({className: 'middle'}, section({id: 'stage', className: 'stage', tabIndex: -1, 'aria-label': t('app.stage')}, h(Stage, {activeTab})), h(DockFrame)),
-    inspectorOpen && activeTab
-      ? h(
-          Fragment,
-          null,
-          h(Splitter, {
+    div(
+      {className: 'workspace', inert: dock !== null && dockMaximized},
+      h(LeftSide),
+      left
+        ? h(Splitter, {
             direction: 'vertical',
-            label: t('app.inspectorWidth'),
-            value: inspectorWidth,
-            least: 300,
-            most: 760,
-            fromEnd: true,
-            onChange: (value) => setView({inspectorWidth: value}),
-          }),
-          section(
-            {className: 'inspector-side', style: {width: inspectorWidth}, 'aria-label': t('app.inspector')},
-            STAGE.Inspector ? h(Boundary, {key: activeTab}, h(STAGE.Inspector)) : null,
-          ),
-        )
-      : null,
+            label: t('app.leftWidth'),
+            value: leftWidth,
+            least: 200,
+            most: 520,
+            onChange: (value) => setView({leftWidth: value}),
+          })
+        : null,
+      section({id: 'stage', className: 'stage', tabIndex: -1, 'aria-label': t('app.stage')}, h(Stage, {activeTab}), h(DiskBanner)),
+      inspectorOpen && activeTab
+        ? h(
+            Fragment,
+            null,
+            h(Splitter, {
+              direction: 'vertical',
+              label: t('app.inspectorWidth'),
+              value: inspectorWidth,
+              least: 300,
+              most: 760,
+              fromEnd: true,
+              onChange: (value) => setView({inspectorWidth: value}),
+            }),
+            section(
+              {className: 'inspector-side', style: {width: inspectorWidth}, 'aria-label': t('app.inspector')},
+              STAGE.Inspector ? h(Boundary, {key: activeTab}, h(STAGE.Inspector)) : null,
+            ),
+          )
+        : null,
+    ),
+    h(DockFrame),
   );
 }
 

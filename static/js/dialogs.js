@@ -1,8 +1,11 @@
 /** Which component shows which kind of dialog. Each gets `{close, ...props}`. */
+import {CompareFloors} from './chat/CompareFloors.js';
 import {Export} from './files/Export.js';
 import {Import} from './files/Import.js';
+import {Keys} from './files/Keys.js';
 import {Merge} from './files/Merge.js';
-import {Open} from './files/Open.js';
+import {Pipelines} from './files/Pipelines.js';
+import {Rename} from './files/Rename.js';
 import {SaveAs} from './files/SaveAs.js';
 import {Templates} from './files/Templates.js';
 import {Versions} from './files/Versions.js';
@@ -21,16 +24,19 @@ export const DIALOGS = {
   question: Question,
   text: TextQuestion,
   palette: Palette,
-  open: Open,
+  open: Pipelines,
+  rename: Rename,
   'save-as': SaveAs,
   merge: Merge,
   versions: Versions,
   import: Import,
   export: Export,
+  keys: Keys,
   templates: Templates,
   settings: Settings,
   shortcuts: Shortcuts,
   'variables-bulk': Bulk,
   'branch-diff': BranchDiff,
+  'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
 };

@@ -3,6 +3,7 @@
 import {Canvas} from './canvas/Canvas.js';
 import {NodeList} from './canvas/NodeList.js';
 import {Palette} from './canvas/Palette.js';
+import {ChatPanel} from './chat/Panel.js';
 import {Inspector} from './inspector/Inspector.js';
 import {Presets} from './inspector/Presets.js';
 import {Preview} from './run/Preview.js';
@@ -30,6 +31,7 @@ export const PANELS = [
   {id: 'outline', title: 'canvas.panel.outline', icon: 'list', place: 'left', Component: NodeList},
   {id: 'presets', title: 'inspector.presets', icon: 'preset', place: 'left', Component: Presets},
   {id: 'sessions', title: 'variables.sessions', icon: 'chat', place: 'left', Component: Sessions},
+  {id: 'chat', title: 'chat.panel', icon: 'chat', place: 'dock', Component: ChatPanel},
   {id: 'run', title: 'run.panel', icon: 'play', place: 'dock', Component: RunPanel},
   {id: 'preview', title: 'run.preview', icon: 'eye', place: 'dock', Component: Preview},
   {id: 'variables', title: 'variables.panel', icon: 'variable', place: 'dock', Component: Variables},

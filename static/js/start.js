@@ -1,18 +1,21 @@
 /** What happens before the first picture and right after it: language, look, facts, drafts, and the wires to the server. */
 import {ApiFailure, onUnauthorised} from './api/client.js';
-import {loadDrafts, storage} from './api/drafts.js';
+import {storage} from './api/drafts.js';
 import {listenForKeys} from './actions.js';
+import {loadEditor} from './code/Field.js';
 import {listenForDrops} from './files/dropping.js';
 import {offerTour} from './help/tourstate.js';
 import {watchChanges} from './state/changes.js';
 import {loadFacts} from './state/library.js';
 import {notify, notifyFailure} from './state/notices.js';
+import {claimPage} from './state/pages.js';
 import {watchRuns} from './state/runs.js';
 import {store} from './state/store.js';
-import {isDirty, keepDraftsNow, openPipeline, restoreDraft} from './state/tabs.js';
+import {checkSoon, isDirty, keepDraftsNow} from './state/tabs.js';
 import {recallView} from './state/view.js';
 import {keepFocus} from './ui/focus.js';
 import {loadLocale, preferredLocale} from './words.js';
+import {keepWorkspace, reopenWorkspace} from './workspace.js';
 
 const RETRY_MS = 3000;
 
@@ -20,8 +23,12 @@ let isReopened = false;
 
 /** Prepare the first picture; the rest goes on in the background. */
 export async function start() {
+  // Words and facts are on their way at once; a fact that does not come is told of in words.
+  const facts = loadFacts();
+  facts.catch(() => null);
   const locale = recallView() ?? preferredLocale();
   const words = loadLocale(locale);
+  const claimed = claimPage();
   onUnauthorised(() => store.set((state) => ({server: {...state.server, needsToken: true}})));
   listenForKeys();
   listenForDrops();
@@ -31,17 +38,30 @@ export async function start() {
     keepDraftsNow();
     if (store.get().tabs.some((tab) => isDirty(tab) && !tab.readOnly)) event.preventDefault();
   });
-  await words;
-  void connect();
+  await Promise.all([words, claimed]);
+  retellProblems();
+  void connect(facts);
+}
+
+/** With every new language: what the server said of the documents is to be told in that one too. */
+function retellProblems() {
+  let told = store.get().view.words;
+  store.subscribe(() => {
+    const {tabs, view} = store.get();
+    if (view.words !== told) for (const tab of tabs) checkSoon(tab.key);
+    told = view.words;
+  });
 }
 
 /**
  * Get the facts from the server and open what was open, or the active pipeline; again until it works.
+ * @param {Promise<string>} [facts] those that are on their way already
  * @returns {Promise<'connected' | 'refused' | 'offline'>} what the first try gave
  */
-export async function connect() {
+export async function connect(facts = loadFacts()) {
+  let changes;
   try {
-    await loadFacts();
+    changes = await facts;
   } catch (error) {
     const isOffline = error instanceof ApiFailure && error.status === 0;
     if (error instanceof ApiFailure && error.status === 401) return 'refused';
@@ -50,33 +70,21 @@ export async function connect() {
     setTimeout(() => void connect(), RETRY_MS);
     return 'offline';
   }
-  watchChanges();
+  watchChanges(changes);
   watchRuns();
   await reopen();
   offerTour();
+  // The first picture did without it, and whoever clicks a node will want it. Where it fails, the field asks again.
+  loadEditor().catch(() => null);
   return 'connected';
 }
 
-/** Open the drafts that were not saved, and the pipeline that the address names, or the active one; once for a page. */
+/** Open what was open; once for a page. */
 async function reopen() {
   // After a new sign-in the tabs are still there, and so are their drafts.
   if (isReopened) return;
   isReopened = true;
   if ((await storage()).place === 'memory') notify('warning', 'app.draftsNotKept');
-  for (const draft of await loadDrafts()) {
-    const isOpen = store.get().tabs.some((tab) => tab.id !== null && draft.key === `pipeline:${tab.id}`);
-    if (!isOpen) await restoreDraft(draft);
-  }
-  const wanted = named(location.hash) ?? store.get().server.activePipeline;
-  if (wanted && store.get().library.pipelines.some((one) => one.id === wanted)) await openPipeline(wanted);
-}
-
-/** The pipeline that the address names; null where it names none, or nothing readable. @param {string} hash */
-function named(hash) {
-  try {
-    return decodeURIComponent(hash.slice(1)) || null;
-  } catch {
-    // A "%" that escapes nothing: the address was cut or typed by hand.
-    return null;
-  }
+  await reopenWorkspace();
+  keepWorkspace();
 }

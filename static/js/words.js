@@ -1,9 +1,11 @@
-/** The words of the interface: `t('area.key', {n: 3})`, from `static/locales/<locale>/<area>.json`. English fills gaps. */
+/**
+ * The words of the interface: `t('area.key', {n: 3})`, from `static/locales/<locale>/<area>.json`, which the server sends as one
+ * file. English fills gaps.
+ */
 import {createTranslator} from './core/i18n.js';
 import {store} from './state/store.js';
 
 export const LOCALES = Object.freeze({en: 'English', ru: 'Русский', zh: '中文'});
-const AREAS = ['app', 'canvas', 'inspector', 'code', 'run', 'variables', 'files', 'help'];
 
 /** @type {(key: string, params?: Record<string, string | number>) => string} */
 let translate = (key) => key;
@@ -15,6 +17,34 @@ let translate = (key) => key;
  */
 export function t(key, params) {
   return translate(key, params);
+}
+
+/** The words for a key, or null where the chosen language has none. @param {string} key @param {Record<string, any>} [params] */
+export function translated(key, params) {
+  const words = translate(key, params);
+  return words === key ? null : words;
+}
+
+/**
+ * What the server says, in the chosen language: the sentence for its code, and behind it the server's own words, which name what is
+ * meant. The server speaks English, so that language has no sentences here.
+ * @param {'error' | 'problem'} kind
+ * @param {string} code as in docs/errors.md and docs/pipelines.md
+ * @param {string} message
+ * @param {Record<string, any>} [params] facts that the sentence may name: the details of an error, the place of a problem
+ */
+export function serverText(kind, code, message, params) {
+  const words = translated(`server.${kind}.${code}`, params);
+  return words === null || message.startsWith(words) ? message : `${words} (${message})`;
+}
+
+/**
+ * What people call a type of node: in their language where it is known there, else as the server says.
+ * @param {{title?: string} | null | undefined} type
+ * @param {string} name the type's name, for a type that the server does not know
+ */
+export function typeTitle(type, name) {
+  return translated(`canvas.type.${name}`) ?? type?.title ?? name;
 }
 
 /**
@@ -36,11 +66,11 @@ export function preferredLocale() {
 }
 
 /**
+ * The words of one language; none where they do not arrive.
  * @param {string} locale
  * @returns {Promise<Record<string, string>>}
  */
 async function catalogue(locale) {
-  const parts = await Promise.all(AREAS.map((area) => fetch(new URL(`../locales/${locale}/${area}.json`, import.meta.url))));
-  const texts = await Promise.all(parts.filter((part) => part.ok).map((part) => part.json()));
-  return Object.assign({}, ...texts);
+  const found = await fetch(new URL(`../locales/${locale}.json`, import.meta.url));
+  return found.ok ? found.json() : {};
 }

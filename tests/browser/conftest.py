@@ -5,6 +5,7 @@ The tests of this folder share one event loop, because they share one browser. A
 that loop too: ``@pytest_asyncio.fixture(loop_scope="session")``. In a loop of its own it would never get an answer.
 """
 
+import asyncio
 import inspect
 import os
 import re
@@ -30,6 +31,7 @@ from agentui.demo import DemoServer
 from agentui.jsonio import Json, dumps
 from tests.browser.core import Evaluate, evaluator
 from tests.conftest import Server, StartServer, call, quick_demo, servers, skip
+from tests.upstreams.server import Mock, start_mock
 
 HERE = Path(__file__).parent
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium") or "chromium"
@@ -42,8 +44,11 @@ TEST_SECONDS = 240
 """How long a whole test of the page may take, on a machine that has other things to do."""
 AXE = HERE / "vendor" / "axe.min.js"
 OWN_MODULES = """
-/** A module of the page's own, by its path below js/: the very one that the page runs, whatever address it has. */
-globalThis.own = (path) => import(new URL(path, document.querySelector('script[type=module]').src));
+/** A module of the page's own, by its path below js/: the very one that the page runs, which is a part of a bundle. */
+globalThis.own = async (path) => {
+  const {modules, later} = await import(document.querySelector('script[type=module]').src);
+  return modules[path] ?? (await later(path));
+};
 """
 """What scripts of the tests find in every page: ``(await own('state/tabs.js')).undo()``."""
 
@@ -82,6 +87,14 @@ async def demo() -> AsyncIterator[DemoServer]:
     """The built-in demo upstream without its pauses, in the loop of this folder's tests."""
     async with quick_demo() as server:
         yield server
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def mock() -> AsyncIterator[Mock]:
+    """The strict mock of the vendors, in the loop of this folder's tests."""
+    server = await start_mock()
+    yield server
+    await server.close()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -282,7 +295,7 @@ async def reused(browser: "playwright.Browser", tmp_path_factory: pytest.TempPat
             editor = editors[repr(settings)] = Editor(await context.new_page(), server, folder)
             editor.page.set_default_timeout(WAIT_MS)
             await editor.page.goto(server.origin + "/ui/", wait_until="load")
-            await editor.page.wait_for_function("async () => (await own('state/store.js')).store.get().runs.live === 'open'")
+            await until(editor.page, "(await own('state/store.js')).store.get().runs.live === 'open'")
             return editor
 
         yield open_one
@@ -350,13 +363,29 @@ async def axe(page: "playwright.Page", within: str = "body") -> list[dict[str, A
         await page.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[dict[str, Any]] = await page.evaluate(
         """async (within) => {
-          const { violations } = await axe.run(within, { resultTypes: ["violations"] });
+          // A colour on its way to another has a contrast of its own.
+          const ending = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime < Infinity);
+          await Promise.allSettled(ending.map((one) => one.finished));
+          // Some rules are about the document as a whole, such as that it has a heading.
+          const { violations } = await axe.run(within === "body" ? document : within, { resultTypes: ["violations"] });
           const selectors = (nodes) => nodes.map((node) => node.target.join(" "));
           return violations.map(({ id, impact, help, nodes }) => ({ rule: id, impact, help, where: selectors(nodes) }));
         }""",
         within,
     )
     return found
+
+
+async def until(page: "playwright.Page", condition: str) -> None:
+    """
+    Wait until an expression is true, which may wait for the page's modules (``(await own('state/store.js')).store.get().x``).
+    Playwright's own ``wait_for_function`` takes the promise of an async function for the truth, and waits for nothing.
+    """
+    for _ in range(WAIT_MS // 50):
+        if await page.evaluate(f"async () => ({condition})"):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"It never came true: {condition}")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

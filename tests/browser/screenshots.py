@@ -172,6 +172,18 @@ async def small(page: "Page") -> None:
     await arrange(page)
 
 
+async def chatted(page: "Page") -> None:
+    """The place to chat: what was said, two versions of an answer, and what the newest turn changed."""
+    await arrange(page, dock="chat", dockMaximized=True)
+    await page.get_by_label("Pipeline that answers").select_option("story")
+    await page.locator("#chat-input").fill("I follow the sound, as quietly as I can.")
+    await page.keyboard.press("Enter")
+    await page.get_by_label("Floor 2", exact=True).wait_for()
+    await page.get_by_role("button", name="Another version of the answer").click(timeout=WAIT_MS)
+    await page.get_by_text("2/2").wait_for()
+    await page.get_by_role("button", name="Send", exact=True).wait_for()
+
+
 async def narrow(page: "Page") -> None:
     """A phone: the outline after a run."""
     await ask(page)
@@ -194,6 +206,7 @@ SHOTS: Mapping[str, Shot] = {
     "editor": Shot(after_a_run, 1440, 900),
     "editor-light": Shot(previewed, 1440, 900, look="light"),
     "editor-1024": Shot(small, 1024, 768),
+    "editor-chat": Shot(chatted, 1440, 900),
     "editor-phone": Shot(narrow, 390, 844, context={"has_touch": True, "is_mobile": True, "device_scale_factor": 2}),
 }
 

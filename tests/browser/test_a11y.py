@@ -1,210 +1,85 @@
 """Everybody can use it: axe over every panel and dialog in every look, focus that is never lost, Escape, and reduced motion."""
 
-import shutil
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from aiohttp import ClientSession
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
-from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe
-from tests.conftest import ROOT
+from tests.browser.conftest import OpenEditor, axe
+from tests.browser.views import DIALOGS, Open, every_view, opener
 
 pytestmark = pytest.mark.browser
 
-PIPELINE: Json = {
-    "format": 1,
-    "name": "Everything",
-    "description": "One of each kind.",
-    "nodes": [
-        {
-            "id": "n1",
-            "type": "SetVars",
-            "config": {
-                "variables": [
-                    {"name": "A", "value": "1", "tier": "branch"},
-                    {"name": "B", "mode": "expr", "value": "randint(1, 6)"},
-                ]
-            },
-            "position": {"x": 0, "y": 0},
-        },
-        {
-            "id": "n2",
-            "type": "ProviderCall",
-            "config": {
-                "provider": "openai",
-                "base_url": "demo",
-                "headers": {"x-one": "1", "x-two": "[[A]]"},
-                "blocks": [
-                    {"kind": "text", "role": "system", "name": "Rule", "text": "Be [[A]] and [[NOBODY]]."},
-                    {"kind": "text", "role": "user", "text": "Second"},
-                    {"kind": "history"},
-                ],
-            },
-            "position": {"x": 320, "y": 0},
-        },
-        {
-            "id": "n3",
-            "type": "Nowhere",
-            "title": "Not installed",
-            "config": {"x": 1},
-            "position": {"x": 640, "y": 120},
-            "enabled": False,
-        },
-    ],
-    "edges": [{"from": "n1", "to": "n2"}, {"from": "n2", "to": "n3"}],
-    "answer": "n2",
-    "view": {
-        "frames": [{"id": "f1", "title": "A frame", "x": -40, "y": -80, "width": 320, "height": 240, "color": "green"}],
-        "notes": [{"id": "t1", "text": "A note", "x": 0, "y": 260, "width": 200, "height": 120, "color": "amber"}],
-    },
-}
 LOOKS = [
     ("en", "dark", "normal"),
     ("en", "light", "more"),
     ("ru", "light", "normal"),
     ("ru", "dark", "more"),
 ]
-LEFT = ("nodes", "outline", "presets", "sessions")
-DOCK = ("run", "preview", "variables", "problems")
-DIALOGS: dict[str, dict[str, Any]] = {
-    "question": {
-        "title": "Really?",
-        "text": "It is asked.",
-        "details": ["One thing"],
-        "choices": [{"id": "yes", "label": "Yes", "tone": "danger"}],
-    },
-    "text": {"title": "A name", "label": "Name", "confirm": "Save", "hint": "Letters."},
-    "palette": {},
-    "open": {},
-    "save-as": {"tab": "FRONT"},
-    "merge": {"tab": "FRONT", "id": "default", "theirs": {**PIPELINE, "name": "Theirs"}, "etag": '"x"'},
-    "versions": {"id": "default"},
-    "import": {"text": '{"format": 1, "name": "In", "nodes": [{"id": "n1", "type": "SetVars", "config": {}}], "edges": []}'},
-    "export": {},
-    "templates": {},
-    "settings": {},
-    "shortcuts": {},
-    "preset": {"id": "openai"},
-    "variables-bulk": {"mode": "import", "items": []},
-    "compare-runs": {"a": "RUN", "b": "RUN"},
-}
-"""Every dialog with what it is opened with; FRONT and RUN stand for the tab in front and the last run."""
-
-Open = Callable[..., Awaitable["Screen"]]
-
-
-class Screen:
-    """An editor with something to see in every panel."""
-
-    def __init__(self, editor: Editor) -> None:
-        self.editor = editor
-        self.page = editor.page
-
-    async def do(self, script: str, argument: Any = None) -> Any:
-        """Call a function of the page's modules; it gets ``{store, tabs, view, dialogs}`` and the argument."""
-        return await self.page.evaluate(
-            f"""async (argument) => {{
-              const names = ['store', 'tabs', 'view', 'dialogs'];
-              const [store, tabs, view, dialogs] = await Promise.all(names.map((name) => own(`state/${{name}}.js`)));
-              return ({script})({{store: store.store, tabs, view, dialogs}}, argument);
-            }}""",
-            argument,
-        )
-
-    async def show(self, **patch: Json) -> None:
-        """Open and close panels."""
-        await self.do("({view}, patch) => view.setView(patch)", patch)
-
-    async def select(self, *nodes: str) -> None:
-        await self.do("({tabs}, nodes) => tabs.select({nodes})", list(nodes))
-
-    async def open_dialog(self, kind: str) -> None:
-        """Open a dialog, and wait until it is there."""
-        await self.do(
-            """({store, dialogs}, [kind, props]) => {
-              const state = store.get();
-              const run = state.runs.list[0]?.id;
-              const real = Object.entries(props).map(([name, value]) => [name, value === 'FRONT' ? state.activeTab : value === 'RUN' ? run : value]);
-              const answer = kind === 'question' || kind === 'text' ? {answer: () => {}} : {};
-              dialogs.openDialog(kind, {...Object.fromEntries(real), ...answer});
-            }""",
-            [kind, DIALOGS[kind]],
-        )
-        await expect(self.page.get_by_role("dialog").last).to_be_visible()
-
-    async def focused(self) -> str:
-        """What has the focus, once the page has come to rest; ``BODY`` where it was lost."""
-        found: str = await self.page.evaluate(
-            """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
-              const {activeElement} = document;
-              done(activeElement === null || activeElement === document.body ? 'BODY' : activeElement.outerHTML.slice(0, 160));
-            }))))"""
-        )
-        return found
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def screen(open_editor: OpenEditor) -> Open:
-    """Open an editor where a run and a chat took place; the tour is declined."""
-
-    async def open_one(**more: Any) -> Screen:
-        async def prepare(page: Page) -> None:
-            await page.emulate_media(reduced_motion="reduce")
-            await page.add_init_script("localStorage.setItem('agentui.tour', 'declined')")
-
-        pipelines = {"default": PIPELINE, "other": {**PIPELINE, "nodes": PIPELINE["nodes"][:2], "edges": PIPELINE["edges"][:1]}}
-        editor = await open_editor(pipelines, prepare=prepare, **more)
-        editor.allow(r"status of 4\d\d")
-        shutil.copytree(ROOT / "presets", editor.server.pipelines.parent / "presets", dirs_exist_ok=True)
-        editor.server.state.presets.refresh()
-        await editor.page.locator(".doc-tab").first.wait_for()
-        headers = {"x-agentui-session": "adventure"}
-        async with ClientSession(editor.server.origin, headers=headers) as session:
-            for words in ("Hello", "Go on"):
-                asked = {"model": "demo-small", "messages": [{"role": "user", "content": words}]}
-                async with session.post("/p/other/v1/chat/completions", json=asked) as response:
-                    assert response.status == 200, await response.text()
-        await editor.page.evaluate(
-            """async () => {
-              await (await own('state/library.js')).refreshLibrary();
-              await (await own('state/runs.js')).refreshRuns();
-            }"""
-        )
-        return Screen(editor)
-
-    return open_one
+    return opener(open_editor)
 
 
 @pytest.mark.parametrize(("locale", "theme", "contrast"), LOOKS)
 async def test_no_panel_and_no_dialog_breaks_a_rule(screen: Open, locale: str, theme: str, contrast: str) -> None:
     here = await screen(context={"locale": locale})
-    page = here.page
-    await here.show(theme=theme, contrast=contrast, dockHeight=360)
-    found: dict[str, Any] = {}
-    for left, dock, node in zip(LEFT, DOCK, ("n1", "n2", "n3", None), strict=True):
-        await here.show(left=left, dock=dock)
-        await here.select(*([node] if node else []))
-        await page.wait_for_timeout(150)
-        found[f"{left} {dock} {node}"] = await axe(page)
-    await here.select("n2")
-    for tab in range(1, 3):
-        await page.locator(".inspector [role=tablist]").nth(1).get_by_role("tab").nth(tab).click()
-        found[f"call {tab}"] = await axe(page, ".inspector-side")
-    for tab in range(1, 3):
-        await page.locator(".inspector [role=tablist]").first.get_by_role("tab").nth(tab).click()
-        found[f"node {tab}"] = await axe(page, ".inspector-side")
-    await here.select("n1", "n2")
-    found["many"] = await axe(page, ".inspector-side")
-    for kind in DIALOGS:
-        await here.open_dialog(kind)
-        found[kind] = await axe(page, "dialog")
-        await page.keyboard.press("Escape")
-        await expect(page.get_by_role("dialog")).to_have_count(0)
+    await here.show(theme=theme, contrast=contrast)
+    found = {name: await axe(here.page, part) async for name, part in every_view(here)}
     assert {place: wrong for place, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+async def test_no_menu_and_no_page_of_a_run_or_a_chat_breaks_a_rule(screen: Open, theme: str) -> None:
+    here = await screen()
+    page = here.page
+    await here.show(theme=theme, dock="run", dockHeight=360, left="sessions")
+    found: dict[str, Any] = {}
+    pages = page.locator(".run-tabs")
+    await pages.get_by_role("tab", name="History").click()
+    await page.locator(".run-line .run-link").first.click()
+    await pages.get_by_role("tab", name="Timeline").click()
+    await page.locator(".run-row-name").first.click()
+    await expect(page.locator(".run-row-selected")).to_have_count(1)
+    for name in ("Timeline", "Node", "History"):
+        await pages.get_by_role("tab", name=name).click()
+        found[name] = await axe(page)
+    await here.show(dock="variables")
+    for name in ("At this node", "Stored", "Writes of the page"):
+        await page.get_by_role("tab", name=name).click()
+        found[name] = await axe(page)
+    await page.get_by_role("button", name="Menu", exact=True).click()
+    found["main menu"] = await axe(page)
+    await page.keyboard.press("Escape")
+    for place in (".doc-tab-front", ".react-flow__node", ".react-flow__pane"):
+        await page.locator(place).first.click(button="right", force=place == ".react-flow__pane", position={"x": 12, "y": 12})
+        await expect(page.get_by_role("menu")).to_be_visible()
+        found[place] = await axe(page)
+        await page.keyboard.press("Escape")
+    assert {place: wrong for place, wrong in found.items() if wrong} == {}
+
+
+SMALL_TEXT = """(part) => {
+  const walker = document.createTreeWalker(document.querySelector(part), NodeFilter.SHOW_TEXT);
+  const small = new Set();
+  while (walker.nextNode()) {
+    const {parentElement: element, data} = walker.currentNode;
+    const isSeen = data.trim() && element.checkVisibility() && !element.closest('.visually-hidden');
+    const size = parseFloat(getComputedStyle(element).fontSize);
+    if (isSeen && size < 11) small.add(`${size}px: ${data.trim().slice(0, 40)} (${element.className})`);
+  }
+  return [...small];
+}"""
+
+
+async def test_no_text_is_smaller_than_eleven_pixels(screen: Open) -> None:
+    here = await screen()
+    assert await here.page.evaluate("getComputedStyle(document.documentElement).fontSize") == "16px"
+    found = {name: await here.page.evaluate(SMALL_TEXT, part) async for name, part in every_view(here)}
+    assert {place: small for place, small in found.items() if small} == {}
 
 
 async def test_every_dialog_closes_with_escape_and_gives_the_focus_back(screen: Open) -> None:

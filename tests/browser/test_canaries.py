@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import OpenEditor
+from tests.browser.conftest import OpenEditor, until
 from tests.browser.test_run import LIVE
 from tests.campaigns.canaries import PIPELINES, Parrot, make_keys, pipelines
 from tests.campaigns.scanner import Scanner
@@ -94,7 +94,7 @@ async def test_no_key_is_in_the_page_nor_in_what_the_browser_keeps(open_editor: 
         editor.allow(r"status of (4|5)\d\d")
         editor.server.state.services.secrets.set("sealed", keys["sealed"], [upstream.url])
         page = editor.page
-        await page.wait_for_function(LIVE)
+        await until(page, LIVE)
         await page.get_by_role("button", name="Try", exact=True).click()
         await fill(editor.server, keys)
         await look(page, scanner, "the runs as they came in")
@@ -137,7 +137,7 @@ async def walk_pipelines(page: Page, scanner: Scanner, server: Server) -> None:
         preview = page.get_by_role("tab", name="Preview")
         if await preview.count():
             await preview.first.click()
-        await page.wait_for_function(LIVE)
+        await until(page, LIVE)
         await look(page, scanner, f"the editor with {name}")
     async with ClientSession() as session, session.get(server.origin + "/api/runs") as reply:
         assert json.loads(await reply.read())

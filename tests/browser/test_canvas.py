@@ -232,6 +232,7 @@ async def test_the_keyboard_alone_builds_connects_and_deletes(canvas: Open) -> N
     await here.node("n1").focus()
     await here.press("Enter")
     assert await here.selected() == ["n1"]
+    await here.press("Escape")
     await here.press("a")
     await here.search("Add a node and connect it", "raw")
     assert await here.wires() == [("n1", "n2")]
@@ -648,7 +649,7 @@ async def test_axe_finds_nothing_at_the_canvas_its_menus_and_searches(canvas: Op
         await here.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
         await here.page.wait_for_timeout(250)
         assert await axe(here.page, ".canvas") == []
-        assert await axe(here.page, ".left") == []
+        assert await axe(here.page, ".left-side") == []
     await here.node("n1").click(button="right")
     assert await axe(here.page, ".menu") == []
     await here.press("Escape")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, until
 
 pytestmark = pytest.mark.browser
 
@@ -125,12 +125,8 @@ async def test_completion_writes_the_whole_macro(open_document: OpenEditor) -> N
     await write(editor, "[[MO")
     await expect(editor.page.locator(".cm-tooltip-autocomplete [aria-selected]")).to_contain_text("MOOD")
     await editor.page.keyboard.press("Enter")
-    await editor.page.wait_for_function(
-        """async () => {
-          const tabs = await own('state/tabs.js');
-          return tabs.docOf(tabs.activeTab()).nodes[2].config.blocks[0].text === '[[MOOD]]';
-        }"""
-    )
+    text = "own('state/tabs.js').then(({activeTab, docOf}) => docOf(activeTab()).nodes[2].config.blocks[0].text)"
+    await until(editor.page, f"(await {text}) === '[[MOOD]]'")
 
 
 async def test_secrets_are_completed_by_name_where_they_may_stand_and_never_shown(open_document: OpenEditor) -> None:
@@ -162,7 +158,7 @@ async def test_f12_and_control_click_lead_to_the_node_that_defines_a_name(open_d
         "async () => (await own('state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text', line: 1, column: 4})"
     )
     await editor.page.locator('[data-field="blocks.0.text"]').wait_for()
-    await editor.page.wait_for_function("() => document.activeElement?.getAttribute('data-field') === 'blocks.0.text'")
+    await until(editor.page, "document.activeElement?.getAttribute('data-field') === 'blocks.0.text'")
     await editor.page.keyboard.press("F12")
     assert await editor.page.evaluate(selected) == "n1"
 

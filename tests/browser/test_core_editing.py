@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
+from agentui.chat.estimates import MESSAGE_OVERHEAD
 from agentui.chat.messages import text_message
 from agentui.chat.request import ChatRequest, Params, WireRequest
 from agentui.pipeline.node import describe
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.tokens import MESSAGE_OVERHEAD, estimate_tokens
+from agentui.pipeline.tokens import estimate_tokens
 from tests.browser.core import Evaluate
 
 pytestmark = pytest.mark.browser
@@ -160,7 +161,8 @@ async def test_forms_of_the_shipped_types_begin_valid(core: Evaluate) -> None:
     by_type = {form["type"]: {field[0]: field for field in form["fields"]} for form in forms}
     assert all(form["wrong"] == [] and form["defaults"] == [] for form in forms)
     call = by_type["ProviderCall"]
-    assert list(call) == ["provider", "base_url", "endpoint", "headers", "model", "blocks", "template"]
+    fields = "provider base_url endpoint headers proxy model blocks session_model template"
+    assert list(call) == fields.split()
     assert call["provider"][1] == "choice" and call["headers"][1] == "map" and call["headers"][5][1] == "text"
     block = {field[0]: field for field in call["blocks"][5][6]}
     assert block["last"][1:3] == ["integer", True] and block["enabled"][1] == "boolean" and block["text"][4] == "macro"

@@ -245,6 +245,19 @@ async def test_changes_of_two_people_come_together(core: Evaluate) -> None:
     }
 
 
+async def test_a_wire_that_one_side_deleted_stays_deleted_whatever_the_other_changed(core: Evaluate) -> None:
+    nodes = [{"id": id, "type": "SetVars", "config": {}} for id in "abc"]
+    base = {"format": 1, "name": "n", "nodes": nodes, "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "c"}]}
+    cut = {**base, "edges": base["edges"][1:]}
+    changed = {**base, "nodes": [{**nodes[0], "config": {"x": 1}}, *nodes[1:]]}
+    for mine, theirs in ((cut, changed), (changed, cut)):
+        result = await core(
+            "return compare.mergeDocuments(arg.base, arg.mine, arg.theirs)", {"base": base, "mine": mine, "theirs": theirs}
+        )
+        assert result["document"]["edges"] == [{"from": "b", "to": "c"}]
+        assert result["document"]["nodes"][0]["config"] == {"x": 1}
+
+
 async def test_laws_of_merging(core: Evaluate) -> None:
     """One side alone is taken whole; both alike is that; a merge with nobody's change is the base; nothing dangles."""
     broken = await core(

@@ -48,8 +48,7 @@ async def test_the_first_pipeline_of_the_page_is_built_previewed_tried_saved_and
     await where.get_by_role("button", name="Add block").click()
     await where.get_by_role("menuitem", name="Text: System").click()
     await where.get_by_role("textbox", name="Text of Block 1").fill("Speak [[TONE]]!")
-    await where.get_by_role("button", name="Add block").click()
-    await where.get_by_role("menuitem", name="The caller's conversation").click()
+    await where.get_by_role("listitem", name="Conversation").wait_for()
     # 6: look before you pay
     dock = where.get_by_role("region", name="Dock")
     await dock.get_by_role("tab", name="Preview").click()

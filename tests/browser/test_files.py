@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from agentui.jsonio import Json, loads
-from tests.browser.conftest import Editor, OpenEditor, axe
+from agentui.jsonio import loads
+from tests.browser.conftest import Editor, OpenEditor, axe, until
 from tests.conftest import call
 
 pytestmark = pytest.mark.browser
@@ -116,26 +116,5 @@ async def test_versions_are_named_compared_and_restored(editor: Editor) -> None:
     await dialog.get_by_role("button", name="the good one").wait_for()
     await dialog.get_by_role("button", name="Restore").click()
     await page.get_by_role("tab", name="First").wait_for()
-    await page.wait_for_function("async () => (await own('state/tabs.js')).activeTab().saved?.name === 'First'")
+    await until(page, "(await own('state/tabs.js')).activeTab().saved?.name === 'First'")
     assert loads((editor.server.pipelines / "default.json").read_bytes())["name"] == "First"
-
-
-async def test_a_file_is_renamed_and_removed_but_its_document_stays_open(open_editor: OpenEditor) -> None:
-    other: dict[str, Json] = {**call("openai", "demo"), "name": "Other"}
-    editor = await open_editor({"default": call("openai", "demo"), "other": other}, path="/#other")
-    page = editor.page
-    await page.get_by_role("tab", name="Other").wait_for()
-    await run(editor, "files.rename")
-    dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("File name").fill("no good name")
-    await dialog.get_by_role("button", name="Rename").click()
-    await dialog.get_by_text("Use 1 to 64 letters").wait_for()
-    await dialog.get_by_label("File name").fill("renamed")
-    await dialog.get_by_role("button", name="Rename").click()
-    await page.get_by_text("Renamed to renamed.").wait_for()
-    assert (editor.server.pipelines / "renamed.json").exists() and not (editor.server.pipelines / "other.json").exists()
-    await run(editor, "files.remove")
-    await page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
-    await page.get_by_text("renamed was removed.").wait_for()
-    assert not (editor.server.pipelines / "renamed.json").exists()
-    assert await page.get_by_role("tab", name="Other").count() == 1

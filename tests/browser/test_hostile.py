@@ -20,7 +20,7 @@ from agentui.jsonio import Json, dumps
 from tests.browser.conftest import Editor, OpenEditor
 from tests.browser.payloads import PAYLOADS
 from tests.conftest import call
-from tests.upstreams.server import API_KEY, Mock, Step, start_mock
+from tests.upstreams.server import API_KEY, Mock, Step
 
 pytestmark = pytest.mark.browser
 
@@ -379,14 +379,6 @@ async def test_imports_exports_messages_and_complaints(watched: Open) -> None:
     await here.is_unharmed()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def mock() -> Any:
-    """The strict mock of the vendors, in the loop of this folder's tests."""
-    server = await start_mock()
-    yield server
-    await server.close()
-
-
 GROUP = 15
 """How many payloads one answer of the model holds."""
 
@@ -406,9 +398,9 @@ async def test_models_answers_errors_and_what_clients_send(watched: Open, mock: 
     )
     for group in groups:
         await say(page, "\n".join(group))
-    answers = await here.texts('[data-t="said-assistant"] .run-said-text')
+    answers = await here.texts('[data-t="said-assistant"] .said-text')
     assert holds(answers, PAYLOADS) == []
-    assert holds(await here.texts('[data-t="said-user"] .run-said-text'), PAYLOADS) == []
+    assert holds(await here.texts('[data-t="said-user"] .said-text'), PAYLOADS) == []
     await here.is_unharmed()
 
     mock.script([Step(status=400, message="\n".join(group)) for group in groups])
@@ -431,4 +423,4 @@ async def say(page: Page, text: str) -> None:
     field = page.get_by_role("textbox", name="Say something to the pipeline")
     await field.fill(text)
     await field.press("Enter")
-    await expect(page.locator(".run-composer").get_by_role("button", name="Send")).to_be_visible()
+    await expect(page.locator(".composer").get_by_role("button", name="Send")).to_be_visible()

@@ -222,8 +222,6 @@ async def test_blocks_are_added_written_switched_moved_and_counted(open_document
     page = await blocks_page(open_document, [])
     await page.get_by_role("button", name="Add block").click()
     await page.get_by_role("menuitem", name="Text: System").click()
-    await page.get_by_role("button", name="Add block").click()
-    await page.get_by_role("menuitem", name="The caller's conversation").click()
     await page.get_by_role("textbox", name="Name of block 1").fill("Persona")
     await write(page.get_by_role("textbox", name="Text of Persona"), "Be brief, and be kind to everybody.")
     await page.get_by_role("combobox", name="Role of Persona").select_option(label="User")
@@ -240,6 +238,40 @@ async def test_blocks_are_added_written_switched_moved_and_counted(open_document
     await expect(page.get_by_text("about 0 tokens of text")).to_be_visible()
     await page.get_by_role("button", name="Fold Persona").click()
     await expect(page.get_by_role("textbox", name="Text of Persona")).to_have_count(0)
+
+
+async def test_the_first_block_keeps_the_conversation(open_document: OpenEditor) -> None:
+    page = await blocks_page(open_document, [])
+    for role, kinds in (("System", ["text", "history"]), ("User", ["history", "text"])):
+        await page.get_by_role("button", name="Add block").click()
+        await page.get_by_role("menuitem", name=f"Text: {role}").click()
+        await expect(page.get_by_role("listitem", name="Conversation")).to_be_visible()
+        await page.keyboard.type("Be brief.")
+        blocks = (await config_of(page))["blocks"]
+        assert [block["kind"] for block in blocks] == kinds
+        assert [block["text"] for block in blocks if block["kind"] == "text"] == ["Be brief."]
+        while (await config_of(page)).get("blocks"):
+            await undo(page)
+    await page.get_by_role("button", name="Add block").click()
+    assert await page.get_by_role("menuitem", name="Conversation").count() == 1
+
+
+async def test_blocks_without_the_conversation_are_mended_with_one_click(open_document: OpenEditor) -> None:
+    page = await blocks_page(open_document, [{"kind": "text", "role": "system", "text": "Be brief."}])
+    problem = page.locator(".inspector-problems")
+    await expect(problem).to_contain_text("leave out what the caller says")
+    await page.get_by_role("button", name="Problems: 1").click()
+    line = page.locator(".problem-line")
+    await expect(line).to_contain_text("add the block Conversation")
+    await line.get_by_role("button", name="Add the Conversation").click()
+    await expect(page.get_by_text("No problems.")).to_be_visible()
+    await expect(problem).to_have_count(0)
+    assert (await config_of(page))["blocks"] == [{"kind": "text", "role": "system", "text": "Be brief."}, {"kind": "history"}]
+    # One that is switched off is switched on again.
+    await page.get_by_role("checkbox", name="Conversation is sent").uncheck()
+    await problem.get_by_role("button", name="Add the Conversation").click()
+    await expect(problem).to_have_count(0)
+    assert (await config_of(page))["blocks"][1] == {"kind": "history"}
 
 
 async def test_order_numbers_decide_until_a_block_is_moved(open_document: OpenEditor) -> None:
@@ -259,7 +291,27 @@ async def test_wrong_blocks_are_shown_as_they_are(open_document: OpenEditor) -> 
     assert await axe(page, ".inspector-side") == []
 
 
-async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_document: OpenEditor, tmp_path: Path) -> None:
+async def test_a_row_is_switched_to_sillytaverns_macros(open_document: OpenEditor) -> None:
+    page = (await open_node(open_document, "SetVars", {"variables": [row("HI", "{{user}} {{reverse::cba}}")]})).page
+    await page.get_by_label("Kind of value of HI").select_option(label="SillyTavern")
+    await expect(page.get_by_role("group", name="HI would be now")).to_contain_text("User abc")
+    assert (await config_of(page))["variables"] == [row("HI", "{{user}} {{reverse::cba}}", language="sillytavern")]
+    await page.get_by_label("Kind of value of HI").select_option(label="Text")
+    assert (await config_of(page))["variables"] == [row("HI", "{{user}} {{reverse::cba}}")]
+
+
+async def test_a_block_is_switched_to_sillytaverns_macros(open_document: OpenEditor) -> None:
+    page = await blocks_page(open_document, [{"text": "{{user}}", "name": "Who"}])
+    await page.get_by_role("button", name="More for Who").click()
+    await page.get_by_role("menuitem", name="Read as SillyTavern macros").click()
+    await expect(page.get_by_title("Written in SillyTavern's macros")).to_be_visible()
+    assert (await config_of(page))["blocks"] == [{"text": "{{user}}", "name": "Who", "language": "sillytavern"}]
+    assert await axe(page) == []
+
+
+async def test_a_sillytavern_preset_comes_in_as_blocks_in_its_own_macros_with_a_report(
+    open_document: OpenEditor, tmp_path: Path
+) -> None:
     prompts = [
         {
             "identifier": "main",
@@ -294,7 +346,7 @@ async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_
         "“Scenario”",
         "“Unused”",
         "4 messages deep",
-        "2 macros became plain text",
+        "1 text is read as SillyTavern macros",
         "char",
         "temperature",
     ):
@@ -307,7 +359,8 @@ async def test_a_sillytavern_preset_comes_in_as_inert_blocks_with_a_report(open_
         "kind": "text",
         "role": "system",
         "name": "Main",
-        "text": 'You are {{ char }}. {{ "[[" }}SECRET:openai]] {{ "{{" }}random::a::b}}',
+        "text": "You are {{char}}. [[SECRET:openai]] {{random::a::b}}",
+        "language": "sillytavern",
         "enabled": False,
     }
     for name, text in (("broken.json", "{"), ("other.json", '{"prompts": "none"}'), ("list.json", "[]")):

@@ -124,7 +124,7 @@ async def test_a_problem_leads_to_its_field(open_document: OpenEditor) -> None:
     page = (await open_pair(open_document, "n2")).page
     await write(page.get_by_role("textbox", name="Base URL"), "{{ model|nofilter }}")
     await page.get_by_role("tab", name="Prompt Blocks").click()
-    await page.get_by_role("list", name="Problems").get_by_role("button").first.click()
+    await page.get_by_role("list", name="Problems").get_by_role("button").filter(has_text="nofilter").click()
     await expect(page.get_by_role("textbox", name="Base URL")).to_be_focused()
 
 

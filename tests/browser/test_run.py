@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -11,9 +11,9 @@ from aiohttp import ClientSession
 from playwright.async_api import Locator, expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, until
 from tests.conftest import call
-from tests.upstreams.server import API_KEY, Mock, start_mock
+from tests.upstreams.server import API_KEY, Mock
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +46,7 @@ def node(id: str, type: str, column: int, **config: Json) -> dict[str, Any]:
     return {"id": id, "type": type, "title": f"Step {column + 1}", "config": config, "position": {"x": 320 * column, "y": 0}}
 
 
-LIVE = "async () => (await own('state/store.js')).store.get().runs.live === 'open'"
+LIVE = "(await own('state/store.js')).store.get().runs.live === 'open'"
 """Whether the page hears of runs."""
 
 
@@ -120,18 +120,10 @@ async def runs(open_editor: OpenEditor) -> Open:
         editor = await open_editor({"default": steps("demo")} if pipelines is None else pipelines, prepare=prepare, **more)
         await expect(editor.page.get_by_role("tab", selected=True).first).to_be_visible()
         opened = Runs(editor)
-        await editor.page.wait_for_function(LIVE)
+        await until(editor.page, LIVE)
         return opened
 
     return open_one
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def mock() -> AsyncIterator[Mock]:
-    """The strict mock of the vendors, in the loop of this folder's tests."""
-    server = await start_mock()
-    yield server
-    await server.close()
 
 
 async def test_a_question_runs_through_the_nodes_and_is_answered(runs: Open) -> None:
@@ -212,7 +204,7 @@ async def test_an_answer_is_stopped(runs: Open, mock: Mock) -> None:
     await page.choose(key_for_the_provider=API_KEY)
     await page.say("Go on")
     await expect(page.answer()).to_contain_text("again again")
-    await page.page.locator(".run-composer").get_by_role("button", name="Stop").click()
+    await page.page.locator(".composer").get_by_role("button", name="Stop").click()
     await expect(page.answer()).to_contain_text("Stopped")
     await mock.was_aborted()
     await expect(page.page.locator(".run-line-state")).to_contain_text("Stopped")
@@ -228,7 +220,7 @@ async def test_an_answer_is_asked_for_again(runs: Open) -> None:
     await page.page.get_by_role("button", name="Ask again").click()
     await expect(page.page.locator('[data-t="said-assistant"]')).to_have_count(1)
     await expect(page.answer()).to_contain_text("You said: Twice")
-    await expect(page.page.locator(".run-composer").get_by_role("button", name="Send")).to_be_visible()
+    await expect(page.page.locator(".composer").get_by_role("button", name="Send")).to_be_visible()
     assert len(await page.runs()) == 2
     await page.page.get_by_role("button", name="Clear the talk").click()
     await expect(page.page.locator('[data-t="said-user"]')).to_have_count(0)
@@ -339,7 +331,7 @@ async def test_from_a_node_on_nothing_before_it_is_paid_for_again(runs: Open, mo
     await page.show("Node")
     await page.page.get_by_role("button", name="Run from here").click()
     await expect(page.page.locator('[data-t="said-assistant"]')).to_have_count(2)
-    await expect(page.page.locator(".run-composer").get_by_role("button", name="Send")).to_be_visible()
+    await expect(page.page.locator(".composer").get_by_role("button", name="Send")).to_be_visible()
     assert len(mock.requests) == 3
     latest = await page.state("state.runs.byId[state.runs.viewed].nodes.n2.state")
     assert latest == "pinned"
@@ -357,7 +349,7 @@ async def test_a_pinned_node_is_not_run(runs: Open, mock: Mock) -> None:
     await expect(page.page.get_by_text("1 call to a model")).to_be_visible()
     await page.say("Again")
     await expect(page.page.locator('[data-t="said-assistant"]')).to_have_count(2)
-    await expect(page.page.locator(".run-composer").get_by_role("button", name="Send")).to_be_visible()
+    await expect(page.page.locator(".composer").get_by_role("button", name="Send")).to_be_visible()
     assert len(mock.requests) == 3
     await page.page.get_by_role("button", name="Unpin 1 node").click()
     await expect(page.page.get_by_text("2 calls to models")).to_be_visible()

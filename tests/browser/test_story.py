@@ -152,8 +152,7 @@ async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor
     await page.keyboard.type("Answer [[NA")
     await page.get_by_role("option", name="NAME").click()
     await page.keyboard.type(" politely.")
-    await page.get_by_role("button", name="Add block").click()
-    await page.get_by_role("menuitem", name="The caller's conversation").click()
+    await expect(page.get_by_role("listitem", name="Conversation")).to_be_visible()
 
     await page.get_by_role("tab", name="Preview").click()
     preview = page.get_by_role("region", name="Preview")
@@ -236,10 +235,6 @@ async def test_by_keyboard_alone_from_an_empty_canvas_to_a_client(open_editor: O
     await press("Enter")
     await type_(" politely.")
     await press("Escape")
-    await reach(page, page.get_by_role("button", name="Add block"))
-    await press("Enter")
-    await press("End")
-    await press("Enter")
     await expect(page.get_by_role("listitem", name="Conversation")).to_be_visible()
 
     await press("Control+k")
@@ -311,8 +306,7 @@ async def test_on_a_phone_by_touch_from_nothing_to_a_client(open_editor: OpenEdi
     await page.keyboard.type("Answer [[NA")
     await page.get_by_role("option", name="NAME").tap()
     await page.keyboard.type(" politely.")
-    await page.get_by_role("button", name="Add block").tap()
-    await page.get_by_role("menuitem", name="The caller's conversation").tap()
+    await expect(page.get_by_role("listitem", name="Conversation")).to_be_visible()
     await editor.shot("blocks")
 
     await pages.get_by_role("button", name="Run").tap()

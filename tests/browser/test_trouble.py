@@ -16,9 +16,9 @@ from agentui.jsonio import Json, dumps, loads
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, until
 from tests.conftest import Server, ServerState, call
-from tests.upstreams.server import API_KEY, Mock, Step, start_mock
+from tests.upstreams.server import API_KEY, Mock, Step
 
 pytestmark = pytest.mark.browser
 
@@ -47,27 +47,10 @@ async def open_calm(open_editor: OpenEditor) -> OpenCalm:
     return open_one
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def mock() -> AsyncIterator[Mock]:
-    """The strict mock of the vendors, in the loop of this folder's tests."""
-    server = await start_mock()
-    yield server
-    await server.close()
-
-
 async def rename(page: Page, name: str) -> None:
     """Change the name of the document in front, by its field."""
     await page.evaluate("async () => (await own('state/tabs.js')).select({})")
     await page.get_by_role("region", name="Inspector").get_by_role("textbox", name="Name").fill(name)
-
-
-async def until(page: Page, condition: str) -> None:
-    """Wait until an expression over the page's modules is true; ``load`` gives a module by its name."""
-    for _ in range(300):
-        if await page.evaluate(f"async () => {{ const load = (name) => own(`${{name}}.js`); return {condition}; }}"):
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError(f"It never came true: {condition}")
 
 
 async def say(page: Page, text: str) -> Locator:
@@ -76,7 +59,7 @@ async def say(page: Page, text: str) -> Locator:
     field = page.get_by_role("textbox", name="Say something to the pipeline")
     await field.fill(text)
     await field.press("Enter")
-    await expect(page.locator(".run-composer").get_by_role("button", name="Send", exact=True)).to_be_visible(timeout=60_000)
+    await expect(page.locator(".composer").get_by_role("button", name="Send", exact=True)).to_be_visible(timeout=60_000)
     return page.locator('[data-t="said-assistant"]').last
 
 
@@ -178,7 +161,7 @@ async def test_each_failure_is_told_at_the_node_and_in_the_chat(open_calm: OpenC
         await expect(page.locator('.react-flow__node[data-id="n1"]')).to_contain_text("Failed")
         await failure.get_by_role("button", name="Go to node n1").click()
         await page.locator(".run-tabs").get_by_role("tab", name="Node").click()
-        told = await page.locator(".run-io .run-failure").inner_text()
+        told = await page.locator(".run-io .failure").inner_text()
         assert len(told) > 20, name
         await page.locator(".run-tabs").get_by_role("tab", name="Timeline").click()
         await expect(page.locator(".run-line-state")).to_contain_text("Failed")
@@ -220,8 +203,8 @@ async def mended(editor: Editor, shape: str, text: str, remark: str) -> None:
     (folder / "broken.json").write_text(text, encoding="utf-8")
     editor.server.state.pipelines.refresh()
     await page.get_by_role("button", name="Menu").click()
-    await page.get_by_role("menuitem", name="Open…").click()
-    await page.get_by_role("dialog").get_by_role("button", name="broken").click()
+    await page.get_by_role("menuitem", name="Pipelines…").click()
+    await page.get_by_role("dialog").locator(".file-open", has_text="broken").click()
     await expect(page.get_by_role("heading", name="This file cannot be drawn")).to_be_visible()
     await expect(page.get_by_text(remark)).to_be_visible()
     field = page.get_by_role("textbox", name="Text of broken")
@@ -257,7 +240,7 @@ async def test_a_half_mended_file_survives_a_reload(open_calm: OpenCalm) -> None
     await page.get_by_role("textbox", name="Text of broken").click()
     await page.keyboard.press("Control+End")
     await page.keyboard.insert_text('"half": ')
-    await page.wait_for_function("async () => JSON.stringify(await (await own('api/drafts.js')).loadDrafts()).includes('half')")
+    await until(page, "JSON.stringify(await (await own('api/drafts.js')).loadDrafts()).includes('half')")
     page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
     await page.reload()
     await page.get_by_role("tab", name="broken").click()
@@ -292,7 +275,7 @@ async def test_a_draft_of_last_week_comes_back(open_calm: OpenCalm) -> None:
     editor = await open_calm()
     page = editor.page
     await rename(page, "Begun last week")
-    await until(page, "(await load('api/drafts')).loadDrafts().then((drafts) => drafts.length === 1)")
+    await until(page, "(await own('api/drafts.js')).loadDrafts().then((drafts) => drafts.length === 1)")
     await page.evaluate(
         """async () => {
           const drafts = await own('api/drafts.js');
@@ -339,9 +322,7 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
     assert await drawn(page) < MOST_DRAWN
     before = len(await answer.inner_text())
     await answer.get_by_role("button", name="more").click()
-    await page.wait_for_function(
-        "(before) => document.querySelector('.run-said-assistant').innerText.length > before", arg=before
-    )
+    await until(page, f"document.querySelector('.said-assistant').innerText.length > {before}")
     assert await drawn(page) < MOST_DRAWN
     for node in ("n1", "n2"):
         await page.evaluate("async (id) => (await own('state/tabs.js')).select({nodes: [id]})", node)
@@ -379,7 +360,7 @@ async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenCalm, mock: Moc
     editor = await open_calm({"default": call("openai", mock.origin, headers=HEADERS)})
     page = editor.page
     await page.get_by_role("button", name="Try", exact=True).click()
-    await until(page, "(await load('state/store')).store.get().runs.live === 'open'")
+    await until(page, "(await own('state/store.js')).store.get().runs.live === 'open'")
     elements = await page.evaluate("document.querySelectorAll('*').length")
     await page.evaluate(
         """async () => {
@@ -399,7 +380,7 @@ async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenCalm, mock: Moc
     async with ClientSession(editor.server.origin) as session:
         await asyncio.gather(*(ask(session) for _ in range(STREAMS)))
     finished = (
-        "Object.values((await load('state/store')).store.get().runs.byId).filter((run) => run.state === 'finished').length"
+        "Object.values((await own('state/store.js')).store.get().runs.byId).filter((run) => run.state === 'finished').length"
     )
     await until(page, f"{finished} === {STREAMS}")
     heard, complete = await page.evaluate(

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from agentui.jsonio import Json, loads
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, until
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
@@ -169,7 +169,7 @@ async def test_cells_are_written_as_json_or_as_text(memory: OpenMemory) -> None:
     await here.cell("gold", "branch").click()
     assert await editor.get_by_label("Written as").input_value() == "text"
     await here.page.keyboard.press("Escape")
-    await here.page.wait_for_function("() => document.activeElement.dataset.tier === 'branch'")
+    await until(here.page, "document.activeElement.dataset.tier === 'branch'")
 
 
 async def test_whole_numbers_keep_their_digits(memory: OpenMemory) -> None:
@@ -453,10 +453,10 @@ async def test_the_tree_is_walked_and_read_by_keyboard(memory: OpenMemory) -> No
     assert await item.get_attribute("aria-selected") == "true"
     place = [await item.get_attribute(f"aria-{name}") for name in ("level", "posinset", "setsize", "expanded")]
     assert place == ["3", "2", "2", "true"]
-    assert await axe(here.page, ".left") == []
+    assert await axe(here.page, ".left-side") == []
     await press("ArrowLeft")
     await press("ArrowLeft")
-    await here.page.wait_for_function("() => document.activeElement.textContent.includes('main')")
+    await until(here.page, "document.activeElement.textContent.includes('main')")
     assert await tree.locator('[tabindex="0"]').count() == 1
     assert "branch.gold" in await here.names() and "floor.last_words" in await here.names()
 
@@ -570,7 +570,7 @@ async def test_without_chats_the_panels_say_how_one_begins(memory: OpenMemory) -
     panel = await here.panel()
     await panel.get_by_text("Nothing is stored globally.").wait_for()
     await here.page.evaluate("async () => (await own('actions.js')).runAction('variables.sessions')")
-    left = here.page.locator(".left")
+    left = here.page.locator(".left-side")
     await left.get_by_text("There are no chats yet.").wait_for()
     assert await axe(here.page) == []
     await left.get_by_role("button", name="Copy the curl command").click()
@@ -621,7 +621,7 @@ async def test_hostile_names_and_values_are_text_and_large_ones_are_cut(memory: 
         "async () => (await own('state/tabs.js')).select({nodes: ['n2'], edges: [], frames: [], notes: []})"
     )
     await here.page.get_by_role("region", name="Stored: Chat").get_by_text("<img src=x onerror=alert(4)>").first.wait_for()
-    assert await here.page.locator(".variables img, .variables script, .left img, .left script").count() == 0
+    assert await here.page.locator(".variables img, .variables script, .left-side img, .left-side script").count() == 0
 
 
 async def test_it_all_fits_a_narrow_screen(memory: OpenMemory) -> None:

@@ -119,8 +119,8 @@ async def test_each_load_of_the_page_has_a_nonce_of_its_own(start_server: StartS
 
 async def without_the_editor(page: "playwright.Page") -> None:
     """Let the page load nothing of the editor's own: neither modules nor styles."""
-    await page.route(re.compile("/ui/js/"), lambda route: route.fulfill(body="", content_type="text/javascript"))
-    await page.route(re.compile("/ui/css/"), lambda route: route.fulfill(body="", content_type="text/css"))
+    await page.route(re.compile(r"/ui/@\w+/js/"), lambda route: route.fulfill(body="", content_type="text/javascript"))
+    await page.route(re.compile(r"/ui/@\w+/css/"), lambda route: route.fulfill(body="", content_type="text/css"))
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -4,6 +4,7 @@
  * The access token lives in sessionStorage under `agentui.token` (in memory where that is forbidden) and goes out as
  * `x-agentui-token`. Nothing here knows the store: who wants to hear that a token is missing says so with `onUnauthorised`.
  */
+import {serverText} from '../words.js';
 
 const TOKEN_KEY = 'agentui.token';
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
@@ -13,6 +14,7 @@ const HEADER_VALUE = /^[\x21-\x7e]+$/;
  * @property {any} body the JSON of the answer; null where there is none
  * @property {string | null} etag
  * @property {number} status
+ * @property {Headers} headers
  */
 
 /**
@@ -35,8 +37,10 @@ export class ApiFailure extends Error {
    * @param {any} [details]
    */
   constructor(status, code, message, details = {}) {
-    super(message);
+    super(serverText('error', code, message, details));
     this.name = 'ApiFailure';
+    /** The server's own words. */
+    this.said = message;
     this.status = status;
     this.code = code;
     this.details = details;
@@ -135,7 +139,7 @@ async function send(method, path, body, options = {}) {
   const response = await raw(path, init);
   const text = await textOf(response, options.signal);
   if (!response.ok && response.status !== 304) throw failureOf(response.status, text);
-  return {body: bodyOf(response, text), etag: response.headers.get('etag'), status: response.status};
+  return {body: bodyOf(response, text), etag: response.headers.get('etag'), status: response.status, headers: response.headers};
 }
 
 /**

@@ -11,18 +11,19 @@ import {setView} from '../state/view.js';
 import {Menu} from '../ui/menu.js';
 import {t} from '../words.js';
 import {CanvasTools, EmptyCanvas} from './CanvasTools.js';
-import {addAt, canChange, canEdit, commitMove, connectNodes, firstPort, frontDoc, membersOf, nameOf, selectionOf} from './editing.js';
+import {carry, letGo, MANY} from './carrying.js';
+import {addAt, canChange, canEdit, commitMove, connectNodes, firstPort, frontDoc, membersOf, nameOf, selectionOf, sizeOf} from './editing.js';
 import {FrameNode} from './FrameNode.js';
 import {edgeKey, GRID, NODE_HEIGHT, NODE_WIDTH, placeOf} from './geometry.js';
 import {menuAt} from './menus.js';
 import {NoteNode} from './NoteNode.js';
-import {useClipboard} from './pasteboard.js';
+import {isAtCanvas, useClipboard} from './pasteboard.js';
 import {PipeEdge} from './PipeEdge.js';
 import {Far, PipeNode} from './PipeNode.js';
 import {edgeProjection, flowId, nodeProjection, thingOf} from './projection.js';
 import {OpenChooser} from './QuickAdd.js';
 import {References} from './References.js';
-import {besideNode, isCalm, NODE_DRAG, openChooser, shown, stage, useStage} from './stage.js';
+import {besideNode, enterInspector, isCalm, NODE_DRAG, openChooser, shown, stage, useStage} from './stage.js';
 import {showNode} from './view.js';
 
 /** @typedef {import('./geometry.js').Point} Point */
@@ -166,6 +167,9 @@ function useShown(flow, hand) {
   const root = useRef(/** @type {HTMLDivElement | null} */ (null));
   useEffect(() => {
     Object.assign(shown, {flow, element: root.current, pointer: null, glide: hand.glide});
+    // Whoever opened an empty canvas with a button goes on there: it says that Tab adds.
+    const isFree = isAtCanvas() || document.activeElement?.closest('.tabbar, .welcome');
+    if (isFree && frontDoc()?.nodes.length === 0) root.current?.focus({preventScroll: true});
     return () => {
       Object.assign(shown, {flow: null, element: null, pointer: null, glide: null});
       stage.set({menu: null, chooser: null, hovered: null, renaming: null});
@@ -210,6 +214,7 @@ function useGoTo(focus) {
  * @typedef {object} Hand
  * @property {() => Moving} get
  * @property {(moving: Moving) => void} set
+ * @property {(moving: Moving, doc: import('../core/doc.js').Pipeline, by: Point) => void} carry as `set`, for very many things: only what is drawn is shifted
  * @property {() => void} commit write the places into the document
  * @property {(from: Map<string, Point>) => void} glide from old places to those of the document
  */
@@ -227,7 +232,12 @@ function useHand() {
     return {
       get: () => now.current,
       set,
+      carry(/** @type {Moving} */ next, /** @type {import('../core/doc.js').Pipeline} */ doc, /** @type {Point} */ by) {
+        now.current = next;
+        carry(next, doc, by);
+      },
       commit() {
+        letGo();
         if (!now.current.size) return;
         commitMove(now.current);
         set(STILL);
@@ -279,6 +289,7 @@ function flowHandlers(hand) {
     onEdgesChange: (/** @type {import('../h.js').Flow.EdgeChange[]} */ changes) => onEdgesChange(changes),
     onNodeDragStop: hand.commit,
     onSelectionDragStop: hand.commit,
+    onNodeClick: selectAlone,
     onNodeMouseEnter: (/** @type {unknown} */ _event, /** @type {{id: string}} */ node) => stage.set({hovered: node.id}),
     onNodeMouseLeave: () => stage.set({hovered: null}),
     onNodeDoubleClick: (/** @type {unknown} */ _event, /** @type {{id: string}} */ node) => {
@@ -304,6 +315,17 @@ function flowHandlers(hand) {
       if (code !== '008') console.error(`React Flow ${code}: ${message}`);
     },
   };
+}
+
+/**
+ * A click on one of several things that are selected means this one alone.
+ * @param {import('react').MouseEvent} event
+ * @param {{id: string}} node
+ */
+function selectAlone(event, node) {
+  const {kind, id} = thingOf(node.id);
+  if (event.shiftKey || event.ctrlKey || event.metaKey || sizeOf(selectionOf()) < 2) return;
+  select({[`${kind}s`]: [id]});
 }
 
 /** A connection as a wire of the document. @param {any} connection */
@@ -375,6 +397,12 @@ function onNodesChange(changes, hand) {
     }
   }
   if (chosen.size) changeSelection(chosen);
+  const first = doc.nodes.find((node) => next.has(node.id));
+  const place = first && next.get(first.id);
+  if (place && next.size > MANY && changes.some((change) => change.type === 'position' && change.dragging)) {
+    hand.carry(next, doc, {x: place.x - placeOf(first).x, y: place.y - placeOf(first).y});
+    return;
+  }
   if (next.size && changes.some((change) => change.type === 'position' || change.type === 'dimensions')) hand.set(next);
   if (resized) hand.commit();
 }
@@ -449,6 +477,8 @@ function rootListeners() {
       const target = /** @type {Element} */ (event.target);
       if (target.closest('.react-flow__pane, .react-flow__edge') && !target.closest('input, textarea, button')) event.currentTarget.focus({preventScroll: true});
       pointed = target.closest('.react-flow__node') ?? event.currentTarget;
+      // What is marked elsewhere on the page must not be what a copy takes, nor grow with Shift.
+      if (!target.closest('input, textarea')) getSelection()?.removeAllRanges();
       letGo();
       if (event.pointerType !== 'touch' || !event.isPrimary) return;
       pressedAt = {x: event.clientX, y: event.clientY};
@@ -510,7 +540,9 @@ function onNodeKey(event, pointed) {
   const target = /** @type {Element} */ (event.target);
   const id = target.classList.contains('react-flow__node') ? target.getAttribute('data-id') : null;
   const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-  if (event.key === 'Tab' && !event.shiftKey && isPlain && target === pointed && canChange()) {
+  // An empty canvas says that Tab adds; nothing but a script or the pointer brings the focus to it.
+  const isAsking = target === pointed || (target === event.currentTarget && frontDoc()?.nodes.length === 0);
+  if (event.key === 'Tab' && !event.shiftKey && isPlain && isAsking && canChange()) {
     const [node] = selectionOf().nodes.slice(-1);
     openChooser({kind: 'add', at: besideNode(node ?? null), from: node ? {node, port: firstPort(node), end: 'source'} : undefined});
   } else if (id && (event.key === 'Enter' || event.key === ' ') && isPlain) {
@@ -531,7 +563,7 @@ function pressNode(flow, isEnter) {
     if (canChange()) stage.set({renaming: flow});
   } else {
     select({nodes: [id]});
-    setView({inspectorOpen: true, narrowPage: 'inspector'});
+    enterInspector();
   }
 }
 

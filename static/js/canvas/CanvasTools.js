@@ -5,7 +5,7 @@ import {useStore} from '../state/store.js';
 import {Button} from '../ui/buttons.js';
 import {t} from '../words.js';
 import {canEdit} from './editing.js';
-import {openChooser, viewCentre, besideNode} from './stage.js';
+import {besideNode, openChooser, viewCentre} from './stage.js';
 import {NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
 import {zoomWhole} from './view.js';
 

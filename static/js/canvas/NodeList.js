@@ -12,7 +12,7 @@ import {setView} from '../state/view.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
-import {t} from '../words.js';
+import {t, typeTitle} from '../words.js';
 import {canEdit, canMoveInOrder, cutWire, deleteSelection, duplicateSelection, frameSelection, layOut, moveInOrder, selectAll, selectionOf, toggleAnswer, toggleSelection} from './editing.js';
 import {edgeKey} from './geometry.js';
 import {answerNode, nodeRun, problemsOf, stateOf} from './nodestate.js';
@@ -20,7 +20,7 @@ import {copySelection, cutSelection, paste, useClipboard} from './pasteboard.js'
 import {Badge} from './PipeNode.js';
 import {OpenChooser} from './QuickAdd.js';
 import {openChooser, useStage} from './stage.js';
-import {summaryOf, titleOf, typeTitle} from './summary.js';
+import {summaryOf, titleOf} from './summary.js';
 import {showNode} from './view.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */

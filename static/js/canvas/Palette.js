@@ -2,12 +2,12 @@
 import {h, tags, useMemo, useState} from '../h.js';
 import {useStore} from '../state/store.js';
 import {Icon} from '../ui/icons.js';
-import {t} from '../words.js';
+import {t, typeTitle} from '../words.js';
 import {addAt, addNoteAt, canChange, firstPort, frameSelection, selectionOf} from './editing.js';
 import {findByWords, typeWords} from './finding.js';
 import {categoryRank} from './QuickAdd.js';
 import {focusCanvas, NODE_DRAG} from './stage.js';
-import {categoryTitle, typeHelp, typeTitle} from './summary.js';
+import {categoryTitle, typeHelp} from './summary.js';
 import {showNode} from './view.js';
 
 /** @typedef {import('../core/doc.js').NodeType} NodeType */

@@ -4,13 +4,13 @@ import {portOf} from '../core/doc.js';
 import {findInDocument} from '../core/search.js';
 import {store, useStore} from '../state/store.js';
 import {activeTab, docOf, goTo, select} from '../state/tabs.js';
-import {t} from '../words.js';
+import {t, typeTitle} from '../words.js';
 import {Chooser} from './Chooser.js';
 import {addAt, addNoteAt, connectNodes, cutWire, frontDoc, nameOf, portsOfNode, targetsOf} from './editing.js';
 import {edgeKey} from './geometry.js';
 import {typeWords} from './finding.js';
 import {focusCanvas, shown, stage, useStage} from './stage.js';
-import {categoryTitle, titleOf, typeHelp, typeTitle} from './summary.js';
+import {categoryTitle, titleOf, typeHelp} from './summary.js';
 import {showNode} from './view.js';
 
 /** @typedef {import('./Chooser.js').Choice} Choice */

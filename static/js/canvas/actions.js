@@ -24,7 +24,7 @@ import {
 import {GRID} from './geometry.js';
 import {copySelection, cutSelection, isAtCanvas, paste} from './pasteboard.js';
 import {flowId} from './projection.js';
-import {besideNode, focusCanvas, openChooser, shown, stage} from './stage.js';
+import {besideNode, enterInspector, focusCanvas, openChooser, shown, stage} from './stage.js';
 import {fitAll, fitSelection, showNode, zoomIn, zoomOut} from './view.js';
 
 /** @typedef {import('../state/types.js').State} State */
@@ -154,7 +154,8 @@ const actions = [
   {id: 'canvas.find', title: 'canvas.action.find', icon: 'search', keys: ['F', 'Ctrl+F'], when: hasDoc, run: () => openChooser({kind: 'find', at: besideNode(null)})},
   {id: 'canvas.next', title: 'canvas.action.next', icon: 'arrowRight', keys: [']'], when: hasDoc, run: () => walkOn(1)},
   {id: 'canvas.previous', title: 'canvas.action.previous', icon: 'arrowLeft', keys: ['['], when: hasDoc, run: () => walkOn(-1)},
-  {id: 'canvas.settings', title: 'canvas.action.settings', icon: 'settings', when: (state) => selectionOf(state).nodes.length > 0, run: () => setView({inspectorOpen: true, inspectorTab: 'settings', narrowPage: 'inspector'})},
+  {id: 'canvas.settings', title: 'canvas.action.settings', icon: 'settings', keys: ['Enter'], when: (state) => selectionOf(state).nodes.length > 0, run: enterInspector},
+  {id: 'canvas.focus', title: 'canvas.action.focus', icon: 'node', when: hasDoc, run: () => focusCanvas(lastSelected() ?? undefined)},
   {id: 'canvas.fitSelection', title: 'canvas.action.fitSelection', icon: 'fit', keys: ['.'], when: hasDoc, run: fitSelection},
   {id: 'canvas.fit', title: 'canvas.action.fit', icon: 'fit', keys: ['0'], when: hasDoc, run: fitAll},
   {id: 'canvas.zoomIn', title: 'canvas.action.zoomIn', icon: 'add', keys: ['+', '='], when: hasDoc, run: zoomIn},

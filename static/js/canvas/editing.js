@@ -36,6 +36,8 @@ import {titleOf} from './summary.js';
 export const FRAME_COLORS = Object.freeze(['blue', 'green', 'amber', 'red', 'violet', 'grey']);
 const FRAME_MARGIN = 30;
 const FRAME_HEAD = 36;
+/** How much of the canvas an arranged drawing takes. */
+const FITTED = 0.8;
 const NOTE_SIZE = {width: 220, height: 120};
 
 /** Whether the document in front may be changed at all: in the outline too, and where the canvas is locked. @param {State} [state] */
@@ -434,8 +436,16 @@ export function alignSelection(alignment) {
 export function layOut() {
   settle('canvas.did.layout', (doc) => layout(doc, Object.fromEntries(nodeRects(doc, store.get().nodeTypes))));
   announce(t('canvas.said.laidOut'));
-  // The new places are drawn first.
-  requestAnimationFrame(() => void shown.flow?.fitView({padding: 0.15, maxZoom: 1}));
+  // The places of the document count: the drawing may still glide towards them.
+  const doc = frontDoc();
+  const all = doc && around([...nodeRects(doc, store.get().nodeTypes).values(), ...(doc.view?.frames ?? []), ...(doc.view?.notes ?? [])]);
+  if (all && shown.element) void shown.flow?.fitBounds(atLeast(all, shown.element.clientWidth * FITTED, shown.element.clientHeight * FITTED), {padding: (1 - FITTED) / 2});
+}
+
+/** A rectangle with the same middle, at least as large: what is small is not enlarged. @param {import('./geometry.js').Rect} rect @param {number} width @param {number} height */
+function atLeast(rect, width, height) {
+  const [more, higher] = [Math.max(0, width - rect.width), Math.max(0, height - rect.height)];
+  return {x: rect.x - more / 2, y: rect.y - higher / 2, width: rect.width + more, height: rect.height + higher};
 }
 
 /**

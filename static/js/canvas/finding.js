@@ -1,6 +1,7 @@
 /** Search in short words, letter by letter, and in long texts, word by word. */
 import {fuzzy} from '../core/search.js';
-import {categoryTitle, typeTitle} from './summary.js';
+import {categoryTitle} from './summary.js';
+import {typeTitle} from '../words.js';
 
 /**
  * The items that a query means: first those whose words have its letters, then those whose text has it as it stands, because

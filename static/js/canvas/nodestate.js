@@ -1,4 +1,5 @@
 /** What the viewed run and the problems say of one node, looked up without walking through lists. */
+import {nodeById} from '../core/doc.js';
 import {answerOf} from '../core/graph.js';
 import {activeTab, docOf} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -35,6 +36,8 @@ export function problemsOf(state, id) {
   return byNode.get(id) ?? NONE;
 }
 
+/** About as many as estimates of whole texts have, without putting the text together for each piece. */
+const CHARACTERS_OF_TOKEN = 4;
 /** @type {WeakMap<object, string | null>} */
 const answers = new WeakMap();
 
@@ -64,7 +67,20 @@ export function viewedRun(state) {
  * @param {string} id
  */
 export function nodeRun(state, id) {
-  return viewedRun(state)?.nodes[id] ?? null;
+  const found = viewedRun(state)?.nodes[id] ?? null;
+  // A failure is old news once its node was changed.
+  return found?.state === 'failed' && hasChanged(state, found, id) ? null : found;
+}
+
+/** What was configured when a failure was first shown. @type {WeakMap<NodeRun, unknown>} */
+const failedWith = new WeakMap();
+
+/** Whether a node is configured otherwise than when its failure was first shown. @param {State} state @param {NodeRun} run @param {string} id */
+function hasChanged(state, run, id) {
+  const tab = activeTab(state);
+  const config = tab ? nodeById(docOf(tab), id)?.config : undefined;
+  if (!failedWith.has(run)) failedWith.set(run, config);
+  return failedWith.get(run) !== config;
 }
 
 /**
@@ -103,13 +119,15 @@ function state(tone, icon, text, name = text) {
 }
 
 /**
- * How many tokens a node has said: what the provider counted, else the pieces that came, which are about one token each.
+ * How many tokens a node has said: what the provider counted, else a guess by the length of the text. A piece of a stream is no
+ * measure: some providers send a word with each, others a paragraph.
  * @param {NodeRun} run
  */
 function tokensOf(run) {
   const counted = /** @type {any} */ (run.out)?.usage?.output_tokens;
   if (typeof counted === 'number') return t('canvas.state.tokens', {n: counted});
-  return run.chunks ? t('canvas.state.tokensAbout', {n: run.chunks}) : '';
+  const said = run.text?.length ?? 0;
+  return said ? t('canvas.state.tokensAbout', {n: Math.ceil(said / CHARACTERS_OF_TOKEN)}) : '';
 }
 
 /**

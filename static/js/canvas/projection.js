@@ -1,9 +1,9 @@
 /** The document as React Flow wants it. What did not change keeps its identity, so that React renders only what did. */
 import {Flow} from '../h.js';
 import {portOf} from '../core/doc.js';
-import {t} from '../words.js';
+import {t, typeTitle} from '../words.js';
 import {edgeKey, HANDLE, NODE_WIDTH, nodeHeight, placeOf, portsOf, portY, usedPorts} from './geometry.js';
-import {titleOf, typeTitle} from './summary.js';
+import {titleOf} from './summary.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */

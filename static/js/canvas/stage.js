@@ -1,6 +1,7 @@
 /** What is going on at the canvas and belongs to no document: the open menu, the open search, what is pointed at. */
-import {useRef, useSyncExternalStore} from '../h.js';
+import {flushSync, useRef, useSyncExternalStore} from '../h.js';
 import {createStore} from '../state/store.js';
+import {setView} from '../state/view.js';
 
 /** @typedef {import('./geometry.js').Point} Point */
 /** @typedef {import('../core/doc.js').PipelineEdge} PipelineEdge */
@@ -83,6 +84,12 @@ export function nodeElement(id) {
 /** Give the focus back to the canvas: to this node where it is drawn. @param {string} [id] */
 export function focusCanvas(id) {
   ((id && nodeElement(id)) || shown.element)?.focus({preventScroll: true});
+}
+
+/** Show the settings of what is selected, and take the keyboard there; Escape brings it back. */
+export function enterInspector() {
+  flushSync(() => setView({inspectorOpen: true, inspectorTab: 'settings', narrowPage: 'inspector'}));
+  /** @type {HTMLElement | null} */ (document.querySelector('.inspector input, .inspector button'))?.focus();
 }
 
 /** Whether motion is welcome. */

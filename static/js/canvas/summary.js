@@ -1,5 +1,5 @@
 /** What a node says of itself: its type's `summary` template over its configuration, and its title. */
-import {t} from '../words.js';
+import {translated, typeTitle} from '../words.js';
 
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
 /** @typedef {import('../core/doc.js').NodeType} NodeType */
@@ -32,7 +32,9 @@ export function summaryOf(type, config) {
 function filled(part, type, config) {
   let said = !part.includes('{');
   const text = part.replace(/\{([\w.]+)\}/g, (_, /** @type {string} */ path) => {
-    const value = spoken(at(config, path) ?? at(type.defaults ?? {}, path));
+    const found = at(config, path) ?? at(type.defaults ?? {}, path);
+    // A choice that is a word, and no name of something, has words of its own.
+    const value = translated(`canvas.choice.${path}.${found}`) ?? spoken(found);
     said ||= value !== '';
     return value;
   });
@@ -64,15 +66,6 @@ function listed(names) {
   return shown.slice(0, LISTED).join(', ') + (more > 0 ? ` +${more}` : '');
 }
 
-/**
- * What people call a type: in their language where our catalogue knows it, else as the server says.
- * @param {NodeType | undefined} type
- * @param {string} name the type's name, for a type that the server does not know
- */
-export function typeTitle(type, name) {
-  return translated(`canvas.type.${name}`) ?? type?.title ?? name;
-}
-
 /** The first sentence of what a type does. @param {NodeType} type */
 export function typeHelp(type) {
   return translated(`canvas.typeHelp.${type.type}`) ?? sentence(type.help ?? '');
@@ -81,12 +74,6 @@ export function typeHelp(type) {
 /** A category's heading. @param {string} category */
 export function categoryTitle(category) {
   return translated(`canvas.category.${category}`) ?? category;
-}
-
-/** @param {string} key */
-function translated(key) {
-  const words = t(key);
-  return words === key ? null : words;
 }
 
 /** @param {string} help */

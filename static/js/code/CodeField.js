@@ -1,7 +1,9 @@
 /** A field for templates and formulas: macros coloured, completed and explained; problems at their place. */
-import {classes, h, tags, useEffect, useId, useRef} from '../h.js';
+import {classes, Fragment, h, tags, useEffect, useId, useRef, useState} from '../h.js';
 import {store, useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
+import {Button} from '../ui/buttons.js';
+import {Dialog} from '../ui/dialog.js';
 import {t} from '../words.js';
 import {autocomplete, commands, langJson, language as languages, lint, search, state, view} from './codemirror.js';
 import {completion} from './completion.js';
@@ -34,10 +36,28 @@ const fromOutside = state.Annotation.define();
  * @property {string | null} [error]
  * @property {boolean} [readOnly]
  * @property {import('../h.js').ReactNode} [aside] beside the label
+ * @property {boolean} [isWhole] takes all the room that there is, and offers no larger one
  */
 
 /** @param {CodeFieldProps} props */
 export function CodeField(props) {
+  const [isLarge, setLarge] = useState(false);
+  return h(
+    Fragment,
+    null,
+    h(Field, {...props, onEnlarge: props.singleLine || props.isWhole ? undefined : () => setLarge(true)}),
+    isLarge
+      ? h(
+          Dialog,
+          {title: props.label, size: 'full', className: 'code-dialog', onClose: () => setLarge(false)},
+          h(Field, {...props, hideLabel: true, aside: undefined, isWhole: true}),
+        )
+      : null,
+  );
+}
+
+/** @param {CodeFieldProps & {onEnlarge?: () => void}} props */
+function Field(props) {
   const {label, value, language = 'text', node = null, field, hideLabel, singleLine = false, lines = 1, maxLines = 24, placeholder, hint, error, readOnly = false} = props;
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
   const editor = useRef(/** @type {import('./codemirror.js').view.EditorView | null} */ (null));
@@ -123,7 +143,7 @@ export function CodeField(props) {
   }, [known, names, document, node, label, field, hint, error]);
 
   return div(
-    {className: classes('field', 'code-field', error && 'field-wrong')},
+    {className: classes('field', 'code-field', props.isWhole && 'code-whole', error && 'field-wrong')},
     hideLabel && !props.aside
       ? null
       : div(
@@ -134,11 +154,17 @@ export function CodeField(props) {
           ),
           props.aside,
         ),
-    div({
-      ref: host,
-      className: classes('code-box', singleLine && 'code-line', readOnly && 'code-read-only'),
-      style: /** @type {any} */ ({'--lines': lines, '--max-lines': maxLines}),
-    }),
+    div(
+      {className: classes('code-place', props.onEnlarge && 'code-place-large')},
+      div({
+        ref: host,
+        className: classes('code-box', singleLine && 'code-line', readOnly && 'code-read-only'),
+        style: /** @type {any} */ ({'--lines': lines, '--max-lines': maxLines}),
+      }),
+      props.onEnlarge
+        ? h(Button, {label: t('code.enlarge', {label}), icon: 'fit', iconOnly: true, tone: 'quiet', className: 'code-enlarge', onClick: props.onEnlarge})
+        : null,
+    ),
     hint || error
       ? div(
           {id: `${id}-texts`},
@@ -254,4 +280,14 @@ function useFocus(editor, node, field) {
 function offsetOf(doc, line, column) {
   const at = doc.line(Math.max(1, Math.min(line ?? 1, doc.lines)));
   return Math.min(at.from + Math.max(0, (column ?? 1) - 1), at.to);
+}
+
+/**
+ * Where the cursor or the selection is in the field with this content element.
+ * @param {HTMLElement} content
+ * @returns {{from: number, to: number} | null}
+ */
+export function selectionIn(content) {
+  const main = EditorView.findFromDOM(content)?.state.selection.main;
+  return main ? {from: main.from, to: main.to} : null;
 }

@@ -4,12 +4,11 @@ import {contextAt} from '../core/macros.js';
 import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {autocomplete} from './codemirror.js';
-import {lastValues, namesAt} from './names.js';
+import {lastValues, namesAt, shown} from './names.js';
 
 /** @typedef {import('./codemirror.js').autocomplete.Completion} Completion */
 /** @typedef {import('../core/macros.js').CompletionContext} Place */
 
-const SHOWN_VALUE = 60;
 /** Parts of a result behind which no dot can follow. */
 const WHOLE = new Set(['response_text', 'finish_reason']);
 
@@ -208,12 +207,4 @@ function memberOptions(value) {
 /** A step behind which a dot and another step may follow. @param {string} label @param {string} detail @returns {Completion} */
 function goOnPath(label, detail) {
   return {label, detail, type: 'out'};
-}
-
-/** A value in a few characters. @param {unknown} value */
-export function shown(value) {
-  if (value === undefined) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const line = text.replaceAll('\n', ' ');
-  return line.length > SHOWN_VALUE ? `${line.slice(0, SHOWN_VALUE)}…` : line;
 }

@@ -6,6 +6,8 @@ import {activeTab, docOf} from '../state/tabs.js';
 
 /** @typedef {import('../core/doc.js').VisibleName} VisibleName */
 
+const SHOWN_VALUE = 60;
+
 /**
  * The names that are visible at a node of the document in front.
  * @param {string} node
@@ -41,4 +43,12 @@ export function lastValues(node) {
     if (out && typeof out === 'object' && out.vars && typeof out.vars === 'object') Object.assign(lastVars, out.vars);
   }
   return {lastOut, lastVars};
+}
+
+/** A value in a few characters. @param {unknown} value */
+export function shown(value) {
+  if (value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const line = text.replaceAll('\n', ' ');
+  return line.length > SHOWN_VALUE ? `${line.slice(0, SHOWN_VALUE)}…` : line;
 }

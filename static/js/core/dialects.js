@@ -42,7 +42,7 @@ export function chatRequest(question) {
 const REQUESTS = {
   openai: ({model, system, temperature, stream, key, messages}) => ({
     path: '/v1/chat/completions',
-    headers: keyHeader('authorization', key && `Bearer ${key}`),
+    headers: keyHeaders('openai', key),
     body: /** @type {Json} */ ({
       model,
       messages: [...(system ? [{role: 'system', content: system}] : []), ...messages.map(({role, text}) => ({role, content: text}))],
@@ -52,7 +52,7 @@ const REQUESTS = {
   }),
   claude: ({model, system, temperature, stream, key, messages}) => ({
     path: '/v1/messages',
-    headers: {'anthropic-version': '2023-06-01', ...keyHeader('x-api-key', key)},
+    headers: {'anthropic-version': '2023-06-01', ...keyHeaders('claude', key)},
     body: /** @type {Json} */ ({
       model,
       max_tokens: CLAUDE_MAX_TOKENS,
@@ -64,7 +64,7 @@ const REQUESTS = {
   }),
   gemini: ({model, system, temperature, stream, key, messages}) => ({
     path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-    headers: keyHeader('x-goog-api-key', key),
+    headers: keyHeaders('gemini', key),
     body: /** @type {Json} */ ({
       ...(system ? {systemInstruction: {parts: [{text: system}]}} : {}),
       contents: messages.map(({role, text}) => ({role: role === 'user' ? 'user' : 'model', parts: [{text}]})),
@@ -74,12 +74,15 @@ const REQUESTS = {
 };
 
 /**
- * @param {string} name
- * @param {string} value
- * @returns {{[name: string]: string}} empty where there is no value
+ * The header in which a client of the dialect sends its key.
+ * @param {Dialect} dialect
+ * @param {string} key
+ * @returns {{[name: string]: string}} empty where there is no key
  */
-function keyHeader(name, value) {
-  return value ? {[name]: value} : {};
+export function keyHeaders(dialect, key) {
+  if (!key) return {};
+  if (dialect === 'openai') return {authorization: `Bearer ${key}`};
+  return {[dialect === 'claude' ? 'x-api-key' : 'x-goog-api-key']: key};
 }
 
 /**

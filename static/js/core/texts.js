@@ -6,7 +6,7 @@ import {isObject} from './doc.js';
 /** @typedef {import('./doc.js').JsonObject} JsonObject */
 
 /**
- * `text`: macros in a text. `json`: macros in a JSON body. `formula`: no macros at all.
+ * `text`: macros in a text. `json`: macros in a JSON body. `formula`: none of these, for it is a formula or SillyTavern's macros.
  * `any`: a string of a node type that is not one of ours; what it means is not known, macros in it are taken for macros.
  * @typedef {'text' | 'json' | 'formula' | 'any'} Language
  */
@@ -32,6 +32,7 @@ const RULES = {
   ProviderCall: [
     {path: ['base_url'], language: 'text'},
     {path: ['endpoint'], language: 'text', secrets: true},
+    {path: ['proxy'], language: 'text', secrets: true},
     {path: ['headers', '*'], language: 'text', secrets: true},
     {path: ['model'], language: 'text'},
     {path: ['blocks', '*', 'text'], language: 'text'},
@@ -40,6 +41,7 @@ const RULES = {
   RawForward: [
     {path: ['base_url'], language: 'text'},
     {path: ['override_path'], language: 'text', secrets: true},
+    {path: ['proxy'], language: 'text', secrets: true},
     {path: ['extra_headers'], language: 'json', secrets: true, prompt: true},
     {path: ['extra_headers', '*'], language: 'text', secrets: true},
   ],
@@ -86,7 +88,8 @@ function visit(node, change) {
     const rule = rules ? rules.find((each) => fits(each.path, path)) : OF_OTHERS;
     if (!rule) return text;
     const mode = node.type === 'SetVars' ? holder.mode : undefined;
-    const language = mode === 'expr' ? 'formula' : mode === 'json' ? 'json' : rule.language;
+    const isTavern = holder.language === 'sillytavern' && mode !== 'json' && !rule.secrets;
+    const language = mode === 'expr' || isTavern ? 'formula' : mode === 'json' ? 'json' : rule.language;
     return change({field: path.join('.'), path, text, language, secrets: rule.secrets === true, prompt: rule.prompt === true});
   });
   return config === node.config ? node : {...node, config: /** @type {JsonObject} */ (config)};

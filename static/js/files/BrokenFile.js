@@ -1,5 +1,5 @@
 /** A file that the canvas cannot show, as text: what is wrong with it, and a field to mend it in. */
-import {CodeField} from '../code/CodeField.js';
+import {CodeField} from '../code/Field.js';
 import {isObject, lostOf, parseDocument} from '../core/doc.js';
 import {h, tags, useMemo} from '../h.js';
 import {useStore} from '../state/store.js';

@@ -1,9 +1,8 @@
 /** What differs between two documents: drawn side by side, and field by field. */
 import {Thumbnail} from '../canvas/thumbnail.js';
-import {look} from '../code/look.js';
-import {merge, state, view} from '../code/codemirror.js';
+import {Differences} from '../code/Differences.js';
 import {compareDocuments} from '../core/compare.js';
-import {h, tags, useEffect, useMemo, useRef} from '../h.js';
+import {h, tags, useMemo} from '../h.js';
 import {t} from '../words.js';
 import {Icon} from '../ui/icons.js';
 
@@ -69,7 +68,7 @@ function Changes({title, fields}) {
 function Change({field}) {
   const isLong = [field.before, field.after].some((value) => shown(value).length > 60 || shown(value).includes('\n'));
   return isLong
-    ? details({open: true}, summary(null, code(null, field.path)), h(TextDifference, {before: shown(field.before), after: shown(field.after)}))
+    ? details({open: true}, summary(null, code(null, field.path)), h(Differences, {before: shown(field.before), after: shown(field.after), labels: [t('files.after')], className: 'difference-text'}))
     : p(
         {className: 'difference-line'},
         code(null, field.path),
@@ -83,25 +82,4 @@ function Change({field}) {
 function shown(value) {
   if (value === undefined) return '—';
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
-}
-
-/** A long text with its changes marked in place. @param {{before: string, after: string}} props */
-function TextDifference({before, after}) {
-  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
-  useEffect(() => {
-    if (!host.current) return;
-    const made = new view.EditorView({
-      parent: host.current,
-      doc: after,
-      extensions: [
-        look,
-        view.EditorView.lineWrapping,
-        state.EditorState.readOnly.of(true),
-        view.EditorView.contentAttributes.of({'aria-label': t('files.after')}),
-        merge.unifiedMergeView({original: before, mergeControls: false, collapseUnchanged: {margin: 2, minSize: 4}}),
-      ],
-    });
-    return () => made.destroy();
-  }, [before, after]);
-  return div({ref: host, className: 'difference-text'});
 }

@@ -38,6 +38,7 @@ export function SaveAs({tab: key, close}) {
       label: t('files.name'),
       value: name,
       autoFocus: true,
+      selects: true,
       onEnter: save,
       onChange: (value) => {
         setName(value);

@@ -1,10 +1,13 @@
 /** What is done to pipeline files as a whole, and the rules for their names. */
 import {api} from '../api/client.js';
+import {setDocument} from '../core/commands.js';
 import {ID_PATTERN} from '../core/doc.js';
-import {refreshLibrary} from '../state/library.js';
+import {ask, openDialog} from '../state/dialogs.js';
+import {activatePipeline, refreshLibrary} from '../state/library.js';
 import {notify, notifyFailure} from '../state/notices.js';
+import {moveRecent} from '../state/recent.js';
 import {store} from '../state/store.js';
-import {activeTab, docOf, newPipeline, resettleTab} from '../state/tabs.js';
+import {activateTab, activeTab, closeTab, docOf, edit, isDirty, openPipeline, resettleTab, saveTab} from '../state/tabs.js';
 import {t} from '../words.js';
 
 /**
@@ -13,7 +16,8 @@ import {t} from '../words.js';
  */
 export function idProblem(id) {
   if (!ID_PATTERN.test(id)) return t('files.idWrong');
-  return store.get().library.pipelines.some((one) => one.id === id) ? t('files.idTaken', {id}) : null;
+  // Some disks take capitals for the same letters.
+  return store.get().library.pipelines.some((one) => one.id.toLowerCase() === id.toLowerCase()) ? t('files.idTaken', {id}) : null;
 }
 
 /**
@@ -35,44 +39,142 @@ export function freeId(name) {
   return `${start}-${number}`;
 }
 
+/** The tab in which a file can be edited. @param {string} id */
+export function openTabOf(id) {
+  return store.get().tabs.find((one) => one.id === id && !one.readOnly) ?? null;
+}
+
+/** @param {string} id */
+const pathOf = (id) => `/api/pipelines/${encodeURIComponent(id)}`;
+
 /**
- * @param {string} id
- * @param {string} next
+ * What can be done to a pipeline, as lines of a menu.
+ * @param {import('../state/types.js').Summary} one
+ * @param {() => void} open
+ * @returns {import('../ui/menu.js').MenuItem[]}
  */
-export async function renameFile(id, next) {
-  const tab = store.get().tabs.find((one) => one.id === id && !one.readOnly);
+export function pipelineMenu(one, open) {
+  return [
+    {label: t('files.open'), icon: 'folder', run: open},
+    {label: t('files.action.rename'), icon: 'edit', keys: 'F2', run: () => void openDialog('rename', {id: one.id})},
+    {label: t('files.action.duplicate'), icon: 'copy', run: () => void duplicatePipeline(one.id)},
+    {label: t('app.action.activate'), icon: 'power', disabled: one.active || !one.valid, run: () => void activatePipeline(one.id)},
+    {},
+    {label: t(one.active ? 'files.removeActive' : 'files.action.remove'), icon: 'trash', keys: 'Del', tone: 'danger', disabled: one.active, run: () => void deletePipeline(one.id)},
+  ];
+}
+
+/**
+ * Give a pipeline another name, its file another one, or both. An open document without edits is saved with its new name; one
+ * with edits keeps it as an edit.
+ * @param {string} id
+ * @param {{name: string | null, id: string}} wanted `name` null: as it is
+ */
+export async function renamePipeline(id, {name, id: next}) {
   try {
-    await api.send('POST', `/api/pipelines/${encodeURIComponent(id)}/rename`, {id: next}, {ifMatch: tab?.etag ?? '*'});
-    if (tab) resettleTab(tab.key, {id: next});
+    const tab = openTabOf(id);
+    if (next !== id) {
+      await api.send('POST', `${pathOf(id)}/rename`, {id: next}, {ifMatch: tab?.etag ?? '*'});
+      if (tab) resettleTab(tab.key, {id: next});
+      moveRecent(id, next);
+    }
+    if (name !== null) await nameDocument(next, name);
     await refreshLibrary();
-    notify('success', 'files.renamed', {id: next});
+    if (next !== id) notify('success', 'files.renamed', {id: next});
   } catch (error) {
+    await refreshLibrary().catch(() => null);
     notifyFailure(error, 'files.renameFailed');
   }
 }
 
+/** @param {string} id @param {string} name */
+async function nameDocument(id, name) {
+  const tab = openTabOf(id);
+  if (tab) {
+    if (docOf(tab).name === name) return;
+    const hadEdits = isDirty(tab);
+    activateTab(tab.key);
+    edit('files.named', (doc) => setDocument(doc, {name}));
+    if (!hadEdits) await saveTab(tab.key);
+    return;
+  }
+  const {body} = await api.get(pathOf(id));
+  if (body.document === null || body.document.name === name) return;
+  await api.send('PUT', pathOf(id), {...body.document, name}, {ifMatch: body.etag});
+}
+
 /**
- * Remove a file; its document stays open, unsaved, so that a mistake costs nothing.
+ * Delete a pipeline, and offer to take that back. A tab without edits goes with it; edits stay as a new document. What cannot be
+ * brought back, because it is no JSON, is asked for first.
  * @param {string} id
- * @param {string | null} etag
  */
-export async function removeFile(id, etag) {
+export async function deletePipeline(id) {
   try {
-    await api.send('DELETE', `/api/pipelines/${encodeURIComponent(id)}`, undefined, {ifMatch: etag ?? '*'});
-    for (const tab of store.get().tabs.filter((one) => one.id === id)) {
-      resettleTab(tab.key, {id: null, etag: null, saved: null, onDisk: null});
+    const {body: was} = await api.get(pathOf(id));
+    if (was.document === null && !(await confirmed(id))) return;
+    await api.send('DELETE', pathOf(id), undefined, {ifMatch: was.etag});
+    const tab = openTabOf(id);
+    for (const one of store.get().tabs.filter((each) => each.id === id)) {
+      if (isDirty(one) && !one.readOnly) resettleTab(one.key, {id: null, etag: null, saved: null, onDisk: null});
+      else await closeTab(one.key);
     }
+    moveRecent(id, null);
     await refreshLibrary();
-    notify('success', 'files.removed', {id});
+    const restore = {label: t('files.undo'), run: () => void restorePipeline(id, was.document, tab)};
+    notify('success', 'files.removed', {id}, was.document === null ? undefined : {action: restore});
   } catch (error) {
     notifyFailure(error, 'files.removeFailed');
   }
 }
 
-/** Open a copy of the document in front, unsaved. */
-export function duplicateFile() {
-  const tab = activeTab();
-  if (!tab) return;
-  const doc = docOf(tab);
-  newPipeline({...doc, name: t('files.copyOf', {name: doc.name || t('app.untitled')})});
+/** @param {string} id */
+async function confirmed(id) {
+  const answer = await ask({
+    title: t('files.removeTitle', {id}),
+    text: t('files.removeBroken'),
+    choices: [{id: 'remove', label: t('files.remove'), tone: 'danger'}],
+  });
+  return answer === 'remove';
+}
+
+/**
+ * Bring a deleted pipeline back as it was, and into the tab that it had.
+ * @param {string} id
+ * @param {any} document
+ * @param {import('../state/types.js').Tab | null} tab
+ */
+async function restorePipeline(id, document, tab) {
+  try {
+    const {body} = await api.send('PUT', pathOf(id), document, {ifNoneMatch: '*'});
+    const kept = tab && store.get().tabs.find((one) => one.key === tab.key && one.id === null);
+    if (kept) resettleTab(kept.key, {id, etag: body.etag, saved: tab.saved});
+    else if (tab) await openPipeline(id);
+    await refreshLibrary();
+    notify('success', 'files.restoredFile', {id});
+  } catch (error) {
+    notifyFailure(error, 'files.restoreFailed');
+  }
+}
+
+/**
+ * Make a copy of a pipeline as a file of its own, with the edits of its tab, and open it.
+ * @param {string | null} id null: the document in front, which has no file
+ */
+export async function duplicatePipeline(id) {
+  const tab = id === null ? activeTab() : openTabOf(id);
+  try {
+    const document = tab && tab.brokenText === null ? docOf(tab) : id === null ? null : (await api.get(pathOf(id))).body.document;
+    if (document === null) {
+      notify('error', 'files.duplicateBroken');
+      return;
+    }
+    const name = t('files.copyOf', {name: document.name || id || t('app.untitled')});
+    const copy = freeId(name);
+    await api.send('PUT', pathOf(copy), {...document, name}, {ifNoneMatch: '*'});
+    await refreshLibrary();
+    await openPipeline(copy);
+    notify('success', 'files.duplicated', {id: copy});
+  } catch (error) {
+    notifyFailure(error, 'files.duplicateFailed');
+  }
 }

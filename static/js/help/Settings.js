@@ -1,6 +1,7 @@
 /** How the editor looks, and how the server is set up. */
 import {api, setToken} from '../api/client.js';
 import {h, tags, useEffect, useState} from '../h.js';
+import {openDialog} from '../state/dialogs.js';
 import {useStore} from '../state/store.js';
 import {setLocale, setView} from '../state/view.js';
 import {LOCALES, t} from '../words.js';
@@ -72,10 +73,8 @@ function ServerFacts() {
         })
       : null,
     h3(null, t('help.secrets')),
-    p({className: 'text-soft'}, t('help.secretsText')),
-    secrets.length
-      ? ul({className: 'secret-list'}, secrets.map((one) => li({key: one.name}, code(null, one.name), ' ', (one.origins ?? []).join(', '))))
-      : p(null, t('help.noSecrets')),
+    p({className: 'text-soft'}, secrets.length ? secrets.map((one) => one.name).join(', ') : t('help.noSecrets')),
+    h(Button, {label: t('help.secretsManage'), icon: 'key', onClick: () => void openDialog('keys')}),
     h3(null, t('help.settingsOfServer')),
     facts
       ? table(

@@ -15,7 +15,7 @@ const {div, h2, p, section} = tags;
 /** @type {Step[]} */
 const STEPS = [
   {id: 'canvas', at: '#stage', prepare: () => setView({narrowPage: 'canvas'})},
-  {id: 'nodes', at: '.rail', prepare: () => setView({left: 'nodes', narrowPage: 'outline'})},
+  {id: 'nodes', at: '.left-side', prepare: () => setView({left: 'nodes', narrowPage: 'outline'})},
   {id: 'inspector', at: '.inspector-side', prepare: showFirstCall},
   {id: 'preview', at: '.dock', prepare: () => void runAction('run.preview')},
   {id: 'try', at: '.dock', prepare: () => void runAction('run.open')},
@@ -107,8 +107,9 @@ function beside(target, box) {
   const right = target.right + gap + box.width < innerWidth;
   const left = target.left - gap - box.width > 0;
   const above = target.top - gap - box.height > 0;
-  const x = right ? target.right + gap : left ? target.left - gap - box.width : target.left + (target.width - box.width) / 2;
-  const y = right || left ? target.top + 40 : above ? target.top - gap - box.height : target.top + 40;
+  // Within a target that leaves no room beside it: in the corner, where the least of it is covered.
+  const x = right ? target.right + gap : left ? target.left - gap - box.width : target.right - gap - box.width;
+  const y = right || left ? target.top + 40 : above ? target.top - gap - box.height : target.bottom - gap - box.height;
   return {left: clamp(x, innerWidth - box.width - gap), top: clamp(y, innerHeight - box.height - gap)};
 }
 

@@ -1,7 +1,6 @@
 /** What templates of a node can read: every name with where it comes from and its last value. A click inserts or copies the macro. */
 import {classes, Fragment, h, tags, useId, useState} from '../h.js';
-import {namesAt} from '../code/names.js';
-import {shown} from '../code/completion.js';
+import {namesAt, shown} from '../code/names.js';
 import {fuzzy} from '../core/search.js';
 import {copyText} from '../state/copying.js';
 import {useStore} from '../state/store.js';

@@ -1,4 +1,5 @@
 /** The inspector: the document's own fields, one node's settings, input and output, or what can be done with many nodes at once. */
+import {runAction} from '../actions.js';
 import {h, tags} from '../h.js';
 import {nodeById} from '../core/doc.js';
 import {shallow, useStore} from '../state/store.js';
@@ -19,7 +20,16 @@ export function Inspector() {
   if (!doc) return null;
   const nodes = ids.map((id) => nodeById(doc, id)).filter((node) => node !== undefined);
   return div(
-    {className: 'inspector'},
+    {
+      className: 'inspector',
+      onKeyDown: (event) => {
+        // Lists, menus and completions that are open take Escape for themselves, as do dialogs.
+        const target = /** @type {Element} */ (event.target);
+        if (event.key !== 'Escape' || event.defaultPrevented || target.closest('dialog, [aria-expanded="true"]:is(input)')) return;
+        event.preventDefault();
+        runAction('canvas.focus');
+      },
+    },
     readOnly ? p({className: 'inspector-note inspector-note-top'}, h(Icon, {name: 'eye'}), t('inspector.readOnly', {label: readOnly.label})) : null,
     broken !== null
       ? p({className: 'inspector-note inspector-note-bad inspector-note-top', role: 'status'}, h(Icon, {name: 'error'}), t('inspector.brokenFile'))

@@ -1,7 +1,7 @@
 /** Any value as JSON text: what no form can draw, and what a form would not draw rightly. */
 import {h, useEffect, useRef, useState} from '../h.js';
 import {isSame} from '../core/doc.js';
-import {CodeField} from '../code/CodeField.js';
+import {CodeField} from '../code/Field.js';
 import {t} from '../words.js';
 
 /**

@@ -5,7 +5,7 @@ import {duplicate, removeNodes, setNode} from '../core/commands.js';
 import {isEnabled} from '../core/doc.js';
 import {useStore} from '../state/store.js';
 import {edit, select} from '../state/tabs.js';
-import {t} from '../words.js';
+import {t, typeTitle} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 
@@ -67,7 +67,7 @@ export function ManyNodes({nodes}) {
             button(
               {type: 'button', className: 'selected-node', onClick: () => select({nodes: [node.id]})},
               h(Icon, {name: types[node.type]?.icon ?? 'node'}),
-              span({className: 'selected-name'}, node.title || types[node.type]?.title || node.type),
+              span({className: 'selected-name'}, node.title || typeTitle(types[node.type], node.type)),
               isEnabled(node) ? null : span({className: 'chip'}, t('inspector.off')),
               span({className: 'mono text-soft'}, node.id),
             ),

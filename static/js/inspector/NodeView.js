@@ -7,7 +7,7 @@ import {askText} from '../state/dialogs.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf, edit, goTo, select, updateTab} from '../state/tabs.js';
 import {setView} from '../state/view.js';
-import {t} from '../words.js';
+import {t, typeTitle} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField, SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
@@ -20,6 +20,7 @@ import {RawForward} from './forms/RawForward.js';
 import {SetVars} from './forms/SetVars.js';
 import {HelpText} from './help.js';
 import {InputView} from './InputView.js';
+import {MendButton} from './MendButton.js';
 import {JsonField} from './JsonField.js';
 import {OutputView} from './OutputView.js';
 import {SchemaForm} from './SchemaForm.js';
@@ -57,6 +58,7 @@ export function NodeView({node, doc}) {
       },
       page === 'input' ? h(InputView, {node}) : page === 'output' ? h(OutputView, {node}) : h(Settings, {node, type}),
     ),
+    h(NodeProblems, {node}),
   );
 }
 
@@ -65,7 +67,7 @@ function NodeHeader({node, doc, type}) {
   const {id} = node;
   const answers = answerOf(doc) === id;
   const isImplied = answers && (doc.answer === undefined || doc.answer === null);
-  const kind = type?.title ?? node.type;
+  const kind = typeTitle(type, node.type);
   return header(
     {className: 'inspector-head'},
     div(
@@ -156,7 +158,6 @@ function Settings({node, type}) {
       className: 'inspector-settings',
       onBlur: (event) => rememberCursor(event.target, node.id),
     },
-    h(NodeProblems, {node}),
     !type
       ? p({className: 'inspector-note inspector-note-warn', role: 'status'}, h(Icon, {name: 'warning'}), span(null, t('inspector.unknownType', {type: node.type})))
       : null,
@@ -191,7 +192,7 @@ function WholeConfig({node}) {
   );
 }
 
-/** The problems of the node; a click leads to the field. @param {{node: PipelineNode}} props */
+/** The problems of the node, below the fields, which so stay where they are; a click leads to the field. @param {{node: PipelineNode}} props */
 function NodeProblems({node}) {
   const problems = useStore((state) => activeTab(state)?.problems);
   const mine = (problems ?? []).filter((one) => one.node === node.id);
@@ -207,6 +208,7 @@ function NodeProblems({node}) {
           span({className: 'visually-hidden'}, t(one.severity === 'error' ? 'app.error' : 'app.warning')),
           span(null, one.message),
         ),
+        h(MendButton, {problem: one}),
       ),
     ),
   );

@@ -1,12 +1,13 @@
 /** The presets: a list to search, and a dialog in which one is seen, changed, made, restored and deleted. */
 import {classes, h, tags, useEffect, useId, useState} from '../h.js';
 import {api} from '../api/client.js';
-import {CodeField} from '../code/CodeField.js';
+import {CodeField} from '../code/Field.js';
 import {isObject, isSame} from '../core/doc.js';
 import {fuzzy} from '../core/search.js';
 import {ask, openDialog} from '../state/dialogs.js';
 import {notifyFailure} from '../state/notices.js';
 import {store, useStore} from '../state/store.js';
+import {inWords} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
@@ -22,7 +23,7 @@ import {UnknownFields} from './SchemaForm.js';
 
 const {button, div, h3, input, li, p, span, ul} = tags;
 
-const KNOWN = ['format', 'name', 'description', 'provider', 'base_url', 'endpoint', 'headers', 'model', 'models', 'template', 'hosts'];
+const KNOWN = ['format', 'name', 'description', 'provider', 'base_url', 'endpoint', 'headers', 'proxy', 'model', 'models', 'template', 'hosts'];
 
 /** The panel. */
 export function Presets() {
@@ -109,7 +110,7 @@ export function PresetDialog({id, close}) {
     setBase(saved);
     form.reset(saved.document);
     const {body} = await api.get(`/api/presets/${encodeURIComponent(saved.id)}`);
-    setProblems(body.problems ?? []);
+    setProblems(inWords(body.problems ?? []));
     if ((body.problems ?? []).length === 0) close();
   };
   const models = Array.isArray(form.values.models) ? form.values.models.filter((one) => typeof one === 'string') : [];

@@ -1,6 +1,6 @@
 /** Prompt Blocks: the conversation that is sent, as cards in their order. */
 import {classes, h, tags, useId, useState} from '../h.js';
-import {CodeField} from '../code/CodeField.js';
+import {CodeField} from '../code/Field.js';
 import {isObject} from '../core/doc.js';
 import {estimateTokens} from '../core/estimate.js';
 import {ask, askText} from '../state/dialogs.js';
@@ -12,6 +12,7 @@ import {Button, FileButton} from '../ui/buttons.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
+import {behind, CONVERSATION, enabled, inOrder, withBlock, withoutOrder} from './blocks.js';
 import {focusField} from './form.js';
 import {booleanRule, choiceRule, countRule, isDrawn, numberRule, OddFields, textRule} from './OddFields.js';
 import {moved} from './paths.js';
@@ -33,6 +34,7 @@ const RULES = {
   kind: choiceRule(['text', 'history']),
   role: choiceRule(ROLES),
   text: textRule(''),
+  language: choiceRule(['hadtavern', 'sillytavern']),
   name: textRule(),
   enabled: booleanRule,
   order: numberRule,
@@ -70,11 +72,11 @@ function BlockList({form, blocks}) {
   const sorting = useSorting({count: blocks.length, onMove: (from, to) => set(moved(order, from, to).map((index) => withoutOrder(blocks[index])), 'inspector.edit.move')});
   /** @param {any} block */
   const add = (block) => {
-    set([...blocks, ...behind(blocks, [block])]);
-    if (block.kind === 'text') focusField(form.node, `blocks.${blocks.length}.text`);
+    const next = withBlock(blocks, block);
+    set(next);
+    if (block.kind === 'text') focusField(form.node, `blocks.${next.findIndex((one, index) => index >= blocks.length && one.kind === 'text')}.text`);
   };
-  const on = blocks.filter((block) => isObject(block) && block.enabled !== false);
-  const tokens = on.reduce((sum, block) => sum + tokensOf(block), 0);
+  const tokens = enabled(blocks).reduce((sum, block) => sum + tokensOf(block), 0);
   /** @param {string} key */
   const fold = (key) =>
     setFolded((now) => {
@@ -132,7 +134,7 @@ function BlockList({form, blocks}) {
       className: 'inspector-add',
       items: () => [
         ...ROLES.map((role) => ({label: t('inspector.addText', {role: t(`inspector.role.${role}`)}), icon: 'block', run: () => add({kind: 'text', role, text: ''})})),
-        {label: t('inspector.addHistory'), icon: 'chat', run: () => add({kind: 'history'})},
+        {label: t('inspector.history'), icon: 'chat', run: () => add({...CONVERSATION})},
       ],
     }),
   );
@@ -172,6 +174,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
   const isHistory = block.kind === 'history';
   const role = RULES.role.is(block.role) ? String(block.role) : 'system';
   const isOn = block.enabled !== false;
+  const isTavern = block.language === 'sillytavern';
   const title = typeof block.name === 'string' && block.name ? block.name : isHistory ? t('inspector.history') : t('inspector.blockNumber', {position: position + 1});
   return div(
     {
@@ -211,6 +214,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
         spellCheck: false,
         onChange: (event) => form.set([...path, 'name'], event.target.value || undefined),
       }),
+      isTavern && !isHistory ? span({className: 'chip', title: t('inspector.tavernHint')}, t('inspector.mode.sillytavern')) : null,
       typeof block.order === 'number' ? span({className: 'chip block-order', title: t('inspector.orderNumber')}, `#${block.order}`) : null,
       h(CheckField, {
         label: t('inspector.enabledNamed', {name: title}),
@@ -232,10 +236,17 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
             icon: isHistory ? 'block' : 'chat',
             run: () => form.set([...path, 'kind'], isHistory ? 'text' : 'history', {once: true}),
           },
+          isHistory
+            ? null
+            : {
+                label: t(isTavern ? 'inspector.makeTemplate' : 'inspector.makeTavern'),
+                icon: 'code',
+                run: () => form.set([...path, 'language'], isTavern ? undefined : 'sillytavern', {once: true}),
+              },
           {label: t('inspector.orderNumber'), icon: 'list', run: () => void askOrder(form, path, block.order)},
           {},
           {label: t('inspector.delete'), icon: 'trash', tone: 'danger', run: onRemove},
-        ]),
+        ].filter(Boolean)),
       }),
     ),
     div(
@@ -254,7 +265,10 @@ function TextOfBlock({form, path, block, title}) {
   return div(
     null,
     h(CodeField, {
+      // The other language gets an editor of its own.
+      key: block.language,
       label: t('inspector.textOf', {name: title}),
+      language: block.language === 'sillytavern' ? 'formula' : 'text',
       hideLabel: true,
       value: text,
       onChange: (next) => form.set([...path, 'text'], next),
@@ -308,26 +322,6 @@ function messagesText(body, last) {
   const messages = isObject(body) && Array.isArray(body.messages) ? body.messages : [];
   const chosen = last === null ? messages : messages.slice(-last);
   return chosen.map((/** @type {any} */ message) => (typeof message?.content === 'string' ? message.content : '')).join('\n');
-}
-
-/** The numbers of the blocks in the order in which they are sent: by `order`, where a silent block has its place as number. @param {readonly any[]} blocks */
-export function inOrder(blocks) {
-  const numbers = blocks.map((block, index) => (isObject(block) && typeof block.order === 'number' ? block.order : index));
-  return blocks.map((_, index) => index).sort((a, b) => numbers[a] - numbers[b] || a - b);
-}
-
-/** New blocks that stand behind the others, also where those have order numbers. @param {readonly any[]} blocks @param {any[]} added */
-function behind(blocks, added) {
-  const numbers = blocks.filter((block) => isObject(block) && typeof block.order === 'number').map((block) => block.order);
-  const highest = Math.max(blocks.length, ...numbers);
-  return numbers.length ? added.map((block, index) => ({...block, order: highest + 1 + index})) : added;
-}
-
-/** A moved list is its own order, so that numbers would only contradict it. @param {any} block */
-function withoutOrder(block) {
-  if (!isObject(block) || block.order === undefined) return block;
-  const {order: _, ...rest} = block;
-  return rest;
 }
 
 /** @param {any} block */

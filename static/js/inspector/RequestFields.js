@@ -1,6 +1,6 @@
 /** The fields of a request to a provider, as a node and a preset have them: provider, address, headers, model. */
 import {Fragment, h, tags, useId} from '../h.js';
-import {CodeField} from '../code/CodeField.js';
+import {CodeField} from '../code/Field.js';
 import {isObject} from '../core/doc.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -43,7 +43,7 @@ export function RequestFields({form, models = [], markOf, provider: silent = 'ca
   const provider = typeof values.provider === 'string' ? values.provider : silent;
   /** @param {PresetField} field */
   const mark = (field) => h(ChangedMark, {mark: markOf?.(field) ?? null, name: t(`inspector.${field}`)});
-  /** @param {'base_url' | 'endpoint' | 'model'} field @param {object} rest */
+  /** @param {'base_url' | 'endpoint' | 'model' | 'proxy'} field @param {object} rest */
   const line = (field, rest) =>
     h(Checked, {form, field, fallback: '', draw: (value) =>
       h(CodeField, {
@@ -80,6 +80,7 @@ export function RequestFields({form, models = [], markOf, provider: silent = 'ca
       ),
     }),
     h(HeadersField, {form, field: 'headers', label: t('inspector.headers'), hint: t('inspector.headersHint'), aside: mark('headers')}),
+    line('proxy', {placeholder: t('inspector.serversProxy'), hint: t('inspector.proxyHint'), secrets: true}),
   );
 }
 

@@ -1,6 +1,6 @@
 /** A form for any node type, drawn from the JSON schema of its configuration. */
 import {classes, h, tags, useId, useMemo, useState} from '../h.js';
-import {CodeField} from '../code/CodeField.js';
+import {CodeField} from '../code/Field.js';
 import {isObject} from '../core/doc.js';
 import {defaultOf, resolveSchema, validateValue} from '../core/schema.js';
 import {t} from '../words.js';

@@ -1,5 +1,5 @@
 /** Where the person was typing last in a node's settings, so that a macro chosen elsewhere goes there. */
-import {view} from '../code/codemirror.js';
+import {selectionIn} from '../code/Field.js';
 import {isObject, nodeById, valueAt} from '../core/doc.js';
 import {setConfig} from '../core/commands.js';
 import {activeTab, docOf, edit, goTo} from '../state/tabs.js';
@@ -18,11 +18,10 @@ let last = null;
 export function rememberCursor(element, node) {
   const content = element instanceof Element ? element.closest('.cm-content') : null;
   const field = content instanceof HTMLElement ? content.dataset.field : undefined;
-  const made = content instanceof HTMLElement ? view.EditorView.findFromDOM(content) : null;
+  const selection = content instanceof HTMLElement ? selectionIn(content) : null;
   const tab = activeTab();
-  if (!tab || !made || !field) return;
-  const {from, to} = made.state.selection.main;
-  last = {tab: tab.key, node, field, from, to};
+  if (!tab || !selection || !field) return;
+  last = {tab: tab.key, node, field, ...selection};
 }
 
 /**

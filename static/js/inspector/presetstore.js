@@ -11,7 +11,7 @@ import {t} from '../words.js';
 /** @typedef {{id: string, etag: string | null, document: Record<string, any>}} LoadedPreset */
 
 /** The fields that a node takes from a preset, with what stands there when the preset is silent. */
-export const PRESET_FIELDS = Object.freeze({provider: 'openai', base_url: '', endpoint: '', headers: Object.freeze({}), model: '', template: ''});
+export const PRESET_FIELDS = Object.freeze({provider: 'openai', base_url: '', endpoint: '', headers: Object.freeze({}), proxy: '', model: '', template: ''});
 /** What the same fields are when a node is silent. */
 const NODE_FIELDS = Object.freeze({...PRESET_FIELDS, provider: 'caller'});
 

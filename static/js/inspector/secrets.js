@@ -1,7 +1,7 @@
 /** Keys by name: a menu that inserts `[[SECRET:name]]`, and a warning where a key stands as it is. */
 import {h, tags} from '../h.js';
 import {findLiteralKeys, redactDocument} from '../core/redact.js';
-import {askText} from '../state/dialogs.js';
+import {askText, openDialog} from '../state/dialogs.js';
 import {store, useStore} from '../state/store.js';
 import {valueAt} from '../core/doc.js';
 import {t} from '../words.js';
@@ -38,6 +38,7 @@ export function SecretMenu({header = '', value, onChange}) {
     items: () => [
       ...secrets.map((secret) => ({label: secret.name, icon: 'key', keys: secret.origins?.join(', '), run: () => insert(secret.name)})),
       ...(secrets.length ? [{}] : []),
+      {label: t('inspector.secretAdd'), icon: 'add', run: () => void openDialog('keys', {add: '', onStored: insert})},
       {label: t('inspector.secretAnother'), icon: 'edit', run: () => void another()},
     ],
   });

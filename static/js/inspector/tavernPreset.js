@@ -2,12 +2,11 @@
  * Prompt presets of SillyTavern as Prompt Blocks.
  *
  * Such a file has `prompts` (texts, and markers for what SillyTavern fills in) and `prompt_order` (tracks: which of them are sent, in
- * which order). Texts come as they are and stay inert: macros in them become plain text, so that a file from a stranger cannot
- * read a request's keys. Only the names of the persons stay macros (`{{user}}`, `{{char}}` ...): a SetVars can give them.
+ * which order). Texts come as they are, in SillyTavern's own macros, which reach no key of a request.
  */
 import {isObject} from '../core/doc.js';
 
-/** @typedef {{kind: string, name?: string, role?: string, text?: string, enabled?: boolean}} Block */
+/** @typedef {{kind: string, name?: string, role?: string, text?: string, language?: string, enabled?: boolean}} Block */
 /**
  * What became of a file. `code` is a key of the words below `inspector.import.`.
  * @typedef {{code: string, params: Record<string, string | number>}} Remark
@@ -18,7 +17,9 @@ import {isObject} from '../core/doc.js';
 const TRACKS = [100001, 100000];
 const ROLES = ['system', 'user', 'assistant'];
 const PERSONS = 'user|char|persona|scenario|personality|description';
-const MACRO = new RegExp(String.raw`\[\[|\{\{(?:\s*(${PERSONS})\s*\}\})?`, 'g');
+const PERSON = new RegExp(String.raw`\{\{\s*(${PERSONS})\s*\}\}`, 'gi');
+/** What would be a macro in one of the two languages: such a text must be read as SillyTavern's. */
+const MACRO = /\{\{|\[\[|<(?:user|bot|char|group)/i;
 const READ = ['prompts', 'prompt_order', 'name'];
 const MAX_BLOCKS = 1000;
 
@@ -51,9 +52,10 @@ export function importTavernPreset(file) {
   }
   for (const [identifier, prompt] of prompts) if (!sent.has(identifier)) remarks.push({code: 'unsent', params: {name: nameOf(prompt)}});
   const blocks = withDeep(placed, deep);
-  const macros = inert(blocks);
-  if (macros.plain) remarks.push({code: 'macros', params: {n: macros.plain}});
-  if (macros.persons.size) remarks.push({code: 'persons', params: {names: [...macros.persons].sort().join(', ')}});
+  const tavern = blocks.filter((block) => block.language);
+  if (tavern.length) remarks.push({code: 'macros', params: {n: tavern.length}});
+  const persons = new Set(tavern.flatMap((block) => [...(block.text ?? '').matchAll(PERSON)].map((found) => found[1].toLowerCase())));
+  if (persons.size) remarks.push({code: 'persons', params: {names: [...persons].sort().join(', ')}});
   const ignored = Object.keys(file).filter((name) => !READ.includes(name));
   if (ignored.length) remarks.push({code: 'settings', params: {n: ignored.length, names: ignored.slice(0, 6).join(', ')}});
   if (blocks.length > MAX_BLOCKS) remarks.push({code: 'tooMany', params: {n: blocks.length - MAX_BLOCKS}});
@@ -100,7 +102,8 @@ function blockOf(identifier, prompt, enabled, remarks) {
     remarks.push({code: 'trigger', params: {name: nameOf(prompt), triggers: prompt.injection_trigger.join(', ')}});
   }
   const role = ROLES.includes(prompt.role) ? prompt.role : 'system';
-  return {kind: 'text', role, name: nameOf(prompt), text: typeof prompt.content === 'string' ? prompt.content : '', ...switched};
+  const text = typeof prompt.content === 'string' ? prompt.content : '';
+  return {kind: 'text', role, name: nameOf(prompt), text, ...(MACRO.test(text) ? {language: 'sillytavern'} : {}), ...switched};
 }
 
 /** @param {Record<string, any>} prompt */
@@ -112,23 +115,4 @@ function nameOf(prompt) {
 function withDeep(placed, deep) {
   const chat = placed.findIndex((block) => block.kind === 'history');
   return chat < 0 ? [...placed, ...deep] : [...placed.slice(0, chat + 1), ...deep, ...placed.slice(chat + 1)];
-}
-
-/** Make the macros of the texts plain text, in place. @param {Block[]} blocks */
-function inert(blocks) {
-  /** @type {Set<string>} */
-  const persons = new Set();
-  let plain = 0;
-  for (const block of blocks) {
-    block.text = block.text?.replace(MACRO, (found, /** @type {string | undefined} */ person) => {
-      if (person) {
-        persons.add(person);
-        return `{{ ${person} }}`;
-      }
-      plain += 1;
-      return `{{ "${found}" }}`;
-    });
-    if (block.text === undefined) delete block.text;
-  }
-  return {persons, plain};
 }

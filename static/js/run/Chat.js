@@ -1,5 +1,5 @@
 /** The chat pane: say something to the pipeline in front, as it is drawn, and watch the answer come. */
-import {classes, Fragment, h, tags, useEffect, useRef, useState, useSyncExternalStore} from '../h.js';
+import {classes, h, tags, useState, useSyncExternalStore} from '../h.js';
 import {modelCalls} from '../core/calls.js';
 import {DIALECTS} from '../core/dialects.js';
 import {shallow, useStore} from '../state/store.js';
@@ -8,14 +8,12 @@ import {openRun, viewRun} from '../state/runs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
+import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
+import {Composer, SaidText, useEnd} from '../ui/said.js';
 import {clear, isAnswering, retry, send, setTalk, stop, talkOf, talks} from './conversation.js';
 
-const {button, div, form, p, pre, span, textarea} = tags;
-/** How near to its end a talk must be to follow the words that come, in pixels. */
-const NEAR_END = 48;
-/** How many characters of a text are drawn at once. */
-const MOST_WORDS = 20_000;
+const {button, div, p, span} = tags;
 
 /** The talk of a tab. @param {string} tab */
 function useTalk(tab) {
@@ -46,13 +44,13 @@ function TalkOfTab({tab: key}) {
         rest: {'aria-expanded': isOpen},
       }),
       span({className: 'run-chat-how', title: `${t(`run.dialect.${talk.dialect}`)} · ${talk.model}`}, t(`run.dialect.${talk.dialect}`), ' · ', talk.model),
-      session && talk.remembers ? span({className: 'chip'}, h(Icon, {name: 'branch', size: 12}), session) : null,
+      session && talk.remembers ? span({className: 'chip', title: session}, h(Icon, {name: 'branch', size: 12}), span({className: 'chip-text'}, session)) : null,
       span({className: 'run-space'}),
       h(Button, {label: t('run.retry'), icon: 'refresh', iconOnly: true, tone: 'quiet', disabled: isBusy || talk.messages.length === 0, onClick: () => withTab(retry)}),
       h(Button, {label: t('run.clear'), icon: 'trash', iconOnly: true, tone: 'quiet', disabled: talk.messages.length === 0, onClick: () => clear(key)}),
     ),
     isOpen ? h(Settings, {tab: key, talk, session}) : h(Messages, {talk}),
-    h(Composer, {tab: key, talk, isBusy}),
+    h(Answering, {tab: key, talk, isBusy}),
   );
 }
 
@@ -97,11 +95,7 @@ function Settings({tab, talk, session}) {
 
 /** @param {{talk: import('./conversation.js').Talk}} props */
 function Messages({talk}) {
-  const element = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const isAtEnd = useRef(true);
-  useEffect(() => {
-    if (isAtEnd.current && element.current) element.current.scrollTop = element.current.scrollHeight;
-  }, [talk.messages]);
+  const {element, onScroll} = useEnd([talk.messages]);
   return div(
     {
       ref: element,
@@ -110,10 +104,7 @@ function Messages({talk}) {
       'aria-label': t('run.talk'),
       'aria-live': 'off',
       tabIndex: 0,
-      onScroll: (event) => {
-        const {scrollHeight, scrollTop, clientHeight} = event.currentTarget;
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
-      },
+      onScroll,
     },
     talk.messages.length === 0
       ? div({className: 'run-empty'}, h(Icon, {name: 'chat', size: 22}), p(null, t('run.emptyTalk')))
@@ -126,10 +117,10 @@ function Said({message}) {
   const {role, state, error, run, about} = message;
   if (about !== undefined) return p({className: 'run-about'}, h(Icon, {name: 'refresh', size: 12}), about);
   return div(
-    {className: classes('run-said', `run-said-${role}`, state === 'failed' && 'run-said-failed'), 'data-t': `said-${role}`},
+    {className: classes('said', `said-${role}`, state === 'failed' && 'said-failed'), 'data-t': `said-${role}`},
     div(
-      {className: 'run-said-head'},
-      span({className: 'run-said-who'}, t(`run.role.${role}`)),
+      {className: 'said-head'},
+      span({className: 'said-who'}, t(`run.role.${role}`)),
       state === 'stopped' ? span({className: 'chip chip-warn'}, h(Icon, {name: 'stop', size: 10}), t('run.stopped')) : null,
       run !== null
         ? button({type: 'button', className: 'run-link', onClick: () => void showRun(run)}, t('run.showRun'))
@@ -142,22 +133,6 @@ function Said({message}) {
   );
 }
 
-/**
- * What was said. Of a very long text only a part is drawn: its end while it comes, its beginning afterwards.
- * @param {{text: string, isStreaming: boolean}} props
- */
-function SaidText({text, isStreaming}) {
-  const [shown, setShown] = useState(MOST_WORDS);
-  const isLong = text.length > shown;
-  const part = !isLong ? text : isStreaming ? `…${text.slice(-shown)}` : `${text.slice(0, shown)}…`;
-  return h(
-    Fragment,
-    null,
-    pre({className: 'run-said-text', 'data-t': 'said-text'}, part, isStreaming ? span({className: 'run-caret', 'aria-hidden': true}) : null),
-    isLong && !isStreaming ? h(Button, {label: t('app.showMore', {n: text.length - shown}), tone: 'quiet', onClick: () => setShown(shown * 10)}) : null,
-  );
-}
-
 /** The run of an answer: known already, or read from the server. @param {string} run */
 async function showRun(run) {
   viewRun(run);
@@ -166,16 +141,13 @@ async function showRun(run) {
 
 /** @param {{error: {code: string, message: string, node: string | null, status: number | null}}} props */
 function Failure({error}) {
-  return div(
-    {className: 'run-failure', role: 'alert'},
-    h(Icon, {name: 'error'}),
-    div(
-      {className: 'run-failure-text'},
-      p(null, plain(error), ' ', error.message, error.status === null ? '' : span({className: 'text-soft'}, ` (HTTP ${error.status})`)),
-      error.node !== null
-        ? button({type: 'button', className: 'run-link', onClick: () => goTo({node: error.node})}, t('run.goToNode', {node: error.node}))
-        : null,
-    ),
+  return h(
+    FailureBox,
+    null,
+    p(null, plain(error), ' ', error.message, error.status === null ? '' : span({className: 'text-soft'}, ` (HTTP ${error.status})`)),
+    error.node !== null
+      ? button({type: 'button', className: 'run-link', onClick: () => goTo({node: error.node})}, t('run.goToNode', {node: error.node}))
+      : null,
   );
 }
 
@@ -188,44 +160,22 @@ function plain({code, status}) {
 }
 
 /** @param {{tab: string, talk: import('./conversation.js').Talk, isBusy: boolean}} props */
-function Composer({tab: key, talk, isBusy}) {
+function Answering({tab: key, talk, isBusy}) {
   const {calls, pins} = useStore((state) => {
     const tab = activeTab(state);
     return tab ? {calls: modelCalls(docOf(tab), state.nodeTypes, tab.pins).length, pins: Object.keys(tab.pins).length} : {calls: 0, pins: 0};
   }, shallow);
   const sendDraft = () => withTab((tab) => send(tab, talkOf(key).draft));
-  return form(
-    {
-      className: 'run-composer',
-      onSubmit: (event) => {
-        event.preventDefault();
-        sendDraft();
-      },
-    },
-    textarea({
-      className: 'input',
-      id: 'run-input',
-      rows: 2,
-      'aria-label': t('run.say'),
-      placeholder: t('run.say'),
-      value: talk.draft,
-      onChange: (event) => setTalk(key, {draft: event.target.value}),
-      onKeyDown: (event) => {
-        if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-        event.preventDefault();
-        sendDraft();
-      },
-    }),
-    div(
-      {className: 'run-composer-line'},
-      span({className: 'run-calls'}, t('run.calls', {n: calls})),
-      pins
-        ? button({type: 'button', className: 'run-link', onClick: () => updateTab(key, {pins: {}})}, h(Icon, {name: 'pin', size: 12}), t('run.unpinAll', {n: pins}))
-        : null,
-      span({className: 'run-space'}),
-      isBusy
-        ? h(Button, {label: t('run.stop'), icon: 'stop', tone: 'danger', onClick: () => stop(key)})
-        : h(Button, {label: t('run.send'), icon: 'play', tone: 'primary', type: 'submit', disabled: talk.draft.trim() === ''}),
-    ),
+  return h(
+    Composer,
+    {id: 'run-input', label: t('run.say'), value: talk.draft, onChange: (draft) => setTalk(key, {draft}), onSend: sendDraft},
+    span({className: 'run-calls'}, t('run.calls', {n: calls})),
+    pins
+      ? button({type: 'button', className: 'run-link', onClick: () => updateTab(key, {pins: {}})}, h(Icon, {name: 'pin', size: 12}), t('run.unpinAll', {n: pins}))
+      : null,
+    span({className: 'run-space'}),
+    isBusy
+      ? h(Button, {key: 'stop', label: t('run.stop'), icon: 'stop', tone: 'danger', onClick: () => stop(key)})
+      : h(Button, {key: 'send', label: t('run.send'), icon: 'play', tone: 'primary', type: 'submit', disabled: talk.draft.trim() === ''}),
   );
 }

@@ -1,7 +1,6 @@
 /** Two runs side by side: which node took how long, and what differs in what was sent, said and given. */
-import {h, tags, useEffect, useMemo, useRef, useState} from '../h.js';
-import {merge, state as editing, view} from '../code/codemirror.js';
-import {look} from '../code/look.js';
+import {Differences} from '../code/Differences.js';
+import {h, tags, useMemo, useState} from '../h.js';
 import {compareRuns, textOf} from '../core/runlog.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
@@ -96,18 +95,8 @@ function shown(run, node, part) {
   return text.slice(0, MOST);
 }
 
-/** Two texts beside each other, their differences marked. @param {{before: string, after: string, labels: string[]}} props */
-function Sides({before, after, labels}) {
-  const host = useRef(/** @type {HTMLDivElement | null} */ (null));
-  useEffect(() => {
-    if (!host.current) return undefined;
-    /** @param {string} doc @param {string} label */
-    const side = (doc, label) => ({
-      doc,
-      extensions: [look, view.EditorView.lineWrapping, editing.EditorState.readOnly.of(true), view.EditorView.contentAttributes.of({'aria-label': label})],
-    });
-    const made = new merge.MergeView({parent: host.current, a: side(before, labels[0]), b: side(after, labels[1]), collapseUnchanged: {margin: 3, minSize: 6}, gutter: true});
-    return () => made.destroy();
-  }, [before, after]);
-  return before === '' && after === '' ? p({className: 'run-empty'}, t('run.nothingToCompare')) : div({ref: host, className: 'run-sides'});
+/** Two texts beside each other, their differences marked. @param {{before: string, after: string, labels: [string, string]}} texts */
+function Sides(texts) {
+  if (texts.before === '' && texts.after === '') return p({className: 'run-empty'}, t('run.nothingToCompare'));
+  return h(Differences, {...texts, className: 'run-sides'});
 }

@@ -132,9 +132,9 @@ function Line({line, isViewed, compared}) {
       {scope: 'row'},
       button({type: 'button', className: 'run-link', 'aria-current': isViewed || undefined, onClick: () => void openRun(line.id), title: line.error?.message ?? line.id}, clock(line.started)),
     ),
-    td(null, line.pipeline_name || line.pipeline),
-    td(null, line.model ?? ''),
-    td(null, [from, line.session].filter(Boolean).join(' · ')),
+    cut(line.pipeline_name || line.pipeline),
+    cut(line.model ?? ''),
+    cut([from, line.session].filter(Boolean).join(' · ')),
     td({className: 'run-number'}, duration(line.duration_ms)),
     td({className: 'run-number'}, tokens),
     td(
@@ -149,6 +149,11 @@ function Line({line, isViewed, compared}) {
       }),
     ),
   );
+}
+
+/** A cell whose text may be longer than its column. @param {string} text */
+function cut(text) {
+  return td({className: 'run-cut', title: text}, text);
 }
 
 /** The first run that is chosen waits for the second. @param {string} id */

@@ -10,6 +10,7 @@ import {store, useStore} from '../state/store.js';
 import {activeTab, goTo, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {runAgain} from './conversation.js';
@@ -71,7 +72,7 @@ function Exchange({run, node}) {
       h(Button, {label: t('run.runFromHere'), icon: 'forward', disabled: run.state === 'running', onClick: () => void again(run.id, node.id)}),
     ),
     node.error
-      ? div({className: 'run-failure', role: 'note'}, h(Icon, {name: 'error'}), div({className: 'run-failure-text'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code)))
+      ? h(FailureBox, {role: 'note'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code))
       : null,
     node.reason ? p({className: 'text-soft'}, t('run.skippedBecause', {reason: node.reason})) : null,
     div(

@@ -1,7 +1,7 @@
 /** The dock's "Preview": the exact request that the selected node would send, rendered by the server, and where its pieces came from. */
 import {classes, Fragment, h, tags, useEffect, useMemo, useRef, useState} from '../h.js';
 import {api, ApiFailure} from '../api/client.js';
-import {CodeField} from '../code/CodeField.js';
+import {CodeField} from '../code/Field.js';
 import {curlPosix, curlPowerShell} from '../core/curl.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {answerOf, upstream} from '../core/graph.js';
@@ -16,6 +16,7 @@ import {activeTab, goTo, select, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
+import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {runAgain, send} from './conversation.js';
@@ -24,7 +25,7 @@ import {Headers} from './NodeIO.js';
 import {capturedSample, removeSample, savedSamples, saveSample} from './samples.js';
 import {clock, size} from './times.js';
 
-const {button, div, h3, li, p, section, span, ul} = tags;
+const {button, div, h2, li, p, section, span, ul} = tags;
 
 /** @typedef {import('../state/types.js').Sample} Sample */
 /** @typedef {import('../state/types.js').Tab} Tab */
@@ -193,7 +194,7 @@ function Legend({marks}) {
   if (all.size === 0) return null;
   return section(
     {className: 'run-origins', 'aria-label': t('run.origins')},
-    h3(null, t('run.origins')),
+    h2(null, t('run.origins')),
     ul(
       null,
       ...[...all].map(([key, mark]) =>
@@ -247,28 +248,25 @@ function Refusal({failure}) {
   /** @type {any[]} */
   const problems = Array.isArray(failure.details?.problems) ? failure.details.problems : [];
   const node = failure.details?.node ?? null;
-  return div(
-    {className: 'run-failure', role: 'alert'},
-    h(Icon, {name: 'error'}),
-    div(
-      {className: 'run-failure-text'},
-      p(null, failure.message),
-      problems.length > 0
-        ? ul(
-            {className: 'run-remarks'},
-            ...problems.map((one, index) =>
-              li(
-                {key: index},
-                one.node === null || one.node === undefined
-                  ? one.message
-                  : button({type: 'button', className: 'run-link', onClick: () => goTo(one)}, [one.node, one.field, one.line ? t('run.line', {n: one.line}) : ''].filter(Boolean).join(' · '), ': ', one.message),
-              ),
+  return h(
+    FailureBox,
+    null,
+    p(null, failure.message),
+    problems.length > 0
+      ? ul(
+          {className: 'run-remarks'},
+          ...problems.map((one, index) =>
+            li(
+              {key: index},
+              one.node === null || one.node === undefined
+                ? one.message
+                : button({type: 'button', className: 'run-link', onClick: () => goTo(one)}, [one.node, one.field, one.line ? t('run.line', {n: one.line}) : ''].filter(Boolean).join(' · '), ': ', one.message),
             ),
-          )
-        : node !== null
-          ? button({type: 'button', className: 'run-link', onClick: () => goTo({node})}, t('run.goToNode', {node}))
-          : null,
-    ),
+          ),
+        )
+      : node !== null
+        ? button({type: 'button', className: 'run-link', onClick: () => goTo({node})}, t('run.goToNode', {node}))
+        : null,
   );
 }
 

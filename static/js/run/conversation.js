@@ -2,9 +2,10 @@
 import {api, ApiFailure, failureOf} from '../api/client.js';
 import {readEvents} from '../api/events.js';
 import {isLinked} from '../core/runlog.js';
-import {chatRequest, wordsOf} from '../core/dialects.js';
+import {chatRequest, keyHeaders, wordsOf} from '../core/dialects.js';
 import {upstream} from '../core/graph.js';
 import {notifyFailure} from '../state/notices.js';
+import {Pieces} from '../state/pieces.js';
 import {loadRun, viewRun} from '../state/runs.js';
 import {createStore, store} from '../state/store.js';
 import {docOf, updateTab} from '../state/tabs.js';
@@ -50,6 +51,9 @@ export const NEW_TALK = Object.freeze({
   remembers: true,
 });
 
+/** How many characters of a talk, from its end, outlive a reload. */
+const MOST_KEPT = 200_000;
+
 /** Talks by the key of their tab. */
 export const talks = createStore(/** @type {{byTab: Record<string, Talk>}} */ ({byTab: {}}));
 /** @type {Map<string, AbortController>} */
@@ -88,6 +92,26 @@ export function setTalk(tab, change) {
     const talk = byTab[tab] ?? NEW_TALK;
     return {byTab: {...byTab, [tab]: {...talk, ...(typeof change === 'function' ? change(talk) : change)}}};
   });
+}
+
+/**
+ * What a reload may give back of a talk: no key, and an answer that was on its way as one that was stopped.
+ * @param {string} tab
+ */
+export function keptTalk(tab) {
+  const {key: _, messages, ...talk} = talkOf(tab);
+  let room = MOST_KEPT;
+  const kept = messages.slice(messages.findLastIndex((message) => (room -= message.text.length) < 0) + 1);
+  return {...talk, messages: kept.map((message) => (message.state === 'streaming' ? {...message, state: 'stopped'} : message))};
+}
+
+/**
+ * Go on with a talk that was kept.
+ * @param {string} tab
+ * @param {Partial<Talk>} kept
+ */
+export function restoreTalk(tab, kept) {
+  setTalk(tab, {...kept, messages: (kept.messages ?? []).map((message) => ({...message, key: ++count}))});
 }
 
 /** Whether an answer is on its way. @param {Talk} talk */
@@ -151,7 +175,7 @@ function withoutKey(request) {
 
 /**
  * Answer a recorded run's request once more with the document in front, from this node on: those before it are pinned to what
- * they gave then.
+ * they gave then. Its caller's key is not kept: the chat's own goes along, if there is one.
  * @param {Tab} tab
  * @param {string} run
  * @param {string | null} node null: from the beginning
@@ -164,7 +188,8 @@ export async function runAgain(tab, run, node) {
   if (pins === null || !now || isAnswering(talkOf(tab.key))) return;
   const about = node === null ? t('run.again') : t('run.againFrom', {node});
   setTalk(tab.key, (talk) => ({messages: [...talk.messages, {...newMessage('user', ''), about}]}));
-  await answer(now, {run_id: run, pins: {...now.pins, ...pins}});
+  const {dialect, key} = talkOf(tab.key);
+  await answer(now, {run_id: run, headers: keyHeaders(dialect, key), pins: {...now.pins, ...pins}});
 }
 
 /**
@@ -205,7 +230,7 @@ async function answer(tab, asked) {
   /** @param {Partial<Message>} change */
   const update = (change) =>
     setTalk(key, (talk) => ({messages: talk.messages.map((one) => (one.key === message.key ? {...one, ...change} : one))}));
-  const text = new Words((words) => update({text: words}));
+  const text = new Pieces((words) => update({text: words}));
   /** @type {string | null} */
   let run = null;
   try {
@@ -237,33 +262,9 @@ async function answer(tab, asked) {
   }
 }
 
-/** Puts pieces of an answer together, and hands the whole on once per picture. */
-class Words {
-  /** @param {(text: string) => void} show */
-  constructor(show) {
-    this.show = show;
-    this.text = '';
-    this.isWaiting = false;
-  }
-
-  /** @param {string} piece */
-  add(piece) {
-    if (piece === '') return;
-    this.text += piece;
-    if (this.isWaiting) return;
-    this.isWaiting = true;
-    setTimeout(() => this.flush(), 33);
-  }
-
-  flush() {
-    this.isWaiting = false;
-    this.show(this.text);
-  }
-}
-
 /**
  * @param {Response} response
- * @param {Words} text
+ * @param {Pieces} text
  * @returns {Promise<{error: {code: string, message: string} | null}>}
  */
 async function readStream(response, text) {
@@ -281,7 +282,7 @@ async function readStream(response, text) {
 
 /**
  * @param {Response} response
- * @param {Words} text
+ * @param {Pieces} text
  */
 async function readWhole(response, text) {
   const raw = await response.text();

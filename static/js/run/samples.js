@@ -29,7 +29,7 @@ export async function removeSample(name) {
 }
 
 /**
- * The request that a run answered, with all of its body; the keys in it are masked, so previews name the run instead.
+ * The request that a run answered, with all of its body; the keys in it are masked, and are sent to nobody again.
  * @param {string} runId
  * @param {string} name
  * @returns {Promise<Sample>}

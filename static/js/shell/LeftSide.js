@@ -15,7 +15,7 @@ export function LeftSide({isNarrow, panel}) {
   const width = useStore((state) => state.view.leftWidth);
   const open = PANELS.find((one) => one.place === 'left' && one.id === (isNarrow ? panel : left));
   return div(
-    {className: classes('left', isNarrow && 'left-narrow')},
+    {className: classes('left-side', isNarrow && 'left-narrow')},
     nav(
       {className: 'rail', 'aria-label': t('app.panels')},
       PANELS.filter((one) => one.place === 'left').map((one) => h(RailButton, {key: one.id, panel: one, isOpen: one.id === open?.id, isNarrow})),

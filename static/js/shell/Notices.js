@@ -1,5 +1,5 @@
 /** Short messages in the corner, and the region that screen readers listen to. */
-import {Fragment, h, tags} from '../h.js';
+import {createPortal, Fragment, h, tags, useEffect, useState} from '../h.js';
 import {dismiss} from '../state/notices.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
@@ -12,30 +12,38 @@ const ICONS = {info: 'info', success: 'check', warning: 'warning', error: 'error
 export function Notices() {
   const notices = useStore((state) => state.notices);
   const spoken = useStore((state) => state.spoken);
+  const dialogs = useStore((state) => state.dialogs);
+  const [host, setHost] = useState(document.body);
+  // An open dialog makes everything outside of it inert: its messages, and their buttons, have to be within. The dialogs stand
+  // before the messages in the page, so this one has been opened when this is called.
+  useEffect(() => setHost(/** @type {HTMLElement[]} */ ([...document.querySelectorAll('dialog:modal')]).at(-1) ?? document.body), [dialogs]);
   return h(
     Fragment,
     null,
     div({className: 'visually-hidden', 'aria-live': 'polite', 'data-t': 'spoken'}, spoken),
-    div(
-      {className: 'notices', role: 'region', 'aria-label': t('app.notices')},
-      notices.map((notice) =>
-        div(
-          {key: notice.key, className: `notice notice-${notice.tone}`, role: notice.tone === 'error' ? 'alert' : 'status'},
-          h(Icon, {name: ICONS[notice.tone]}),
-          span({className: 'notice-text'}, notice.text),
-          notice.action
-            ? h(Button, {
-                label: notice.action.label,
-                tone: 'quiet',
-                onClick: () => {
-                  dismiss(notice.key);
-                  notice.action?.run();
-                },
-              })
-            : null,
-          h(Button, {label: t('app.dismiss'), icon: 'close', iconOnly: true, tone: 'quiet', onClick: () => dismiss(notice.key)}),
+    createPortal(
+      div(
+        {className: 'notices', role: 'region', 'aria-label': t('app.notices')},
+        notices.map((notice) =>
+          div(
+            {key: notice.key, className: `notice notice-${notice.tone}`, role: notice.tone === 'error' ? 'alert' : 'status'},
+            h(Icon, {name: ICONS[notice.tone]}),
+            span({className: 'notice-text'}, notice.text),
+            notice.action
+              ? h(Button, {
+                  label: notice.action.label,
+                  tone: 'quiet',
+                  onClick: () => {
+                    dismiss(notice.key);
+                    notice.action?.run();
+                  },
+                })
+              : null,
+            h(Button, {label: t('app.dismiss'), icon: 'close', iconOnly: true, tone: 'quiet', onClick: () => dismiss(notice.key)}),
+          ),
         ),
       ),
+      host,
     ),
   );
 }

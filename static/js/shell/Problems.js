@@ -1,5 +1,6 @@
 /** What is wrong with the document in front; each line leads to its place. */
 import {classes, h, tags} from '../h.js';
+import {MendButton} from '../inspector/MendButton.js';
 import {useStore} from '../state/store.js';
 import {activeTab, goTo} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -20,7 +21,7 @@ export function Problems() {
     problems.length === 0 && !isUnchecked ? p({className: 'panel-empty'}, h(Icon, {name: 'check', className: 'text-good'}), t('app.noProblems')) : null,
     ul(
       {className: 'problem-list'},
-      problems.map((problem, position) => li({key: position}, h(Line, {problem}))),
+      problems.map((problem, position) => li({key: position, className: 'problem-line'}, h(Line, {problem}), h(MendButton, {problem}))),
     ),
     complaints.length
       ? ul(

@@ -1,10 +1,12 @@
 /** The open documents. */
-import {classes, h, tags} from '../h.js';
-import {useStore} from '../state/store.js';
+import {menuItem} from '../actions.js';
+import {classes, h, tags, useState} from '../h.js';
+import {store, useStore} from '../state/store.js';
 import {activateTab, closeTab, docOf, isDirty, newPipeline} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
+import {Menu} from '../ui/menu.js';
 
 const {button, div, nav, span} = tags;
 
@@ -37,9 +39,18 @@ export function TabBar() {
 /** @param {{tab: import('../state/types.js').Tab, isFront: boolean, isActive: boolean}} props */
 function DocumentTab({tab, isFront, isActive}) {
   const name = docOf(tab).name || t('app.untitled');
+  const [menu, setMenu] = useState(/** @type {{x: number, y: number} | null} */ (null));
   const marks = [isDirty(tab) && !tab.readOnly && t('app.unsaved'), isActive && t('app.active'), tab.valid === false && t('app.invalid')].filter(Boolean);
+  // The right button, a long press, or the menu key, which knows no point.
+  /** @param {import('react').MouseEvent} event */
+  const onMenu = (event) => {
+    event.preventDefault();
+    activateTab(tab.key);
+    const box = event.currentTarget.getBoundingClientRect();
+    setMenu(event.clientX ? {x: event.clientX, y: event.clientY} : {x: box.left, y: box.bottom});
+  };
   return div(
-    {className: classes('doc-tab', isFront && 'doc-tab-front'), role: 'presentation'},
+    {className: classes('doc-tab', isFront && 'doc-tab-front'), role: 'presentation', onContextMenu: onMenu},
     button(
       {
         type: 'button',
@@ -70,5 +81,32 @@ function DocumentTab({tab, isFront, isActive}) {
       // Within a list of tabs only tabs may be reached; the keyboard closes one with Delete.
       rest: {tabIndex: -1, 'aria-hidden': true},
     }),
+    menu ? h(Menu, {items: tabMenu(tab.key), ...menu, label: t('app.tabMenu', {name}), onClose: () => setMenu(null)}) : null,
   );
+}
+
+/**
+ * What can be done to the document in front, and to its neighbours.
+ * @param {string} key
+ * @returns {import('../ui/menu.js').MenuItem[]}
+ */
+function tabMenu(key) {
+  const others = store.get().tabs.filter((tab) => tab.key !== key);
+  const closeOthers = async () => {
+    for (const tab of others) if (!(await closeTab(tab.key))) return;
+  };
+  return [
+    menuItem('app.save'),
+    menuItem('app.saveAs'),
+    menuItem('files.rename'),
+    menuItem('files.duplicate'),
+    menuItem('files.versions'),
+    menuItem('files.export'),
+    menuItem('app.activate'),
+    {},
+    menuItem('app.closeTab'),
+    {label: t('app.closeOthers'), icon: 'close', disabled: others.length === 0, run: () => void closeOthers()},
+    {},
+    menuItem('files.remove', {tone: 'danger'}),
+  ];
 }

@@ -10,7 +10,7 @@ import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 
-const {div, header, span} = tags;
+const {div, h1, header, span} = tags;
 
 export function TopBar() {
   const now = useStore((state) => {
@@ -36,7 +36,7 @@ export function TopBar() {
     {className: 'topbar'},
     div(
       {className: 'topbar-brand'},
-      span({className: 'brand', translate: 'no'}, h(Icon, {name: 'graph', size: 18}), 'agentui'),
+      h1({className: 'brand', translate: 'no'}, h(Icon, {name: 'graph', size: 18}), 'agentui'),
       h(MenuButton, {label: t('app.menu'), icon: 'menu', iconOnly: true, items: mainMenu}),
     ),
     div(
@@ -106,7 +106,11 @@ function mainMenu() {
     menuItem('app.saveAs'),
     menuItem('app.activate'),
     menuItem('files.versions'),
+    menuItem('files.rename'),
+    menuItem('files.duplicate'),
+    menuItem('files.remove', {tone: 'danger'}),
     {},
+    menuItem('files.keys'),
     menuItem('help.settings'),
     menuItem('help.shortcuts'),
     menuItem('help.tour'),

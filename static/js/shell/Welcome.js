@@ -7,7 +7,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 
-const {button, div, h1, h2, li, p, span, ul} = tags;
+const {button, div, h2, h3, li, p, span, ul} = tags;
 
 export function Welcome() {
   const pipelines = useStore((state) => state.library.pipelines);
@@ -17,7 +17,7 @@ export function Welcome() {
   }
   return div(
     {className: 'welcome'},
-    h1(null, t('app.welcome')),
+    h2(null, t('app.welcome')),
     p(null, t('app.welcomeText')),
     div(
       {className: 'welcome-actions'},
@@ -25,7 +25,7 @@ export function Welcome() {
       h(Button, {label: t('app.fromTemplate'), icon: 'templates', onClick: () => void runAction('files.templates')}),
       h(Button, {label: t('app.import'), icon: 'import', onClick: () => void runAction('files.import')}),
     ),
-    pipelines.length ? h2(null, t('app.yourPipelines')) : null,
+    pipelines.length ? h3(null, t('app.yourPipelines')) : null,
     ul(
       {className: 'welcome-list'},
       pipelines.map((one) =>

@@ -7,14 +7,21 @@ import {checkUnchecked, compareWithDisk} from './tabs.js';
 
 let isWatching = false;
 
-/** Follow the changes until the page is closed; knows when the server is gone and when it is back. */
-export function watchChanges() {
+/**
+ * Follow the changes until the page is closed; knows when the server is gone and when it is back.
+ * @param {string} lastEventId the last change that is known
+ */
+export function watchChanges(lastEventId) {
   if (isWatching) return;
   isWatching = true;
+  let wasOpen = false;
   follow('/api/changes', {
+    lastEventId,
     onEvent: ({data}) => void applyChange(data),
     onState: (state) => {
-      const online = state === 'open' ? true : state === 'connecting' ? false : store.get().server.online;
+      // While it connects for the first time nothing is known to be wrong.
+      const online = state === 'open' ? true : state === 'connecting' && wasOpen ? false : store.get().server.online;
+      wasOpen ||= state === 'open';
       if (online && !store.get().server.online) void catchUp();
       store.set((now) => ({server: {...now.server, online}}));
     },

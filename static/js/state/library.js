@@ -8,9 +8,12 @@ async function read(path) {
   return (await api.get(path)).body;
 }
 
-/** Load every fact that the editor needs to start. Throws what the client throws. */
+/**
+ * Load every fact that the editor needs to start. Throws what the client throws.
+ * @returns {Promise<string>} the id of the last change that the lists know of
+ */
 export async function loadFacts() {
-  const [nodeTypes, names, settings] = await Promise.all([
+  const [nodeTypes, names, settings, changes] = await Promise.all([
     read('/api/node-types'),
     read('/api/context-names'),
     read('/api/settings'),
@@ -28,12 +31,16 @@ export async function loadFacts() {
       started: true,
     },
   }));
+  return changes;
 }
 
-/** Read the lists of pipelines, presets and secrets anew. */
+/**
+ * Read the lists of pipelines, presets and secrets anew.
+ * @returns {Promise<string>} the id of the last change that they know of
+ */
 export async function refreshLibrary() {
-  const [pipelines, presets, secrets] = await Promise.all([
-    read('/api/pipelines'),
+  const [{body: pipelines, headers}, presets, secrets] = await Promise.all([
+    api.get('/api/pipelines'),
     read('/api/presets'),
     read('/api/secrets'),
   ]);
@@ -42,6 +49,7 @@ export async function refreshLibrary() {
     library: {pipelines, presets, secrets, loaded: true},
     server: {...state.server, activePipeline: active},
   }));
+  return headers.get('x-agentui-changes') ?? '';
 }
 
 /**

@@ -10,11 +10,12 @@ let count = 0;
  * @param {'info' | 'success' | 'warning' | 'error'} tone
  * @param {string} key of the words
  * @param {Record<string, string | number>} [params]
- * @param {{action?: {label: string, run: () => void}}} [options]
+ * @param {{action?: {label: string, run: () => void}, topic?: string}} [options] `topic`: takes the place of what was said of the same
  */
 export function notify(tone, key, params, options) {
-  const notice = {key: `notice-${++count}`, tone, text: t(key, params), action: options?.action ?? null};
-  store.set((state) => ({notices: [...state.notices.filter((other) => other.text !== notice.text), notice].slice(-5)}));
+  const notice = {key: `notice-${++count}`, tone, text: t(key, params), action: options?.action ?? null, topic: options?.topic ?? null};
+  const isOld = (/** @type {import('./types.js').Notice} */ other) => other.text === notice.text || (notice.topic !== null && other.topic === notice.topic);
+  store.set((state) => ({notices: [...state.notices.filter((other) => !isOld(other)), notice].slice(-5)}));
   const shown = SHOWN_MS[tone];
   if (shown && !notice.action) setTimeout(() => dismiss(notice.key), shown);
   return notice.key;
@@ -29,10 +30,11 @@ export function dismiss(key) {
  * Say what a failed call said.
  * @param {unknown} error usually an ApiFailure
  * @param {string} [key] words with a `{message}`; the message alone unless told
+ * @param {string} [topic]
  */
-export function notifyFailure(error, key = 'app.failure') {
+export function notifyFailure(error, key = 'app.failure', topic) {
   const message = error instanceof Error ? error.message : String(error);
-  return notify('error', key, {message});
+  return notify('error', key, {message}, {topic});
 }
 
 /**

@@ -50,8 +50,8 @@ function inChat(request) {
 }
 
 /**
- * What previews and tries take for a sample. A captured request is taken by the server itself, with the keys that the editor
- * never saw.
+ * What previews and tries take for a sample. A captured request is taken by the server itself, which leaves its caller's keys
+ * out.
  * @param {import('./types.js').Sample} sample
  * @returns {{run_id: string} | {request: import('./types.js').Sample['request']}}
  */

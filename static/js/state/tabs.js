@@ -3,10 +3,12 @@ import {api, ApiFailure} from '../api/client.js';
 import {removeDraft, saveDraft} from '../api/drafts.js';
 import {emptyDocument, lostOf, parseDocument} from '../core/doc.js';
 import {push, redo as redoHistory, startHistory, undo as undoHistory} from '../core/history.js';
-import {t} from '../words.js';
+import {serverText, t} from '../words.js';
 import {ask, openDialog} from './dialogs.js';
 import {refreshLibrary} from './library.js';
 import {announce, notify, notifyFailure} from './notices.js';
+import {draftName, fileOf} from './pages.js';
+import {noteRecent} from './recent.js';
 import {store} from './store.js';
 import {setView} from './view.js';
 
@@ -21,8 +23,6 @@ const DRAFT_DELAY_MS = 400;
 const CHECK_DELAY_MS = 250;
 
 let count = 0;
-/** Two pages in one browser must not share the drafts of new documents. */
-const PAGE = crypto.randomUUID().slice(0, 8);
 /** @type {Map<string, ReturnType<typeof setTimeout>>} */
 const draftTimers = new Map();
 /** @type {Map<string, ReturnType<typeof setTimeout>>} */
@@ -142,6 +142,15 @@ export function select(selection) {
 }
 
 /**
+ * Select these things in a tab, as far as its document has them.
+ * @param {string} key
+ * @param {Partial<Selection>} selection
+ */
+export function selectIn(key, selection) {
+  updateTab(key, (tab) => ({selection: existing({...NOTHING, ...selection}, docOf(tab))}));
+}
+
+/**
  * Show where a problem or a match is: its tab's node, field and line.
  * @param {import('./types.js').Place} place
  */
@@ -149,14 +158,16 @@ export function goTo(place) {
   const tab = activeTab();
   if (!tab) return;
   updateTab(tab.key, {focus: {...place}, selection: place.node ? {...NOTHING, nodes: [place.node]} : tab.selection});
-  setView({inspectorOpen: true, inspectorTab: 'settings', narrowPage: 'inspector'});
+  setView({inspectorOpen: true, inspectorTab: 'settings', narrowPage: 'inspector', dockMaximized: false});
 }
 
 /** @param {Partial<Tab>} parts @returns {Tab} */
 function newTab(parts) {
   const doc = parts.saved ?? emptyDocument('');
+  // A tab that a reload gives back has its key already.
+  count = Math.max(count + 1, Number(/^tab-(\d+)$/.exec(parts.key ?? '')?.[1] ?? 0));
   return {
-    key: `tab-${++count}`,
+    key: `tab-${count}`,
     id: null,
     etag: null,
     saved: null,
@@ -203,17 +214,19 @@ export function activateTab(key) {
 /**
  * Open a pipeline of the server; an open one comes to the front.
  * @param {string} id
+ * @param {Partial<Tab>} [parts]
  * @returns {Promise<Tab | null>} null when it could not be read
  */
-export async function openPipeline(id) {
+export async function openPipeline(id, parts) {
   const open = store.get().tabs.find((tab) => tab.id === id && !tab.readOnly);
+  noteRecent(id);
   if (open) {
     activateTab(open.key);
     return open;
   }
   try {
     const {body: found} = await api.get(`/api/pipelines/${encodeURIComponent(id)}`);
-    return addTab(newTab({id, ...asOnDisk(found, id)}));
+    return addTab(newTab({id, ...asOnDisk(found, id), ...parts}));
   } catch (error) {
     notifyFailure(error, 'app.openFailed');
     return null;
@@ -235,7 +248,7 @@ function asOnDisk(found, id) {
     history: startHistory(doc ?? emptyDocument(id)),
     brokenText: text,
     brokenSaved: text,
-    problems: found.problems,
+    problems: inWords(found.problems),
     valid: found.valid,
   };
 }
@@ -335,7 +348,7 @@ export async function saveTab(key, options) {
   const found = key ? store.get().tabs.find((one) => one.key === key) : activeTab();
   if (!found || found.readOnly || found.saving) return false;
   if (found.brokenText !== null && !drawBrokenText(found.key, {whole: true})) {
-    notify('error', 'app.stillBroken');
+    notify('error', 'app.stillBroken', {}, {topic: `save ${found.key}`});
     return false;
   }
   const tab = store.get().tabs.find((one) => one.key === found.key) ?? found;
@@ -355,20 +368,22 @@ export async function saveTab(key, options) {
         : {ifMatch: tab.etag ?? '*'};
     const {body} = await api.send('PUT', `/api/pipelines/${encodeURIComponent(id)}`, doc, conditions);
     const oldDraft = draftKey(tab);
-    updateTab(tab.key, {id, etag: body.etag, saved: doc, problems: body.problems, valid: body.valid, onDisk: null, saving: false});
+    updateTab(tab.key, {id, etag: body.etag, saved: doc, problems: inWords(body.problems), valid: body.valid, onDisk: null, saving: false});
     await removeDraft(oldDraft);
     // What was typed while the server wrote is not in the file.
     keepDraft(tab.key);
+    noteRecent(id);
     await refreshLibrary();
-    if (body.valid) notify('success', 'app.saved', {id});
-    else notify('warning', 'app.savedWithProblems', {id, n: body.problems.length});
+    const topic = `save ${tab.key}`;
+    if (body.valid) notify('success', 'app.saved', {id}, {topic});
+    else notify('warning', 'app.savedWithProblems', {id, n: body.problems.length}, {topic});
     return true;
   } catch (error) {
     updateTab(tab.key, {saving: false});
     if (error instanceof ApiFailure && error.status === 412) {
       openDialog('merge', {tab: tab.key, id, theirs: error.details.current ?? null, etag: error.details.etag ?? null});
     } else {
-      notifyFailure(error, 'app.saveFailed');
+      notifyFailure(error, 'app.saveFailed', `save ${tab.key}`);
     }
     return false;
   }
@@ -376,23 +391,26 @@ export async function saveTab(key, options) {
 
 /**
  * Open the edits that were not saved when the page was closed.
- * @param {import('../api/drafts.js').Draft} draft
+ * @param {import('../api/drafts.js').Draft} draft one of this page
+ * @param {Partial<Tab>} [parts]
+ * @returns {Promise<Tab | null>} null where it holds no document
  */
-export async function restoreDraft(draft) {
+export async function restoreDraft(draft, parts) {
   const parsed = parseDocument(JSON.stringify(draft.document));
-  if (!('document' in parsed)) return;
-  if (typeof draft.text === 'string') {
-    addTab(newTab({id: draft.key.slice('pipeline:'.length), etag: draft.etag, history: startHistory(parsed.document), brokenText: draft.text}));
-    return;
-  }
-  const id = draft.key.startsWith('pipeline:') ? draft.key.slice('pipeline:'.length) : null;
-  const saved = draft.base === null ? null : readable(draft.base);
-  addTab(newTab({id, etag: draft.etag, saved, history: push(startHistory(saved ?? parsed.document), parsed.document, 'app.edit')}));
-  // A new document's draft is called after its tab, and this is another one.
-  if (id === null) {
+  if (!('document' in parsed)) return null;
+  const file = fileOf(draft);
+  // What was kept beside another draft of the same file is a document of its own.
+  const id = store.get().tabs.some((tab) => tab.id === file) ? null : file;
+  const saved = draft.base === null || id === null ? null : readable(draft.base);
+  const history = typeof draft.text === 'string' ? startHistory(parsed.document) : push(startHistory(saved ?? parsed.document), parsed.document, 'app.edit');
+  const tab = addTab(newTab({id, etag: id === null ? null : draft.etag, saved, history, brokenText: draft.text ?? null, ...parts}));
+  // A new document's draft is called after its tab, and this may be another one.
+  if (draftKey(tab) !== draft.key) {
+    await writeDraft(tab.key);
     await removeDraft(draft.key);
-    keepDraft(store.get().activeTab ?? '');
-  } else await compareWithDisk(id);
+  }
+  if (id !== null && typeof draft.text !== 'string') await compareWithDisk(id);
+  return tab;
 }
 
 /**
@@ -406,7 +424,12 @@ export async function compareWithDisk(id) {
     const {body} = await api.get(`/api/pipelines/${encodeURIComponent(id)}`);
     // Somebody may have typed, saved or closed it meanwhile.
     const tab = open();
-    if (!tab || body.etag === tab.etag || tab.saving) return;
+    if (!tab || tab.saving) return;
+    if (body.etag === tab.etag) {
+      // What was gone or another one is as it was: somebody took a change back.
+      if (tab.onDisk) updateTab(tab.key, {onDisk: null});
+      return;
+    }
     if (!isDirty(tab)) {
       const now = asOnDisk(body, id);
       const history = tab.saved && now.saved ? push(tab.history, now.saved, 'app.changedOnDisk') : now.history;
@@ -416,13 +439,28 @@ export async function compareWithDisk(id) {
   } catch (error) {
     const tab = open();
     if (!(error instanceof ApiFailure && error.status === 404)) notifyFailure(error);
-    else if (tab) updateTab(tab.key, {onDisk: {etag: null}});
+    else if (tab) followRename(tab);
   }
+}
+
+/**
+ * A tab's file is gone. Where one file with its very content stands under a name that no tab has, it was renamed.
+ * @param {Tab} tab
+ */
+function followRename(tab) {
+  const {library, tabs} = store.get();
+  const [other, ...more] = library.pipelines.filter((one) => one.etag === tab.etag && !tabs.some((each) => each.id === one.id));
+  if (!other || more.length) {
+    updateTab(tab.key, {onDisk: {etag: null}});
+    return;
+  }
+  resettleTab(tab.key, {id: other.id, onDisk: null});
+  notify('info', 'files.renamed', {id: other.id});
 }
 
 /** What a tab's draft is called. @param {Tab} tab */
 export function draftKey(tab) {
-  return tab.id === null ? `new:${PAGE}:${tab.key}` : `pipeline:${tab.id}`;
+  return draftName(tab.id, tab.key);
 }
 
 /** Keep the edits of a tab in the browser until they are saved. @param {string} key */
@@ -451,6 +489,14 @@ async function writeDraft(key) {
   else await saveDraft(draftKey(tab), {document: docOf(tab), base: tab.saved, etag: tab.etag, time: Date.now(), text: tab.brokenText});
 }
 
+/**
+ * The server's problems in the chosen language.
+ * @param {import('./types.js').Problem[]} problems
+ */
+export function inWords(problems) {
+  return problems.map((one) => ({...one, message: serverText('problem', one.code, one.message, {...one})}));
+}
+
 /** Have a tab's document checked when the typing rests. @param {string} key */
 export function checkSoon(key) {
   clearTimeout(checkTimers.get(key));
@@ -471,7 +517,7 @@ async function check(key) {
   const take = (found) => updateTab(key, (now) => (docOf(now) === doc ? found : {}));
   try {
     const {body} = await api.send('POST', '/api/validate', {document: doc});
-    take({problems: body.problems, hosts: body.hosts, valid: body.valid});
+    take({problems: inWords(body.problems), hosts: body.hosts, valid: body.valid});
   } catch (error) {
     // What was wrong before is shown until the server is back.
     take({valid: null});

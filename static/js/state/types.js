@@ -90,6 +90,7 @@
  * @property {number} leftWidth
  * @property {number} inspectorWidth
  * @property {number} dockHeight
+ * @property {boolean} dockMaximized the dock stands in the place of everything between the tabs and the window's lower edge
  * @property {boolean} inspectorOpen
  * @property {string} inspectorTab
  * @property {'system' | 'dark' | 'light'} theme
@@ -113,6 +114,7 @@
  * @property {'info' | 'success' | 'warning' | 'error'} tone
  * @property {string} text
  * @property {{label: string, run: () => void} | null} action
+ * @property {string | null} topic of what it tells the newest
  *
  * @typedef {object} RunsState
  * @property {any[]} list summaries, newest first

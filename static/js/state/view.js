@@ -6,12 +6,14 @@ import {store} from './store.js';
 /** @typedef {import('./types.js').ViewState} ViewState */
 
 const KEPT = 'agentui.view';
-const FORGOTTEN = new Set(['words', 'locked', 'narrowPage']);
+const FORGOTTEN = new Set(['words', 'locked', 'narrowPage', 'dockMaximized']);
 /** Panels that can be closed. */
 const MAY_BE_NULL = new Set(['left', 'dock']);
-/** Below this width of the window, in pixels, both sides begin slim, so that the canvas has room. */
-const ROOMY = 1200;
+/** A window as narrow as this begins with the left panel folded and a slim inspector, so that the canvas has room. */
+const SLIM_WINDOW = '(max-width: 1199px)';
 const SLIM = {leftWidth: 208, inspectorWidth: 320};
+/** The left panel that was folded because the window became narrow; it opens again with the room for it. @type {string | null} */
+let folded = null;
 
 /**
  * Change how the editor looks.
@@ -34,6 +36,7 @@ export async function setLocale(locale) {
  * @param {string} id
  */
 export function toggleLeft(id) {
+  folded = null;
   setView({left: store.get().view.left === id ? null : id, narrowPage: 'outline'});
 }
 
@@ -43,7 +46,7 @@ export function toggleLeft(id) {
  */
 export function toggleDock(id) {
   const isOpen = store.get().view.dock === id;
-  setView({dock: isOpen ? null : id, narrowPage: isOpen ? 'outline' : 'dock'});
+  setView({dock: isOpen ? null : id, narrowPage: isOpen ? 'outline' : 'dock', ...(isOpen ? {dockMaximized: false} : {})});
 }
 
 /**
@@ -52,6 +55,12 @@ export function toggleDock(id) {
  */
 export function openDock(id) {
   setView({dock: id, narrowPage: 'dock'});
+}
+
+/** Let the dock take the place of the canvas and its sides, or give it back; a closed one opens. */
+export function maximizeDock() {
+  const {dock, dockMaximized} = store.get().view;
+  setView({dock: dock ?? 'run', dockMaximized: dock === null || !dockMaximized});
 }
 
 /** Read what this browser remembers; a broken memory is as good as none. */
@@ -64,13 +73,14 @@ export function recallView() {
     // Written by hand, by another version, or storage is forbidden: the defaults serve.
   }
   const known = Object.fromEntries(
-    Object.entries({...store.get().view, ...(innerWidth < ROOMY ? SLIM : {})}).map(([name, value]) => {
+    Object.entries({...store.get().view, ...(matchMedia(SLIM_WINDOW).matches ? SLIM : {})}).map(([name, value]) => {
       const old = kept?.[/** @type {keyof ViewState} */ (name)];
       return [name, !FORGOTTEN.has(name) && isLike(name, old, value) ? old : value];
     }),
   );
   // A narrow screen shows one panel at a time, and begins with the one that is the whole editor.
   if (matchMedia('(max-width: 899px)').matches) known.left = 'outline';
+  else if (matchMedia(SLIM_WINDOW).matches) known.left = fold(/** @type {string | null} */ (known.left));
   store.set({view: /** @type {ViewState} */ (known)});
   applyLook();
   return typeof kept?.locale === 'string' ? kept.locale : null;
@@ -94,7 +104,10 @@ function isKeys(value) {
 }
 
 function remember() {
-  const kept = Object.fromEntries(Object.entries(store.get().view).filter(([name]) => !FORGOTTEN.has(name)));
+  const {view} = store.get();
+  // What was folded for want of room is open again in a wider window.
+  const open = {...view, left: view.left ?? folded};
+  const kept = Object.fromEntries(Object.entries(open).filter(([name]) => !FORGOTTEN.has(name)));
   try {
     localStorage.setItem(KEPT, JSON.stringify(kept));
   } catch {
@@ -110,5 +123,16 @@ function applyLook() {
   root.dataset.contrast = contrast === 'more' || matchMedia('(prefers-contrast: more)').matches ? 'more' : 'normal';
 }
 
+/** Keep in mind which left panel was open. @param {string | null} left @returns {null} */
+function fold(left) {
+  folded = left;
+  return null;
+}
+
+matchMedia(SLIM_WINDOW).addEventListener('change', ({matches}) => {
+  const {left} = store.get().view;
+  if (matches) setView({left: fold(left)});
+  else if (left === null) setView({left: folded});
+});
 matchMedia('(prefers-color-scheme: light)').addEventListener('change', applyLook);
 matchMedia('(prefers-contrast: more)').addEventListener('change', applyLook);

@@ -3,7 +3,7 @@ import {classes, createPortal, h, tags, useEffect, useLayoutEffect, useRef, useS
 import {Button} from './buttons.js';
 import {Icon} from './icons.js';
 
-const {button, div, hr, kbd, span} = tags;
+const {button, div, hr, kbd, section, span} = tags;
 
 /**
  * @typedef {object} MenuItem
@@ -47,8 +47,9 @@ export function Menu({items, x, y, label, onClose}) {
   }, []);
   // An open modal dialog makes everything outside of it inert, so the menu goes into it.
   const host = document.querySelector('dialog:modal') ?? document.body;
+  // It stands at the end of the page, outside of what it belongs to: a landmark of its own, named as it is.
   return createPortal(
-    div(
+    section({'aria-label': label}, div(
       {
         ref: element,
         className: 'menu',
@@ -80,7 +81,7 @@ export function Menu({items, x, y, label, onClose}) {
               item.keys ? kbd(null, item.keys) : null,
             ),
       ),
-    ),
+    )),
     host,
   );
 }

@@ -9,7 +9,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {kindInWords, preview} from './values.js';
+import {kindInWords, preview} from '../state/values.js';
 import {grouped} from './visible.js';
 
 const {button, code, div, h3, input, li, p, s, section, span, ul} = tags;

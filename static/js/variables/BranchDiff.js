@@ -7,9 +7,9 @@ import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {branchDifference, branchesOf, loadList, useChats, useList} from './chats.js';
-import {reasonOf} from './failures.js';
-import {preview} from './values.js';
+import {branchDifference, branchesOf, loadList, useChats, useList} from '../state/chats.js';
+import {reasonOf} from '../state/failures.js';
+import {preview} from '../state/values.js';
 
 const {caption, code, div, h3, li, p, table, tbody, td, th, thead, tr, ul} = tags;
 const MOST = 200;

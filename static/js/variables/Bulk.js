@@ -8,7 +8,7 @@ import {t} from '../words.js';
 import {Button, FileButton} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {CheckField, SelectField, TextField} from '../ui/fields.js';
-import {reasonOf} from './failures.js';
+import {reasonOf} from '../state/failures.js';
 import {explainBatch, readRows, writtenRows} from './rowsfile.js';
 import {deleteVariable, isLocked, putBatch, tiersAt} from './writing.js';
 

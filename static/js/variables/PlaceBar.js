@@ -4,8 +4,8 @@ import {chooseSession} from '../state/session.js';
 import {shallow, useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {SelectField} from '../ui/fields.js';
-import {branchesOf, floorsOf, keyOf, loadList, pagesOf, SESSIONS, useList} from './chats.js';
-import {floorLabel, pageLabel, sessionLabel} from './labels.js';
+import {branchesOf, floorsOf, keyOf, loadList, pagesOf, SESSIONS, useList} from '../state/chats.js';
+import {floorLabel, pageLabel, sessionLabel} from '../state/labels.js';
 
 const {div} = tags;
 

@@ -6,9 +6,9 @@ import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
-import {loadList, pagesOf, useList} from './chats.js';
-import {reasonOf} from './failures.js';
-import {pageLabel} from './labels.js';
+import {loadList, pagesOf, useList} from '../state/chats.js';
+import {reasonOf} from '../state/failures.js';
+import {pageLabel} from '../state/labels.js';
 
 const {article, div, h3, h4, header, p, section, span} = tags;
 /** How much of a message is drawn at first. */

@@ -1,4 +1,5 @@
 /** The chats as a tree: sessions, branches, floors, pages. Choosing a place sets what templates read and tries write to. */
+import {runAction} from '../actions.js';
 import {classes, h, tags, useEffect, useRef, useState} from '../h.js';
 import {openDialog} from '../state/dialogs.js';
 import {chooseSession} from '../state/session.js';
@@ -10,11 +11,11 @@ import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {Menu} from '../ui/menu.js';
 import {archiveSession, branchesOf, chats, deleteBranch, deleteSession, floorsOf, followTurns, forkFloor, knownList, loadList, newSession, pagesOf, reloadAll,
-  renameSession, search, SESSIONS, unfold, useChats, useList} from './chats.js';
+  renameSession, search, SESSIONS, unfold, useChats, useList} from '../state/chats.js';
 import {JoinHint} from './JoinHint.js';
-import {pageLabel, sessionLabel} from './labels.js';
+import {pageLabel, sessionLabel} from '../state/labels.js';
 import {Reader} from './Reader.js';
-import {timeInWords} from './times.js';
+import {timeInWords} from '../state/times.js';
 
 const {div, input, p, span} = tags;
 const SEARCH_MS = 250;
@@ -35,7 +36,7 @@ const STATE_ICONS = /** @type {Record<string, string>} */ ({committed: 'check', 
  * @property {string} [icon]
  * @property {any} [item]
  * @property {Place} place
- * @property {import('./chats.js').ListName} [list] the children, or of `more` the list that goes on
+ * @property {import('../state/chats.js').ListName} [list] the children, or of `more` the list that goes on
  *
  * @typedef {{session: string | null, branch: string | null, floor: string | null, page: string | null}} Place
  */
@@ -81,7 +82,8 @@ export function Sessions() {
         onChange: (next) => search({status: /** @type {any} */ (next)}),
         options: ['active', 'archived', 'all'].map((one) => ({value: one, label: t(`variables.status.${one}`)})),
       }),
-      h(Button, {label: t('variables.open'), icon: 'variable', tone: 'quiet', onClick: () => openDock('variables')}),
+      h(Button, {label: t('chat.panel'), icon: 'chat', tone: 'primary', onClick: () => void runAction('chat.open')}),
+      h(Button, {label: t('variables.open'), icon: 'variable', iconOnly: true, tone: 'quiet', onClick: () => openDock('variables')}),
     ),
     list.state === 'failed' && list.items.length === 0
       ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), span(null, list.error), h(Button, {label: t('variables.again'), onClick: () => void loadList(SESSIONS)}))
@@ -233,13 +235,13 @@ function TreeLine({line, isOpen, isStop, isChosen: chosen, isOnPath: onPath, onF
   );
 }
 
-/** The nodes that can be seen, from top to bottom. @param {import('./chats.js').Chats} state @returns {Line[]} */
+/** The nodes that can be seen, from top to bottom. @param {import('../state/chats.js').Chats} state @returns {Line[]} */
 function visibleLines({open, words}) {
   const none = {session: null, branch: null, floor: null, page: null};
   /** @type {Line[]} */
   const lines = [];
   /**
-   * @param {import('./chats.js').ListName} list
+   * @param {import('../state/chats.js').ListName} list
    * @param {number} level
    * @param {string | null} parent
    * @param {Place} place
@@ -317,16 +319,23 @@ function act(line) {
     toggle(line, true);
     // What a client means that names a session and no branch.
     if (store.get().session.session !== line.place.session) chooseSession({...line.place, branch: 'main'});
+    showTalk();
   } else {
     if (hasChildren(line)) toggle(line, true);
     chooseSession(line.place);
+    if (line.kind === 'branch') showTalk();
   }
+}
+
+/** Show the talk of what was chosen, unless its variables are looked at. */
+function showTalk() {
+  if (store.get().view.dock !== 'variables') openDock('chat');
 }
 
 /** Unfold the nodes above the chosen place. @param {Place} place */
 function reveal({session, branch, floor, page}) {
   const none = {session: null, branch: null, floor: null, page: null};
-  /** @type {[boolean, Place, import('./chats.js').ListName][]} */
+  /** @type {[boolean, Place, import('../state/chats.js').ListName][]} */
   const above = [
     [branch !== null, {...none, session}, branchesOf(String(session))],
     [floor !== null, {...none, session, branch}, floorsOf(String(session), String(branch))],

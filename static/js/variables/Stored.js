@@ -11,12 +11,12 @@ import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {Menu, MenuButton} from '../ui/menu.js';
-import {reasonOf} from './failures.js';
+import {reasonOf} from '../state/failures.js';
 import {nearCell} from './gridkeys.js';
 import {JoinHint} from './JoinHint.js';
 import {macrosOf} from './visible.js';
-import {timeInWords} from './times.js';
-import {compareValues, kindInWords, preview, searchText} from './values.js';
+import {timeInWords} from '../state/times.js';
+import {compareValues, kindInWords, preview, searchText} from '../state/values.js';
 import {ValueEditor} from './ValueEditor.js';
 import {COLUMNS, deleteVariable, isLocked, putVariable, tiersAt} from './writing.js';
 

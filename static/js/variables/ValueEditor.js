@@ -3,8 +3,8 @@ import {classes, h, tags, useEffect, useId, useRef, useState} from '../h.js';
 import {announce} from '../state/notices.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {reasonOf} from './failures.js';
-import {bytesOf, formOf, kindInWords, preview, understood, writtenAs} from './values.js';
+import {reasonOf} from '../state/failures.js';
+import {bytesOf, formOf, kindInWords, preview, understood, writtenAs} from '../state/values.js';
 import {Changed} from './writing.js';
 
 const {div, option, p, select, textarea} = tags;
@@ -14,7 +14,7 @@ const MOST_BYTES = 1024 * 1024;
 const WRAPPED = 20_000;
 
 /** @typedef {import('../state/types.js').StoredVariable} StoredVariable */
-/** @typedef {import('./values.js').Form} Form */
+/** @typedef {import('../state/values.js').Form} Form */
 
 /**
  * @param {object} props

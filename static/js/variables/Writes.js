@@ -4,10 +4,10 @@ import {readMemory} from '../state/memory.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Icon} from '../ui/icons.js';
-import {reasonOf} from './failures.js';
+import {reasonOf} from '../state/failures.js';
 import {Waiting} from './Stored.js';
-import {timeInWords} from './times.js';
-import {preview} from './values.js';
+import {timeInWords} from '../state/times.js';
+import {preview} from '../state/values.js';
 
 const {caption, code, div, h3, p, table, tbody, td, th, thead, tr} = tags;
 

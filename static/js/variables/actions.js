@@ -2,7 +2,7 @@
 import {openDialog} from '../state/dialogs.js';
 import {refreshStored} from '../state/session.js';
 import {setView, openDock} from '../state/view.js';
-import {newSession, reloadAll} from './chats.js';
+import {newSession, reloadAll} from '../state/chats.js';
 
 /** @type {import('../actions.js').Action[]} */
 export const variablesActions = [

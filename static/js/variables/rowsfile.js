@@ -5,8 +5,8 @@ import {brokenAt} from '../core/jsontext.js';
 import {TIERS} from '../core/tiers.js';
 import {parseExact} from '../state/memory.js';
 import {t} from '../words.js';
-import {reasonOf} from './failures.js';
-import {preview} from './values.js';
+import {reasonOf} from '../state/failures.js';
+import {preview} from '../state/values.js';
 
 /** @typedef {import('../core/tiers.js').Tier} Tier */
 /** @typedef {import('./writing.js').Row} Row */

@@ -1,6 +1,6 @@
 /** ProviderCall: where to ask (from a preset or by hand), what to say, and the body that says it. */
 import {h, tags, useState} from '../../h.js';
-import {CodeField} from '../../code/CodeField.js';
+import {CodeField} from '../../code/Field.js';
 import {setConfig, setNode} from '../../core/commands.js';
 import {isObject, nodeById} from '../../core/doc.js';
 import {ask, askText} from '../../state/dialogs.js';
@@ -25,7 +25,7 @@ const {div, p, span} = tags;
 /** @typedef {import('../form.js').Form} Form */
 /** @typedef {import('../presetstore.js').LoadedPreset} LoadedPreset */
 
-const KNOWN = ['provider', 'base_url', 'endpoint', 'headers', 'model', 'template', 'blocks'];
+const KNOWN = ['provider', 'base_url', 'endpoint', 'headers', 'proxy', 'model', 'template', 'blocks'];
 
 /** @param {{node: PipelineNode}} props */
 export function ProviderCall({node}) {

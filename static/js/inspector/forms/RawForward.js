@@ -1,6 +1,6 @@
 /** RawForward: where the caller's request goes, and what is added to it. */
 import {h, tags} from '../../h.js';
-import {CodeField} from '../../code/CodeField.js';
+import {CodeField} from '../../code/Field.js';
 import {isObject} from '../../core/doc.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
@@ -12,12 +12,12 @@ const {div} = tags;
 
 /** @typedef {import('../form.js').Form} Form */
 
-const KNOWN = ['base_url', 'override_path', 'extra_headers'];
+const KNOWN = ['base_url', 'override_path', 'extra_headers', 'proxy'];
 
 /** @param {{node: import('../../core/doc.js').PipelineNode}} props */
 export function RawForward({node}) {
   const form = useNodeForm(node);
-  /** @param {'base_url' | 'override_path'} field @param {object} rest */
+  /** @param {'base_url' | 'override_path' | 'proxy'} field @param {object} rest */
   const line = (field, rest) =>
     h(Checked, {form, field, fallback: '', draw: (value) =>
       h(CodeField, {
@@ -34,6 +34,7 @@ export function RawForward({node}) {
     line('base_url', {placeholder: t('inspector.callersAddress'), hint: t('inspector.base_urlHint')}),
     line('override_path', {placeholder: t('inspector.callersPath'), hint: t('inspector.override_pathHint'), secrets: true}),
     h(ExtraHeaders, {form}),
+    line('proxy', {placeholder: t('inspector.serversProxy'), hint: t('inspector.proxyHint'), secrets: true}),
     h(UnknownFields, {known: KNOWN, form}),
   );
 }

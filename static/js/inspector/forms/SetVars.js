@@ -1,6 +1,6 @@
 /** SetVars: rows of names and values, with what each would be now. */
 import {classes, h, tags, useId, useState} from '../../h.js';
-import {CodeField} from '../../code/CodeField.js';
+import {CodeField} from '../../code/Field.js';
 import {isObject} from '../../core/doc.js';
 import {isRandom} from '../../core/provenance.js';
 import {notify} from '../../state/notices.js';
@@ -26,9 +26,11 @@ const {div, input, label: labelTag, option, p, select, span, textarea} = tags;
 /** @typedef {import('../liveresults.js').LiveResults} LiveResults */
 
 const MODES = ['string', 'expr', 'json'];
+/** What a row can be written as: a mode, or a string in the other language. */
+const WRITTEN = ['string', 'sillytavern', 'expr', 'json'];
 const TIERS = ['run', 'page', 'floor', 'branch', 'chat', 'global'];
-const LANGUAGES = /** @type {const} */ ({string: 'text', expr: 'formula', json: 'json'});
-const RULES = {name: textRule(''), mode: choiceRule(MODES), tier: choiceRule(TIERS), value: textRule('')};
+const LANGUAGES = /** @type {const} */ ({string: 'text', sillytavern: 'formula', expr: 'formula', json: 'json'});
+const RULES = {name: textRule(''), mode: choiceRule(MODES), tier: choiceRule(TIERS), value: textRule(''), language: choiceRule(['hadtavern', 'sillytavern'])};
 const EMPTY = Object.freeze(/** @type {any[]} */ ([]));
 const SHOWN_RESULT = 240;
 
@@ -80,10 +82,6 @@ function Rows({form, rows}) {
   return div(
     {className: 'variables'},
     rows.length === 0 ? p({className: 'inspector-empty'}, t('inspector.noVariables')) : null,
-    results.failure ? p({className: 'inspector-note inspector-note-warn', role: 'status'}, h(Icon, {name: 'warning'}), span(null, t('inspector.noLive', {message: results.failure}))) : null,
-    results.missing.length
-      ? p({className: 'inspector-note', role: 'status'}, h(Icon, {name: 'info'}), span(null, t('inspector.liveMissing', {nodes: results.missing.join(', ')})))
-      : null,
     div(
       {ref: sorting.list, className: 'variable-list', role: 'list', 'aria-label': t('inspector.variables')},
       rows.map((row, index) =>
@@ -107,6 +105,10 @@ function Rows({form, rows}) {
       h(Button, {label: t('inspector.pasteLines'), icon: 'import', tone: 'quiet', className: 'inspector-add', pressed: isPasting, onClick: () => setPasting(!isPasting)}),
       anyVaries ? h(Button, {label: t('inspector.again'), icon: 'refresh', tone: 'quiet', className: 'inspector-add', onClick: () => setAgain(again + 1)}) : null,
     ),
+    results.failure ? p({className: 'inspector-note inspector-note-warn', role: 'status'}, h(Icon, {name: 'warning'}), span(null, t('inspector.noLive', {message: results.failure}))) : null,
+    results.missing.length
+      ? p({className: 'inspector-note', role: 'status'}, h(Icon, {name: 'info'}), span(null, t('inspector.liveMissing', {nodes: results.missing.join(', ')})))
+      : null,
     isPasting
       ? h(PasteBox, {
           onAdd: (text) => {
@@ -151,6 +153,7 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
   if (!isObject(row)) return h(BrokenRow, {form, row, index, sorting, onRemove});
   const title = typeof row.name === 'string' && row.name ? row.name : t('inspector.rowNumber', {position: index + 1});
   const mode = drawnText(row, 'mode', 'string');
+  const written = mode === 'string' && row.language === 'sillytavern' ? 'sillytavern' : mode;
   const tier = drawnText(row, 'tier', 'run');
   const remark = wrong === undefined ? nameRemark(rows, index, contextNames) : null;
   return div(
@@ -165,6 +168,7 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
         'aria-invalid': wrong === undefined ? undefined : true,
         'aria-describedby': wrong !== undefined || remark ? `${id}-remark` : undefined,
         value: typeof row.name === 'string' ? row.name : '',
+        title: typeof row.name === 'string' ? row.name : undefined,
         placeholder: t('inspector.name'),
         spellCheck: false,
         autoComplete: 'off',
@@ -174,11 +178,14 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
           if (/[=\n]/.test(text) && onPaste(text)) event.preventDefault();
         },
       }),
+    ),
+    div(
+      {className: 'variable-kinds'},
       h(SmallSelect, {
         label: t('inspector.modeOf', {name: title}),
-        value: mode,
-        options: MODES.map((one) => ({value: one, label: t(`inspector.mode.${one}`)})),
-        onChange: (next) => form.set([...path, 'mode'], next === 'string' ? undefined : next, {once: true}),
+        value: written,
+        options: WRITTEN.map((one) => ({value: one, label: t(`inspector.mode.${one}`)})),
+        onChange: (next) => form.set(path, withMode(row, next), {once: true}),
       }),
       h(SmallSelect, {
         label: t('inspector.tierOf', {name: title}),
@@ -203,22 +210,29 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
     isDrawn(row, RULES, 'value')
       ? h(CodeField, {
           // A mode of its own language gets an editor of its own.
-          key: mode,
+          key: written,
           label: t('inspector.valueOf', {name: title}),
           hideLabel: true,
           value: drawnText(row, 'value', ''),
           onChange: (next) => form.set([...path, 'value'], next),
-          language: LANGUAGES[/** @type {keyof typeof LANGUAGES} */ (mode)],
+          language: LANGUAGES[/** @type {keyof typeof LANGUAGES} */ (written)],
           node: form.node,
           field: [...path, 'value'].join('.'),
           maxLines: 14,
-          placeholder: t(`inspector.placeholder.${mode}`),
+          placeholder: t(`inspector.placeholder.${written}`),
           error: hasMacros(row) ? t('inspector.noMacros') : null,
         })
       : null,
     h(OddFields, {form, path, rules: RULES}),
     h(Result, {row, index, results, name: title}),
   );
+}
+
+/** A row written in another way. @param {any} row @param {string} written one of WRITTEN */
+function withMode(row, written) {
+  const {mode: _, language: __, ...rest} = row;
+  if (written === 'sillytavern') return {...rest, language: written};
+  return written === 'string' ? rest : {...rest, mode: written};
 }
 
 /** A member of a row as a text; the fallback where the row is silent, or holds what no form can draw. @param {any} row @param {keyof typeof RULES} name @param {string} fallback */
@@ -233,7 +247,8 @@ function Result({row, index, results, name}) {
   const failure = results.failures[index];
   if (failure) return p({className: 'variable-result text-bad', role: 'status'}, h(Icon, {name: 'error', size: 12}), span(null, failure));
   const found = results.values[index];
-  if (!found) return null;
+  // The line is there before its value is, so that nothing moves when it comes.
+  if (!found) return div({className: 'variable-result'});
   const text = typeof found.value === 'string' ? found.value : JSON.stringify(found.value);
   const kind = found.value === null ? 'null' : Array.isArray(found.value) ? 'list' : typeof found.value;
   return div(

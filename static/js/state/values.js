@@ -1,5 +1,5 @@
 /** Values of any size as short texts, as text to edit, and in an order. Nothing here reads more of a value than it shows. */
-import {parseExact, rawDigits} from '../state/memory.js';
+import {parseExact, rawDigits} from './memory.js';
 import {t} from '../words.js';
 
 const SHOWN = 120;

@@ -1,11 +1,11 @@
 /** The lists of the memory as far as they were read: sessions, their branches, floors and pages; and what is done to them. */
 import {useSyncExternalStore} from '../h.js';
 import {ApiFailure} from '../api/client.js';
-import {ask, askText} from '../state/dialogs.js';
-import {readMemory, withQuery, writeMemory} from '../state/memory.js';
-import {notify} from '../state/notices.js';
-import {chooseSession, onTurn, refreshStored} from '../state/session.js';
-import {createStore, store} from '../state/store.js';
+import {ask, askText} from './dialogs.js';
+import {readMemory, withQuery, writeMemory} from './memory.js';
+import {notify} from './notices.js';
+import {chooseSession, onTurn, refreshStored} from './session.js';
+import {createStore, store} from './store.js';
 import {t} from '../words.js';
 import {reasonOf} from './failures.js';
 import {sessionLabel} from './labels.js';

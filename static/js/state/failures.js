@@ -9,5 +9,5 @@ const KNOWN = new Set(['variable_target_locked', 'variable_host_not_found', 'pay
 export function reasonOf(error) {
   if (!(error instanceof ApiFailure)) return error instanceof Error ? error.message : String(error);
   if (Array.isArray(error.details) && error.details.length) return error.details.map((one) => [one.path, one.message].filter(Boolean).join(': ')).join('\n');
-  return KNOWN.has(error.code) ? t(`variables.error.${error.code}`, {message: error.message}) : error.message;
+  return KNOWN.has(error.code) ? t(`variables.error.${error.code}`, {message: error.said}) : error.message;
 }

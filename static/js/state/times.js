@@ -1,5 +1,5 @@
 /** Points in time as people write them: the hour of today, else the day. */
-import {store} from '../state/store.js';
+import {store} from './store.js';
 
 /** @param {number} ms milliseconds since 1970 */
 export function timeInWords(ms) {

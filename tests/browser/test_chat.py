@@ -1,0 +1,373 @@
+"""The place to chat: turns that are played in the page, and what can be done with what was said."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Locator, expect
+from sqlalchemy import Connection, insert
+
+from agentui.ids import new_short_id
+from agentui.jsonio import Json
+from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages
+from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.test_variables_panel import GOLD, Memory, dialog_of
+from tests.upstreams.server import API_KEY, Mock
+
+pytestmark = pytest.mark.browser
+
+FLOORS = 20_000
+
+
+class Chat(Memory):
+    """The chat of an editor, and the memory behind it."""
+
+    @property
+    def chat(self) -> Locator:
+        return self.page.locator(".chat")
+
+    @property
+    def field(self) -> Locator:
+        return self.page.locator("#chat-input")
+
+    @property
+    def floor_views(self) -> Locator:
+        return self.page.locator("article.chat-floor")
+
+    @property
+    def answers(self) -> Locator:
+        """What the model said, as it is shown."""
+        return self.page.locator('.chat-floors [data-t="said-assistant"] .said-text')
+
+    async def show(self, **place: str) -> None:
+        """Choose a place of the session, and open the chat."""
+        if self.session:
+            await self.choose(**place)
+        await self.page.evaluate("async () => (await own('actions.js')).runAction('chat.open')")
+        await self.field.wait_for()
+
+    async def say(self, words: str) -> None:
+        """Write something and send it with Enter; returns when the answer is there."""
+        count = await self.floor_views.count()
+        await self.field.fill(words)
+        await self.page.keyboard.press("Enter")
+        await expect(self.floor_views).to_have_count(count + 1)
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Wait until no turn is on its way."""
+        await expect(self.chat.get_by_role("button", name="Send", exact=True)).to_be_visible()
+
+    async def menu(self, number: int, item: str) -> None:
+        """Choose from the menu of a floor."""
+        await self.chat.get_by_role("button", name=f"Floor {number}: more").click()
+        await self.page.get_by_role("menuitem", name=item).click()
+
+    async def gold(self, branch: str = "main") -> Any:
+        """How much gold a branch has, as the server says."""
+        return (await self.resolved(branch_id=branch))["gold"]
+
+
+OpenChat = Callable[..., Awaitable[Chat]]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def chat(open_editor: OpenEditor) -> OpenChat:
+    """Open an editor with the gold counter; ``turns`` are said to a chat first."""
+
+    async def open_one(*turns: str, **options: Any) -> Chat:
+        seen = "localStorage.setItem('agentui.tour', 'seen')"
+        editor: Editor = await open_editor({"default": GOLD}, prepare=lambda page: page.add_init_script(seen), **options)
+        here = Chat(editor)
+        for words in turns:
+            await here.turn(words)
+        await editor.page.locator(".doc-tab").first.wait_for()
+        return here
+
+    return open_one
+
+
+def furnish(db: Connection, session: str, count: int) -> None:
+    """Write that many committed floors behind the first one of a session."""
+    floor_rows: list[dict[str, Json]] = []
+    page_rows: list[dict[str, Json]] = []
+    said: list[dict[str, Json]] = []
+    for number in range(1, count):
+        floor, account = new_short_id(), {"account_id": DEFAULT_ACCOUNT}
+        times: dict[str, Json] = {"created_at": number, "updated_at": number}
+        place: dict[str, Json] = {"session_id": session, "branch_id": "main", "floor_no": number, "state": "committed"}
+        floor_rows.append({"id": floor, **account, **place, "token_in": 1, "token_out": 1, **times})
+        for no, kind, role in ((0, "input", "user"), (1, "output", "assistant")):
+            page = new_short_id()
+            page_rows.append(
+                {
+                    "id": page,
+                    "floor_id": floor,
+                    "page_no": no,
+                    "page_kind": kind,
+                    "is_active": True,
+                    "version": 1,
+                    **account,
+                    **times,
+                }
+            )
+            said.append(
+                {
+                    "id": new_short_id(),
+                    "page_id": page,
+                    "seq": 0,
+                    "role": role,
+                    "content": f"{role} {number}",
+                    "content_format": "text",
+                    "token_count": 1,
+                    "is_hidden": False,
+                    "created_at": number,
+                    **account,
+                }
+            )
+    for table, rows in ((floors, floor_rows), (pages, page_rows), (messages, said)):
+        for start in range(0, len(rows), 1000):
+            db.execute(insert(table), rows[start : start + 1000])
+
+
+async def test_a_chat_begins_with_what_is_written(chat: OpenChat) -> None:
+    here = await chat()
+    await here.show()
+    await here.say("I look around.")
+    await expect(here.chat.get_by_label("Session", exact=True)).to_contain_text("I look around.")
+    assert "You said: I look around." in await here.answers.last.inner_text()
+    assert await here.field.input_value() == ""
+    assert await axe(here.page, ".chat") == []
+
+
+async def test_versions_and_answers_in_place_count_a_turn_once(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await here.say("I dig.")
+    assert await here.gold() == 2
+    await here.chat.get_by_role("button", name="Another version of the answer").click()
+    await expect(here.chat.get_by_text("2/2")).to_be_visible()
+    await here.rest()
+    assert await here.gold() == 2
+    # In the empty field the arrow keys go through the versions.
+    await here.field.press("ArrowLeft")
+    await expect(here.chat.get_by_text("1/2")).to_be_visible()
+    await here.field.press("ArrowRight")
+    await expect(here.chat.get_by_text("2/2")).to_be_visible()
+    await here.chat.get_by_role("button", name="Answer again, in place of this one").click()
+    await expect(here.chat.get_by_text("1/1")).to_be_visible()
+    await here.rest()
+    assert await here.gold() == 2
+    await expect(here.floor_views).to_have_count(2)
+
+
+async def test_what_was_said_is_edited_on_a_branch_of_its_own(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await here.say("I dig.")
+    await here.field.press("ArrowUp")
+    editing = here.chat.get_by_label("What you said")
+    await expect(editing).to_have_value("I dig.")
+    await editing.fill("I climb.")
+    await here.page.keyboard.press("Enter")
+    await expect(here.answers.last).to_contain_text("I climb.")
+    chosen = await here.chat.get_by_label("Branch", exact=True).input_value()
+    assert chosen != "main"
+    assert await here.gold(chosen) == 2
+    await here.chat.get_by_label("Branch", exact=True).select_option("main")
+    await expect(here.answers.last).to_contain_text("I dig.")
+
+
+def answered_by(mock: Mock, model: str) -> Json:
+    """The gold counter with another model behind it."""
+    first, second = GOLD["nodes"]
+    headers = {"authorization": f"Bearer {API_KEY}"}
+    config = {**second["config"], "provider": "openai", "base_url": mock.origin, "model": model, "headers": headers}
+    return {**GOLD, "nodes": [first, {**second, "config": config}]}
+
+
+async def test_a_stopped_answer_is_kept_continued_and_dropped(chat: OpenChat, mock: Mock) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    here.editor.server.put("default", answered_by(mock, "forever"))
+    await here.field.fill("I dig.")
+    await here.page.keyboard.press("Enter")
+    await expect(here.answers.last).to_contain_text("again again")
+    await here.chat.get_by_role("button", name="Stop", exact=True).click()
+    await here.rest()
+    await mock.was_aborted()
+    mark = here.chat.get_by_text("broke off", exact=True)
+    await expect(mark).to_be_visible()
+    assert await here.gold() == 1, "A stopped turn writes no variables."
+    assert await axe(here.page, ".chat") == []
+    here.editor.server.put("default", answered_by(mock, "text"))
+    await here.chat.get_by_role("button", name="Continue", exact=True).click()
+    await expect(here.chat.get_by_text("2/2")).to_be_visible()
+    await here.rest()
+    await expect(mark).to_be_hidden()
+    assert (await here.answers.last.inner_text()).startswith("again ")
+    assert await here.gold() == 2
+    await here.chat.get_by_role("button", name="Previous version").click()
+    await here.chat.get_by_role("button", name="Drop", exact=True).click()
+    await expect(here.chat.get_by_text("1/1")).to_be_visible()
+    await expect(mark).to_be_hidden()
+
+
+async def test_a_stopped_edit_is_shown_where_its_words_are_kept(chat: OpenChat, mock: Mock) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await expect(here.floor_views).to_have_count(1)
+    here.editor.server.put("default", answered_by(mock, "forever"))
+    await here.field.press("ArrowUp")
+    await here.chat.get_by_label("What you said").fill("I climb.")
+    await here.page.keyboard.press("Enter")
+    await expect(here.answers.last).to_contain_text("again again")
+    await here.chat.get_by_role("button", name="Stop", exact=True).click()
+    await expect(here.chat.get_by_text("broke off", exact=True)).to_be_visible()
+    await expect(here.chat.locator('[data-t="said-user"]')).to_contain_text("I climb.")
+    await expect(here.chat.get_by_label("Branch", exact=True)).not_to_have_value("main")
+
+
+async def test_a_question_without_an_answer_goes_back_into_the_field(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.send("PATCH", f"/sessions/{here.session}", {"status": "archived"})
+    await here.show()
+    await here.field.fill("I dig.")
+    await here.page.keyboard.press("Enter")
+    await expect(here.chat.get_by_role("alert")).to_contain_text("archived")
+    await expect(here.field).to_have_value("I dig.")
+
+
+async def test_branches_are_made_switched_and_gone_back_on(chat: OpenChat) -> None:
+    here = await chat("I look around.", "I dig.", "I sleep.")
+    await here.show()
+    await here.menu(0, "Branch here")
+    dialog = await dialog_of(here.page)
+    await dialog.get_by_label("Name of the branch").fill("alt")
+    await dialog.get_by_role("button", name="Fork").click()
+    await expect(here.chat.get_by_label("Branch", exact=True)).to_have_value("alt")
+    # A fork tells of its ancestors.
+    await expect(here.answers.first).to_contain_text("I look around.")
+    assert await here.gold("alt") == 1
+    await here.chat.get_by_label("Branch", exact=True).select_option("main")
+    await expect(here.floor_views).to_have_count(3)
+    await here.menu(1, "Back to here")
+    await (await dialog_of(here.page)).get_by_role("button", name="Back to here").click()
+    await expect(here.floor_views).to_have_count(2)
+    assert await here.gold() == 2
+
+
+async def test_the_variables_say_what_the_newest_turn_changed(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await here.say("I dig.")
+    row = here.chat.locator(".chat-values tr", has_text="gold")
+    await expect(row).to_have_class("chat-changed")
+    await expect(row.locator("s")).to_have_text("1")
+    await expect(row.locator("td code").first).to_have_text("2")
+    await expect(here.chat.get_by_text("The newest turn changed 1 variable.")).to_be_visible()
+
+
+async def test_a_floor_is_hidden_from_the_model_and_shown_again(chat: OpenChat) -> None:
+    here = await chat("I look around.", "I dig.")
+    await here.show()
+    await here.menu(0, "Hide from the model")
+    mark = here.chat.get_by_text("hidden from the model")
+    await expect(mark).to_be_visible()
+    told = await here.send("POST", f"/sessions/{here.session}/respond/dry-run", {"message": "And now?"})
+    words = [str(one["content"]) for one in told["data"]["messages"]]
+    assert not any("I look around." in text for text in words) and any("I dig." in text for text in words)
+    await here.menu(0, "Show to the model")
+    await expect(mark).to_be_hidden()
+
+
+async def test_why_something_was_sent_is_told_section_by_section(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await here.say("I dig.")
+    await here.menu(1, "Why was this sent")
+    sent = here.chat.locator(".chat-sent")
+    await expect(sent.get_by_role("heading", name="Sections")).to_be_visible()
+    assert await sent.locator(".chat-section").count() >= 2
+    assert re.search(r"\d+ tokens?", await sent.locator(".chat-section").first.inner_text())
+    assert await axe(here.page, ".chat") == []
+
+
+async def test_what_would_be_sent_is_shown_before_it_is(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await here.field.fill("What if?")
+    await here.menu(0, "Why was this sent")
+    sent = here.chat.locator(".chat-sent")
+    await sent.get_by_label("Prompt of").select_option("What would be sent now")
+    last = sent.locator(".chat-section").last
+    await last.locator("summary").click()
+    await expect(last).to_contain_text("What if?")
+
+
+async def test_two_floors_are_compared(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await here.say("I dig.")
+    await here.say("I sleep.")
+    await here.menu(2, "Compare with another floor")
+    dialog = await dialog_of(here.page)
+    await expect(dialog.get_by_text("Nothing differs").or_(dialog.get_by_role("table"))).to_be_visible()
+    assert await axe(here.page, "dialog") == []
+
+
+async def test_a_greeting_is_shown_with_its_macros_replaced(chat: OpenChat) -> None:
+    here = await chat()
+    card = {"name": "Seraphina", "first_mes": "Hello {{user}}, I am {{char}}. {{setvar::gold::5}}"}
+    made = await here.send("POST", "/sessions", {"character_snapshot": card, "user_snapshot": {"name": "Ann"}})
+    here.session = made["data"]["id"]
+    await here.show()
+    await expect(here.answers).to_have_text("Hello Ann, I am Seraphina.")
+    assert "gold" not in await here.resolved(branch_id="main")
+
+
+async def test_another_clients_turn_is_shown_when_it_is_done(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await expect(here.floor_views).to_have_count(1)
+    await here.turn("I dig.")
+    await expect(here.floor_views).to_have_count(2)
+
+
+async def test_twenty_thousand_floors_are_paged_and_few_are_drawn(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.editor.server.state.store.write(furnish, here.session, FLOORS)
+    await here.show()
+    last = here.chat.get_by_text(f"assistant {FLOORS - 1}", exact=True)
+    await expect(last).to_be_visible()
+    view = here.page.locator(".chat-floors")
+    for _ in range(8):
+        before = await here.floor_views.first.get_attribute("data-floor")
+        await view.evaluate("(list) => { list.scrollTop = 0; }")
+        # What was read stays where it was; others stand above it.
+        await expect(here.floor_views.first).not_to_have_attribute("data-floor", str(before))
+        await expect(here.page.locator(f'[data-floor="{before}"]')).to_be_in_viewport()
+        await expect(view).to_have_attribute("aria-busy", "false")
+    assert await here.floor_views.count() <= 90
+    await expect(last).to_be_hidden()
+    await here.chat.get_by_role("button", name="To the end").click()
+    await expect(last).to_be_visible()
+
+
+@pytest.mark.parametrize("locale", ["en", "ru", "zh-CN"])
+async def test_the_chat_fits_a_phone(chat: OpenChat, locale: str) -> None:
+    here = await chat("I look around.", "I dig.", width=360, height=640, context={"locale": locale, "has_touch": True})
+    await here.show()
+    await here.answers.last.wait_for()
+    overflow = "() => document.documentElement.scrollWidth - innerWidth"
+    assert await here.page.evaluate(overflow) <= 0
+    outside = await here.chat.evaluate(
+        """(panel) => [...panel.querySelectorAll('button, select, textarea')].filter((one) => {
+          const box = one.getBoundingClientRect();
+          return box.width > 0 && !one.closest('[role=tablist]') && (box.left < 0 || box.right > innerWidth);
+        }).map((one) => one.outerHTML.slice(0, 120))"""
+    )
+    assert outside == []
+    assert await axe(here.page, ".chat") == []
