@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 
-def self_signed(file: Path) -> Path:
-    """Write a self-signed certificate for localhost, with its key, to one file; returns it."""
+def self_signed(file: Path, *names: str) -> Path:
+    """Write a self-signed certificate for localhost and further names, with its key, to one file; returns it."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
@@ -23,7 +23,7 @@ def self_signed(file: Path) -> Path:
         .serial_number(1)
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(each) for each in ("localhost", *names)]), critical=False)
         .sign(key, hashes.SHA256())
     )
     file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + signed.public_bytes(Encoding.PEM))

@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 from aiohttp import web
 
-from agentui.api.keys import CATALOG, ENGINE, HISTORY, JOBS, PIPELINES, PRESETS, SERVICES, STORE, TURNS
+from agentui.api.keys import CATALOG, ENGINE, HISTORY, JOBS, LIVE, PIPELINES, PRESETS, SERVICES, STORE, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
 from agentui.demo import DemoServer, DemoSettings, start_demo
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -35,8 +35,12 @@ hypothesis.settings.load_profile("agentui")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--campaigns``: the campaigns in their short form; without it a fifth of that."""
+    """``--campaigns``: the campaigns in their short form; without it a fifth of that. ``--agents``: drive the coding agents
+    that npm installed into this folder (``tests/agents/package.json`` names them). ``--sillytavern``: chat in the SillyTavern
+    that npm installed into this folder (``npm install sillytavern``)."""
     parser.addoption("--campaigns", action="store_true", help="run the campaigns in their short form, not a fifth of it")
+    parser.addoption("--agents", metavar="FOLDER", help="drive the coding agents that npm installed into this folder")
+    parser.addoption("--sillytavern", metavar="FOLDER", help="chat in the SillyTavern that npm installed into this folder")
 
 
 def must_run() -> bool:
@@ -83,6 +87,7 @@ class ServerState:
         "engine": ENGINE,
         "history": HISTORY,
         "jobs": JOBS,
+        "live": LIVE,
         "pipelines": PIPELINES,
         "presets": PRESETS,
         "redactor": REDACTOR,
@@ -141,6 +146,7 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
         *,
         named_origins: Mapping[str, str] | None = None,
         secret_env: Mapping[str, str] | None = None,
+        proxy_env: Mapping[str, str] | None = None,
         active: str = "default",
         keep_alive: float = KEEP_ALIVE,
         **settings: object,
@@ -160,6 +166,7 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
             ),
             named_origins=named_origins or {},
             secret_env=secret_env or {},
+            proxy_env=proxy_env or {},
             default_active=active,
         )
         listener = Listener(app, keep_alive=keep_alive)

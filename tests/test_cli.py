@@ -22,10 +22,11 @@ SECRET = "sk-a-key-nobody-may-see-0123456789"
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment without proxies, and with these variables."""
+    """This process's environment without proxies, and with these variables. Most callers ask one thing again and again, which
+    is to be a turn of its own each time."""
     proxies = {"http_proxy", "https_proxy", "all_proxy"}
     kept = {name: value for name, value in os.environ.items() if name.lower() not in proxies}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "NO_PROXY": "*", **more}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "NO_PROXY": "*", "AGENTUI_TURN_MATCHING": "false", **more}
 
 
 def agentui(*arguments: str | Path, said: str = "", cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -35,6 +36,8 @@ from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.nodes.blocks import Block
 from agentui.pipeline.nodes.set_vars import RESERVED, Row
 from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
+from agentui.prompt.capabilities import EXCLUSION_REASONS, TRIM_REASONS
+from agentui.prompt.policy import policy_of
 from agentui.schemas.forms import Data
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
@@ -44,12 +47,16 @@ from agentui.templating.hadtavern.filters import FILTERS
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import TIERS, Scope
 from agentui.templating.hadtavern.template import TextLanguage
+from agentui.templating.sillytavern.macros import BUILTINS, VALUES
+from agentui.templating.sillytavern.run import MacroRun
+from agentui.templating.sillytavern.scope import MacroScope
 from agentui.variables.errors import VariableError
 from agentui.variables.scopes import SCOPES
 from agentui.vendors.registry import make_vendors
 from tests.browser.screenshots import SHOTS
 from tests.campaigns.every import every_campaign
 from tests.conftest import ROOT, skip
+from tests.unit.prompt.parts import Facts, entry, prepared
 
 DOCS = ROOT / "docs"
 PAGES = {
@@ -190,7 +197,7 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
-MEMORY_PAGES = ("docs/sessions-api.md", "docs/variables-api.md")
+MEMORY_PAGES = ("docs/sessions-api.md", "docs/variables-api.md", "docs/prompt-runtime.md", "docs/chats.md")
 
 
 def test_every_route_of_the_memory_stands_on_one_of_its_pages() -> None:
@@ -368,6 +375,16 @@ def test_every_action_of_the_editor_stands_on_its_page_as_it_is_called() -> None
     # Of the ids that are put together, the words tell how many there are.
     keys = [key for key in spoken if re.fullmatch(r"[a-z]+\.action\.[\w-]+", key)]
     assert [key for key in keys if key.replace(".action.", ".") not in told] == []
+
+
+def test_whatever_the_server_says_has_words_in_every_language() -> None:
+    """Every code of an error and of a problem; the page adds ``offline`` and ``bad_answer`` of its own."""
+    rows = [(row["code"].strip("`"), "problem") for row in table_rows(page("docs/pipelines.md")) if "code" in row]
+    rows += [(row["code"].strip("`"), "error") for row in table_rows(page("docs/errors.md")) if "code" in row]
+    codes = {f"server.{kind}.{code}" for code, kind in [*rows, ("offline", "error"), ("bad_answer", "error")]}
+    assert {"server.error.conflict", "server.error.branch_exists", "server.problem.graph.cycle"} <= codes
+    for locale in ("ru", "zh"):
+        assert {key for key in words(locale) if key.startswith("server.")} == codes, locale
 
 
 def test_every_language_of_the_editor_is_named() -> None:
@@ -557,6 +574,58 @@ def test_a_formula_gives_what_the_page_says(row: Mapping[str, str]) -> None:
     assert compile_expression(code_of(row["formula"])).evaluate(random.Random(1)) == json.loads(code_of(row["result"]))
 
 
+MACROS = list(table_rows(page("docs/macros.md"))) if "docs/macros.md" in PAGES else []
+
+
+@pytest.mark.parametrize("row", [row for row in MACROS if "variables" in row], ids=lambda row: row["macros"])
+def test_a_text_with_macros_becomes_what_the_page_says(row: Mapping[str, str]) -> None:
+    values = {"user": "User", "char": "Assistant"}
+    scope = MacroScope("assemble", datetime.now(UTC), values=values, local=json.loads(code_of(row["variables"])))
+    assert MacroRun(scope).expand(code_of(row["macros"])) == code_of(row["result"])
+
+
+def test_every_macro_of_sillytavern_is_on_its_page_with_its_other_names() -> None:
+    rows = {code_of(row["macro"]): row.get("also called", "") for row in MACROS if "macro" in row}
+    builtins = {builtin.name: builtin.aliases for builtin in BUILTINS.values()}
+    assert rows.keys() == {*builtins, *VALUES, "trim", "noop"}
+    assert [name for name, others in {**builtins, **VALUES}.items() if missing(list(others), rows[name])] == []
+
+
+def test_every_warning_of_macros_is_on_their_page() -> None:
+    told = {code_of(row["code"]) for row in MACROS if "code" in row}
+    sources = (ROOT / "agentui/templating/sillytavern").glob("*.py")
+    assert told == set(re.findall(r'"(macro_[a-z_]+)"', "".join(path.read_text() for path in sources)))
+
+
+PROMPTS = [row for row in table_rows(page("docs/prompt.md")) if "given" in row] if "docs/prompt.md" in PAGES else []
+
+
+@pytest.mark.parametrize("row", PROMPTS, ids=lambda row: row["given"])
+def test_a_prompt_is_what_the_page_says(row: Mapping[str, str]) -> None:
+    given = json.loads(code_of(row["given"]))
+    talk = [
+        ("assistant", "Welcome, {{user}}!", 0), ("user", "Hi.", 1), ("assistant", "Hello.", 1), ("narrator", "Night falls.", 2),
+    ]  # fmt: skip
+    prompt = prepared(
+        given.get("message", "Where are we?"),
+        *(entry(role, text, floor, source=None if floor else "greeting") for role, text, floor in talk),
+        facts=Facts({"name": "Mira"}, {"name": "Ann"}, given.get("metadata", {})),
+        intent=given.get("intent", "normal"),
+        words=given.get("words", ""),
+        policy=policy_of(given.get("policy", {})),
+    )
+    said = " / ".join(f"{message.role}: {message.text}" for message in prompt.messages).replace("\n", "\\n")
+    expected = code_of(row["messages"])
+    assert said.endswith(expected.removeprefix("…")) if expected.startswith("…") else said == expected
+
+
+def test_every_reason_to_leave_something_out_of_a_prompt_is_told() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "agentui/prompt").glob("*.py"))
+    notes = re.findall(r'Note\(\s*"(\w+)"', sources)
+    assert "prompt_over_budget" in notes
+    assert missing([*notes, *EXCLUSION_REASONS, *TRIM_REASONS], page("docs/prompt.md")) == []
+
+
 @pytest.mark.parametrize("block", blocks(language="json", info="prompt"), ids=str)
 def test_prompt_blocks_become_what_the_page_says(block: CodeBlock) -> None:
     vendor = make_vendors()[block.info.removeprefix("prompt ")]  # type: ignore[index]  # the page names a known dialect
@@ -615,7 +684,8 @@ async def running_demo(folder: Path) -> AsyncIterator[str]:
     for name in ("pipelines", "presets"):
         shutil.copytree(ROOT / name, folder / name)
     upstream = await start_demo(settings=DemoSettings(delay=0))
-    settings = Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data")
+    folders = {name: folder / name for name in ("pipelines", "presets", "data")}
+    settings = Settings(port=0, chat_preset="demo", **folders)
     app = create_app(settings, named_origins={"demo": upstream.origin}, default_active="demo")
     listener = Listener(app)
     port = await listener.start("127.0.0.1", 0)

@@ -42,8 +42,14 @@ MAY_NAME = {
     "chat/request.py": set(VENDOR_TITLES),
     # the table that tells dialects by path, headers and body
     "vendors/detect.py": set(VENDOR_TITLES),
+    # the table of routes that pass through, each its vendor's
+    "vendors/passed.py": set(VENDOR_TITLES),
     # the platform that OpenAI's two dialects share
     "vendors/openai": {"openai_responses"},
+    # the dialect in which a turn of a chat is asked, so that every pipeline understands it
+    "turns/generation.py": {"openai"},
+    # the preset of that name
+    "settings.py": {"openai"},
     # the dialect of a preset that names none, as its files always had it
     "presets.py": {"openai"},
     # the dialect in which the demo answers a path that is in none
@@ -72,6 +78,16 @@ def _may_name(path: Path, vendor: str) -> bool:
     return listed or path.is_relative_to(Path("vendors", vendor))
 
 
+def test_no_test_waits_with_what_takes_a_promise_for_the_truth() -> None:
+    strays = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: wait_for_function takes an async function's promise for the truth; take until"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "wait_for_function"
+    ]
+    assert not strays, "\n".join(strays)
+
+
 DOORS = {
     "aiohappyeyeballs": ("agentui.upstream.http",),
     "alembic": ("agentui.store",),
@@ -83,6 +99,7 @@ DOORS = {
     "opentelemetry": ("agentui.api.ops.tracing",),
     "prometheus_client": ("agentui.api.ops.metrics",),
     "pydantic_settings": ("agentui.settings",),
+    "python_socks": ("agentui.upstream.http",),
     "sqlalchemy": ("agentui.chats", "agentui.jobs", "agentui.store", "agentui.turns", "agentui.variables"),
     "structlog": ("agentui.logs",),
     "uvloop": ("agentui.serving.process",),

@@ -129,7 +129,7 @@ async def whole(asking: "aiohttp.client._RequestContextManager") -> tuple[int, M
         return answer.status, answer.headers.copy(), await answer.json()
 
 
-async def test_the_turn_of_a_stream_that_is_cut_is_a_failed_floor(tmp_path: Path, mock: Mock) -> None:
+async def test_the_turn_of_a_stream_that_is_cut_keeps_what_its_caller_heard(tmp_path: Path, mock: Mock) -> None:
     async with house(tmp_path, mock, 2.0) as server:
         async with server.ask("forever", x_agentui_session="s") as answer:
             await answer.content.readany()
@@ -137,7 +137,9 @@ async def test_the_turn_of_a_stream_that_is_cut_is_a_failed_floor(tmp_path: Path
             assert b"server_stopping" in await answer.read()
         await stopping
     with sqlite3.connect(tmp_path / "data" / "agentui.db") as db:
-        assert db.execute("SELECT state FROM floors").fetchall() == [("failed",)]
+        assert db.execute("SELECT state FROM floors").fetchall() == [("committed",)]
+        pages = db.execute("SELECT page_kind, is_partial FROM pages ORDER BY page_no").fetchall()
+        assert pages == [("input", 0), ("output", 1)]
     db.close()
 
 

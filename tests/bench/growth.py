@@ -27,6 +27,7 @@ from agentui.jobs.runner import JobRunner
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.store.tables import floors as floors_table
+from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import TurnService
 from agentui.variables.resolve import load_place, resolve
 from tests.bench.__main__ import ROOT, Server, body, pipeline, start
@@ -260,10 +261,10 @@ async def behind(file: Path, floors: int, seconds: float) -> tuple[float, float]
     await store.write(furnish, "s0", floors, VARIABLES)
 
     async def turn() -> None:
-        turn = await service.begin("s0", None, "run", Content(TEXT))
+        turn = await service.begin(TurnRequest("run", "s0", user=Content(TEXT)))
         staged = turn.staged()
         staged.stage("branch", "gold", staged.view()[0].get("gold", 0) + 1)
-        await turn.commit(Content(TEXT), 10, 20)
+        await turn.commit(Outcome(Content(TEXT), 10, 20))
 
     try:
         return await mean(turn, seconds), await store.read(resolving, f"s0-{floors - 1:06}", seconds)

@@ -1,10 +1,10 @@
 """``python -m tests.bench.turns [--seconds 1] [--floors 10 10000] [--variables 10 1000]``: durable turns per second.
 
 In process: ``begin`` and ``commit`` with one variable read and written, two transactions a turn. Through the proxy: a
-server process with one SetVars and one call to a local upstream. Beside both stands a bare number: the same rows in two
-transactions of plain sqlite3 a turn (in process), and the same request without a session (through the proxy). Sessions take
-turns side by side; the floors and variables are there before the clock starts. The folder is a temporary one: point TMPDIR at
-the disk that is meant.
+server process with one SetVars and one call to a local upstream. By respond: that call with a prompt that is made of the
+history, and answered when all is kept. Beside the first two stands a bare number: the same rows in two transactions of plain
+sqlite3 a turn (in process), and the same request without a session (through the proxy). Sessions take turns side by side; the
+floors and variables are there before the clock starts. The folder is a temporary one: point TMPDIR at the disk that is meant.
 """
 
 import argparse
@@ -26,8 +26,9 @@ from agentui.jobs.runner import JobRunner
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, messages, pages
 from agentui.store.tables import floors as floors_table
+from agentui.turns.joining import join_session
+from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import TurnService
-from agentui.turns.transactions import join_session
 from agentui.variables.records import Put, upsert
 from agentui.variables.scopes import GLOBAL, Target, branch_target
 from agentui.variables.snapshots import save_branch_snapshot
@@ -83,11 +84,11 @@ async def in_process(file: Path, sessions: int, floors: int, variables: int, sec
         await store.write(furnish, f"s{number}", floors, variables)
 
     async def turn(session: str) -> None:
-        turn = await service.begin(session, None, "run", Content(TEXT))
+        turn = await service.begin(TurnRequest("run", session, user=Content(TEXT)))
         staged = turn.staged()
         gold = staged.view()[0].get("gold", 0)
         staged.stage("branch", "gold", gold + 1)
-        await turn.commit(Content(TEXT), 10, 20)
+        await turn.commit(Outcome(Content(TEXT), 10, 20))
 
     try:
         await rate(sessions, 0.2, turn)
@@ -126,7 +127,9 @@ def start_proxy(folder: Path, upstream: int) -> Server:
     count = {"id": "n1", "type": "SetVars", "config": {"variables": [row]}}
     turn = {"format": 1, "name": "turn", "nodes": [count, call], "edges": [{"from": "n1", "to": "n2"}]}
     plain = {"format": 1, "name": "plain", "nodes": [call], "edges": []}
-    for name, pipeline in (("turn", turn), ("plain", plain)):
+    named = {**call, "config": {**call["config"], "model": "bench-1-1-0"}}
+    live = {"format": 1, "name": "live", "nodes": [named], "edges": []}
+    for name, pipeline in (("turn", turn), ("plain", plain), ("live", live)):
         (folder / "pipelines" / f"{name}.json").write_bytes(orjson.dumps(pipeline))
     process = subprocess.Popen(
         [sys.executable, "-m", "agentui", "serve", "--port", "0"]
@@ -134,7 +137,7 @@ def start_proxy(folder: Path, upstream: int) -> Server:
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        env={**os.environ},
+        env={**os.environ, "AGENTUI_TURN_MATCHING": "false"},
     )
     assert process.stdout is not None
     return Server(process, int(process.stdout.readline().strip().rpartition(":")[2]))
@@ -151,6 +154,15 @@ async def through_proxy(port: int, pipeline: str, sessions: int, named: bool, co
 
     began = time.perf_counter()
     await asyncio.gather(*(whole_answers(port, message(number), count // sessions, 1) for number in range(sessions)))
+    return count / (time.perf_counter() - began)
+
+
+async def by_respond(port: int, sessions: int, count: int) -> float:
+    """Live turns per second."""
+    said = orjson.dumps({"message": "Go on."})
+    messages = [request_bytes(port, f"/p/live/sessions/s{number}/respond", said) for number in range(sessions)]
+    began = time.perf_counter()
+    await asyncio.gather(*(whole_answers(port, message, count // sessions, 1) for message in messages))
     return count / (time.perf_counter() - began)
 
 
@@ -200,6 +212,9 @@ def main() -> None:
                             value = asyncio.run(through_proxy(proxy.port, pipeline, sessions, named, options.requests))
                             what = "through the proxy" if named else "through the proxy, no session"
                             row(what, sessions, floors // 8 if named else "-", variables if named else "-", value)
+                        asyncio.run(by_respond(proxy.port, sessions, 40))
+                        value = asyncio.run(by_respond(proxy.port, sessions, options.requests))
+                        row("by respond", sessions, floors // 8, variables, value)
                 finally:
                     proxy.stop()
     finally:

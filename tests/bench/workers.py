@@ -31,7 +31,12 @@ def start_workers(folder: Path, upstream: int, workers: int, database: str | Non
     node = {"id": "n1", "type": "ProviderCall", "config": target}
     (folder / "pipelines").mkdir()
     (folder / "pipelines" / "default.json").write_bytes(orjson.dumps({"format": 1, "name": "bench", "nodes": [node]}))
-    settings = {"AGENTUI_MAX_PER_ORIGIN": "5000", "AGENTUI_MAX_IN_FLIGHT": "5000", "AGENTUI_LOG_LEVEL": "error"}
+    settings = {
+        "AGENTUI_MAX_PER_ORIGIN": "5000",
+        "AGENTUI_MAX_IN_FLIGHT": "5000",
+        "AGENTUI_LOG_LEVEL": "error",
+        "AGENTUI_TURN_MATCHING": "false",
+    }
     process = subprocess.Popen(
         [sys.executable, "-m", "agentui", "serve", "--port", "0", "--workers", str(workers)]
         + [f"--{name}={folder / name}" for name in ("pipelines", "presets", "data")],

@@ -278,7 +278,9 @@ async def _until(holds: Callable[[], object], seconds: float) -> bool:
 async def disconnects(trial: Trial) -> None:
     """``AT_ONCE`` clients at a time; then what is left behind is counted."""
     async with waiting() as upstreams, servers(trial.folder) as start, watching_lag() as lag:
-        server = await start(pipelines(f"http://127.0.0.1:{upstreams.port}"), active="same", generation_queue=30.0)
+        server = await start(
+            pipelines(f"http://127.0.0.1:{upstreams.port}"), active="same", generation_queue=30.0, turn_matching=False
+        )
         with captured_log(server.state.redactor, "warning") as log:
             async with aiohttp.ClientSession() as http:
                 memory = Memory(server.origin, http)

@@ -270,7 +270,8 @@ def _judge_raw(case: Case, heard: Heard) -> list[str]:
     if lie.content == "any" or lie.name.startswith("bad "):
         return []
     if lie.content == "page":
-        return [] if heard.status in (502, 504) else ["a page was passed on"]
+        is_harmless = heard.headers.get("content-type", "").startswith("text/plain") and lie.body.startswith(heard.body)
+        return [] if heard.status in (502, 504) or (heard.status == 200 and is_harmless) else ["a page was passed on as one"]
     if not failed:
         if lie.transport in ("silent", "none") or (lie.transport == "cut" and lie.name != "too large"):
             return ["it should have failed"]

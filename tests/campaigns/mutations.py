@@ -53,6 +53,8 @@ GEMINI = (
 RESPONSES = "tests/unit/vendors/test_responses_stream.py tests/unit/vendors/test_responses_request.py"
 TEMPLATES = "tests/unit/templating"
 UPSTREAM = "tests/unit/upstream"
+MADE_KEYS = "tests/faults/test_made_keys.py"
+RECORDED_KEYS = "tests/faults/test_recorded_keys.py"
 STORE = "tests/store/test_conformance.py tests/store/test_sqlite.py"
 TURNS = (
     "tests/chats tests/turns/test_turns.py tests/turns/test_failures.py tests/turns/test_repeats.py tests/turns/test_races.py"
@@ -209,8 +211,8 @@ MUTATIONS = [
     ),
     Mutation(
         "agentui/vendors/gemini/contents.py",
-        "if not contents and system is not None:",
-        "if False:",
+        "if conversation.contents or conversation.system is None:",
+        "if True:",
         "a system text alone has no contents",
         GEMINI,
     ),
@@ -360,8 +362,8 @@ MUTATIONS = [
         STORE,
     ),
     Mutation(
-        "agentui/variables/staging.py",
-        "if write.expected != NOT_READ and write.tier in SHARED and write.expected != stamp:",
+        "agentui/variables/committing.py",
+        "if base.is_current and write.expected not in (NOT_READ, _seen(variable, base)):",
         "if False:",
         "an update is lost",
         VARIABLES,
@@ -457,7 +459,49 @@ MUTATIONS = [
         "no key is taken out",
         SECRETS,
     ),
-    Mutation("agentui/redaction.py", 'if lowered == "cookie":', "if False:", "cookies are shown", SECRETS),
+    Mutation("agentui/redaction.py", 'if name.lower() == "cookie":', "if False:", "cookies are shown", SECRETS),
+    Mutation(
+        "agentui/redaction.py",
+        "found = self._found_in(given)",
+        "found = list[str]()",
+        "what a filter makes of a key is shown",
+        MADE_KEYS,
+    ),
+    Mutation(
+        "agentui/pipeline/incoming.py",
+        "for name, value in self.headers.items() if not is_key_header(name)}",
+        "for name, value in self.headers.items()}",
+        "a recorded request is sent with its caller's key",
+        RECORDED_KEYS,
+    ),
+    Mutation(
+        "agentui/pipeline/incoming.py",
+        "changed.body = _masked(self.body, self.json, redactor)",
+        "changed.body = self.body",
+        "a recorded body is sent with the keys in it",
+        RECORDED_KEYS,
+    ),
+    Mutation(
+        "agentui/pipeline/thought_cache.py",
+        "return fingerprint(incoming.api_key, *named, first, *provider_keys(headers))",
+        "return fingerprint(*named, first)",
+        "thoughts are told to another caller",
+        "tests/unit/pipeline/test_thought_cache.py",
+    ),
+    Mutation(
+        "agentui/vendors/openai_responses/cache.py",
+        'self._kept.get((caller, item["id"]))',
+        'next((kept for (_, id), kept in self._kept.items() if id == item["id"]), None)',
+        "items are given to another caller",
+        "tests/unit/vendors/test_responses_cache.py",
+    ),
+    Mutation(
+        "agentui/api/proxy/repeats.py",
+        "*names, incoming.api_key, *provider_keys(headers))",
+        "*names)",
+        "an answer is given again to another caller",
+        "tests/turns/test_repeats.py",
+    ),
     Mutation(
         "agentui/documents/folder.py",
         'if entry.etag not in [tag.strip().removeprefix("W/") for tag in if_match.split(",")]:',

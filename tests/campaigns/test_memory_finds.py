@@ -21,14 +21,14 @@ pytestmark = pytest.mark.timeout(300)
 
 
 async def test_turns_that_lose_what_they_wrote_are_found(tmp_path: Path) -> None:
-    commit = service._commit
+    commit = service.commit_turn
 
-    def forgetful(db: Any, place: Any, run_id: str, writes: Sequence[object], *rest: Any) -> object:
+    def forgetful(db: Any, place: Any, writes: Sequence[object], *rest: Any) -> object:
         """Keep the answer and no variable."""
-        return commit(db, place, run_id, (), *rest)
+        return commit(db, place, (), *rest)
 
     trial = Trial("store.races", 24, 60, 1, tmp_path)
-    with patch.object(service, "_commit", forgetful):
+    with patch.object(service, "commit_turn", forgetful):
         await races(trial)
     assert any("not of turn" in failure for failure in trial.failures)
 

@@ -21,11 +21,12 @@ from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, pages, sessions, variables
+from agentui.variables.committing import commit_staged
 from agentui.variables.errors import HostNotFound, VariableChanged, VariableNotFound
 from agentui.variables.records import Put, Variable, put, put_all, remove
 from agentui.variables.resolve import Layers, load_layers, load_targets
 from agentui.variables.scopes import GLOBAL, Scope, Target, branch_target
-from agentui.variables.staging import NOT_READ, Staged, Stamp, Write, commit_staged
+from agentui.variables.staging import NOT_READ, Staged, Stamp, Write
 from agentui.variables.values import render
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.kills import house_of

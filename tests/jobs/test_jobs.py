@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import ProgrammingError
 
 from agentui.errors import StoreFailed
+from agentui.jobs import runner as runner_module
 from agentui.jobs.queue import MOST_TRIES, Job, add, extend, finish, next_due, plan, release, release_others, retry, take
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
@@ -138,6 +140,41 @@ async def test_a_runner_does_what_is_due_and_goes_on_after_failures(store: Store
     by_kind = {row[0]: row for row in await rows(store)}
     assert by_kind["index"][2:] == (1, "ValueError: a fault", None)
     assert by_kind["sweep"][4] is None
+
+
+@pytest.mark.parametrize("call", ["plan", "next_due", "take", "extend", "finish", "retry"])
+async def test_a_runner_outlives_an_error_of_the_database_that_has_no_name(
+    store: Store, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, done = asyncio.Event(), asyncio.Queue[Json]()
+    real = getattr(runner_module, call)
+
+    def broken_once(*args: Json) -> Json:
+        if not asked.is_set():
+            asked.set()
+            raise ProgrammingError("SELECT 1", {}, Exception("The database says what nobody expects."))
+        return real(*args)
+
+    async def index(payload: Json) -> None:
+        await asked.wait() if call == "extend" else None
+        done.put_nowait(payload)
+        if payload == "bad" and done.qsize() == 1:
+            raise StoreFailed("The disk.")
+
+    monkeypatch.setattr(runner_module, call, broken_once)
+    monkeypatch.setattr(runner_module, "RETRY_SECONDS", 0.01)
+    runner = JobRunner(store, "one", poll_seconds=0.05, lease_seconds=0.3)
+    runner.handle("index", index)
+    runner.start()
+    await store.start()
+    await runner.add("index", "bad" if call == "retry" else "first")
+    async with asyncio.timeout(60):
+        await asked.wait()
+        await runner.add("index", "later")
+        while await done.get() != "later":
+            pass
+    assert runner._running is not None and not runner._running.done()
+    await runner.close()
 
 
 async def test_a_runner_that_closes_gives_back_what_it_was_doing(store: Store) -> None:

@@ -1,12 +1,14 @@
 """JSON goes in and out in one spelling, and nothing odd comes in."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.jsonio import MAX_DEPTH, InvalidJson, Json, dumps, dumps_pretty, dumps_text, loads
+from agentui import jsonio
+from agentui.jsonio import MAX_DEPTH, MAX_OPENED, InvalidJson, Json, dumps, dumps_pretty, dumps_text, loads
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -48,6 +50,19 @@ def test_lone_surrogates_never_stop_an_answer() -> None:
     assert dumps({"a": "x\ud800y"}) == b'{"a":"x?y"}'
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r'"\ud83d"', "\ufffd"),
+        (r'"a\uDE00b"', "a\ufffdb"),
+        (r'"\ud83d\ud83d\ude00"', "\ufffd😀"),
+        (r'{"\ud800": "\\ud800 \u00e9\n"}', {"\ufffd": "\\ud800 é\n"}),
+    ],
+)
+def test_half_a_character_is_read_as_the_mark_for_it(written: str, read: object) -> None:
+    assert loads(written) == loads(written.encode()) == read
+
+
 def test_not_a_number_is_never_written_as_such() -> None:
     assert dumps([float("nan"), float("inf")]) == b"[null,null]"
     with pytest.raises(ValueError):
@@ -55,7 +70,7 @@ def test_not_a_number_is_never_written_as_such() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "NaN", "[Infinity]", "{'a': 1}", '{"a": 1,}', '"\\ud800"', b'"\xff"', b"\xef\xbb\xbf{}", "1 2", "// x"]
+    "text", ["", "{", "NaN", "[Infinity]", "{'a': 1}", '{"a": 1,}', b'"\xff"', b"\xef\xbb\xbf{}", "1 2", "// x"]
 )
 def test_what_vendors_would_read_differently_is_refused(text: str | bytes) -> None:
     with pytest.raises(InvalidJson):
@@ -99,3 +114,54 @@ def test_brackets_in_texts_do_not_count() -> None:
 
 def test_wide_is_not_deep() -> None:
     assert len(loads(b"[" + b"[]," * 10_000 + b"[]]")) == 10_001
+
+
+def _opened(value: Json) -> int:
+    """The objects and lists in a value."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict | list) + sum(map(_opened, inner))
+
+
+TRICKY = st.recursive(
+    st.text('[{"\\\n') | st.integers(-(2**63), 2**63 - 1),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('[{"\\', max_size=5), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.lists(TRICKY), st.integers(1, 9))
+def test_objects_and_lists_are_counted_exactly_wherever_a_piece_ends(value: Json, piece: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonio, "_COUNTED_AT_ONCE", piece)
+        patch.setattr(jsonio, "MAX_OPENED", _opened(value))
+        assert loads(dumps(value)) == value
+        patch.setattr(jsonio, "MAX_OPENED", _opened(value) - 1)
+        with pytest.raises(InvalidJson, match="objects and lists"):
+            loads(dumps(value))
+
+
+def test_a_prompt_may_quote_more_brackets_than_a_body_may_open() -> None:
+    quoted = json.dumps([{"a": '"[{'}] * MAX_OPENED)
+    assert loads(dumps({"content": quoted})) == {"content": quoted}
+    with pytest.raises(InvalidJson, match="more than 250000 objects and lists"):
+        loads(b"[" + b"{}," * MAX_OPENED + b"1]")
+
+
+@given(st.lists(st.sampled_from(["\\ud83d", "\\ude00", "\\uDBFF", "\\\\", "\\n", '\\"', "a", "ud800", "\\u0041"]), max_size=8))
+def test_halves_among_other_escapes_are_what_the_standard_library_reads(pieces: list[str]) -> None:
+    text = f'"{"".join(pieces)}"'
+    expected = json.loads(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert loads(text) == expected
+
+
+def test_half_a_character_among_very_many_escapes_is_found_soon() -> None:
+    """In seconds of the processor; looking at each escape in Python took three times as long as this allows."""
+    text = b'"' + rb"\\" * 8_000_000 + rb"\ud800" + b'"'
+    began = time.thread_time()
+    assert loads(text)[-2:] == "\\\ufffd"
+    assert time.thread_time() - began < 1.2
+
+
+def test_a_control_character_stays_an_error_beside_half_a_character() -> None:
+    with pytest.raises(InvalidJson):
+        loads(b'"\x01\x01\\ud800"')

@@ -99,6 +99,27 @@ def test_with_every_block_disabled_the_conversation_is_the_callers_own() -> None
     assert composed([text("system", "Off.", enabled=False)]) == TALK.chat.messages
 
 
+SYSTEM_ONLY = [text("system", "Be kind."), history(enabled=False)]
+
+
+@pytest.mark.parametrize(
+    ("config", "warned"),
+    [
+        ({"blocks": SYSTEM_ONLY}, ["blocks.no_conversation"]),
+        ({"blocks": [text("assistant", "I say"), text("user", "Off", enabled=False)]}, ["blocks.no_conversation"]),
+        ({"blocks": [*SYSTEM_ONLY, history()]}, []),
+        ({"blocks": [*SYSTEM_ONLY, text("user", "Say this.")]}, []),
+        ({"blocks": [text("system", "Off", enabled=False)]}, []),
+        ({"blocks": SYSTEM_ONLY, "template": "{}"}, []),
+        ({}, []),
+    ],
+)
+def test_blocks_without_the_conversation_are_warned_about_when_they_are_checked(config: Json, warned: list[str]) -> None:
+    node: Json = {"id": "n1", "type": "ProviderCall", "config": config}
+    found = compiled([node]).warnings
+    assert [(problem.code, problem.node, problem.field) for problem in found] == [(code, "n1", "blocks") for code in warned]
+
+
 def test_texts_stand_around_the_history_in_order() -> None:
     assert said(composed([text("system", "Before."), history(), text("user", "After.")])) == [
         ("system", "Before."),
@@ -225,7 +246,7 @@ class Parsed:
     ("blocks", "times"),
     [([], 0), ([{"kind": "history"}], 0), ([{"text": "Be brief."}, {"kind": "history"}, {"kind": "history", "last": 1}], 1)],
 )
-def test_a_conversation_is_taken_apart_once_and_only_where_blocks_change_it(
+async def test_a_conversation_is_taken_apart_once_and_only_where_blocks_change_it(
     incoming: Incoming, blocks: list[Json], times: int
 ) -> None:
     parsed = Parsed()
@@ -236,5 +257,5 @@ def test_a_conversation_is_taken_apart_once_and_only_where_blocks_change_it(
     plan = compiled([{"id": "n1", "type": "ProviderCall", "config": {"base_url": "https://x.example", "blocks": blocks}}])
     node = plan.nodes[plan.answer].node
     assert isinstance(node, ProviderCall)
-    node.assemble(NodeContext(make_run(plan, incoming), "n1", "ProviderCall", Ear()))
+    await node.assemble(NodeContext(make_run(plan, incoming), "n1", "ProviderCall", Ear()))
     assert parsed.times == times

@@ -260,7 +260,7 @@ def test_nothing_is_computed_that_nobody_asks_for() -> None:
         def __len__(self) -> int:
             raise AssertionError("counted")
 
-    seen = context(make_incoming().with_headers(Untouchable()))
+    seen = context(make_incoming().with_headers(Untouchable(), ""))
     assert seen["model"] == "gpt-4o-mini"
     assert "incoming" in seen
     with pytest.raises(AssertionError):

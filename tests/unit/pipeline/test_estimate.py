@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentui.chat.estimates import MEDIA_TOKENS, MESSAGE_OVERHEAD
 from agentui.jsonio import Json
-from agentui.pipeline.tokens import MEDIA_TOKENS, MESSAGE_OVERHEAD, estimate_tokens
+from agentui.pipeline.tokens import estimate_tokens
 from tests.unit.pipeline.parts import make_incoming
 
 

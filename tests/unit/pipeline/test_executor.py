@@ -346,7 +346,7 @@ async def test_a_failure_names_pipeline_node_and_type_and_ends_the_run() -> None
     assert heard(run) == [("run.started", None), ("node.started", "n1"), ("node.failed", "n1"), ("run.finished", None)]
     assert run.events.items[-1].data == {
         "state": "failed",
-        "error": {"code": "node_failed", "message": "No.", "status": 422},
+        "error": {"code": "node_failed", "message": "Node n1: No.", "status": 422},
     }
 
 
@@ -384,8 +384,8 @@ async def test_on_error_continue_gives_the_error_as_out() -> None:
     ear = Ear()
     nodes = [of("Refuse", "n1", on_error="continue"), say("n2", "{{ OUT.n1.error.code }}: {{ OUT.n1.error.message }}")]
     run = await execute(compiled(nodes, [("n1", "n2")], Say, Refuse), ear=ear)
-    assert ear.texts == ["node_failed: No."]
-    assert run.out["n1"] == {"error": {"code": "node_failed", "message": "No.", "status": 422}}
+    assert ear.texts == ["node_failed: Node n1: No."]
+    assert run.out["n1"] == {"error": {"code": "node_failed", "message": "Node n1: No.", "status": 422}}
     assert [kind for kind, id in heard(run) if id == "n1"] == ["node.started", "node.failed", "node.finished"]
     assert run.state == "finished"
 

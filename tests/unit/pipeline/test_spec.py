@@ -79,3 +79,11 @@ def test_what_is_no_pipeline_at_all_is_refused(document: Json) -> None:
 def test_more_nodes_than_a_pipeline_may_have_are_refused() -> None:
     assert parse_spec(spec(nodes=[node(f"n{number}") for number in range(MAX_NODES)]))
     assert problems(spec(nodes=[node(f"n{number}") for number in range(MAX_NODES + 1)]))[0].field == "nodes"
+
+
+def test_a_pipeline_without_nodes_says_so() -> None:
+    with pytest.raises(InvalidPipeline, match="no node yet") as caught:
+        parse_spec(spec(nodes=[]))
+    assert [(problem.code, problem.field) for problem in caught.value.problems] == [("spec.no_nodes", "nodes")]
+    assert [problem.code for problem in problems(spec(nodes=[], name=""))] == ["spec.invalid", "spec.no_nodes"]
+    assert {problem.field for problem in problems({"format": 1, "name": "x", "nodes": None})} == {"nodes"}

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import threading
 import time
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.redaction import Redactor, mask_credentials, mask_url, secret_headers
+from agentui.redaction import Redactor, is_key_header, mask_credentials, mask_url, secret_headers, secret_members
 
 SECRET = "sk-live+0123/4567=89abcdef"
 
@@ -99,6 +100,10 @@ def test_a_redactor_does_not_grow_without_end() -> None:
         ("https://h/p?x=1&api_key=abc#f", "https://h/p?x=1&api_key=***#f"),
         ("/p?ACCESS_TOKEN=abc", "/p?ACCESS_TOKEN=***"),
         ("/p?token=a&signature=b;c", "/p?token=***&signature=***;c"),
+        ("/p?k%65y=abc&%74oken=%61bc&x=1", "/p?k%65y=***&%74oken=***&x=1"),
+        ("/p?to=https://h/q?key=abc&x=1", "/p?to=https://h/q?key=***&x=1"),
+        ("/p?key=a?token=b&x=1", "/p?key=***&x=1"),
+        ("/p?key=&x=1", "/p?key=&x=1"),
         ("https://user:pass@h/p", "https://***@h/p"),
         ("https://user@h/p", "https://***@h/p"),
         ("https://h/p?monkey=abc", "https://h/p?monkey=abc"),
@@ -126,6 +131,51 @@ def test_credentials_in_urls_are_masked(url: str, masked: str) -> None:
 )
 def test_what_looks_like_a_credential_is_masked_unregistered(line: str) -> None:
     assert "k1k2" not in mask_credentials(line) and "***" in mask_credentials(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        *(
+            (name, True)
+            for name in ("X-Auth-Token", "Ocp-Apim-Subscription-Key", "x-amz-security-token", "Set-Cookie", "apikey")
+        ),
+        *((name, False) for name in ("idempotency-key", "x-agentui-session", "content-type", "user-agent", "tokens", "x-keys")),
+    ],
+)
+def test_headers_are_called_like_what_they_hold(name: str, is_one: bool) -> None:
+    assert is_key_header(name) is is_one
+
+
+def test_members_of_a_body_are_called_like_what_they_hold() -> None:
+    body = {
+        "api_key": "a",
+        "tools": [{"headers": {"Authorization": "Bearer b"}, "authorization_token": "c", "parameters": {"password": {"x": 1}}}],
+        "client_secret": "d",
+        "apiKey": "e",
+        "max_tokens": 5,
+        "logprobs": {"token": "no"},
+        "key": "no",
+        "x" * 100 + "_api_key": "no",
+    }
+    assert sorted(secret_members(body)) == ["Bearer b", "a", "b", "c", "d", "e"]
+
+
+def test_what_is_made_of_a_secret_is_one_and_what_is_made_of_other_texts_is_none() -> None:
+    redactor = knowing(SECRET)
+    redactor.register_made(SECRET.upper(), SECRET, str.upper)
+    redactor.register_made("ORDINARY WORDS", "ordinary words", str.upper)
+    redactor.child().register_made("KNOWN BELOW ONLY", f"known below only {SECRET}", str.upper)
+    long = f"{SECRET} {'x' * 2000}"
+    redactor.register_made(long.swapcase(), long, str.swapcase)
+    assert redactor.redact(f"{SECRET.upper()} {SECRET.swapcase()} ordinary words, ORDINARY WORDS, KNOWN BELOW ONLY") == (
+        "***CDEF ***CDEF ordinary words, ORDINARY WORDS, KNOWN BELOW ONLY"
+    )
+
+
+def test_every_text_and_name_of_a_json_value_is_looked_through() -> None:
+    value = {"a": [SECRET, 1, None, {SECRET: (f"x{SECRET}",)}]}
+    assert knowing(SECRET).redact_json(value) == {"a": ["***cdef", 1, None, {"***cdef": ["x***cdef"]}]}
 
 
 def test_secret_headers_are_found_with_and_without_their_scheme() -> None:
@@ -156,3 +206,61 @@ def test_twice_as_long_an_address_takes_about_twice_as_long(piece: str) -> None:
 
     short, long = "https://h/?" + piece * 4000, "https://h/?" + piece * 32000
     assert seconds(long) < 20 * max(seconds(short), 0.0005)
+
+
+def test_many_secrets_in_a_long_text_are_replaced_as_few_are() -> None:
+    secrets = [f"s{number:03}-]^\\\\{number * 7919}-secret" for number in range(300)]
+    many = knowing(*secrets)
+    text = "".join(f"{'words, ' * 40}{form}" for secret in secrets[::3] for form in (secret, json.dumps(secret), quote(secret)))
+    expected = text
+    for secret in secrets:
+        expected = knowing(secret).redact(expected)
+    assert len(text) > 64 * 1024
+    assert many.redact(text) == expected
+    assert "7919" not in many.redact(text)
+    edge = "x" * (64 * 1024 - 5) + secrets[1] + "x" * 64 * 1024
+    assert secrets[1] not in many.redact(edge)
+
+
+def test_a_long_text_is_not_looked_through_for_every_secret_of_many() -> None:
+    """In seconds of the processor; once for each form took some twenty-five times as long."""
+    many = knowing(*(f"cookie-{number:04}-{number * 104729:x}" for number in range(480)))
+    many.redact("x")
+    began = time.thread_time()
+    many.redact("some words of an answer, and more of them. " * 100_000)
+    assert time.thread_time() - began < 0.7
+
+
+def test_a_credential_of_many_spaces_is_read_in_one_go() -> None:
+    """In seconds of the processor; trying every split of the spaces took minutes."""
+    padded = f"Bearer{' ' * 200_000}{SECRET}\nand more"
+    began = time.thread_time()
+    found = [*secret_members({"api_key": padded}), *secret_headers({"authorization": padded})]
+    assert time.thread_time() - began < 0.7
+    assert found == [padded, f"{SECRET}\nand more"] * 2
+
+
+def test_no_thread_sees_a_secret_that_another_is_about_to_learn() -> None:
+    redactor, shown = Redactor(), list[str]()
+    beside = threading.Thread(target=lambda: shown.append(redactor.redact(f"beside {SECRET}")))
+
+    def read() -> list[str]:
+        beside.start()
+        beside.join(0.2)  # it has to wait for what is read here; one that did not would be done by now
+        return [SECRET]
+
+    redactor.register_later(read)
+    assert redactor.redact(f"first {SECRET}") == "first ***cdef"
+    beside.join()
+    assert shown == ["beside ***cdef"]
+
+
+def test_what_many_long_secrets_cost_is_bounded_and_the_newest_count() -> None:
+    """In seconds of the processor; a body of 14 MB of them took more than one, in an answer that refused it."""
+    redactor = Redactor()
+    secrets = [f"secret-{number:04}-{'x' * 15_000}" for number in range(900)]
+    redactor.register(*secrets)
+    began = time.thread_time()
+    shown = redactor.redact(f"{secrets[-1]} {secrets[-30]} {secrets[0]}")
+    assert time.thread_time() - began < 0.7
+    assert shown == f"***xxxx ***xxxx {secrets[0]}"

@@ -282,3 +282,31 @@ def test_a_bound_secret_goes_nowhere_else(url: str) -> None:
 def test_known_origins_are_origins() -> None:
     for origins in KNOWN_ORIGINS.values():
         assert [origin_of(origin) for origin in origins] == list(origins)
+
+
+def test_a_key_is_there_for_one_thread_while_another_reads_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The editor writes and lists keys in threads, and runs look them up meanwhile."""
+    SecretStore(tmp_path, {}).set("openai", VALUE, None)
+    clock, found = Hand(), list[object]()
+    store = SecretStore(tmp_path, {}, now=clock)
+    assert store.get("openai").value == VALUE
+
+    def look() -> None:
+        try:
+            found.append(store.get("openai").value)
+        except NotFound as error:
+            found.append(error)
+
+    beside, read_bytes = threading.Thread(target=look), Path.read_bytes
+
+    def read(path: Path) -> bytes:
+        beside.start()
+        beside.join(0.2)  # whoever waits for the file is not done by then, and whoever finds no key is
+        return read_bytes(path)
+
+    SecretStore(tmp_path, {}).set("other", VALUE, None)
+    clock.time += 1
+    monkeypatch.setattr(Path, "read_bytes", read)
+    assert [known.name for known in store.names()] == ["openai", "other"]
+    beside.join()
+    assert found == [VALUE]
