@@ -18,9 +18,9 @@ from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps_pretty
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plans.compile import compile_plan
 from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import SecretStore, check_key
 from agentui.serving.process import CommandError, run, serve

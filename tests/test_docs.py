@@ -28,14 +28,14 @@ from agentui.cli import _parser
 from agentui.demo import DemoSettings, start_demo
 from agentui.errors import AgentUIError, ApiError
 from agentui.jsonio import Json
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.nodes.blocks import Block
 from agentui.pipeline.nodes.set_vars import RESERVED, Row
-from agentui.pipeline.spec import EdgeSpec, NodeSpec, PipelineSpec
+from agentui.pipeline.plans.compile import compile_plan
+from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec
 from agentui.prompt.capabilities import EXCLUSION_REASONS, TRIM_REASONS
 from agentui.prompt.policy import policy_of
 from agentui.schemas.forms import Data

@@ -8,10 +8,10 @@ import pytest
 
 from agentui.demo import DemoServer
 from agentui.jsonio import Json, dumps, loads
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plans.compile import compile_plan
 from agentui.presets import PresetLibrary
 from tests.api.callers import DIALECTS, Caller, is_whole, streamed_text, text_of
 from tests.conftest import ROOT, StartServer

@@ -23,7 +23,7 @@ from agentui.pipeline.executor import INTERNAL, describe_error, execute, said_in
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import RunMemory
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunAnswer, RunResult
 from agentui.pipeline.run import Run, RunOrigin, Services
 from agentui.pipeline.sink import ListenerGone, Sink

@@ -9,7 +9,7 @@ from agentui.errors import AgentUIError, NodeFailed, NotFound, Unsupported, Upst
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.plan import Plan, PlanNode
+from agentui.pipeline.plans.plan import Plan, PlanNode
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone, Sink
 from agentui.pipeline.tokens import estimate_tokens

@@ -9,9 +9,9 @@ from agentui.documents.folder import FolderLibrary
 from agentui.errors import Conflict, InvalidPipeline, NotFound, Problem
 from agentui.files import signature_of, write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.node import Catalog
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.compile import compile_plan
+from agentui.pipeline.plans.plan import Plan
 
 
 class PipelineLibrary(FolderLibrary[Plan]):

@@ -13,7 +13,7 @@ from agentui.errors import AgentUIError, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
 from agentui.pipeline.executor import describe_error
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.plan import PlanNode
+from agentui.pipeline.plans.plan import PlanNode
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink, Sink
 from agentui.templating.core.language import Segment

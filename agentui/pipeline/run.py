@@ -17,7 +17,7 @@ from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import ChatMacros, RunMacros
 from agentui.pipeline.memory import RunMemory
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunState
 from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.redaction import Redactor

@@ -7,7 +7,7 @@ from agentui.chats.codes import failure
 from agentui.errors import InvalidPipeline, NotFound
 from agentui.jsonio import Json
 from agentui.pipeline.library import PipelineLibrary
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.presets import Preset, PresetLibrary
 
 CHAT = "chat"

@@ -22,7 +22,7 @@ from agentui.jsonio import Json, dumps_text, loads
 from agentui.pipeline.engine import Engine, RunRequest, to_its_end
 from agentui.pipeline.executor import INTERNAL
 from agentui.pipeline.macros import ChatMacros
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone

@@ -10,10 +10,10 @@ from agentui.chat.messages import ToolCall, text_message
 from agentui.chat.request import ChatRequest, Tool
 from agentui.errors import AgentUIError, NodeFailed, StoreFull
 from agentui.jsonio import Json
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.engine import OpenMemory, RunRequest
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import RunMemory
+from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink

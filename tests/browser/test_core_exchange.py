@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plans.compile import compile_plan
 from tests.browser.core import Evaluate
 
 pytestmark = pytest.mark.browser

@@ -6,9 +6,9 @@ import pytest
 
 from agentui.errors import InvalidPipeline
 from agentui.jsonio import Json
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plans.compile import compile_plan
 from tests.browser.core import Evaluate
 
 pytestmark = pytest.mark.browser

@@ -18,11 +18,11 @@ from typing import Any, Final, cast
 from agentui.documents.document import parse_document
 from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json, dumps, loads
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.compile import compile_plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream

@@ -17,8 +17,8 @@ from agentui.documents.document import MAX_FILE_BYTES, Entry
 from agentui.documents.versions import Version
 from agentui.http.route import Handler, Route, answer, read_json, read_model, whole_number
 from agentui.http.workers import REFRESH, WORKERS
-from agentui.pipeline.plan import Plan
-from agentui.pipeline.spec import PipelineSpec
+from agentui.pipeline.plans.plan import Plan
+from agentui.pipeline.plans.spec import PipelineSpec
 from agentui.presets import Preset
 from agentui.schemas.editor import DocumentLine, DocumentState, NewId, VersionName, VersionState
 

@@ -21,10 +21,10 @@ from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer, read_model
 from agentui.http.workers import WORKERS
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.compile import Verdict, check_document, compile_plan
 from agentui.pipeline.engine import RunRequest
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.compile import Verdict, check_document, compile_plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.preview import Preview, preview_node
 from agentui.pipeline.run import Run
 from agentui.schemas.editor import PreviewRequest, SampleRequest, TryRequest, ValidateRequest

@@ -12,13 +12,13 @@ from agentui.chat.deltas import Delta
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog, Node
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.compile import compile_plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import NullSink
 from agentui.pipeline.thought_cache import ThoughtCache

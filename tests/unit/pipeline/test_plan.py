@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from agentui.documents.document import version_of
 from agentui.errors import InvalidPipeline, Problem
 from agentui.jsonio import Json
-from agentui.pipeline.compile import compile_plan
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.plan import Plan
+from agentui.pipeline.plans.compile import compile_plan
+from agentui.pipeline.plans.plan import Plan
 from tests.unit.pipeline.parts import catalog_of, compiled, document
 
 Edges = Sequence[tuple[str, str]]

@@ -4,7 +4,7 @@ import pytest
 
 from agentui.errors import InvalidPipeline, Problem
 from agentui.jsonio import Json
-from agentui.pipeline.spec import MAX_NODES, parse_spec
+from agentui.pipeline.plans.spec import MAX_NODES, parse_spec
 
 
 def node(id: str = "n1", **more: Json) -> Json:

@@ -15,9 +15,9 @@ from agentui.errors import AgentUIError, InvalidPipeline, Problem
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, HIDEABLE_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
-from agentui.pipeline.plan import Plan, PlanNode
+from agentui.pipeline.plans.plan import Plan, PlanNode
+from agentui.pipeline.plans.spec import NodeSpec, PipelineSpec, parse_spec
 from agentui.pipeline.run import Services
-from agentui.pipeline.spec import NodeSpec, PipelineSpec, parse_spec
 from agentui.redaction import mask_url
 from agentui.upstream.http.proxy import Proxy
 from agentui.upstream.proxies import DIRECT
