@@ -47,7 +47,7 @@ MAY_NAME = {
     # the platform that OpenAI's two dialects share
     "vendors/openai": {"openai_responses"},
     # the dialect in which a turn of a chat is asked, so that every pipeline understands it
-    "turns/generation.py": {"openai"},
+    "turns/live/generation.py": {"openai"},
     # the preset of that name
     "settings.py": {"openai"},
     # the dialect of a preset that names none, as its files always had it

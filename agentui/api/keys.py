@@ -16,7 +16,7 @@ from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
 from agentui.store.base import Store
 from agentui.store.health import StoreHealth
-from agentui.turns.live import LiveTurns
+from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
 
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)

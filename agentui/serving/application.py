@@ -56,8 +56,8 @@ from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
 from agentui.store.health import StoreHealth
 from agentui.store.opening import make_store
-from agentui.turns.choice import PipelineChoice
-from agentui.turns.live import LiveTurns
+from agentui.turns.live.choice import PipelineChoice
+from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts

@@ -21,11 +21,11 @@ from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.prompt.macros import greetings_of, idle_of, names_of
-from agentui.turns.placed import AUTO, Forced, NoTurn, Placer, read_intent
-from agentui.turns.placing import Kind
+from agentui.turns.placing.matching import Kind
+from agentui.turns.placing.placed import AUTO, Forced, NoTurn, Placer, read_intent
+from agentui.turns.placing.sent import read_sent, words_of
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.request import Outcome, TurnRequest
-from agentui.turns.sent import read_sent, words_of
 from agentui.turns.service import Turn, TurnService
 from agentui.variables.staging import Staged
 

@@ -32,7 +32,7 @@ from agentui.turns.ending import FailedTurn, commit_turn
 from agentui.turns.joining import session_called
 from agentui.turns.locks import BranchQueue, Owner, extend_lock
 from agentui.turns.opening import OpenedTurn, open_turn
-from agentui.turns.placed import AUTO
+from agentui.turns.placing.placed import AUTO
 from agentui.turns.recovery import FailedTurns, Recovery
 from agentui.turns.repeats import Claim, Saved, answer_to, once, tidy
 from agentui.turns.request import Outcome, TurnRequest

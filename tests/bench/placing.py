@@ -21,9 +21,9 @@ from agentui.chat.fingerprints import fingerprint
 from agentui.chat.messages import Message, text_message
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages, text_index
-from agentui.turns.candidates import find_chat, find_place
 from agentui.turns.joining import join_session
-from agentui.turns.sent import read_sent
+from agentui.turns.placing.candidates import find_chat, find_place
+from agentui.turns.placing.sent import read_sent
 
 SENT = 40
 """Floors that the client sends."""

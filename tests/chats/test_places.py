@@ -5,9 +5,9 @@ import pytest
 from agentui.chat.messages import Message, text_message
 from agentui.chat.messages import Role as Speaker
 from agentui.chats.branches import branch_from_floor
-from agentui.turns.candidates import find_chat, find_place, find_told_chat, new_fork
-from agentui.turns.placing import Placement
-from agentui.turns.sent import read_sent, words_of
+from agentui.turns.placing.candidates import find_chat, find_place, find_told_chat, new_fork
+from agentui.turns.placing.matching import Placement
+from agentui.turns.placing.sent import read_sent, words_of
 from agentui.turns.transactions import Joined
 from tests.chats.conftest import Memory
 

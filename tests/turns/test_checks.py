@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentui.turns.checks import verdict_of
+from agentui.turns.live.checks import verdict_of
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, Json, chain, sets, target, text
 from tests.turns.talk import Talk, begin_talk, named

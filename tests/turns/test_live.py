@@ -10,7 +10,7 @@ from agentui.api.keys import LIVE
 from agentui.chats.parts import Content
 from agentui.errors import AgentUIError
 from agentui.pipeline.run import Run
-from agentui.turns.live import LiveRequest
+from agentui.turns.live.request import LiveRequest
 from agentui.turns.request import TurnRequest
 from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse

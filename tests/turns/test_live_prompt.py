@@ -2,7 +2,7 @@
 
 from agentui.prompt.history import HistoryEntry
 from agentui.threads import LONG
-from agentui.turns.preparing import work_of
+from agentui.turns.live.preparing import work_of
 from tests.turns.house import House, Json
 from tests.turns.talk import Talk, begin_talk
 from tests.upstreams.server import API_KEY

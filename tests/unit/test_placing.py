@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from agentui.chat.fingerprints import fingerprint, spellings
 from agentui.chat.messages import Message, ToolCall, ToolResult, text_message
-from agentui.turns.placing import Intent, Placement, Stop, Version, place
-from agentui.turns.sent import read_sent, repeats, words_of
+from agentui.turns.placing.matching import Intent, Placement, Stop, Version, place
+from agentui.turns.placing.sent import read_sent, repeats, words_of
 
 
 @dataclass

@@ -59,8 +59,8 @@ from agentui.schemas.live import (
     Stopped,
     StoppedRun,
 )
-from agentui.turns.live import Checks, LiveRequest, PromptRequest
-from agentui.turns.preparing import asset_ids, history_size
+from agentui.turns.live.preparing import asset_ids, history_size
+from agentui.turns.live.request import Checks, LiveRequest, PromptRequest
 from agentui.turns.repeats import HEADER
 from agentui.turns.request import TurnRequest
 

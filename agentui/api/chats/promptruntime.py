@@ -37,10 +37,10 @@ from agentui.schemas.promptlook import (
     StateWrites,
 )
 from agentui.threads import apart
-from agentui.turns.generation import merged_params
-from agentui.turns.live import PromptRequest
-from agentui.turns.looking import Look, look_at
-from agentui.turns.preparing import Preparation, Seen, asset_ids, history_size, work_of
+from agentui.turns.live.generation import merged_params
+from agentui.turns.live.looking import Look, look_at
+from agentui.turns.live.preparing import Preparation, Seen, asset_ids, history_size, work_of
+from agentui.turns.live.request import PromptRequest
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
 

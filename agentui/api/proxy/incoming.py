@@ -10,7 +10,7 @@ from agentui.http.reading import TOKEN_HEADERS, essence_of, holds_secret, is_for
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.incoming import Incoming
 from agentui.threads import LONG
-from agentui.turns.placed import AUTO
+from agentui.turns.placing.placed import AUTO
 from agentui.upstream.http.request import BodyStream
 from agentui.vendors.base import Vendors
 from agentui.vendors.detect import detect_vendor

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agentui.chat.fingerprints import spellings
 from agentui.chat.messages import Message, Text, ToolResult
-from agentui.turns.placing import MOST_ENTRIES, Entry, Nudge, Sent
+from agentui.turns.placing.matching import MOST_ENTRIES, Entry, Nudge, Sent
 
 _LEAST_TOLD = 12
 """Characters of an answer that a request for a title repeats; shorter ones are found in anything."""

@@ -16,8 +16,8 @@ from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink
 from agentui.prompt.prepared import ExtraSection, Note
-from agentui.turns.choice import PipelineChoice, SessionModel
-from agentui.turns.generation import Conversation
+from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.generation import Conversation
 from agentui.turns.request import ChatFacts
 
 ASK_DIRECTOR = (

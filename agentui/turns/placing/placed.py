@@ -18,10 +18,10 @@ from agentui.chats.rows import find_branch, find_floor, find_session, has_branch
 from agentui.chats.versions import variables_before, with_changes
 from agentui.ids import new_short_id
 from agentui.store.tables import sessions
-from agentui.turns.candidates import find_chat, find_place, find_told_chat, followed_branch, new_fork
 from agentui.turns.joining import session_called
 from agentui.turns.locks import is_alone
-from agentui.turns.placing import Intent, Kind, Placement, Sent
+from agentui.turns.placing.candidates import find_chat, find_place, find_told_chat, followed_branch, new_fork
+from agentui.turns.placing.matching import Intent, Kind, Placement, Sent
 from agentui.turns.request import TurnRequest
 from agentui.variables.journal import changes_of
 from agentui.variables.snapshots import set_branch_values

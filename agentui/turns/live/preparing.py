@@ -17,7 +17,7 @@ from agentui.prompt.tokens import UNCORRECTED, TokenEstimator, corrected
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart
-from agentui.turns.generation import merged_params
+from agentui.turns.live.generation import merged_params
 from agentui.turns.request import ChatFacts
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged

@@ -15,8 +15,8 @@ from agentui.chats.records import MAIN
 from agentui.chats.text_index import floors_saying, path_rows, sessions_saying
 from agentui.store.prepared import Prepared
 from agentui.store.tables import branches, floors, messages, pages, sessions
-from agentui.turns.placing import Found, Intent, Path, Placement, Sent, Stop, Version, find, place
-from agentui.turns.sent import repeats
+from agentui.turns.placing.matching import Found, Intent, Path, Placement, Sent, Stop, Version, find, place
+from agentui.turns.placing.sent import repeats
 
 FORK_MARK = "~"
 """Stands between a branch's name and the number of a fork that a client made of it: ``main~2``."""

@@ -10,7 +10,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Protocol
 
@@ -29,64 +29,27 @@ from agentui.pipeline.sink import ListenerGone
 from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.policy import Resolution
-from agentui.prompt.prepared import PreparedTurn, PromptIntent, TurnMessage
+from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.report import prompt_snapshot, runtime_trace
 from agentui.store.tables import DEFAULT_ACCOUNT
-from agentui.turns.checks import SKIPPED, Adviser, Verdict
-from agentui.turns.choice import PipelineChoice, SessionModel
-from agentui.turns.generation import Conversation, chat_of, merged_params
-from agentui.turns.looking import Look, look_at
-from agentui.turns.preparing import Estimators, Preparation, Seen, asset_ids, history_size, stage_mutations
-from agentui.turns.progress import ActiveRuns, Pending, Phase, Progress
-from agentui.turns.repeats import Claim, Saved
-from agentui.turns.request import Outcome, TurnRequest
+from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
+from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.generation import Conversation, chat_of, merged_params
+from agentui.turns.live.looking import Look, look_at
+from agentui.turns.live.preparing import Estimators, Preparation, Seen, asset_ids, history_size, stage_mutations
+from agentui.turns.live.progress import ActiveRuns, Pending, Phase, Progress
+from agentui.turns.live.request import LiveRequest, PromptRequest
+from agentui.turns.live.words import WordSink, parts_with_text
+from agentui.turns.repeats import Saved
+from agentui.turns.request import Outcome
 from agentui.turns.rules import assets_of, resolved
 from agentui.turns.service import Turn, TurnService, now_ms
-from agentui.turns.words import WordSink, parts_with_text
 from agentui.variables.staging import Staged
 from agentui.vendors.base import Vendors
 
 BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout", "upstream_error"})
 """Errors after which the words that had arrived are kept."""
 LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
-
-
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """Which checks a turn wants. ``fail_strategy``: what becomes of an answer that the verifier refuses (warn: it stays; block:
-    the turn fails; retry: another one is asked for, ``max_retries`` times at most, and the last one stays)."""
-
-    director: bool = False
-    verifier: bool = False
-    fail_strategy: str = "warn"
-    max_retries: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRequest:
-    """A live turn that is wanted.
-
-    ``pipeline`` is the one that the request names, ``params`` are the generation parameters that it gives, ``policy`` is what
-    it says of its prompt (``resolve_policy``). ``headers`` are the caller's (names in lower case, without this server's own
-    token), ``api_key`` the key among them: nodes may read them. ``shows_snapshot``, ``shows_trace`` and, within that,
-    ``shows_matches`` ask for what is told of the prompt.
-    """
-
-    turn: TurnRequest
-    intent: PromptIntent = "normal"
-    pipeline: str | None = None
-    params: Mapping[str, Json] = field(default_factory=dict)
-    policy: Mapping[str, Json] = field(default_factory=dict)
-    checks: Checks = Checks()
-    headers: Mapping[str, str] = field(default_factory=dict)
-    api_key: str = ""
-    shows_snapshot: bool = False
-    shows_trace: bool = False
-    shows_matches: bool = False
-
-    def claimed(self, claim: Claim) -> "LiveRequest":
-        """The same, of a request with a key."""
-        return replace(self, turn=replace(self.turn, claim=claim))
 
 
 class TurnListener(Protocol):
@@ -142,7 +105,7 @@ class LiveTurns:
         finally:
             self.active.remove(live.progress)
 
-    async def look(self, asked: "PromptRequest") -> "LookedAt":
+    async def look(self, asked: PromptRequest) -> "LookedAt":
         """Make the prompt of a turn that nobody takes; nothing is opened, and nothing is kept. Raises as ``look_at`` does."""
         size = partial(history_size, asked.policy)
         place = asked.session, asked.branch, asked.source_floor_id
@@ -159,19 +122,6 @@ class LiveTurns:
             estimator=self.estimators.of(look.facts.bindings.get("model_name")),
         )
         return LookedAt(look, resolution, await preparation.prepared())
-
-
-@dataclass(frozen=True, slots=True)
-class PromptRequest:
-    """A prompt that somebody wants to see: of what the user would say, where."""
-
-    session: str
-    message: str
-    branch: str | None = None
-    source_floor_id: str | None = None
-    intent: PromptIntent = "normal"
-    params: Mapping[str, Json] = field(default_factory=dict)
-    policy: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

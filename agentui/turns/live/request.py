@@ -1,0 +1,60 @@
+"""What a caller of a live turn, or of its prompt alone, asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from agentui.jsonio import Json
+from agentui.prompt.prepared import PromptIntent
+from agentui.turns.repeats import Claim
+from agentui.turns.request import TurnRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Which checks a turn wants. ``fail_strategy``: what becomes of an answer that the verifier refuses (warn: it stays; block:
+    the turn fails; retry: another one is asked for, ``max_retries`` times at most, and the last one stays)."""
+
+    director: bool = False
+    verifier: bool = False
+    fail_strategy: str = "warn"
+    max_retries: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRequest:
+    """A live turn that is wanted.
+
+    ``pipeline`` is the one that the request names, ``params`` are the generation parameters that it gives, ``policy`` is what
+    it says of its prompt (``resolve_policy``). ``headers`` are the caller's (names in lower case, without this server's own
+    token), ``api_key`` the key among them: nodes may read them. ``shows_snapshot``, ``shows_trace`` and, within that,
+    ``shows_matches`` ask for what is told of the prompt.
+    """
+
+    turn: TurnRequest
+    intent: PromptIntent = "normal"
+    pipeline: str | None = None
+    params: Mapping[str, Json] = field(default_factory=dict)
+    policy: Mapping[str, Json] = field(default_factory=dict)
+    checks: Checks = Checks()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    api_key: str = ""
+    shows_snapshot: bool = False
+    shows_trace: bool = False
+    shows_matches: bool = False
+
+    def claimed(self, claim: Claim) -> "LiveRequest":
+        """The same, of a request with a key."""
+        return replace(self, turn=replace(self.turn, claim=claim))
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """A prompt that somebody wants to see: of what the user would say, where."""
+
+    session: str
+    message: str
+    branch: str | None = None
+    source_floor_id: str | None = None
+    intent: PromptIntent = "normal"
+    params: Mapping[str, Json] = field(default_factory=dict)
+    policy: Mapping[str, Json] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Where the turn of a client belongs that only sends its history."""
