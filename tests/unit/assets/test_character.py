@@ -9,11 +9,8 @@ from agentui.assets.character import Character, DepthPrompt
 from agentui.assets.persona import Persona
 from agentui.assets.values import flag, role, whole
 from agentui.jsonio import Json
+from tests.unit.assets.values import ANYTHING
 
-LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
-ANYTHING = st.recursive(
-    LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3)), max_leaves=8
-)
 FIELDS = [*sorted(Character.__dataclass_fields__), "character_book"]
 CARDS = st.dictionaries(st.sampled_from(FIELDS), ANYTHING)
 

@@ -1,0 +1,128 @@
+"""CharX files: a ZIP archive with ``card.json`` (card V3) and the pictures that it names by ``embeded://`` (spelled so).
+
+https://github.com/kwaroran/character-card-spec-v3/blob/main/SPEC_V3.md#charx. Something may stand before the archive, as in
+files that are a picture too. Nothing is ever unpacked to a disk.
+"""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from agentui.assets.files.limits import FileLimits, InvalidFile
+from agentui.assets.values import members, text
+from agentui.jsonio import Json, dumps
+
+START: Final = b"PK\x03\x04"
+CARD: Final = "card.json"
+_SCHEMES: Final = ("embeded://", "embedded://", "__asset:")
+_ICON: Final = "assets/icon/image/main"
+_ENDINGS: Final[Mapping[str, str]] = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
+_PIECE: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CharxFile:
+    """What an archive holds: the card's text, and the other files by their path."""
+
+    json: bytes
+    files: Mapping[str, bytes]
+
+
+def read_charx(data: bytes, limits: FileLimits) -> CharxFile:
+    """The members of a CharX file. Raises InvalidFile for one that is damaged, that unpacks to too much or holds too many
+    files, for paths that lead out of it or stand twice, for encrypted files, and for one without a card."""
+    limits.check_size(data)
+    if START not in data:
+        raise InvalidFile("This is not a CharX file: it holds no ZIP archive.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            found = _unpacked(archive, limits)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError) as error:
+        if isinstance(error, InvalidFile):
+            raise
+        raise InvalidFile("The archive is damaged or packed in a way that is not read here.") from error
+    card = found.pop(CARD, None)
+    if card is None:
+        raise InvalidFile(f"The archive has no {CARD}.")
+    return CharxFile(card, found)
+
+
+def _unpacked(archive: zipfile.ZipFile, limits: FileLimits) -> dict[str, bytes]:
+    """The files by their path. The sizes that the archive declares are checked, and then not relied on."""
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    if len(entries) > limits.members:
+        raise InvalidFile(f"The archive holds more than {limits.members} files.", is_too_large=True)
+    if sum(entry.file_size for entry in entries) > limits.unpacked:
+        raise InvalidFile(f"The archive unpacks to more than {limits.unpacked} bytes.", is_too_large=True)
+    found: dict[str, bytes] = {}
+    left = limits.unpacked
+    for entry in entries:
+        _check_path(entry.filename)
+        if entry.filename in found:
+            raise InvalidFile("The archive has two files of this path.", entry.filename[:200])
+        if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InvalidFile("The file is encrypted, or packed otherwise than by deflate.", entry.filename[:200])
+        found[entry.filename] = _member(archive, entry, left)
+        left -= len(found[entry.filename])
+    return found
+
+
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
+    """One file, read piece by piece and no further than allowed."""
+    pieces: list[bytes] = []
+    with archive.open(entry) as member:
+        while piece := member.read(_PIECE):
+            pieces.append(piece)
+            most -= len(piece)
+            if most < 0:
+                raise InvalidFile("The archive unpacks to more than it says.", entry.filename[:200], is_too_large=True)
+    return b"".join(pieces)
+
+
+def _check_path(path: str) -> None:
+    """Raise InvalidFile for a path that is absolute or leads upwards."""
+    parts = path.replace("\\", "/").split("/")
+    if path.startswith(("/", "\\")) or ":" in parts[0] or ".." in parts:
+        raise InvalidFile("The path leads out of the archive.", path[:200])
+
+
+def icon_of(content: Mapping[str, Json], files: Mapping[str, bytes]) -> bytes | None:
+    """The character's picture: the asset of type icon that is called main, else the first icon; None where no file is one."""
+    assets = content.get("assets")
+    icons = [members(asset) for asset in (assets if isinstance(assets, list) else []) if members(asset).get("type") == "icon"]
+    icons.sort(key=lambda icon: icon.get("name") != "main")
+    return next((files[path] for icon in icons if (path := embedded_path(icon.get("uri"))) in files), None)
+
+
+def embedded_path(uri: Json) -> str:
+    """The path in the archive that a URI names; empty for any other URI."""
+    given = text(uri)
+    return next((given[len(scheme) :] for scheme in _SCHEMES if given.lower().startswith(scheme)), "")
+
+
+def write_charx(card: Mapping[str, Json], picture: bytes | None, media_type: str) -> bytes:
+    """A CharX file of a V3 card. The picture becomes the main icon; assets whose files are not there are left out."""
+    data = dict(members(card.get("data")))
+    given = data.get("assets")
+    assets = [asset for asset in (given if isinstance(given, list) else []) if not embedded_path(members(asset).get("uri"))]
+    files: dict[str, bytes] = {}
+    if picture is not None:
+        ending = _ENDINGS.get(media_type, "bin")
+        files[f"{_ICON}.{ending}"] = picture
+        assets = [asset for asset in assets if not _is_main_icon(members(asset))]
+        assets.insert(0, {"type": "icon", "uri": f"embeded://{_ICON}.{ending}", "name": "main", "ext": ending})
+    if assets or isinstance(given, list):
+        data["assets"] = assets
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in {CARD: dumps({**card, "data": data}), **files}.items():
+            # A fixed date: the same character gives the same file.
+            archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _is_main_icon(asset: Mapping[str, Json]) -> bool:
+    return asset.get("type") == "icon" and asset.get("name") == "main"

@@ -1,0 +1,94 @@
+"""Regex scripts: SillyTavern's files of one script (an object) or several (a list), and those inside cards and presets.
+
+What is kept of a file is ``{"name", "scripts": [...]}`` with every script as it came. Scripts that came inside of something
+else do not run before they are allowed; that is kept beside them, and no field of their own says it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from agentui.assets.files.limits import FileLimits, InvalidFile
+from agentui.assets.files.report import ImportReport
+from agentui.assets.values import members, text
+from agentui.jsonio import Json, dumps
+
+ALLOWED: Final = "scripts_allowed"
+"""The member of an origin that says whether scripts run."""
+_KNOWN: Final = frozenset(
+    (
+        "id",
+        "scriptName",
+        "findRegex",
+        "replaceString",
+        "trimStrings",
+        "placement",
+        "disabled",
+        "markdownOnly",
+        "promptOnly",
+        "runOnEdit",
+        "substituteRegex",
+        "minDepth",
+        "maxDepth",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptFile:
+    """Scripts as they are kept."""
+
+    content: Mapping[str, Json]
+    origin: Mapping[str, Json]
+    report: ImportReport
+
+
+def read_scripts(document: Json, name: str, limits: FileLimits) -> ScriptFile:
+    """The scripts of a file's JSON: one, a list of them, or what ``write_scripts`` gave. Raises InvalidFile."""
+    limits.check(document)
+    found = document.get("scripts") if isinstance(document, dict) and "scripts" in document else document
+    scripts = [found] if isinstance(found, dict) else found
+    if not isinstance(scripts, list):
+        raise InvalidFile("Regex scripts are an object, or a list of objects.")
+    report = ImportReport("regex_single" if isinstance(found, dict) else "regex_list")
+    for index, script in enumerate(scripts):
+        _check(script, f"[{index}]" if isinstance(found, list) else "", report)
+    report.read["regex_scripts"] = len(scripts)
+    own = members(document).get("name") if found is not document else None
+    return ScriptFile({"name": name or text(own) or _name_of(scripts), "scripts": scripts}, {"format": report.format}, report)
+
+
+def _check(script: Json, where: str, report: ImportReport) -> None:
+    if not isinstance(script, dict):
+        raise InvalidFile("A regex script is an object.", where)
+    if not isinstance(script.get("findRegex"), str):
+        raise InvalidFile("A regex script has a text findRegex.", f"{where}.findRegex".lstrip("."))
+    for name in script:
+        if name not in _KNOWN:
+            report.ignore(f"[].{name:.60}")
+
+
+def _name_of(scripts: list[Json]) -> str:
+    """A name for scripts whose file has none: that of the first."""
+    return next((name for script in scripts if (name := text(members(script).get("scriptName")).strip())), "Regex scripts")
+
+
+def write_scripts(content: Mapping[str, Json]) -> bytes:
+    """The scripts as SillyTavern's list."""
+    return dumps(content.get("scripts") or [])
+
+
+def embedded_scripts(content: Mapping[str, Json]) -> list[Json]:
+    """The scripts inside a card's ``data`` or a preset, at ``extensions.regex_scripts``; what is no object is passed over."""
+    found = members(content.get("extensions")).get("regex_scripts")
+    return [script for script in (found if isinstance(found, list) else []) if isinstance(script, dict)]
+
+
+def scripts_are_allowed(origin: Mapping[str, Json] | None) -> bool:
+    """Whether the scripts inside a card or a preset run: those that came in a file do when somebody allowed them."""
+    return members(origin).get(ALLOWED) is not False
+
+
+def origin_with_consent(origin: Mapping[str, Json] | None, *, allowed: bool) -> dict[str, Json]:
+    """The origin of a card or a preset whose scripts are allowed, or not."""
+    return {**members(origin), ALLOWED: allowed}

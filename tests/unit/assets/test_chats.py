@@ -1,0 +1,194 @@
+"""Chats: SillyTavern's lines become floors and come back, and a chat of our own loses nothing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentui.assets.files.chat_lines import date_of, read_lines, write_lines
+from agentui.assets.files.chats import ChatFloor, ChatMessage, ChatPage, ChatRecord, read_thchat, write_thchat
+from agentui.assets.files.limits import FileLimits, InvalidFile
+from agentui.jsonio import Json, dumps, loads
+from tests.unit.assets.values import ANYTHING, OBJECTS
+
+LIMITS = FileLimits()
+TEXTS = st.text(min_size=1, max_size=20).filter(lambda text: "\r" not in text)
+NAMES = st.text(max_size=8).filter(lambda text: "\r" not in text)
+
+
+def lines(*objects: Json) -> bytes:
+    return b"\n".join(map(dumps, objects))
+
+
+HEADER = {"user_name": "Ann", "character_name": "Mira", "chat_metadata": {"variables": {"mood": 3}, "note_prompt": "Slow."}}
+CHAT = lines(
+    HEADER,
+    {"name": "Mira", "is_user": False, "mes": "Two", "swipes": ["One", "", "Two"], "swipe_id": 2, "send_date": 1700000000000},
+    {"name": "System", "is_system": False, "mes": "Night falls.", "extra": {"type": "narrator"}},
+    {"name": "Ann", "is_user": True, "mes": "Hello.", "send_date": "June 19, 2023 2:20pm"},
+    {"name": "Mira", "is_user": False, "mes": "Hi.", "extra": {"api": "openai"}},
+    {"name": "Tom", "is_user": False, "is_system": True, "mes": "And I?"},
+    {"name": "Ann", "is_user": True, "mes": "Bye."},
+)
+
+
+def test_lines_become_floors() -> None:
+    read = read_lines(CHAT, LIMITS)
+    said = [
+        [(page.page_no, page.kind, page.version, page.is_active, [m.content for m in page.messages]) for page in floor.pages]
+        for floor in read.record.floors
+    ]
+    assert said == [
+        [(0, "output", 1, False, ["One"]), (0, "output", 2, True, ["Two"])],
+        [(0, "input", 1, True, ["Night falls.", "Hello."]), (1, "output", 1, True, ["Hi."])],
+        [(0, "output", 1, True, ["And I?"])],
+        [(0, "input", 1, True, ["Bye."])],
+    ]
+    (tom,) = read.record.floors[2].pages[0].messages
+    assert (tom.name, tom.is_hidden, tom.role) == ("Tom", True, "assistant")
+    assert read.record.floors[1].pages[0].messages[0].role == "narrator"
+    assert read.record.variables == {"mood": 3}
+    assert read.record.metadata == {"note_prompt": "Slow."}
+    assert read.report.ignored_fields == ["[].extra.api"]
+    assert read.report.read == {"floors": 4, "pages": 6, "messages": 7, "variables": 1}
+
+
+def test_lines_come_back() -> None:
+    record = read_lines(CHAT, LIMITS).record
+    written = write_lines(record)
+    assert read_lines(written, LIMITS).record == record
+    assert loads(written.splitlines()[0]) == HEADER
+    greeting = loads(written.splitlines()[1])
+    assert (greeting["swipes"], greeting["swipe_id"], greeting["send_date"]) == (["One", "Two"], 1, "2023-11-14T22:13:20.000Z")
+
+
+def test_lines_that_say_nothing_are_passed_over_and_counted() -> None:
+    read = read_lines(CHAT + b"\n{broken\n[]\n\n" + dumps({"is_user": True, "mes": ""}), LIMITS)
+    assert read.record == read_lines(CHAT, LIMITS).record
+    assert len(read.report.warnings) == 2
+
+
+def test_texts_of_other_programs_stand_in_objects() -> None:
+    read = read_lines(lines(HEADER, {"mes": {"message": "Hi."}, "swipes": [{"message": "Hi."}, {"message": "Ho."}]}), LIMITS)
+    assert [page.messages[0].content for page in read.record.floors[0].pages] == ["Hi.", "Ho."]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1700000000000, 1700000000000),
+        (1700000000, 1700000000000),
+        ("2023-11-14T22:13:20.000Z", 1700000000000),
+        ("2023-11-15T00:13:20+02:00", 1700000000000),
+        ("November 14, 2023 10:13pm", 1699999980000),
+        ("2023-11-14 @22h 13m 20s 5ms", 1700000000005),
+        ("2023-13-41 @22h 13m 20s", None),
+        ("yesterday", None),
+        (-5, None),
+        (1e300, None),
+        (True, None),
+        (None, None),
+    ],
+)
+def test_dates_in_every_form_are_read(value: Json, expected: int | None) -> None:
+    assert date_of(value) == expected
+
+
+MESSAGES = st.builds(
+    ChatMessage,
+    st.sampled_from(["user", "assistant", "system", "narrator"]),
+    TEXTS,
+    NAMES,
+    st.booleans(),
+    st.none() | st.integers(0, 10**12),
+)
+
+
+@st.composite
+def floors(draw: st.DrawFn) -> ChatFloor:
+    pages = []
+    for number in range(draw(st.integers(1, 2))):
+        versions = draw(st.integers(1, 3))
+        active = draw(st.integers(1, versions))
+        pages += [
+            ChatPage(
+                number,
+                draw(st.sampled_from(["input", "output", "mixed"])),
+                tuple(draw(st.lists(MESSAGES, max_size=2))),
+                version,
+                version == active,
+            )
+            for version in range(1, versions + 1)
+        ]
+    return ChatFloor(tuple(pages))
+
+
+@given(st.builds(ChatRecord, st.lists(floors(), max_size=3).map(tuple), NAMES, NAMES, NAMES, OBJECTS, OBJECTS))
+def test_a_chat_of_our_own_loses_nothing(record: ChatRecord) -> None:
+    assert read_thchat(loads(write_thchat(record)), LIMITS).record == record
+    assert write_lines(record)
+
+
+TURNS = st.lists(
+    st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3), st.integers(0, 2), st.none() | st.integers(0, 10**12)), max_size=4
+)
+
+
+@given(TURNS, NAMES, NAMES, OBJECTS)
+def test_a_chat_of_turns_goes_through_lines_and_comes_back(
+    turns: list[tuple[str, list[str], int, int | None]], user: str, character: str, variables: dict[str, Json]
+) -> None:
+    made = tuple(
+        ChatFloor(
+            (
+                ChatPage(0, "input", (ChatMessage("user", question, said_at=said_at),)),
+                *(
+                    ChatPage(1, "output", (ChatMessage("assistant", text),), version, version == min(active + 1, len(answers)))
+                    for version, text in enumerate(answers, 1)
+                ),
+            )
+        )
+        for question, answers, active, said_at in turns
+    )
+    record = ChatRecord(made, "", user, character, variables, {"note": 1})
+    assert read_lines(write_lines(record), LIMITS).record == record
+
+
+def page(**changes: Json) -> Json:
+    good = {"page_no": 0, "page_kind": "input", "messages": [{"role": "user", "content": "Hello."}]}
+    return {"spec": "thchat", "floors": [{"pages": [{**good, **changes}]}]}
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([], "spec: "),
+        ({"spec": "thchat"}, "floors: "),
+        ({"spec": "thchat", "floors": [{"pages": []}]}, r"floors\[0\]\.pages: "),
+        (page(page_kind="odd"), r"floors\[0\]\.pages\[0\]\.page_kind: "),
+        (page(page_no=-1), r"floors\[0\]\.pages\[0\]: "),
+        (page(is_active=False), r"just one is active"),
+        (page(messages={}), r"pages\[0\]\.messages: "),
+        (page(messages=[{"role": "me", "content": "x"}]), r"messages\[0\]\.role: "),
+        (page(messages=[{"role": "user", "content": ""}]), r"messages\[0\]\.content: "),
+        (page(messages=[{"role": "user", "content": "x", "content_format": "odd"}]), r"messages\[0\]\.content_format: "),
+    ],
+)
+def test_a_chat_that_is_wrong_is_refused_and_the_place_named(document: Json, words: str) -> None:
+    with pytest.raises(InvalidFile, match=words):
+        read_thchat(document, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"), [(b"", "No line"), (b"{}", "No line"), (b'{"a": 1}', "line 1: "), (b"x\ny", "No line")]
+)
+def test_lines_that_are_no_chat_are_refused(data: bytes, words: str) -> None:
+    with pytest.raises(InvalidFile, match=words):
+        read_lines(data, LIMITS)
+
+
+@given(st.lists(ANYTHING, max_size=5))
+def test_lines_of_anything_are_read_or_refused(objects: list[Json]) -> None:
+    try:
+        read_lines(lines(*objects), LIMITS)
+    except InvalidFile as refused:
+        assert str(refused)
