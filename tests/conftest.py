@@ -37,9 +37,10 @@ hypothesis.settings.load_profile("agentui")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--campaigns``: the campaigns in their short form; without it a fifth of that. ``--agents``: drive the coding agents
     that npm installed into this folder (``tests/agents/package.json`` names them). ``--sillytavern``: chat in the SillyTavern
-    that npm installed into this folder (``npm install sillytavern``)."""
+    that npm installed into this folder (``npm install sillytavern``), and with ``--rerecord`` keep what it sends."""
     parser.addoption("--campaigns", action="store_true", help="run the campaigns in their short form, not a fifth of it")
     parser.addoption("--agents", metavar="FOLDER", help="drive the coding agents that npm installed into this folder")
+    parser.addoption("--rerecord", action="store_true", help="with --sillytavern: keep what it sends")
     parser.addoption("--sillytavern", metavar="FOLDER", help="chat in the SillyTavern that npm installed into this folder")
 
 

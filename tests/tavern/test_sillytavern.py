@@ -1,7 +1,6 @@
 """The real SillyTavern, in Chromium, in a network namespace that holds nothing but loopback."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,24 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.agents.conftest import SHUT_IN
-from tests.conftest import ROOT, skip
+from tests.conftest import ROOT
 from tests.tavern.stage import STORY
 
 
-@pytest.fixture
-def packages(request: pytest.FixtureRequest) -> Path:
-    """The folder that npm installed SillyTavern into."""
-    folder = request.config.getoption("sillytavern")
-    if folder is None:
-        pytest.skip("SillyTavern is not installed; --sillytavern names the folder that npm installed it into")
-    if shutil.which("node") is None or not (Path(folder) / "node_modules" / "sillytavern").is_dir():
-        skip(f"there is no SillyTavern below {folder}, or no node on this machine")
-    return Path(folder).absolute()
-
-
 @pytest.mark.timeout(900)  # the first start compiles SillyTavern's page
-def test_a_counter_counts_what_the_screen_shows(packages: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.tavern.stage", str(packages), str(tmp_path / "stage")]
+def test_a_counter_counts_what_the_screen_shows(tavern_packages: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.tavern.stage", str(tavern_packages), str(tmp_path / "stage")]
     done = subprocess.run([*SHUT_IN, *command], cwd=ROOT, capture_output=True, text=True, timeout=840, check=False)
     assert done.returncode == 0, done.stderr
     told = [
