@@ -43,9 +43,19 @@ async def process_on(url: str, name: str) -> AsyncIterator[tuple[TurnService, Po
         await store.close()
 
 
-CUT = (
-    "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
-)
+HELD = "FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+CUT = f"SELECT count(pg_terminate_backend(pid)) {HELD}"
+
+
+async def held_by(count: int, url: str) -> None:
+    """Wait until so many process locks are left: the database hears a moment later that a connection has ended."""
+    admin = await asyncpg.connect(url)
+    try:
+        async with asyncio.timeout(30):
+            while await admin.fetchval(f"SELECT count(*) {HELD}") != count:  # noqa: ASYNC110  # the database tells nobody
+                await asyncio.sleep(0.01)
+    finally:
+        await admin.close()
 
 
 def take_index(db: Connection, owner: str) -> Job | None:
@@ -62,6 +72,7 @@ async def test_a_branch_whose_process_lost_its_lock_for_good_is_free_within_a_se
     async with process_on(database, "one") as (dead, gone), process_on(database, "two") as (turns, _):
         lost = await dead.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         await gone._process_lock.release()
+        await held_by(0, database)
         began = time.monotonic()
         turn = await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
         assert time.monotonic() - began < 5  # half a second, on a machine that does nothing else
@@ -75,12 +86,9 @@ async def test_a_process_that_loses_its_connection_takes_its_lock_again_and_keep
     async with process_on(database, "one") as (owner, store), process_on(database, "two") as (turns, _):
         turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         admin = await asyncpg.connect(database)
-        query = (
-            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
-        )
         cut = 0
         for _ in range(3):
-            cut += len(await admin.fetch(query))
+            cut += await admin.fetchval(CUT)
             with pytest.raises(ApiError) as refused:
                 await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))
             assert refused.value.code == "generation_conflict"
@@ -106,8 +114,9 @@ async def test_who_has_lost_its_own_lock_a_moment_ago_judges_nobody(database: st
     async with process_on(database, "one") as (owner, gone), process_on(database, "two") as (turns, store):
         turn = await owner.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         await turns.shared()
-        admin = await asyncpg.connect(database)
         await gone._process_lock.release()
+        await held_by(1, database)
+        admin = await asyncpg.connect(database)
         assert await admin.fetchval(CUT) == 1
         await admin.close()
         monkeypatch.setattr(process_lock, "RESTART_SECONDS", 10**6)
@@ -154,6 +163,7 @@ async def test_after_a_kill_the_next_turn_of_the_branch_is_answered_and_no_turn_
         assert (await other.ask("Not yet")).status == 409
         process.send_signal(signal.SIGKILL)
         await asyncio.gather(cut, return_exceptions=True)
+        await held_by(1, database)
         began = time.monotonic()
         next = await other.ask("Four")
         assert next.status == 200, next.body
