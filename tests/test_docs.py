@@ -22,6 +22,9 @@ from pydantic import BaseModel
 from agentui import __version__
 from agentui.api.chats import ROUTES as MEMORY_ROUTES
 from agentui.api.ops.openapi import build_openapi
+from agentui.assets.bundle import PromptAssets
+from agentui.assets.character import Character
+from agentui.assets.preset import PromptPreset
 from agentui.chat.messages import text_message
 from agentui.chats.codes import CODES
 from agentui.cli import _parser
@@ -613,6 +616,11 @@ def test_a_prompt_is_what_the_page_says(row: Mapping[str, str]) -> None:
         intent=given.get("intent", "normal"),
         words=given.get("words", ""),
         policy=policy_of(given.get("policy", {})),
+        assets=PromptAssets(
+            Character.of({"name": "Mira", **given["character"]}) if "character" in given else None,
+            None,
+            PromptPreset.of(given["preset"]) if "preset" in given else None,
+        ),
     )
     said = " / ".join(f"{message.role}: {message.text}" for message in prompt.messages).replace("\n", "\\n")
     expected = code_of(row["messages"])
@@ -620,7 +628,7 @@ def test_a_prompt_is_what_the_page_says(row: Mapping[str, str]) -> None:
 
 
 def test_every_reason_to_leave_something_out_of_a_prompt_is_told() -> None:
-    sources = "".join(path.read_text() for path in (ROOT / "agentui/prompt").glob("*.py"))
+    sources = "".join(path.read_text() for path in (ROOT / "agentui/prompt").rglob("*.py"))
     notes = re.findall(r'Note\(\s*"(\w+)"', sources)
     assert "prompt_over_budget" in notes
     assert missing([*notes, *EXCLUSION_REASONS, *TRIM_REASONS], page("docs/prompt.md")) == []

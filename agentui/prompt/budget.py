@@ -57,9 +57,9 @@ class Budget:
                 return number + 1
         return 0
 
-    def reasons(self, dropped: int, tokens: int) -> tuple[TrimReason, ...]:
-        """Why turns went."""
+    def reasons(self, dropped: int, unit: str, tokens: int) -> tuple[TrimReason, ...]:
+        """Why turns went, or messages (``unit``)."""
         if not dropped:
             return ()
-        detail = f"The {dropped} oldest turn(s), about {tokens} tokens, do not fit into the {self.limit} that the prompt has."
+        detail = f"The {dropped} oldest {unit}(s), about {tokens} tokens, do not fit into the {self.limit} that the prompt has."
         return (TrimReason("history", "budget_exceeded", tokens, detail),)

@@ -3,13 +3,14 @@
 A ``Draft`` is a message on its way into the prompt; it ends as a ``PromptSection``, kept or not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from agentui.chat.messages import Message, Role, Text
+from agentui.jsonio import Json
 from agentui.prompt.history import HistoryEntry, says_nothing
-from agentui.prompt.macros import DEFAULT_SYSTEM, PromptMacros, text_member
+from agentui.prompt.macros import DEFAULT_SYSTEM, EMPTY, PromptMacros, text_member
 from agentui.prompt.prepared import DeliveryResult, PromptInput, PromptSection
 from agentui.templating.sillytavern.scope import MacroTrace
 
@@ -70,15 +71,15 @@ def head_drafts(given: PromptInput, macros: PromptMacros) -> list[Draft]:
     main = text_member(given.session.metadata, "system_prompt", "systemPrompt")
     source = "session" if main else "character"
     main = main or text_member(character, "system_prompt")
-    drafts = [_expanded("main", source if main else "default", "system", main or DEFAULT_SYSTEM, macros)]
+    drafts = [expanded_draft("main", source if main else "default", "system", main or DEFAULT_SYSTEM, macros)]
     persona = text_member(user, "persona", "description")
     if persona:
-        drafts.append(_expanded("personaDescription", "user", "system", persona, macros))
+        drafts.append(expanded_draft("personaDescription", "user", "system", persona, macros))
     for name, member in _CARD.items():
         text = text_member(character, member)
         if text:
-            drafts.append(_expanded(name, "character", "system", text, macros))
-    return drafts + _added(given, "head")
+            drafts.append(expanded_draft(name, "character", "system", text, macros))
+    return drafts + extra_drafts(given, "head")
 
 
 def tail_drafts(given: PromptInput, macros: PromptMacros, forbids_assistant: bool) -> tuple[list[Draft], DeliveryResult]:
@@ -86,20 +87,20 @@ def tail_drafts(given: PromptInput, macros: PromptMacros, forbids_assistant: boo
 
     Instructions are the user's messages: vendors that know one system text would move a system message away from the end.
     """
-    said, words = _message(given), _words(given)
+    said, words = message_draft(given), words_draft(given)
     prefill = _prefill(given, words, macros)
-    refused = () if prefill is None else tuple(_refusals(given, forbids_assistant))
+    refused = () if prefill is None else tuple(prefill_refusals(given, forbids_assistant))
     is_prefilled = prefill is not None and not refused
-    drafts = [*([said] if said is not None else []), *_added(given, "tail"), *([words] if words is not None else [])]
+    drafts = [*([said] if said is not None else []), *extra_drafts(given, "tail"), *([words] if words is not None else [])]
     nudge = None
     if given.intent == "impersonate":
-        drafts.append(_expanded("impersonate", "intent", "user", IMPERSONATION, macros))
+        drafts.append(expanded_draft("impersonate", "intent", "user", IMPERSONATION, macros))
     elif given.intent == "continue":
         nudge = None if is_prefilled else CONTINUE_NUDGE
     elif given.policy.delivery.require_last_user and (said is None or said.is_empty):
         nudge = CONTINUE_NUDGE
     if nudge is not None:
-        drafts.append(_text("continueNudge", "intent", "user", nudge))
+        drafts.append(text_draft("continueNudge", "intent", "user", nudge))
     if is_prefilled and prefill is not None and prefill is not words:
         drafts.append(prefill)
     is_flat = given.policy.structure.mode == "flattened"
@@ -107,7 +108,7 @@ def tail_drafts(given: PromptInput, macros: PromptMacros, forbids_assistant: boo
     return drafts, DeliveryResult(prefill is not None, is_prefilled, strategy, refused, nudge=nudge)
 
 
-def _message(given: PromptInput) -> Draft | None:
+def message_draft(given: PromptInput) -> Draft | None:
     """What the user says now. A quiet message is an instruction and no part of the talk."""
     if given.message is None:
         return None
@@ -116,10 +117,10 @@ def _message(given: PromptInput) -> Draft | None:
     return Draft("message", "user_message", "message" if is_talk else "quiet", message, is_talk=is_talk)
 
 
-def _words(given: PromptInput) -> Draft | None:
+def words_draft(given: PromptInput) -> Draft | None:
     """The words of a stopped answer that is continued."""
     words = given.words.rstrip() if given.intent == "continue" else ""
-    return _text("words", "words", "assistant", words) if words else None
+    return text_draft("words", "words", "assistant", words) if words else None
 
 
 def _prefill(given: PromptInput, words: Draft | None, macros: PromptMacros) -> Draft | None:
@@ -130,11 +131,11 @@ def _prefill(given: PromptInput, words: Draft | None, macros: PromptMacros) -> D
     text = text_member(metadata, "assistant_prefill")
     if not text or given.intent in ("quiet", "impersonate"):
         return None
-    draft = _expanded("assistantPrefill", "session", "assistant", text, macros)
+    draft = expanded_draft("assistantPrefill", "session", "assistant", text, macros)
     return None if draft.is_empty else draft
 
 
-def _refusals(given: PromptInput, forbids_assistant: bool) -> Iterator[str]:
+def prefill_refusals(given: PromptInput, forbids_assistant: bool) -> Iterator[str]:
     """Why the prompt cannot end with the model's words."""
     if not given.policy.delivery.allow_assistant_prefill:
         yield "assistant_prefill_disabled"
@@ -144,15 +145,20 @@ def _refusals(given: PromptInput, forbids_assistant: bool) -> Iterator[str]:
         yield "no_assistant_override"
 
 
-def _expanded(name: str, source: str, role: Role, text: str, macros: PromptMacros) -> Draft:
-    """A section whose macros are replaced. The model's words end without blanks: some vendors refuse those."""
-    expanded, traces = macros.expand(text)
-    return _text(name, source, role, expanded.rstrip() if role == "assistant" else expanded, traces)
+def expanded_draft(
+    name: str, source: str, role: Role, text: str, macros: PromptMacros, plain: Mapping[str, Json] = EMPTY
+) -> Draft:
+    """A section whose macros are replaced; ``plain`` are told to it alone. The model's words end without blanks: some vendors
+    refuse those."""
+    expanded, traces = macros.expand(text, plain=plain)
+    return text_draft(name, source, role, expanded.rstrip() if role == "assistant" else expanded, traces)
 
 
-def _text(name: str, source: str, role: Role, text: str, traces: tuple[MacroTrace, ...] = ()) -> Draft:
+def text_draft(name: str, source: str, role: Role, text: str, traces: tuple[MacroTrace, ...] = ()) -> Draft:
+    """A section of this text."""
     return Draft(name, f"section:{name}", source, Message(role, (Text(text),)), macros=traces)
 
 
-def _added(given: PromptInput, place: str) -> list[Draft]:
-    return [_text(extra.name, extra.source, extra.role, extra.text) for extra in given.extra if extra.place == place]
+def extra_drafts(given: PromptInput, place: str) -> list[Draft]:
+    """What others add at this place (``head``, ``tail``)."""
+    return [text_draft(extra.name, extra.source, extra.role, extra.text) for extra in given.extra if extra.place == place]

@@ -39,9 +39,12 @@ NO_DEBUG: Final[Mapping[str, Json]] = {
 }
 """What a request may ask to see of its prompt, unless it does."""
 
-_PRUNABLE: Final = frozenset({"history", "greeting"})
+_PRUNABLE: Final = frozenset({"history", "greeting", "examples"})
 """The sources that a budget may take from."""
-_FIXED: Final = frozenset({"default", "session", "character", "user", "message", "quiet", "words", "intent", "director"})
+_FIXED: Final = frozenset(
+    {"default", "session", "character", "user", "message", "quiet", "words", "intent", "director", "preset", "authors_note"}
+    | {"worldbook"}
+)
 """The sources that are sent whatever they take."""
 
 

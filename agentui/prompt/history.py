@@ -84,7 +84,12 @@ def window_start(entries: Sequence[HistoryEntry], selection: HistorySelection, c
     more where the current message holds the result."""
     if selection.mode == "full" or selection.max_messages is None:
         return 0
-    start = max(0, len(entries) - selection.max_messages)
+    return unparted(entries, max(0, len(entries) - selection.max_messages), current)
+
+
+def unparted(entries: Sequence[HistoryEntry], start: int, current: Sequence[Part] = ()) -> int:
+    """Where to begin so that what begins at ``start`` has no result of a tool without its call: later, or earlier where the
+    current message holds the result."""
     reach = _reach([*(entry.parts for entry in entries), current])
     bound = max(reach[:start], default=-1)
     if bound == len(entries):

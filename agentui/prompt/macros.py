@@ -18,6 +18,7 @@ from agentui.templating.sillytavern.run import MacroReport, MacroRun
 from agentui.templating.sillytavern.scope import MacroTrace
 
 DEFAULT_SYSTEM: Final = "You are a helpful assistant."
+EMPTY: Final[Mapping[str, Json]] = {}
 
 _CHARACTER: Final[Mapping[str, tuple[str, ...]]] = {
     "description": ("description",),
@@ -76,10 +77,15 @@ class PromptMacros:
     """Replaces the macros of one prompt: what one text writes, the next ones read. ``visible`` is the history that counts."""
 
     def __init__(self, given: PromptInput, visible: Sequence[HistoryEntry], window: int, reserved: int) -> None:
-        values = {**names_of(given.session), **_told_by_turn(given, visible, window, reserved), **given.scope.values}
+        values = {
+            **names_of(given.session),
+            **_names_in(given),
+            **_told_by_turn(given, visible, window, reserved),
+            **given.scope.values,
+        }
         scope = given.scope
         idle = idle_of(visible, scope.now) if scope.idle is None else scope.idle
-        self.scope = replace(scope, values=values, greetings=scope.greetings or greetings_of(given.session), idle=idle)
+        self.scope = replace(scope, values=values, greetings=scope.greetings or _greetings(given), idle=idle)
         self._run = MacroRun(self.scope)
         self._is_first_turn = not given.is_cut and all(each.source == "greeting" for each in visible)
 
@@ -88,10 +94,22 @@ class PromptMacros:
         """What was noticed, and what is to be written."""
         return self._run.report
 
-    def expand(self, text: str) -> tuple[str, tuple[MacroTrace, ...]]:
-        """A section's text with its macros replaced, and what became of each."""
+    def tell(self, values: Mapping[str, str]) -> None:
+        """What more the texts that come after this may read, by the macros' names."""
+        self.scope = replace(self.scope, values={**self.scope.values, **values})
+        self._run.context = self.scope
+
+    def expand(
+        self, text: str, values: Mapping[str, str] = EMPTY, plain: Mapping[str, Json] = EMPTY
+    ) -> tuple[str, tuple[MacroTrace, ...]]:
+        """A section's text with its macros replaced, and what became of each. ``values`` and ``plain`` are told to this text
+        alone, as a scope's are."""
         before = len(self.report.traces)
+        if values or plain:
+            scope = self.scope
+            self._run.context = replace(scope, values={**scope.values, **values}, plain={**scope.plain, **plain})
         expanded = self._run.expand(text)
+        self._run.context = self.scope
         return expanded, tuple(self.report.traces[before:])
 
     def greet(self, entry: HistoryEntry) -> tuple[str, tuple[MacroTrace, ...]]:
@@ -109,6 +127,19 @@ class PromptMacros:
                 self._run.views[mutation.scope].apply(mutation)
             self.report.mutations += run.report.mutations
         return text, tuple(run.report.traces)
+
+
+def _greetings(given: PromptInput) -> tuple[str, ...]:
+    character = given.assets.character
+    return greetings_of(given.session) if character is None else character.greetings
+
+
+def _names_in(given: PromptInput) -> dict[str, str]:
+    """``{{char}}`` and ``{{user}}`` by the turn's assets."""
+    character, persona = given.assets.character, given.assets.persona
+    char = character.spoken_name if character is not None else ""
+    values = dict.fromkeys(("char", "group", "groupNotMuted", "notChar"), char) if char.strip() else {}
+    return {**values, "user": persona.name} if persona is not None and persona.name.strip() else values
 
 
 def _told_by_turn(given: PromptInput, visible: Sequence[HistoryEntry], window: int, reserved: int) -> dict[str, str]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
+from agentui.assets.bundle import PromptAssets
+from agentui.assets.preset import PresetReading
 from agentui.chat.messages import Message, Part, Role
 from agentui.jsonio import Json
 from agentui.prompt.history import HistoryEntry, HistoryNormalization
@@ -14,6 +16,8 @@ from agentui.templating.sillytavern.scope import MacroScope, MacroTrace
 
 DEFAULT_POLICY: Final = ResolvedPolicy()
 """What holds where nobody set anything."""
+NO_ASSETS: Final = PromptAssets()
+"""What a prompt is made of that has nothing but its session and its history."""
 DEFAULT_WINDOW: Final = 8192
 """Tokens that prompt and answer share, where nobody says how many."""
 
@@ -75,7 +79,8 @@ class PromptInput:
     ``history`` is oldest first, without the turn's own floor; ``is_cut``: there is more, which was not loaded. ``message`` is
     None where a turn goes on without one. ``words`` are those of a stopped answer that this turn continues. ``scope`` is what
     macros read: the phase, the moment, stored variables and what names the chat; the texts of the session come on top.
-    ``window`` is the model's own setting, ``max_output_tokens`` what the request asks for, both in tokens.
+    ``assets`` make the prompt SillyTavern's. ``window`` is the model's own setting, ``max_output_tokens`` what the request
+    asks for, both in tokens. ``goes_on``: the model's answer goes on with the words that the prompt ends with.
     """
 
     session: SessionFacts
@@ -92,6 +97,8 @@ class PromptInput:
     max_output_tokens: int | None = None
     estimator: TokenEstimator = UNCORRECTED
     is_cut: bool = False
+    assets: PromptAssets = NO_ASSETS
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +168,17 @@ class DeliveryResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PresetFacts:
+    """What a prompt preset did. ``trigger_filtered`` are the identifiers of prompts that are not for the turn's intent,
+    ``in_chat`` those of prompts that stand within the chat. ``shows_names``: the messages tell who speaks."""
+
+    reading: PresetReading = field(default_factory=PresetReading)
+    shows_names: bool = False
+    trigger_filtered: tuple[str, ...] = ()
+    in_chat: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something that a person should know about a prepared turn; ``source`` is what it is about."""
 
@@ -197,3 +215,4 @@ class PreparedTurn:
     structure: StructureResult = StructureResult()
     delivery: DeliveryResult = DeliveryResult()
     diagnostics: tuple[Note, ...] = ()
+    preset: PresetFacts | None = None

@@ -26,6 +26,7 @@ def preview_text(given: PromptInput, text: str) -> TextPreview:
     scope = replace(given.scope, phase="preview", values={**_KIND, **given.scope.values})
     given = replace(given, scope=scope)
     prepared = assemble(given)
+    given = replace(given, scope=replace(scope, values=prepared.macro_scope.values, outlets=prepared.macro_scope.outlets))
     is_seen = given.policy.visibility.sight()
     visible = [entry for entry in given.history if entry.says_something and why_hidden(entry, is_seen) is None]
     macros = PromptMacros(given, visible, prepared.window, prepared.window - prepared.input_limit)

@@ -1,6 +1,6 @@
 """What the API shows of a prepared turn: ``prompt_snapshot``, ``runtime_trace``, ``assembly`` and the answer of a dry run.
 
-What belongs to presets, lorebooks, regex rules and a memory is told as unused: this server does not assemble them.
+What belongs to lorebooks, regex rules and a memory is told as unused: this server does not assemble them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from agentui.jsonio import Json
 from agentui.prompt.explain import NO_MEMORY
 from agentui.prompt.macroreport import macro_report
 from agentui.prompt.policy import VisibilityPolicy
-from agentui.prompt.prepared import PreparedTurn
+from agentui.prompt.prepared import PreparedTurn, PresetFacts
 
 _ASSETS: Final = ("preset", "worldbook", "regex_profile")
 _ASSET_MEMBERS: Final = ("id", "updated_at", "version", "version_id", "content_hash")
@@ -81,18 +81,18 @@ def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str,
     delivery = prepared.delivery
     preset = _preset(prepared)
     return {
-        "mode": "default",
+        "mode": "default" if prepared.preset is None else "preset",
         "prompt_intent": prepared.intent,
         "assistant_prefill_applied": delivery.prefill_applied,
         "assistant_prefill_strategy": delivery.prefill_strategy,
-        "preset_used": False,
-        "selected_prompt_order_character_id": None,
-        "ignored_prompt_order_character_ids": [],
+        "preset_used": prepared.preset is not None,
+        "selected_prompt_order_character_id": preset["selected_prompt_order_character_id"],
+        "ignored_prompt_order_character_ids": preset["ignored_prompt_order_character_ids"],
         "continue_nudge_applied": preset["continue_nudge_applied"],
         "continue_nudge_text": preset["continue_nudge_text"],
-        "names_behavior_applied": "off",
-        "trigger_filtered_entry_ids": [],
-        "in_chat_inserted_entry_ids": [],
+        "names_behavior_applied": preset["names_behavior_applied"],
+        "trigger_filtered_entry_ids": preset["trigger_filtered_entry_ids"],
+        "in_chat_inserted_entry_ids": preset["in_chat_inserted_entry_ids"],
         "worldbook_hits": 0,
         **({"worldbook_matches": []} if with_matches else {}),
         "regex_pre_rules": [],
@@ -101,10 +101,10 @@ def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str,
         "reserved_variable_collisions": [
             warning.macro for warning in prepared.macro.warnings if warning.code == "macro_readonly_name_conflict"
         ],
-        "unsupported_preset_fields": [],
-        "ignored_preset_fields": [],
-        "unresolved_preset_markers": [],
-        "preset_warnings": [],
+        "unsupported_preset_fields": preset["unsupported_fields"],
+        "ignored_preset_fields": preset["ignored_fields"],
+        "unresolved_preset_markers": preset["unresolved_markers"],
+        "preset_warnings": preset["warnings"],
         "preprocessed_user_message": prepared.preprocessed_user_message,
     }
 
@@ -160,19 +160,21 @@ def history_normalization(prepared: PreparedTurn) -> dict[str, Json]:
 
 
 def _preset(prepared: PreparedTurn) -> dict[str, Json]:
-    nudge = prepared.delivery.nudge
+    """What the preset did; without one there is nothing to tell but the instruction to go on."""
+    nudge, facts = prepared.delivery.nudge, prepared.preset or PresetFacts()
+    reading = facts.reading
     return {
         "continue_nudge_applied": nudge is not None,
         "continue_nudge_text": nudge,
-        "ignored_fields": [],
-        "ignored_prompt_order_character_ids": [],
-        "in_chat_inserted_entry_ids": [],
-        "names_behavior_applied": "off",
-        "selected_prompt_order_character_id": None,
-        "trigger_filtered_entry_ids": [],
-        "unresolved_markers": [],
-        "unsupported_fields": [],
-        "warnings": [],
+        "ignored_fields": list(reading.ignored),
+        "ignored_prompt_order_character_ids": list(reading.ignored_tracks),
+        "in_chat_inserted_entry_ids": list(facts.in_chat),
+        "names_behavior_applied": "always" if facts.shows_names else "off",
+        "selected_prompt_order_character_id": reading.selected_track,
+        "trigger_filtered_entry_ids": list(facts.trigger_filtered),
+        "unresolved_markers": list(reading.markers),
+        "unsupported_fields": list(reading.unsupported),
+        "warnings": list(reading.warnings),
     }
 
 

@@ -21,6 +21,7 @@ from agentui.turns.live.generation import merged_params
 from agentui.turns.request import ChatFacts
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
+from agentui.vendors.claude.models import goes_on
 
 MOST_HISTORY = 2_000_000
 """Characters of a chat's past that a turn reads at most."""
@@ -108,6 +109,7 @@ class Preparation:
             max_output_tokens=self.params.get("max_output_tokens"),
             estimator=self.estimator,
             is_cut=self.seen.is_cut,
+            goes_on=goes_on(session.model_name),
         )
 
     def _scope(self) -> MacroScope:

@@ -11,6 +11,11 @@ _LAST_SECOND = 253_402_300_799
 """The end of the year 9999: dates go no further."""
 
 
+def goes_on(model: str | None) -> bool:
+    """Whether a model, by its name, is of the kind that begins its answer with the words that a prompt ends with."""
+    return "claude" in (model or "").lower()
+
+
 def endpoint() -> str:
     """The list, with as many entries as one page may hold."""
     return "/v1/models?limit=1000"
