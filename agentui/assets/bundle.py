@@ -3,17 +3,21 @@
 from dataclasses import dataclass
 
 from agentui.assets.character import Character
+from agentui.assets.lorebook import BoundBook
 from agentui.assets.persona import Persona
 from agentui.assets.preset import PromptPreset
+from agentui.assets.script import BoundScript
 
 
 @dataclass(frozen=True, slots=True)
 class PromptAssets:
-    """The assets of one turn; None where there is none of a kind."""
+    """The assets of one turn; None where there is none of a kind. ``scripts`` are in the order in which they run."""
 
     character: Character | None = None
     persona: Persona | None = None
     preset: PromptPreset | None = None
+    lorebooks: tuple[BoundBook, ...] = ()
+    scripts: tuple[BoundScript, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -27,6 +27,9 @@ LoreSource: TypeAlias = Literal[
 ]
 """Texts beside the chat that an entry may be looked for in."""
 
+LoreScope: TypeAlias = Literal["chat", "persona", "character", "global"]
+"""What a book is bound to."""
+
 DEFAULT_DEPTH: Final = 4
 """Messages from the end of the chat at which an entry stands that names no depth."""
 DEFAULT_ORDER: Final = 100
@@ -181,6 +184,20 @@ class Lorebook:
             max_recursion_steps=None if steps is None else max(int(steps), 0),
             digest=_digest(content),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class BoundBook:
+    """A book, and what it is bound to. ``id`` is its asset's; None for one that is no asset, such as a card's own."""
+
+    book: Lorebook
+    scope: LoreScope = "global"
+    id: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells it from other books: two bindings of one book are one."""
+        return self.id or self.book.name or self.book.digest
 
 
 def _numbered(entries: Json) -> Iterator[tuple[int | str, Mapping[str, Json]]]:
