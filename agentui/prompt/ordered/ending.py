@@ -96,4 +96,8 @@ def _prefill(given: PromptInput, preset: PromptPreset, is_open: bool, is_words: 
         text = preset.assistant_prefill if given.goes_on or not is_open else ""
     elif given.intent != "quiet":
         text = (preset.assistant_prefill if given.goes_on else "") or text_member(given.session.metadata, "assistant_prefill")
-    return macros.expand(text)[0].rstrip() if text and (is_words or not is_open) else ""
+    if not text or (is_open and not is_words):
+        return ""
+    # Blanks count before words that go on, and are refused at the end of a prompt.
+    expanded = macros.expand(text)[0]
+    return expanded if is_words else expanded.rstrip()

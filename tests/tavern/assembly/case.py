@@ -19,7 +19,7 @@ class Case:
     ``lore`` are books, each with what it is bound to (``global``, ``character``, ``persona``, ``chat``); ``scripts`` are regex
     scripts by where they come from (``global``, ``character``, ``preset``); ``history`` has ``role``, ``text`` and perhaps
     ``name`` and ``hidden``, oldest first; ``note`` is the author's note, or nothing; a turn has a ``type`` and perhaps a
-    ``message`` or a ``quiet`` prompt.
+    ``message`` or a ``quiet`` prompt. ``source`` is the kind of provider, by SillyTavern's name.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Case:
     history: Sequence[Mapping[str, Any]]
     note: Mapping[str, Any]
     turns: Sequence[Mapping[str, Any]]
+    source: str
 
     @classmethod
     def of(cls, group: str, given: Mapping[str, Any]) -> "Case":
@@ -62,6 +63,7 @@ class Case:
             given.get("history", base["history"]),
             given.get("note", {}),
             given.get("turns", base["turns"]),
+            given.get("source", "custom"),
         )
 
     def object(self) -> dict[str, Any]:
@@ -80,7 +82,8 @@ def cases() -> list[Case]:
 
 
 def recorded() -> dict[str, dict[str, Any]]:
-    """What SillyTavern sent, by the case's name: ``digest``, and ``turns`` with ``messages`` and ``draws`` of each."""
+    """What SillyTavern sent, by the case's name: ``digest``, and ``turns`` with ``messages`` and ``draws`` of each, and
+    the ``prefill`` that its page sends apart."""
     found: dict[str, dict[str, Any]] = {}
     for path in sorted((HERE / "recorded").glob("*.json")):
         found |= _read(path)

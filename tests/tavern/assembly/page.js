@@ -4,10 +4,15 @@ const lore = await import("/scripts/world-info.js");
 const openai = await import("/scripts/openai.js");
 const { power_user } = await import("/scripts/power-user.js");
 const { extension_settings } = await import("/scripts/extensions.js");
+const { accountStorage } = await import("/scripts/util/AccountStorage.js");
+const { getStringHash } = await import("/scripts/utils.js");
 const { eventSource, event_types: events } = script;
 
 // Counting tokens of what is on the screen makes prompts that nobody sends.
 openai.promptManager.tryGenerate = async () => {};
+
+// A proxy is asked about before its first use.
+accountStorage.setItem(`Proxy_SkipConfirm_${getStringHash(openai.oai_settings.custom_url)}`, "true");
 
 const native = Math.random;
 let state = 0;
@@ -93,6 +98,9 @@ window.oracle = {
     power_user.persona_description_depth = given.persona.depth;
     power_user.persona_description_role = given.persona.role;
     extension_settings.regex = structuredClone(given.scripts.global);
+    openai.oai_settings.chat_completion_source = given.source;
+    openai.oai_settings.reverse_proxy = given.source === "custom" ? "" : openai.oai_settings.custom_url;
+    openai.oai_settings.proxy_password = "any";
     await bindBooks(given);
     annotate(given);
     tell(given);

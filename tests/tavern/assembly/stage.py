@@ -22,10 +22,14 @@ from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.tavern.assembly.case import ANSWER, HERE, Case, cases
 from tests.tavern.stage import PATIENCE, Client, opened, tavern
 
+POSTED = "/api/backends/chat-completions/generate"
+"""Where the page asks SillyTavern's server to generate."""
+
 
 async def play(packages: Path, folder: Path, wanted: Sequence[Case]) -> dict[str, dict[str, Any]]:
     """What SillyTavern sends in each of these cases."""
     asked: list[dict[str, Any]] = []
+    posted: list[dict[str, Any]] = []
     found: dict[str, dict[str, Any]] = {}
     async with (
         upstream(asked) as origin,
@@ -34,28 +38,36 @@ async def play(packages: Path, folder: Path, wanted: Sequence[Case]) -> dict[str
     ):
         browser = await engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         client = Client(await browser.new_page(viewport={"width": 1400, "height": 900}))
+        client.page.on("request", lambda one: posted.append(one.post_data_json) if one.url.endswith(POSTED) else None)
         await opened(client, address)
         await client.page.add_script_tag(type="module", content=(HERE / "page.js").read_text(encoding="utf-8"))
         await client.until("window.oracle !== undefined")
         for case in wanted:
-            found[case.name] = {"digest": case.digest, "turns": await _turns(client, case, asked)}
+            found[case.name] = {"digest": case.digest, "turns": await _turns(client, case, asked, posted)}
         await browser.close()
     return found
 
 
-async def _turns(client: Client, case: Case, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages of each turn of a case, and the numbers that its lorebooks drew."""
+async def _turns(client: Client, case: Case, asked: list[dict[str, Any]], posted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of each turn of a case, and the numbers that its lorebooks drew.
+
+    ``asked`` is what came to the upstream, ``posted`` what the page gave to SillyTavern's server: another vendor's dialect is
+    the server's, and what counts is what it is made of.
+    """
     turns = []
     async with asyncio.timeout(PATIENCE):
         await client.page.evaluate("(one) => window.oracle.load(one)", case.object())
         for number, turn in enumerate(case.turns):
             asked.clear()
+            posted.clear()
             seed = crc32(f"{case.name} {number}".encode()) & 0x7FFFFFFF
             draws = await client.page.evaluate("([turn, seed]) => window.oracle.turn(turn, seed)", [turn, seed])
             await client.until("!document.body.dataset.generating")
             if len(asked) != 1:
                 raise RuntimeError(f"{case.name!r}: SillyTavern sent {len(asked)} requests for turn {number}")
-            turns.append({"messages": asked[0]["messages"], "draws": draws})
+            sent = asked[0] if case.source == "custom" else posted[0]
+            prefill = posted[0].get("assistant_prefill")
+            turns.append({"messages": sent["messages"], "draws": draws} | ({"prefill": prefill} if prefill else {}))
     return turns
 
 
@@ -68,11 +80,16 @@ async def upstream(asked: list[dict[str, Any]]) -> AsyncIterator[str]:
         message = {"role": "assistant", "content": ANSWER}
         return web.json_response({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
 
+    async def claude(request: web.Request) -> web.Response:
+        asked.append(await request.json())
+        return web.json_response({"content": [{"type": "text", "text": ANSWER}], "stop_reason": "end_turn"})
+
     async def models(_: web.Request) -> web.Response:
         return web.json_response({"data": [{"id": "text"}]})
 
     app = web.Application(client_max_size=64 * 1024 * 1024)
     app.router.add_post("/v1/chat/completions", answer)
+    app.router.add_post("/v1/messages", claude)
     app.router.add_get("/v1/models", models)
     runner = web.AppRunner(app)
     await runner.setup()

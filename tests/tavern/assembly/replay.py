@@ -1,0 +1,88 @@
+"""A case, played here: what our assembly makes of the same files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from agentui.assets.bundle import PromptAssets
+from agentui.assets.character import Character
+from agentui.assets.persona import Persona
+from agentui.assets.preset import PromptPreset
+from agentui.chat.messages import Message
+from agentui.prompt.assembly import assemble
+from agentui.prompt.history import HistoryEntry
+from agentui.prompt.prepared import PromptInput, TurnMessage
+from agentui.templating.sillytavern.scope import MacroScope
+from tests.tavern.assembly.case import ANSWER, Case
+from tests.unit.prompt.parts import Facts
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ANEW = ("regenerate", "swipe")
+"""Turns that make the last answer again: it is no part of their history."""
+
+
+def played(case: Case) -> Iterator[list[dict[str, str]]]:
+    """The messages of each turn of a case, as they are recorded."""
+    history = list(case.history)
+    assets = _assets(case)
+    for turn in case.turns:
+        kind = turn["type"]
+        before = history[:-1] if kind in ANEW and history[-1]["role"] == "assistant" else history
+        given = PromptInput(
+            Facts(metadata={f"note_{name}": value for name, value in case.note.items()}),
+            MacroScope("assemble", NOW, random=Random(1)),
+            history=tuple(_entries(before)),
+            message=_message(turn),
+            intent=kind,
+            window=case.preset["openai_max_context"],
+            max_output_tokens=case.preset["openai_max_tokens"],
+            assets=assets,
+            goes_on=case.source == "claude",
+        )
+        yield [_told(message) for message in assemble(given).messages]
+        if turn.get("message"):
+            history.append({"role": "user", "text": turn["message"]})
+        history.append({"role": "assistant", "text": ANSWER})
+
+
+def sent(turn: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The messages of a recorded turn, with the beginning of the answer that SillyTavern's page sends apart."""
+    begun = [{"role": "assistant", "content": turn["prefill"].rstrip()}] if turn.get("prefill") else []
+    return [*turn["messages"], *begun]
+
+
+def _assets(case: Case) -> PromptAssets:
+    return PromptAssets(
+        Character.of(case.character),
+        Persona.of(case.persona),
+        PromptPreset.of(case.preset),
+    )
+
+
+def _entries(history: Sequence[Mapping[str, Any]]) -> Iterator[HistoryEntry]:
+    """The history as it is stored: a floor for what a user says and what is answered, and one for a greeting."""
+    floor = 0
+    for number, one in enumerate(history):
+        floor += one["role"] == "user"
+        is_greeting = number == 0 and one["role"] == "assistant"
+        yield HistoryEntry(
+            f"floor-{floor}",
+            floor,
+            f"message-{number}",
+            f"page-{number}",
+            one["role"],
+            one["text"],
+            is_hidden=one.get("hidden", False),
+            source="greeting" if is_greeting else None,
+        )
+
+
+def _message(turn: Mapping[str, Any]) -> TurnMessage | None:
+    text = turn.get("quiet") or turn.get("message")
+    return TurnMessage(text) if text else None
+
+
+def _told(message: Message) -> dict[str, str]:
+    named = {"name": message.name} if message.name else {}
+    return {"role": message.role, "content": message.text, **named}
