@@ -100,6 +100,7 @@ DOORS = {
     "prometheus_client": ("agentui.api.ops.metrics",),
     "pydantic_settings": ("agentui.settings",),
     "python_socks": ("agentui.upstream.http",),
+    "regex": ("agentui.regexes",),
     "sqlalchemy": ("agentui.chats", "agentui.jobs", "agentui.store", "agentui.turns", "agentui.variables"),
     "structlog": ("agentui.logs",),
     "uvloop": ("agentui.serving.process",),

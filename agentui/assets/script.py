@@ -3,27 +3,30 @@
 Content is SillyTavern's script, with its members and its numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Literal, Self, TypeAlias
 
 from agentui.assets.values import flag, number, text, texts, whole
 from agentui.jsonio import Json
 
-ScriptPlacement: TypeAlias = Literal["display", "user_input", "ai_output", "slash_command", "world_info", "reasoning"]
+ScriptPlacement: TypeAlias = Literal["user_input", "ai_output", "slash_command", "world_info", "reasoning"]
 ScriptOrigin: TypeAlias = Literal["global", "character", "preset"]
 """Where a script is from. Scripts run in this order."""
 Substitution: TypeAlias = Literal["none", "raw", "escaped"]
 
 _PLACEMENTS: Final[Mapping[int, ScriptPlacement]] = {
-    0: "display",
     1: "user_input",
     2: "ai_output",
     3: "slash_command",
     5: "world_info",
     6: "reasoning",
 }
-"""By SillyTavern's number; 0 is from before ``markdownOnly``, and 4 is no longer made."""
+"""By SillyTavern's number."""
+_DISPLAY: Final = 0
+"""A placement of old scripts: its scripts change what is shown and what is sent, and alone it stands for every placement."""
+_SENT_AS: Final = 4
+"""A placement of old scripts, which the slash commands' has taken in."""
 _SUBSTITUTIONS: Final[tuple[Substitution, ...]] = ("none", "raw", "escaped")
 
 
@@ -53,20 +56,21 @@ class RegexScript:
     @classmethod
     def of(cls, content: Mapping[str, Json]) -> Self:
         """The script that the content tells of. A minimum below -1 and a maximum below 0 are no limits, as in SillyTavern."""
-        placements = content.get("placement")
-        numbers = [whole(each, -1) for each in placements] if isinstance(placements, list) else []
+        placement = content.get("placement")
+        numbers = {whole(each, -1) for each in placement} if isinstance(placement, list) else set()
+        is_old = _DISPLAY in numbers
         substitution = content.get("substituteRegex")
         at = int(substitution) if isinstance(substitution, bool) else whole(substitution, 0)
         return cls(
             id=text(content.get("id")),
             name=text(content.get("scriptName")),
-            find=text(content.get("findRegex")),
-            replace=text(content.get("replaceString")),
+            find=_exact(content.get("findRegex")),
+            replace=_exact(content.get("replaceString")),
             trim=texts(content.get("trimStrings")),
-            placements=frozenset(_PLACEMENTS[each] for each in numbers if each in _PLACEMENTS),
+            placements=_placements(numbers),
             is_disabled=flag(content.get("disabled")),
-            is_markdown_only=flag(content.get("markdownOnly")),
-            is_prompt_only=flag(content.get("promptOnly")),
+            is_markdown_only=flag(content.get("markdownOnly")) or is_old,
+            is_prompt_only=flag(content.get("promptOnly")) or is_old,
             runs_on_edit=flag(content.get("runOnEdit")),
             substitution=_SUBSTITUTIONS[at] if 0 <= at < len(_SUBSTITUTIONS) else "none",
             min_depth=_limit(content.get("minDepth"), -1),
@@ -82,6 +86,23 @@ class BoundScript:
     script: RegexScript
     origin: ScriptOrigin = "global"
     is_allowed: bool = True
+
+
+def read_scripts(content: Mapping[str, Json]) -> tuple[RegexScript, ...]:
+    """The scripts of a regex profile (``scripts``), or of a card's or a preset's extensions (``regex_scripts``), in order."""
+    found = content.get("scripts", content.get("regex_scripts"))
+    return tuple(RegexScript.of(each) for each in found if isinstance(each, Mapping)) if isinstance(found, list) else ()
+
+
+def _placements(numbers: Set[int]) -> frozenset[ScriptPlacement]:
+    if numbers == {_DISPLAY}:
+        return frozenset(_PLACEMENTS.values())
+    return frozenset(_PLACEMENTS[each] for each in ({3} if numbers == {_SENT_AS} else numbers) if each in _PLACEMENTS)
+
+
+def _exact(value: Json) -> str:
+    """A text with the line ends that it has."""
+    return value if isinstance(value, str) else text(value)
 
 
 def _limit(value: Json, least: int) -> int | None:

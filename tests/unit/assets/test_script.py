@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.assets.script import RegexScript
+from agentui.assets.script import RegexScript, read_scripts
 from agentui.jsonio import Json
 from tests.unit.assets.test_character import ANYTHING
 
@@ -69,3 +69,23 @@ def test_depths_that_say_nothing_are_no_limits(minimum: Json, maximum: Json, lim
 @pytest.mark.parametrize(("value", "expected"), [(True, "raw"), (False, "none"), (2, "escaped"), (9, "none"), (None, "none")])
 def test_old_exports_have_a_switch_for_macros(value: Json, expected: str) -> None:
     assert RegexScript.of({"substituteRegex": value}).substitution == expected
+
+
+def test_old_placements_are_those_of_today() -> None:
+    shown = RegexScript.of({"placement": [0]})
+    assert (len(shown.placements), shown.is_markdown_only, shown.is_prompt_only) == (5, True, True)
+    assert RegexScript.of({"placement": [0, 2]}).placements == {"ai_output"}
+    assert RegexScript.of({"placement": [4]}).placements == {"slash_command"}
+    assert RegexScript.of({"placement": [2, 4]}).placements == {"ai_output"}
+
+
+def test_patterns_keep_their_line_ends() -> None:
+    made = RegexScript.of({"findRegex": "a\r\nb", "replaceString": "\r"})
+    assert (made.find, made.replace) == ("a\r\nb", "\r")
+
+
+def test_the_scripts_of_a_profile_and_of_extensions_are_found() -> None:
+    one: dict[str, Json] = {"scriptName": "one"}
+    assert [script.name for script in read_scripts({"name": "p", "scripts": [one, None, 3]})] == ["one"]
+    assert [script.name for script in read_scripts({"regex_scripts": [one]})] == ["one"]
+    assert read_scripts({"regex_scripts": "none"}) == ()

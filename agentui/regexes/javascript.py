@@ -1,0 +1,180 @@
+"""
+JavaScript's regular expressions: compiled, searched with a time limit, and replaced by.
+
+Without the flags ``u`` and ``v`` JavaScript matches UTF-16 units, so a character beyond U+FFFF is two there. Such a text is
+split into its halves for the search and put together again afterwards; half a character that stays alone becomes U+FFFD.
+
+Two things differ from JavaScript, both in repetitions: a round that matches nothing ends them (``(?:a*?)*`` there goes on
+looking for one that matches something), and a reference to a group sees what the group matched in an earlier round.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import regex
+
+from agentui.regexes.cursor import RegexError
+from agentui.regexes.syntax import Loop, Translated, translate
+
+SEARCH_SECONDS: Final = 0.05
+"""How long one search of a text may take."""
+SEARCHES: Final = 20
+"""How many times that all searches of one text may take together."""
+MAX_TEXT: Final = 1024 * 1024
+"""Characters of a text that is searched, and of one that replacing makes."""
+_LONG: Final = 4096
+"""Characters from which on a search lets other threads run."""
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+_FLAGS: Final = frozenset("dgimsuvy")
+
+
+@dataclass(frozen=True, slots=True)
+class JsMatch:
+    """One match. Texts of it are in the units of its pattern, as ``JsPattern.units`` gives them."""
+
+    found: "regex.Match[str]"
+    pattern: "JsPattern"
+
+    def span(self) -> tuple[int, int]:
+        """Where it is in the text that was searched, in characters; linear in what stands before."""
+        start, end = self.found.span()
+        if self.pattern.is_unicode:
+            return start, end
+        before, text = joined(self.found.string[:start]), joined(self.found.string[:end])
+        return len(before), len(text)
+
+    def group(self, number: int) -> str | None:
+        """What a group matched, 0 for all; None for one that took no part and for a number that no group has."""
+        if not 0 < number <= len(self.pattern.translated.groups):
+            return self.found.group() if number == 0 else None
+        loops = self.pattern.translated.groups[number - 1].loops
+        if not loops:
+            return self.found.group(f"g{number}")
+        return self._last_round(number, loops)
+
+    def named(self, name: str) -> str | None:
+        """What the group of this name matched; of several the one that took part."""
+        numbers = self.pattern.translated.names.get(name, ())
+        return next((text for number in numbers if (text := self.group(number)) is not None), None)
+
+    def _last_round(self, number: int, loops: list[Loop]) -> str | None:
+        """What a group in repetitions matched in the last round of each: JavaScript forgets what it matched in earlier ones."""
+        spans = self.found.spans(f"g{number}")
+        behind = self.pattern.translated.groups[number - 1].behind
+        for loop, inner in zip(loops, (*(loop.behind for loop in loops[1:]), behind), strict=True):
+            rounds = self.found.spans(loop.name)
+            # A round beyond those required that matched nothing does not count there.
+            if len(rounds) > loop.least and rounds[-1][0] == rounds[-1][1] and rounds.pop() in spans[-1:]:
+                spans.pop()
+            if not rounds:
+                return None
+            if loop.behind == inner == behind:
+                start, end = rounds[-1]
+                spans = [span for span in spans if (span[1] <= end if behind else span[0] >= start)]
+        return self.found.string[slice(*spans[-1])] if spans else None
+
+
+@dataclass(frozen=True, slots=True)
+class JsPattern:
+    """
+    A compiled regular expression. It keeps no ``lastIndex``: every search starts anew.
+
+    Searches raise TimeoutError when they take too long, and for a text of more than MAX_TEXT characters RegexError.
+    """
+
+    source: str
+    flags: str
+    translated: Translated
+    compiled: "regex.Pattern[str]"
+
+    @property
+    def is_unicode(self) -> bool:
+        """Whether it matches whole characters."""
+        return "u" in self.flags or "v" in self.flags
+
+    def units(self, text: str) -> str:
+        """The text as this pattern sees it: the same, or with two halves for each character beyond U+FFFF."""
+        return text if self.is_unicode or text.isascii() else _BEYOND.sub(_halves, text)
+
+    def search(self, text: str, limit: float = SEARCH_SECONDS) -> JsMatch | None:
+        """The first match in a text; ``limit`` in seconds."""
+        return next(self._matches(self.units(text), limit, once=True), None)
+
+    def matches(self, text: str, limit: float = SEARCH_SECONDS) -> Iterator[JsMatch]:
+        """The matches that JavaScript would replace: all of them with the flag g, else the first."""
+        return self._matches(self.units(text), limit, once="g" not in self.flags)
+
+    def replace(self, text: str, by: Callable[[JsMatch], str], limit: float = SEARCH_SECONDS) -> str:
+        """
+        The text with its matches replaced, as ``String.replace`` does it with a function.
+
+        Raises TimeoutError, and RegexError where more than MAX_TEXT characters come out.
+        """
+        units = self.units(text)
+        pieces: list[str] = []
+        at = size = 0
+        for match in self._matches(units, limit, once="g" not in self.flags):
+            start, end = match.found.span()
+            pieces += (units[at:start], by(match))
+            size += start - at + len(pieces[-1])
+            at = end
+            if size > MAX_TEXT:
+                raise RegexError(f"more than {MAX_TEXT} characters come of it", 0)
+        if not pieces:
+            return text
+        pieces.append(units[at:])
+        replaced = "".join(pieces)
+        return replaced if units is text and self.is_unicode else joined(replaced)
+
+    def _matches(self, units: str, limit: float, *, once: bool) -> Iterator[JsMatch]:
+        if len(units) > 2 * MAX_TEXT:
+            raise RegexError(f"the text is longer than {MAX_TEXT} characters", 0)
+        find = self.compiled.match if "y" in self.flags else self.compiled.search
+        aside = len(units) > _LONG
+        latest = time.monotonic() + limit * SEARCHES
+        at = 0
+        while at <= len(units):
+            found = find(units, at, timeout=limit, concurrent=aside)
+            if found is None:
+                return
+            yield JsMatch(found, self)
+            if once:
+                return
+            at = found.end() + (found.start() == found.end())
+            if time.monotonic() > latest:
+                raise TimeoutError
+
+
+@lru_cache(maxsize=1024)
+def compile_js(pattern: str, flags: str = "") -> JsPattern:
+    """
+    A regular expression as ``new RegExp(pattern, flags)`` makes it.
+
+    Raises RegexError for what JavaScript refuses, and for the few things that cannot be had here: properties of texts
+    (``\\p{RGI_Emoji}``), and patterns that are too long or repeat too much.
+    """
+    known = frozenset(flags)
+    if len(known) < len(flags) or not known <= _FLAGS or {"u", "v"} <= known:
+        raise RegexError(f"there are no such flags: {flags!r:.40}", 0)
+    is_unicode = bool(known & {"u", "v"})
+    translated = translate(joined(pattern) if is_unicode else _BEYOND.sub(_halves, pattern), known)
+    try:
+        compiled = regex.compile(translated.source, translated.flags)
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise RegexError(f"the pattern has no counterpart here ({error})", 0) from None
+    return JsPattern(pattern, flags, translated, compiled)
+
+
+def joined(units: str) -> str:
+    """A text of UTF-16 units as one of characters; half a character alone becomes U+FFFD."""
+    return units if units.isascii() else units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _halves(found: "re.Match[str]") -> str:
+    """The two UTF-16 units of a character beyond U+FFFF."""
+    beyond = ord(found[0]) - 0x10000
+    return chr(0xD800 + (beyond >> 10)) + chr(0xDC00 + (beyond & 0x3FF))

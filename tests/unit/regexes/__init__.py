@@ -1,0 +1,1 @@
+"""Tests of JavaScript's regular expressions and of the scripts that replace by them."""
