@@ -168,7 +168,7 @@ class Lorebook:
     """
 
     name: str = field(default="", compare=False)
-    entries: tuple[LoreEntry, ...] = field(default=(), compare=False)
+    entries: tuple[LoreEntry, ...] = field(default=(), compare=False, repr=False)
     is_recursive: bool | None = field(default=None, compare=False)
     max_recursion_steps: int | None = field(default=None, compare=False)
     digest: str = ""

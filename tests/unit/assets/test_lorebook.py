@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentui.assets.lorebook import CharacterFilter, Lorebook, LoreEntry
 from agentui.jsonio import Json
-from tests.unit.assets.test_character import ANYTHING
+from tests.unit.assets.values import ANYTHING
 
 ENTRY = {
     "uid": 7,

@@ -1,0 +1,231 @@
+"""The texts that keys are looked for in: messages, what an entry names beside them, injections, and what recursion adds.
+
+SillyTavern joins them to one text in which each begins with U+0001 on a line of its own. A plain key lies within one of them; a
+regular expression sees the whole.
+"""
+
+import time
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from agentui.assets.lorebook import LoreSource
+from agentui.lore.compiled import CompiledLore
+from agentui.lore.given import MAX_SCAN_DEPTH, LoreInput, LoreMessage
+from agentui.lore.keys import Key
+from agentui.regexes.cursor import RegexError
+
+SourceKind: TypeAlias = Literal["message", "injection", "recursion_buffer"] | LoreSource
+"""What kind of text a key was found in."""
+
+PATTERN_SECONDS: Final = 0.5
+"""What all regular expressions of one activation may take together."""
+_KEPT: Final = 8
+"""Windows of which the joined text is kept."""
+_MARK: Final = "\x01"
+_BETWEEN: Final = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One text, as it is looked through: marked, trimmed, and with the name of who said it. ``shift`` is what stands before
+    the text itself, ``number`` counts messages from the newest, and others of their kind from the first."""
+
+    kind: SourceKind
+    number: int
+    text: str
+    shift: int
+
+    @classmethod
+    def of(cls, kind: SourceKind, number: int, text: str, before: str = "") -> "Segment":
+        """The segment of a text with something before it."""
+        whole = before + text
+        trimmed = whole.strip()
+        return cls(kind, number, _MARK + trimmed, 1 + len(before) - (len(whole) - len(whole.lstrip())))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a key was found: a piece of a segment's text."""
+
+    segment: Segment
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What an entry looks through: so many messages, some sources, injections, and perhaps what recursion added."""
+
+    depth: int
+    sources: tuple[LoreSource, ...]
+    has_recursion: bool
+
+
+class ScanBuffer:
+    """All texts of one activation, and the keys found in them. Texts are looked through once, when they come."""
+
+    def __init__(self, given: LoreInput, lore: CompiledLore) -> None:
+        self._lore = lore
+        self._waiting = [_message_segment(number, message, given) for number, message in _newest(given.messages)]
+        self._messages: list[Segment] = []
+        self._sources = {
+            kind: segment for kind, text in given.sources.items() if len((segment := Segment.of(kind, 0, text)).text) > 1
+        }
+        self._injections = [Segment.of("injection", number, text) for number, text in enumerate(given.injections) if text]
+        self._recursion: list[Segment] = []
+        self._in_messages: dict[int, int] = {}
+        self._in_sources: dict[SourceKind, dict[int, int]] = {}
+        self._in_injections: dict[int, int] = {}
+        self._in_recursion: dict[int, int] = {}
+        self._haystacks: dict[tuple[Window, int], _Haystack] = {}
+        self._seconds = PATTERN_SECONDS
+
+    def read_messages(self, depth: int) -> set[int]:
+        """Look through so many messages, and give the needles that are new. Those that were read already are not read again."""
+        count = len(self._messages)
+        added = self._waiting[count:depth]
+        self._messages += added
+        found = self._found_in(added)
+        for needle, at in found.items():
+            self._in_messages.setdefault(needle, count + at)
+        return set(found)
+
+    def read_others(self, kinds: Iterable[LoreSource]) -> set[int]:
+        """Look through the sources of these kinds and the injections."""
+        for kind in kinds:
+            if kind in self._sources:
+                self._in_sources[kind] = self._found_in([self._sources[kind]])
+        self._in_injections = self._found_in(self._injections)
+        return {needle for found in (*self._in_sources.values(), self._in_injections) for needle in found}
+
+    def add_recursion(self, text: str) -> set[int]:
+        """Add what joined, and give the needles that are in it."""
+        segment = Segment.of("recursion_buffer", len(self._recursion), text)
+        self._recursion.append(segment)
+        found = self._found_in([segment])
+        for needle in found:
+            self._in_recursion.setdefault(needle, segment.number)
+        return set(found)
+
+    @property
+    def has_recursion(self) -> bool:
+        """True when something was added."""
+        return bool(self._recursion)
+
+    def holds(self, key: Key, window: Window) -> bool:
+        """True when a key is somewhere in a window."""
+        if key.needle is not None:
+            return self._segment_of(key.needle, window) is not None
+        return self._pattern_place(key, window) is not None
+
+    def place(self, key: Key, window: Window) -> Place | None:
+        """Where a key is first; None where it is not."""
+        if key.needle is None:
+            return self._pattern_place(key, window)
+        segment = self._segment_of(key.needle, window)
+        if segment is None:
+            return None
+        needle = self._lore.needles[key.needle]
+        if needle.is_cased:
+            start = needle.start_in(segment.text)
+            return Place(segment, start, start + len(needle.text))
+        folded = segment.text.lower()
+        start = needle.start_in(folded)
+        return Place(segment, _unfolded(segment.text, folded, start), _unfolded(segment.text, folded, start + len(needle.text)))
+
+    def _segment_of(self, needle: int, window: Window) -> Segment | None:
+        """The first segment of a window that holds a needle."""
+        if window.depth <= 0:
+            return None
+        at = self._in_messages.get(needle)
+        if at is not None and at < window.depth:
+            return self._messages[at]
+        for kind in window.sources:
+            if needle in self._in_sources.get(kind, ()):
+                return self._sources[kind]
+        at = self._in_injections.get(needle)
+        if at is not None:
+            return self._injections[at]
+        at = self._in_recursion.get(needle) if window.has_recursion else None
+        return None if at is None else self._recursion[at]
+
+    def _found_in(self, segments: Sequence[Segment]) -> dict[int, int]:
+        """For each needle that is found the first segment that holds it."""
+        if not segments:
+            return {}
+        texts = [segment.text for segment in segments]
+        folded = [text.lower() for text in texts]
+        found: dict[int, int] = {}
+        for table in self._lore.tables:
+            found |= table.places(texts, folded)
+        return found
+
+    def _pattern_place(self, key: Key, window: Window) -> Place | None:
+        """Where a regular expression matches first. One that takes too long, or finds no time left, matches nothing."""
+        if key.pattern is None or window.depth <= 0 or self._seconds <= 0:
+            return None
+        haystack = self._haystack(window)
+        began = time.monotonic()
+        try:
+            match = key.pattern.search(haystack.text)
+        except (TimeoutError, RegexError):
+            return None
+        finally:
+            self._seconds -= time.monotonic() - began
+        return None if match is None else haystack.place(*match.span())
+
+    def _haystack(self, window: Window) -> "_Haystack":
+        """The window as one text; made once, until recursion adds to it."""
+        named = (window, len(self._recursion) if window.has_recursion else 0)
+        made = self._haystacks.get(named)
+        if made is None:
+            sources = [self._sources[kind] for kind in window.sources if kind in self._sources]
+            recursion = self._recursion if window.has_recursion else []
+            made = _Haystack([*self._messages[: window.depth], *sources, *self._injections, *recursion])
+            if len(self._haystacks) == _KEPT:
+                self._haystacks.clear()
+            self._haystacks[named] = made
+        return made
+
+
+class _Haystack:
+    """Segments as one text."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self.text = _BETWEEN.join(segment.text for segment in segments) if segments else _MARK
+        self._segments = segments
+        self._starts = [0]
+        for segment in segments:
+            self._starts.append(self._starts[-1] + len(segment.text) + len(_BETWEEN))
+
+    def place(self, start: int, end: int) -> Place:
+        """The place of a piece of the text: in the segment in which it begins, and at most to its end."""
+        if not self._segments:
+            return Place(Segment.of("message", 0, ""), 0, 0)
+        at = min(bisect_right(self._starts, start), len(self._segments)) - 1
+        segment, before = self._segments[at], self._starts[at]
+        return Place(segment, start - before, min(end - before, len(segment.text)))
+
+
+def _newest(messages: Sequence[LoreMessage]) -> Iterable[tuple[int, LoreMessage]]:
+    """The messages that may be looked through, newest first, counted."""
+    return enumerate(messages[-1 : -MAX_SCAN_DEPTH - 1 : -1])
+
+
+def _message_segment(number: int, message: LoreMessage, given: LoreInput) -> Segment:
+    before = f"{message.name}: " if given.settings.is_naming else ""
+    return Segment.of("message", number, message.text, before)
+
+
+def _unfolded(text: str, folded: str, at: int) -> int:
+    """The place in a text of a place in its lower case, which a few letters make longer."""
+    if len(text) == len(folded):
+        return at
+    passed = 0
+    for place, character in enumerate(text):
+        if passed >= at:
+            return place
+        passed += len(character.lower())
+    return len(text)

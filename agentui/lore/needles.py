@@ -1,0 +1,123 @@
+"""Plain keys, as one table that is looked up in many texts at once.
+
+A key without a blank lies within one word of a text, so each different word is looked at once. A key with blanks is looked for
+where its longest word is.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agentui.lore.automaton import Automaton
+
+_MOST_LOOKS: Final = 50_000
+"""Looks for keys with blanks, each at one text; more than that share one slow pass."""
+_WORD: Final = re.compile(r"\w", re.ASCII)
+"""JavaScript's word characters: a boundary of whole words is anything else, such as a Cyrillic letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needle:
+    """A plain key: in lower case unless ``is_cased``. ``is_whole``: nothing of a word may stand beside it."""
+
+    text: str
+    is_cased: bool
+    is_whole: bool
+
+    @classmethod
+    def of(cls, key: str, *, is_cased: bool, is_whole: bool) -> "Needle":
+        """The needle of a key. One of several words is found within words, too."""
+        return cls(key if is_cased else key.lower(), is_cased, is_whole and len(key.split()) == 1)
+
+    def start_in(self, text: str) -> int:
+        """Where it first stands in a text that is in its case; -1 where it does not."""
+        at = text.find(self.text)
+        while at >= 0 and self.is_whole and not _is_bounded(text, at, at + len(self.text)):
+            at = text.find(self.text, at + 1)
+        return at
+
+
+def _is_bounded(text: str, start: int, end: int) -> bool:
+    """True where no word character stands beside a piece of the text."""
+    return not (start and _WORD.match(text, start - 1)) and not _WORD.match(text, end)
+
+
+class NeedleTable:
+    """Needles, told by their numbers: ``first`` and those that follow."""
+
+    __slots__ = ("_cased", "_folded")
+
+    def __init__(self, needles: Sequence[Needle], first: int = 0) -> None:
+        numbered = list(enumerate(needles, first))
+        self._cased = _Matcher([(number, needle) for number, needle in numbered if needle.is_cased])
+        self._folded = _Matcher([(number, needle) for number, needle in numbered if not needle.is_cased])
+
+    def places(self, texts: Sequence[str], folded: Sequence[str]) -> dict[int, int]:
+        """For each needle that is found the first text that holds it. ``folded`` are the texts in lower case."""
+        return self._cased.places(texts) | self._folded.places(folded)
+
+
+class _Matcher:
+    """Needles that look at the same spelling of a text."""
+
+    __slots__ = ("_anchored", "_automaton", "_lengths", "_single", "_spaced")
+
+    def __init__(self, needles: Sequence[tuple[int, Needle]]) -> None:
+        self._spaced = [(number, needle.text) for number, needle in needles if needle.text.split() != [needle.text]]
+        single: dict[str, list[tuple[int, bool]]] = {}
+        anchored: dict[str, list[int]] = {}
+        for number, needle in needles:
+            if needle.text.split() == [needle.text]:
+                single.setdefault(needle.text, []).append((number, needle.is_whole))
+        for place, (_, text) in enumerate(self._spaced):
+            anchored.setdefault(max(text.split(), key=len), []).append(place)
+        words = list(dict.fromkeys([*single, *anchored]))
+        self._single = [single.get(word, []) for word in words]
+        self._anchored = [anchored.get(word, []) for word in words]
+        self._lengths = [len(word) for word in words]
+        self._automaton = Automaton(words)
+
+    def places(self, texts: Sequence[str]) -> dict[int, int]:
+        """For each needle that is found the first text that holds it."""
+        if not self._single:
+            return {}
+        tokens = [text.split() for text in texts]
+        words: dict[str, int] = {}
+        for at in range(len(texts) - 1, -1, -1):
+            words.update(dict.fromkeys(tokens[at], at))
+        places: dict[int, int] = {}
+        by_token: dict[str, list[int]] = {}
+        for word, end, token, at in self._automaton.find(words.items()):
+            for number, is_whole in self._single[word]:
+                if at < places.get(number, len(texts)) and (not is_whole or _is_bounded(token, end - self._lengths[word], end)):
+                    places[number] = at
+            if self._anchored[word]:
+                by_token.setdefault(token, []).extend(self._anchored[word])
+        return places | self._spaced_places(texts, tokens, by_token)
+
+    def _spaced_places(
+        self, texts: Sequence[str], tokens: Sequence[list[str]], by_token: dict[str, list[int]]
+    ) -> dict[int, int]:
+        """The same for needles with blanks. ``by_token`` has those whose longest word lies in one of the texts, by that one."""
+        places: dict[int, int] = {}
+        looks = 0
+        for at, text in enumerate(texts):
+            for token in by_token.keys() & tokens[at]:
+                looks += len(by_token[token])
+                for place in by_token[token]:
+                    number, needle = self._spaced[place]
+                    if number not in places and needle in text:
+                        places[number] = at
+            if looks > _MOST_LOOKS:
+                return self._spaced_in_one_pass(texts)
+        return places
+
+    def _spaced_in_one_pass(self, texts: Sequence[str]) -> dict[int, int]:
+        """The same, however often their words are said."""
+        found: dict[int, int] = {}
+        numbers = [number for number, _ in self._spaced]
+        automaton = Automaton([needle for _, needle in self._spaced])
+        for place, _, _, at in automaton.find((text, at) for at, text in enumerate(texts)):
+            found.setdefault(numbers[place], at)
+        return found
