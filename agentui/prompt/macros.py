@@ -99,6 +99,11 @@ class PromptMacros:
         self.scope = replace(self.scope, values={**self.scope.values, **values})
         self._run.context = self.scope
 
+    def tell_outlets(self, outlets: Mapping[str, str]) -> None:
+        """What ``{{outlet::name}}`` gives to the texts that come after this."""
+        self.scope = replace(self.scope, outlets={**self.scope.outlets, **outlets})
+        self._run.context = self.scope
+
     def expand(
         self, text: str, values: Mapping[str, str] = EMPTY, plain: Mapping[str, Json] = EMPTY
     ) -> tuple[str, tuple[MacroTrace, ...]]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from agentui.chat.messages import Message
 from agentui.jsonio import dumps
+from agentui.lore.result import LoreResult
 from agentui.prompt.budget import Budget
 from agentui.prompt.history import HistoryNormalization
 from agentui.prompt.macros import PromptMacros
@@ -43,6 +44,7 @@ class Choice:
     structure: StructureResult
     delivery: DeliveryResult
     preset: PresetFacts | None = None
+    lore: LoreResult | None = None
     notes: tuple[Note, ...] = ()
 
 
@@ -74,6 +76,7 @@ def prepared_turn(given: PromptInput, seen: SeenHistory, macros: PromptMacros, b
         delivery=replace(choice.delivery, last_message_role=sent[-1].role if sent else None),
         diagnostics=(*_notes(given, choice.fixed, budget, bool(sent)), *choice.notes),
         preset=choice.preset,
+        lore=choice.lore,
     )
 
 

@@ -8,6 +8,8 @@ from agentui.assets.bundle import PromptAssets
 from agentui.assets.preset import PresetReading
 from agentui.chat.messages import Message, Part, Role
 from agentui.jsonio import Json
+from agentui.lore.given import Rolls
+from agentui.lore.result import LoreResult
 from agentui.prompt.history import HistoryEntry, HistoryNormalization
 from agentui.prompt.policy import ResolvedPolicy
 from agentui.prompt.tokens import UNCORRECTED, TokenEstimator
@@ -81,6 +83,8 @@ class PromptInput:
     macros read: the phase, the moment, stored variables and what names the chat; the texts of the session come on top.
     ``assets`` make the prompt SillyTavern's. ``window`` is the model's own setting, ``max_output_tokens`` what the request
     asks for, both in tokens. ``goes_on``: the model's answer goes on with the words that the prompt ends with.
+    ``timed`` are the timed effects of lore that the chat has (``PreparedTurn.lore.timed`` of the turn before).
+    ``rolls`` is the chance of lore; without it, it is the same for the same turn of a chat.
     """
 
     session: SessionFacts
@@ -99,6 +103,8 @@ class PromptInput:
     is_cut: bool = False
     assets: PromptAssets = NO_ASSETS
     goes_on: bool = False
+    timed: Mapping[str, Json] = field(default_factory=dict)
+    rolls: Rolls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +222,4 @@ class PreparedTurn:
     delivery: DeliveryResult = DeliveryResult()
     diagnostics: tuple[Note, ...] = ()
     preset: PresetFacts | None = None
+    lore: LoreResult | None = None

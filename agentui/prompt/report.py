@@ -1,6 +1,6 @@
 """What the API shows of a prepared turn: ``prompt_snapshot``, ``runtime_trace``, ``assembly`` and the answer of a dry run.
 
-What belongs to lorebooks, regex rules and a memory is told as unused: this server does not assemble them.
+What belongs to regex rules and a memory is told as unused: this server does not assemble them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from agentui.chat.messages import Media, Message, Opaque, Part, Refusal, Text, T
 from agentui.jsonio import Json
 from agentui.prompt.explain import NO_MEMORY
 from agentui.prompt.macroreport import macro_report
+from agentui.prompt.ordered.lorereport import lore_trace
 from agentui.prompt.policy import VisibilityPolicy
 from agentui.prompt.prepared import PreparedTurn, PresetFacts
 
@@ -30,12 +31,15 @@ _KINDS: Final[Mapping[type[Part], str]] = {
 def prompt_snapshot(prepared: PreparedTurn, assets: Mapping[str, Json] | None = None) -> dict[str, Json]:
     """What names a prompt and what it was made of. ``assets`` are the ids and versions that the session is bound to, by the
     names that they have here (``preset_id``, ``character_version_id``); others are null."""
+    activated = prepared.lore.activated if prepared.lore is not None else ()
     names = [f"{asset}_{member}" for asset in _ASSETS for member in _ASSET_MEMBERS]
     names += [f"character_{member}" for member in _CHARACTER_MEMBERS]
     return {
         **{name: (assets or {}).get(name) for name in names},
-        "worldbook_activated_entry_uids": [],
-        "worldbook_activated_entries": [],
+        "worldbook_activated_entry_uids": [each.entry.uid for each in activated],
+        "worldbook_activated_entries": [
+            {"uid": each.entry.uid, "worldbook_id": each.bound.id, "comment": each.entry.comment} for each in activated
+        ],
         "regex_pre_rule_names": [],
         "regex_post_rule_names": [],
         "prompt_mode": prepared.prompt_mode,
@@ -50,7 +54,7 @@ def runtime_trace(prepared: PreparedTurn, *, is_kept: bool, with_matches: bool =
     ``with_matches`` lists what of the lorebook is in it."""
     trace: dict[str, Json] = {
         "preset": _preset(prepared),
-        "worldbook": {"hit_count": 0, **({"matches": []} if with_matches else {})},
+        "worldbook": lore_trace(prepared.lore, with_matches=with_matches),
         "regex": {
             "user_input_rules": [],
             "ai_output_rules": [],
@@ -79,7 +83,7 @@ def runtime_trace(prepared: PreparedTurn, *, is_kept: bool, with_matches: bool =
 def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str, Json]:
     """The summary that a dry run gives beside the trace, for clients that read it instead."""
     delivery = prepared.delivery
-    preset = _preset(prepared)
+    preset, lore = _preset(prepared), lore_trace(prepared.lore, with_matches=with_matches)
     return {
         "mode": "default" if prepared.preset is None else "preset",
         "prompt_intent": prepared.intent,
@@ -93,8 +97,8 @@ def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str,
         "names_behavior_applied": preset["names_behavior_applied"],
         "trigger_filtered_entry_ids": preset["trigger_filtered_entry_ids"],
         "in_chat_inserted_entry_ids": preset["in_chat_inserted_entry_ids"],
-        "worldbook_hits": 0,
-        **({"worldbook_matches": []} if with_matches else {}),
+        "worldbook_hits": lore["hit_count"],
+        **({"worldbook_matches": lore["matches"]} if with_matches else {}),
         "regex_pre_rules": [],
         "regex_post_rules": [],
         "memory_summary_injected": False,

@@ -18,6 +18,7 @@ from agentui.prompt.ordered.ending import Ending, ending_of
 from agentui.prompt.ordered.examples import affordable, blocks_of, example_drafts
 from agentui.prompt.ordered.frame import EXAMPLES, HISTORY, Frame, frame_of
 from agentui.prompt.ordered.injections import Injection, injected
+from agentui.prompt.ordered.lore import PlacedLore, placed_lore
 from agentui.prompt.ordered.note import note_of
 from agentui.prompt.outcome import Choice, prepared_turn
 from agentui.prompt.prepared import Note, PreparedTurn, PresetFacts, PromptInput, TrimReason
@@ -37,22 +38,23 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
     macros = PromptMacros(given, seen.visible, budget.window, budget.reserved)
     shape = Shape(given.policy.structure, given.policy.delivery.no_assistant)
     cast = Cast.of(given, macros)
-    talk = [entry_draft(entry, macros) for entry in seen.selected]
-    frame = frame_of(given, preset, cast, {}, macros)
-    _place_others(given, cast, frame, seen, macros)
-    plan = _plan(given, preset, cast, frame, talk, shape, macros)
+    chat = _chat(given, seen, macros)
+    lore = placed_lore(given, cast, chat, budget.limit, macros)
+    frame = frame_of(given, preset, cast, {"before": lore.before, "after": lore.after}, macros)
+    _place_others(given, cast, lore, frame, seen, macros)
+    plan = _plan(given, preset, cast, lore, frame, chat, shape, macros)
     plan.measure(given, shape)
     start, kept_examples, fixed = _fitting(given, budget, seen, plan, shape)
 
-    chat, blocks = plan.chat[start:], plan.examples[:kept_examples]
-    sent = [draft for draft in plan.ordered(chat, blocks) if not draft.is_empty]
+    kept, blocks = plan.chat[start:], plan.examples[:kept_examples]
+    sent = [draft for draft in plan.ordered(kept, blocks) if not draft.is_empty]
     if preset.squash_system_messages:
         sent = _squashed(sent)
     dropped = [draft for draft in plan.chat[:start] if draft.entry is not None]
     lost = [draft for block in plan.examples[kept_examples:] for draft in block]
     current = given.message.parts if given.message is not None else ()
     turns, _ = turns_of(seen.selected, current)
-    kept_turns, _ = turns_of([draft.entry for draft in chat if draft.entry is not None], current)
+    kept_turns, _ = turns_of([draft.entry for draft in kept if draft.entry is not None], current)
     return prepared_turn(
         given,
         seen,
@@ -64,7 +66,7 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
                 *seen.left_out(given.estimator.message),
                 *(draft.section("budget_exceeded") for draft in (*plan.chat[:start], *lost)),
                 *(draft.section("no_place") for draft in plan.unplaced),
-                *(draft.section() for draft in plan.ordered(chat, blocks)),
+                *(draft.section() for draft in plan.ordered(kept, blocks)),
             ),
             fixed=fixed,
             dropped=f"{len(dropped)} oldest message(s)" if dropped else "",
@@ -82,6 +84,7 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
             structure=shape.result(sent, plan.ending.delivery.prefill_applied),
             delivery=plan.ending.delivery,
             preset=_facts(given, preset, frame),
+            lore=lore.result,
             notes=tuple(_notes(plan)),
         ),
     )
@@ -138,10 +141,12 @@ def _is_said(given: PromptInput) -> bool:
     return given.message is not None and given.intent != "quiet"
 
 
-def _place_others(given: PromptInput, cast: Cast, frame: Frame, seen: SeenHistory, macros: PromptMacros) -> None:
+def _place_others(
+    given: PromptInput, cast: Cast, lore: PlacedLore, frame: Frame, seen: SeenHistory, macros: PromptMacros
+) -> None:
     """Put into the frame what no prompt of the preset names: the author's note, the card's depth prompt, the persona."""
     said = sum(entry.role == "user" for entry in seen.visible) + _is_said(given)
-    note = note_of(given.session.metadata, said, cast, (), (), macros)
+    note = note_of(given.session.metadata, said, cast, lore.note_top, lore.note_bottom, macros)
     if note is not None and note.place == "in_chat":
         frame.injections.append(Injection("authorsNote", "authors_note", note.text, note.role, note.depth))
     elif note is not None and "main" in frame.slots:
@@ -152,26 +157,33 @@ def _place_others(given: PromptInput, cast: Cast, frame: Frame, seen: SeenHistor
         frame.injections.append(Injection("depthPrompt", "character", depth.prompt, depth.role, depth.depth))
     if persona.place == "at_depth":
         frame.injections.append(Injection("personaDescription", "user", cast.persona_text, persona.role, persona.depth))
+    frame.injections += lore.injections
+
+
+def _chat(given: PromptInput, seen: SeenHistory, macros: PromptMacros) -> list[Draft]:
+    """What is said, oldest first: the history, the turn's message, and the words that it continues."""
+    talk = [entry_draft(entry, macros) for entry in seen.selected]
+    now = (message_draft(given) if _is_said(given) else None, words_draft(given))
+    return [*talk, *(each for each in now if each is not None)]
 
 
 def _plan(
     given: PromptInput,
     preset: PromptPreset,
     cast: Cast,
+    lore: PlacedLore,
     frame: Frame,
-    talk: list[Draft],
+    chat: list[Draft],
     shape: Shape,
     macros: PromptMacros,
 ) -> _Plan:
     """All that may be sent, before anything is counted."""
-    message = message_draft(given) if _is_said(given) else None
-    chat = [*talk, *(each for each in (message, words_draft(given)) if each is not None)]
     for draft in chat:
         named(draft, preset.names_behavior, cast.char, cast.user)
     opening = extra_drafts(given, "head")
     is_placed = HISTORY in frame.slots
     ending = ending_of(given, preset, chat[-1] if chat and is_placed else None, shape.forbids_assistant, macros)
-    examples, tail = _examples(given, preset, cast, frame, macros), _tail(given, ending)
+    examples, tail = _examples(given, preset, cast, lore, frame, macros), _tail(given, ending)
     if not is_placed:
         return _Plan(frame.slots, [], examples, opening, tail, ending, chat)
     if ending.is_open:
@@ -192,9 +204,13 @@ def _tail(given: PromptInput, ending: Ending) -> list[Draft]:
     return tail
 
 
-def _examples(given: PromptInput, preset: PromptPreset, cast: Cast, frame: Frame, macros: PromptMacros) -> list[list[Draft]]:
-    """The example dialogues, where the track has a place for them and the policy wants them."""
-    blocks = blocks_of(cast.examples)
+def _examples(
+    given: PromptInput, preset: PromptPreset, cast: Cast, lore: PlacedLore, frame: Frame, macros: PromptMacros
+) -> list[list[Draft]]:
+    """The example dialogues, where the track has a place for them and the policy wants them: the card's, between those of
+    lorebooks."""
+    texts = (*lore.examples_top, cast.examples, *lore.examples_bottom)
+    blocks = [block for text in texts for block in blocks_of(text)]
     if EXAMPLES not in frame.slots or not blocks or not given.policy.source_selection.examples.enabled:
         return []
     header, _ = macros.expand(preset.new_example_chat)

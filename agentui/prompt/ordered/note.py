@@ -37,15 +37,15 @@ def note_of(
     if not _is_due(whole(metadata.get("note_interval"), 1), said):
         return None
     own, _ = macros.expand(text_member(metadata, "note_prompt", "authors_note", "authorsNote"))
-    texts = [*top, own, *bottom]
+    above, below = "\n".join(top), "\n".join(bottom)
+    text = f"{above}\n{own}\n{below}".removeprefix("\n").removesuffix("\n")
     if cast.persona.place == "note_top":
-        texts.insert(0, cast.persona_text)
+        text = f"{cast.persona_text}\n{text}".strip("\n")
     elif cast.persona.place == "note_bottom":
-        texts.append(cast.persona_text)
-    text = "\n".join(each for each in texts if each.strip())
+        text = f"{text}\n{cast.persona_text}".strip("\n")
     place = _PLACES.get(whole(metadata.get("note_position"), 1), "in_chat")
     depth = max(whole(metadata.get("note_depth"), _DEPTH), 0)
-    return AuthorsNote(text, place, depth, role(metadata.get("note_role"))) if text else None
+    return AuthorsNote(text, place, depth, role(metadata.get("note_role"))) if text.strip() else None
 
 
 def _is_due(interval: int, said: int) -> bool:
