@@ -88,7 +88,7 @@ class BoundScript:
     is_allowed: bool = True
 
 
-def read_scripts(content: Mapping[str, Json]) -> tuple[RegexScript, ...]:
+def scripts_of(content: Mapping[str, Json]) -> tuple[RegexScript, ...]:
     """The scripts of a regex profile (``scripts``), or of a card's or a preset's extensions (``regex_scripts``), in order."""
     found = content.get("scripts", content.get("regex_scripts"))
     return tuple(RegexScript.of(each) for each in found if isinstance(each, Mapping)) if isinstance(found, list) else ()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.assets.script import RegexScript, read_scripts
+from agentui.assets.script import RegexScript, scripts_of
 from agentui.jsonio import Json
 from tests.unit.assets.test_character import ANYTHING
 
@@ -86,6 +86,6 @@ def test_patterns_keep_their_line_ends() -> None:
 
 def test_the_scripts_of_a_profile_and_of_extensions_are_found() -> None:
     one: dict[str, Json] = {"scriptName": "one"}
-    assert [script.name for script in read_scripts({"name": "p", "scripts": [one, None, 3]})] == ["one"]
-    assert [script.name for script in read_scripts({"regex_scripts": [one]})] == ["one"]
-    assert read_scripts({"regex_scripts": "none"}) == ()
+    assert [script.name for script in scripts_of({"name": "p", "scripts": [one, None, 3]})] == ["one"]
+    assert [script.name for script in scripts_of({"regex_scripts": [one]})] == ["one"]
+    assert scripts_of({"regex_scripts": "none"}) == ()
