@@ -1,15 +1,19 @@
 """A case, played here: what our assembly makes of the same files."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.character import Character
+from agentui.assets.lorebook import BoundBook, Lorebook
 from agentui.assets.persona import Persona
 from agentui.assets.preset import PromptPreset
+from agentui.assets.script import BoundScript, RegexScript
 from agentui.chat.messages import Message
+from agentui.jsonio import Json
 from agentui.prompt.assembly import assemble
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.prepared import PromptInput, TurnMessage
@@ -22,15 +26,31 @@ ANEW = ("regenerate", "swipe")
 """Turns that make the last answer again: it is no part of their history."""
 
 
-def played(case: Case) -> Iterator[list[dict[str, str]]]:
-    """The messages of each turn of a case, as they are recorded."""
+@dataclass(slots=True)
+class Drawn:
+    """The numbers that SillyTavern drew for its lorebooks, drawn again in the same order."""
+
+    left: Iterator[float]
+
+    def roll(self, subject: str) -> float:
+        """The next number, whatever it decides."""
+        drawn = next(self.left, None)
+        if drawn is None:
+            raise AssertionError(f"SillyTavern drew no number more, and here {subject!r} asks for one")
+        return drawn
+
+
+def played(case: Case, recorded: Sequence[Mapping[str, Any]]) -> Iterator[list[dict[str, str]]]:
+    """The messages of each turn of a case, as they are recorded; of the recorded turns the numbers are used that were drawn."""
     history = list(case.history)
     assets = _assets(case)
-    for turn in case.turns:
+    timed: Mapping[str, Json] = {}
+    facts = Facts(metadata={**{f"note_{name}": value for name, value in case.note.items()}, **case.lore_settings})
+    for turn, told in zip(case.turns, recorded, strict=True):
         kind = turn["type"]
         before = history[:-1] if kind in ANEW and history[-1]["role"] == "assistant" else history
         given = PromptInput(
-            Facts(metadata={f"note_{name}": value for name, value in case.note.items()}),
+            facts,
             MacroScope("assemble", NOW, random=Random(1)),
             history=tuple(_entries(before)),
             message=_message(turn),
@@ -39,8 +59,12 @@ def played(case: Case) -> Iterator[list[dict[str, str]]]:
             max_output_tokens=case.preset["openai_max_tokens"],
             assets=assets,
             goes_on=case.source == "claude",
+            timed=timed,
+            rolls=Drawn(iter(told["draws"])),
         )
-        yield [_told(message) for message in assemble(given).messages]
+        prepared = assemble(given)
+        yield [_told(message) for message in prepared.messages]
+        timed = prepared.lore.timed if prepared.lore is not None else {}
         if turn.get("message"):
             history.append({"role": "user", "text": turn["message"]})
         history.append({"role": "assistant", "text": ANSWER})
@@ -57,6 +81,12 @@ def _assets(case: Case) -> PromptAssets:
         Character.of(case.character),
         Persona.of(case.persona),
         PromptPreset.of(case.preset),
+        tuple(BoundBook(Lorebook.of({"name": one["name"], **one["book"]}), one["bound"]) for one in case.lore),
+        tuple(
+            BoundScript(RegexScript.of(script), origin, True)
+            for origin in ("global", "character", "preset")
+            for script in case.scripts[origin]
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from aiohttp import web
-from playwright.async_api import async_playwright
+from playwright.async_api import Request, async_playwright
 
 from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.tavern.assembly.case import ANSWER, HERE, Case, cases
@@ -38,7 +38,12 @@ async def play(packages: Path, folder: Path, wanted: Sequence[Case]) -> dict[str
     ):
         browser = await engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         client = Client(await browser.new_page(viewport={"width": 1400, "height": 900}))
-        client.page.on("request", lambda one: posted.append(one.post_data_json) if one.url.endswith(POSTED) else None)
+
+        def remember(request: Request) -> None:
+            if request.url.endswith(POSTED):
+                posted.append(request.post_data_json)
+
+        client.page.on("request", remember)
         await opened(client, address)
         await client.page.add_script_tag(type="module", content=(HERE / "page.js").read_text(encoding="utf-8"))
         await client.until("window.oracle !== undefined")
