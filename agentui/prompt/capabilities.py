@@ -18,10 +18,7 @@ EXCLUSION_REASONS: Final = (
 PREVIEW_TRACE: Final = ("macro", "source_selection", "visibility", "history_normalization")
 """The parts of a trace that a preview has."""
 
-LIMITATIONS: Final = (
-    "This server keeps no memory records: source_selection.memory changes nothing.",
-    "Presets, lorebooks, regex profiles and examples are not assembled: only their ids are kept.",
-)
+LIMITATIONS: Final = ("This server keeps no memory records: source_selection.memory changes nothing.",)
 """What a reader of a prompt's reports should know."""
 
 _GOVERNED: Json = {

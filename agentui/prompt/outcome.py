@@ -1,7 +1,7 @@
 """What becomes of a prompt once its messages are chosen: the prepared turn, with all that is told of it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
 
@@ -21,6 +21,7 @@ from agentui.prompt.prepared import (
     PromptInput,
     PromptSection,
     PublicSource,
+    ScriptsReport,
     SourceExclusion,
     StructureResult,
     TrimReason,
@@ -45,6 +46,7 @@ class Choice:
     delivery: DeliveryResult
     preset: PresetFacts | None = None
     lore: LoreResult | None = None
+    scripts: ScriptsReport = field(default_factory=ScriptsReport)
     notes: tuple[Note, ...] = ()
 
 
@@ -63,7 +65,7 @@ def prepared_turn(given: PromptInput, seen: SeenHistory, macros: PromptMacros, b
         window=budget.window,
         input_limit=budget.limit,
         available_for_reply=max(0, budget.window - estimate),
-        preprocessed_user_message=given.message.text if given.message is not None else "",
+        preprocessed_user_message=_user_message(given, choice.scripts),
         prompt_digest=digest_of(sent),
         prompt_mode=resolve_mode(given.session.prompt_mode, given.session.metadata).effective_prompt_mode,
         macro_scope=macros.scope,
@@ -77,7 +79,14 @@ def prepared_turn(given: PromptInput, seen: SeenHistory, macros: PromptMacros, b
         diagnostics=(*_notes(given, choice.fixed, budget, bool(sent)), *choice.notes),
         preset=choice.preset,
         lore=choice.lore,
+        scripts=choice.scripts,
     )
+
+
+def _user_message(given: PromptInput, scripts: ScriptsReport) -> str:
+    """What the user says now, as it is sent."""
+    said = given.message.text if given.message is not None else ""
+    return said if scripts.user_message is None else scripts.user_message
 
 
 def _exclusions(policy: ResolvedPolicy, dropped: str) -> Iterator[SourceExclusion]:

@@ -6,6 +6,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.preset import PresetReading
+from agentui.assets.script import BoundScript, ScriptPlacement
 from agentui.chat.messages import Message, Part, Role
 from agentui.jsonio import Json
 from agentui.lore.given import Rolls
@@ -13,6 +14,7 @@ from agentui.lore.result import LoreResult
 from agentui.prompt.history import HistoryEntry, HistoryNormalization
 from agentui.prompt.policy import ResolvedPolicy
 from agentui.prompt.tokens import UNCORRECTED, TokenEstimator
+from agentui.regexes.scripts import ScriptTrace
 from agentui.templating.sillytavern.run import MacroReport
 from agentui.templating.sillytavern.scope import MacroScope, MacroTrace
 
@@ -185,6 +187,24 @@ class PresetFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptsReport:
+    """What the scripts of a turn did. ``traces`` are one for each script, placement and fate, with all their ``matches``, and
+    with the number of texts. ``user_message`` is what the user says now, as it is sent."""
+
+    scripts: tuple[BoundScript, ...] = ()
+    traces: tuple[tuple[ScriptTrace, int], ...] = ()
+    user_message: str | None = None
+
+    def rules(self, placement: ScriptPlacement) -> list[str]:
+        """The names of the scripts that are switched on for texts of a placement, whether they matched or not."""
+        return [
+            bound.script.name
+            for bound in self.scripts
+            if bound.is_allowed and not bound.script.is_disabled and placement in bound.script.placements
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something that a person should know about a prepared turn; ``source`` is what it is about."""
 
@@ -223,3 +243,4 @@ class PreparedTurn:
     diagnostics: tuple[Note, ...] = ()
     preset: PresetFacts | None = None
     lore: LoreResult | None = None
+    scripts: ScriptsReport = field(default_factory=ScriptsReport)

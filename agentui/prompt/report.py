@@ -1,6 +1,6 @@
 """What the API shows of a prepared turn: ``prompt_snapshot``, ``runtime_trace``, ``assembly`` and the answer of a dry run.
 
-What belongs to regex rules and a memory is told as unused: this server does not assemble them.
+What belongs to a memory is told as unused: this server does not assemble it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from agentui.prompt.explain import NO_MEMORY
 from agentui.prompt.macroreport import macro_report
 from agentui.prompt.ordered.lorereport import lore_trace
 from agentui.prompt.policy import VisibilityPolicy
-from agentui.prompt.prepared import PreparedTurn, PresetFacts
+from agentui.prompt.prepared import PreparedTurn, PresetFacts, ScriptsReport
 
 _ASSETS: Final = ("preset", "worldbook", "regex_profile")
 _ASSET_MEMBERS: Final = ("id", "updated_at", "version", "version_id", "content_hash")
@@ -40,8 +40,8 @@ def prompt_snapshot(prepared: PreparedTurn, assets: Mapping[str, Json] | None = 
         "worldbook_activated_entries": [
             {"uid": each.entry.uid, "worldbook_id": each.bound.id, "comment": each.entry.comment} for each in activated
         ],
-        "regex_pre_rule_names": [],
-        "regex_post_rule_names": [],
+        "regex_pre_rule_names": prepared.scripts.rules("user_input"),
+        "regex_post_rule_names": prepared.scripts.rules("ai_output"),
         "prompt_mode": prepared.prompt_mode,
         "asset_manifest_digest": None,
         "prompt_digest": prepared.prompt_digest,
@@ -56,10 +56,10 @@ def runtime_trace(prepared: PreparedTurn, *, is_kept: bool, with_matches: bool =
         "preset": _preset(prepared),
         "worldbook": lore_trace(prepared.lore, with_matches=with_matches),
         "regex": {
-            "user_input_rules": [],
-            "ai_output_rules": [],
+            "user_input_rules": prepared.scripts.rules("user_input"),
+            "ai_output_rules": prepared.scripts.rules("ai_output"),
             "preprocessed_user_message": prepared.preprocessed_user_message,
-            "phases": [],
+            "phases": _phases(prepared.scripts),
             "reserved_placements": [],
             "substitution_mode": None,
         },
@@ -99,8 +99,8 @@ def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str,
         "in_chat_inserted_entry_ids": preset["in_chat_inserted_entry_ids"],
         "worldbook_hits": lore["hit_count"],
         **({"worldbook_matches": lore["matches"]} if with_matches else {}),
-        "regex_pre_rules": [],
-        "regex_post_rules": [],
+        "regex_pre_rules": prepared.scripts.rules("user_input"),
+        "regex_post_rules": prepared.scripts.rules("ai_output"),
         "memory_summary_injected": False,
         "reserved_variable_collisions": [
             warning.macro for warning in prepared.macro.warnings if warning.code == "macro_readonly_name_conflict"
@@ -180,6 +180,24 @@ def _preset(prepared: PreparedTurn) -> dict[str, Json]:
         "unsupported_fields": list(reading.unsupported),
         "warnings": list(reading.warnings),
     }
+
+
+def _phases(scripts: ScriptsReport) -> list[Json]:
+    """What became of each script, by the placement of its texts."""
+    return [
+        {
+            "rule_name": trace.name,
+            "origin": trace.origin,
+            "placement": trace.placement,
+            "channel": trace.channel,
+            "status": "matched" if trace.skipped is None else "skipped",
+            "reason": trace.skipped,
+            "match_count": trace.matches,
+            "text_count": texts,
+            "error": trace.error or None,
+        }
+        for trace, texts in scripts.traces
+    ]
 
 
 def _budgets(prepared: PreparedTurn) -> dict[str, Json]:

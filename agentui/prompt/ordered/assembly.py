@@ -20,6 +20,7 @@ from agentui.prompt.ordered.frame import EXAMPLES, HISTORY, Frame, frame_of
 from agentui.prompt.ordered.injections import Injection, injected
 from agentui.prompt.ordered.lore import PlacedLore, placed_lore
 from agentui.prompt.ordered.note import note_of
+from agentui.prompt.ordered.scripts import PromptScripts
 from agentui.prompt.outcome import Choice, prepared_turn
 from agentui.prompt.prepared import Note, PreparedTurn, PresetFacts, PromptInput, TrimReason
 from agentui.prompt.seen import SeenHistory, entry_draft
@@ -39,7 +40,10 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
     shape = Shape(given.policy.structure, given.policy.delivery.no_assistant)
     cast = Cast.of(given, macros)
     chat = _chat(given, seen, macros)
-    lore = placed_lore(given, cast, chat, budget.limit, macros)
+    scripts = PromptScripts(given.assets.scripts, macros)
+    if given.assets.scripts:
+        scripts.run_chat(chat, given.intent == "continue")
+    lore = placed_lore(given, cast, chat, budget.limit, scripts, macros)
     frame = frame_of(given, preset, cast, {"before": lore.before, "after": lore.after}, macros)
     _place_others(given, cast, lore, frame, seen, macros)
     plan = _plan(given, preset, cast, lore, frame, chat, shape, macros)
@@ -85,6 +89,7 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
             delivery=plan.ending.delivery,
             preset=_facts(given, preset, frame),
             lore=lore.result,
+            scripts=scripts.report,
             notes=tuple(_notes(plan)),
         ),
     )

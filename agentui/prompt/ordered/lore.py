@@ -10,6 +10,7 @@ from agentui.prompt.drafts import Draft
 from agentui.prompt.macros import PromptMacros
 from agentui.prompt.ordered.cast import Cast
 from agentui.prompt.ordered.injections import Injection
+from agentui.prompt.ordered.scripts import PromptScripts
 from agentui.prompt.prepared import PromptInput
 
 
@@ -28,23 +29,33 @@ class PlacedLore:
     result: LoreResult | None = None
 
 
-def placed_lore(given: PromptInput, cast: Cast, chat: Sequence[Draft], limit: int, macros: PromptMacros) -> PlacedLore:
+def placed_lore(
+    given: PromptInput, cast: Cast, chat: Sequence[Draft], limit: int, scripts: PromptScripts, macros: PromptMacros
+) -> PlacedLore:
     """The lore of a turn, where it has books and its policy wants them. ``chat`` is all that was said, oldest first, and
     ``limit`` the tokens of a prompt, of which lore takes its share. What comes later reads outlets (``{{outlet::name}}``)."""
     if not given.assets.lorebooks or not given.policy.source_selection.worldbook.enabled:
         return PlacedLore()
     result = activate(_input(given, cast, chat, limit, macros))
-    macros.tell_outlets({name: _joined(entries) for name, entries in result.outlets().items()})
+
+    def texts(entries: Sequence[ActivatedEntry], depth: int | None = None) -> tuple[str, ...]:
+        return tuple(scripts.run(each.content, "world_info", depth) for each in entries)
+
+    def joined(entries: Sequence[ActivatedEntry], depth: int | None = None) -> str:
+        return "\n".join(texts(entries, depth))
+
+    macros.tell_outlets({name: joined(entries) for name, entries in result.outlets().items()})
     return PlacedLore(
-        before=_joined(result.at("before")),
-        after=_joined(result.at("after")),
-        note_top=_texts(result.at("note_top")),
-        note_bottom=_texts(result.at("note_bottom")),
+        before=joined(result.at("before")),
+        after=joined(result.at("after")),
+        note_top=texts(result.at("note_top")),
+        note_bottom=texts(result.at("note_bottom")),
         # Each is put before all that are there.
-        examples_top=_texts(result.at("examples_top"))[::-1],
-        examples_bottom=_texts(result.at("examples_bottom")),
+        examples_top=texts(result.at("examples_top"))[::-1],
+        examples_bottom=texts(result.at("examples_bottom")),
         injections=tuple(
-            Injection("worldInfoDepth", "worldbook", _joined(each.entries), each.role, each.depth) for each in result.depths()
+            Injection("worldInfoDepth", "worldbook", joined(each.entries, each.depth), each.role, each.depth)
+            for each in result.depths()
         ),
         result=result,
     )
@@ -85,11 +96,3 @@ def _chat_length(given: PromptInput, sent: int) -> int:
         return sent
     unread = 2 * given.history[0].floor_no if given.is_cut else 0
     return unread + len(given.history) + (given.message is not None and given.intent != "quiet")
-
-
-def _texts(entries: Sequence[ActivatedEntry]) -> tuple[str, ...]:
-    return tuple(each.content for each in entries)
-
-
-def _joined(entries: Sequence[ActivatedEntry]) -> str:
-    return "\n".join(_texts(entries))

@@ -1,0 +1,79 @@
+"""Regex scripts in ordered prompts: which texts they change, and what is told of them."""
+
+from typing import Any
+
+from agentui.assets.bundle import PromptAssets
+from agentui.assets.character import Character
+from agentui.assets.lorebook import BoundBook, Lorebook
+from agentui.assets.preset import PromptPreset
+from agentui.assets.script import BoundScript, RegexScript
+from agentui.jsonio import Json
+from agentui.prompt.prepared import PreparedTurn
+from agentui.prompt.report import assembly, prompt_snapshot, runtime_trace
+from tests.unit.prompt.parts import answer, prepared, question, said
+
+CHAT = (question("old red boat", 1), answer("A red sail.", 1))
+
+
+def script(find: str, replace: str, *placement: int, **more: Json) -> BoundScript:
+    """A script for prompts."""
+    content: dict[str, Json] = {
+        "scriptName": find,
+        "findRegex": find,
+        "replaceString": replace,
+        "placement": list(placement),
+        "promptOnly": True,
+    }
+    return BoundScript(RegexScript.of({**content, **more}))
+
+
+def made(*scripts: BoundScript, **more: Any) -> PreparedTurn:
+    """The prompt of a turn with these scripts."""
+    book = Lorebook.of({"entries": {"0": {"content": "A red lamp.", "constant": True}}})
+    preset = PromptPreset.of({"new_chat_prompt": "", "prompts": [{"identifier": "main", "content": ""}], "names_behavior": 2})
+    assets = PromptAssets(Character.of({"name": "Mira"}), None, preset, (BoundBook(book),), scripts)
+    return prepared("my red boat", *CHAT, assets=assets, **more)
+
+
+def test_scripts_change_messages_and_lore_before_names() -> None:
+    turn = made(script("/red/g", "{{char}}'s", 1, 2), script("/lamp/", "light", 5))
+    assert said(turn) == [
+        ("system", "A red light."),
+        ("user", "User: old Mira's boat"),
+        ("assistant", "Mira: A Mira's sail."),
+        ("user", "User: my Mira's boat"),
+    ]
+    assert turn.preprocessed_user_message == "my Mira's boat"
+
+
+def test_depths_count_from_the_last_message() -> None:
+    near = script("/red/", "blue", 1, 2, maxDepth=0)
+    assert [text for _, text in said(made(near))][1:] == ["User: old red boat", "Mira: A red sail.", "User: my blue boat"]
+    assert "blue" in said(made(near, intent="continue"))[2][1], "the message that is continued is not counted"
+
+
+def test_what_became_of_scripts_is_told() -> None:
+    kept = script("/boat/", "ship", 1, promptOnly=False)
+    off = script("/boat/g", "ship", 1, disabled=True)
+    waiting = BoundScript(
+        RegexScript.of({"findRegex": "a", "placement": [1], "promptOnly": True}), "character", is_allowed=False
+    )
+    turn = made(script("/red/", "blue", 1, 2), kept, off, waiting)
+    told = runtime_trace(turn, is_kept=False)["regex"]
+    assert told["user_input_rules"] == ["/red/", "/boat/"] and told["ai_output_rules"] == ["/red/"]
+    assert told["preprocessed_user_message"] == "my blue boat"
+    phases = [
+        (each["rule_name"], each["placement"], each["status"], each["reason"], each["text_count"]) for each in told["phases"]
+    ]
+    assert phases == [
+        ("/red/", "user_input", "matched", None, 2),
+        ("/boat/", "user_input", "skipped", "channel_filtered", 2),
+        ("", "user_input", "skipped", "not_allowed", 2),
+        ("/red/", "ai_output", "matched", None, 1),
+    ]
+    assert prompt_snapshot(turn)["regex_pre_rule_names"] == assembly(turn)["regex_pre_rules"] == ["/red/", "/boat/"]
+
+
+def test_an_expression_that_takes_too_long_leaves_the_text() -> None:
+    turn = made(script("/(a+)+b/", "x", 1), script("/red/", "blue", 1))
+    assert said(turn)[-1] == ("user", "User: my blue boat")
