@@ -11,7 +11,7 @@ from agentui.assets.values import flag, number, text, texts, whole
 from agentui.jsonio import Json
 
 ScriptPlacement: TypeAlias = Literal["user_input", "ai_output", "slash_command", "world_info", "reasoning"]
-ScriptOrigin: TypeAlias = Literal["global", "character", "preset"]
+ScriptOrigin: TypeAlias = Literal["global", "preset", "character"]
 """Where a script is from. Scripts run in this order."""
 Substitution: TypeAlias = Literal["none", "raw", "escaped"]
 

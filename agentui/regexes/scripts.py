@@ -19,7 +19,7 @@ Skip: TypeAlias = Literal[
 CHANNELS: Final[tuple[Channel, ...]] = ("persist", "prompt", "display", "edit")
 ALL_SECONDS: Final = 2.0
 """How long the scripts of one prompt may take together."""
-_ORDER: Final[tuple[ScriptOrigin, ...]] = ("global", "character", "preset")
+_ORDER: Final[tuple[ScriptOrigin, ...]] = ("global", "preset", "character")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def run_scripts(
     time: SearchTime | None = None,
 ) -> ScriptsResult:
     """
-    The text after the scripts, as SillyTavern 1.19 runs them: the profile's, the card's, the preset's, each in its order.
+    The text after the scripts, as SillyTavern 1.19 runs them: the profile's, the preset's, the card's, each in its order.
 
     ``depth`` counts messages from the newest, which is 0; None is a text that has none. ``macros`` replaces macros in what
     scripts look for and put in. Never raises: a script that fails leaves the text as it was, and the trace says why. Scripts

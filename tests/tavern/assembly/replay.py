@@ -17,6 +17,7 @@ from agentui.jsonio import Json
 from agentui.prompt.assembly import assemble
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.prepared import PromptInput, TurnMessage
+from agentui.regexes.scripts import run_scripts
 from agentui.templating.sillytavern.scope import MacroScope
 from tests.tavern.assembly.case import ANSWER, Case
 from tests.unit.prompt.parts import Facts
@@ -53,7 +54,7 @@ def played(case: Case, recorded: Sequence[Mapping[str, Any]]) -> Iterator[list[d
             facts,
             MacroScope("assemble", NOW, random=Random(1)),
             history=tuple(_entries(before)),
-            message=_message(turn),
+            message=_message(turn, assets.scripts),
             intent=kind,
             window=case.preset["openai_max_context"],
             max_output_tokens=case.preset["openai_max_tokens"],
@@ -108,8 +109,11 @@ def _entries(history: Sequence[Mapping[str, Any]]) -> Iterator[HistoryEntry]:
         )
 
 
-def _message(turn: Mapping[str, Any]) -> TurnMessage | None:
-    text = turn.get("quiet") or turn.get("message")
+def _message(turn: Mapping[str, Any], scripts: Sequence[BoundScript]) -> TurnMessage | None:
+    """What is said in a turn, after the scripts that change what is kept."""
+    if turn.get("quiet"):
+        return TurnMessage(turn["quiet"])
+    text = run_scripts(turn.get("message") or "", scripts, placement="user_input", channel="persist").text
     return TurnMessage(text) if text else None
 
 

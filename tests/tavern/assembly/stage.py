@@ -29,7 +29,7 @@ POSTED = "/api/backends/chat-completions/generate"
 async def play(packages: Path, folder: Path, wanted: Sequence[Case]) -> dict[str, dict[str, Any]]:
     """What SillyTavern sends in each of these cases."""
     asked: list[dict[str, Any]] = []
-    posted: list[dict[str, Any]] = []
+    posted: list[Any] = []
     found: dict[str, dict[str, Any]] = {}
     async with (
         upstream(asked) as origin,

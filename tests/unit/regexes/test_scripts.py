@@ -124,8 +124,8 @@ def test_scripts_run_in_the_order_of_where_they_are_from() -> None:
         bound(scriptName="3", findRegex="$", replaceString="g"),
         bound(scriptName="4", findRegex="$", replaceString="h"),
     )
-    assert made.text == "-ghcp"
-    assert [each.name for each in made.trace] == ["3", "4", "2", "1"]
+    assert made.text == "-ghpc"
+    assert [each.name for each in made.trace] == ["3", "4", "1", "2"]
 
 
 def test_the_trace_says_why_a_script_changed_nothing() -> None:
