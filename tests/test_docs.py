@@ -41,6 +41,8 @@ from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec
 from agentui.prompt.capabilities import EXCLUSION_REASONS, TRIM_REASONS
 from agentui.prompt.policy import policy_of
+from agentui.regexes.replacing import compile_find, replace_js
+from agentui.regexes.scripts import Skip
 from agentui.schemas.forms import Data
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
@@ -200,7 +202,7 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
-MEMORY_PAGES = ("docs/sessions-api.md", "docs/variables-api.md", "docs/prompt-runtime.md", "docs/chats.md")
+MEMORY_PAGES = ("docs/sessions-api.md", "docs/variables-api.md", "docs/prompt-runtime.md", "docs/chats.md", "docs/regex.md")
 
 
 def test_every_route_of_the_memory_stands_on_one_of_its_pages() -> None:
@@ -598,6 +600,19 @@ def test_every_warning_of_macros_is_on_their_page() -> None:
     told = {code_of(row["code"]) for row in MACROS if "code" in row}
     sources = (ROOT / "agentui/templating/sillytavern").glob("*.py")
     assert told == set(re.findall(r'"(macro_[a-z_]+)"', "".join(path.read_text() for path in sources)))
+
+
+SCRIPTS = list(table_rows(page("docs/regex.md"))) if "docs/regex.md" in PAGES else []
+
+
+@pytest.mark.parametrize("row", [row for row in SCRIPTS if "find" in row], ids=lambda row: row["find"])
+def test_a_script_makes_what_the_page_says(row: Mapping[str, str]) -> None:
+    pattern = compile_find(code_of(row["find"]))
+    assert replace_js(code_of(row["text"]), pattern, code_of(row["replace"]))[0] == code_of(row["becomes"])
+
+
+def test_every_reason_to_skip_a_script_is_told() -> None:
+    assert {code_of(row["skipped"]) for row in SCRIPTS if "skipped" in row} == {*get_args(Skip), "null"}
 
 
 PROMPTS = [row for row in table_rows(page("docs/prompt.md")) if "given" in row] if "docs/prompt.md" in PAGES else []

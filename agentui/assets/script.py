@@ -15,7 +15,7 @@ ScriptOrigin: TypeAlias = Literal["global", "preset", "character"]
 """Where a script is from. Scripts run in this order."""
 Substitution: TypeAlias = Literal["none", "raw", "escaped"]
 
-_PLACEMENTS: Final[Mapping[int, ScriptPlacement]] = {
+PLACEMENT_BY_NUMBER: Final[Mapping[int, ScriptPlacement]] = {
     1: "user_input",
     2: "ai_output",
     3: "slash_command",
@@ -96,8 +96,10 @@ def scripts_of(content: Mapping[str, Json]) -> tuple[RegexScript, ...]:
 
 def _placements(numbers: Set[int]) -> frozenset[ScriptPlacement]:
     if numbers == {_DISPLAY}:
-        return frozenset(_PLACEMENTS.values())
-    return frozenset(_PLACEMENTS[each] for each in ({3} if numbers == {_SENT_AS} else numbers) if each in _PLACEMENTS)
+        return frozenset(PLACEMENT_BY_NUMBER.values())
+    return frozenset(
+        PLACEMENT_BY_NUMBER[each] for each in ({3} if numbers == {_SENT_AS} else numbers) if each in PLACEMENT_BY_NUMBER
+    )
 
 
 def _exact(value: Json) -> str:

@@ -1,4 +1,4 @@
-"""The memory's API: sessions, branches, floors, pages, messages and variables, one file a resource."""
+"""The memory's API: sessions, branches, floors, pages, messages, variables, prompts and regex scripts, one file a resource."""
 
 from agentui.api.chats import (
     branches,
@@ -9,6 +9,7 @@ from agentui.api.chats import (
     promptexplain,
     promptpolicy,
     promptruntime,
+    regextest,
     sessions,
     variables,
 )
@@ -25,4 +26,5 @@ ROUTES: tuple[Route, ...] = (
     *promptpolicy.ROUTES,
     *promptruntime.ROUTES,
     *promptexplain.ROUTES,
+    *regextest.ROUTES,
 )
