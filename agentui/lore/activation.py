@@ -1,7 +1,8 @@
 """The activation of entries, sweep by sweep, by the rules of SillyTavern 1.19 (``public/scripts/world-info.js``).
 
 The first sweep looks at every entry. Later ones look only at those that could still join: a key of theirs was found somewhere,
-or they need none.
+or they need none. A sweep that differs from the one before in nothing but what joined meanwhile looks only at entries with a
+key in that.
 """
 
 from collections.abc import Iterable
@@ -60,6 +61,10 @@ class _Activation:
         self.unused: dict[int, UnusedEntry] = {}
         self.open: set[int] = set()
         """Entries that later sweeps look at."""
+        self.fresh: set[int] = set()
+        """Those of them for which something may have changed since the sweep before."""
+        self.latest: tuple[Sweep, float] | None = None
+        """What the sweep before was, and the level of recursion that it had."""
         self.gone: set[int] = set()
         """Entries that no later sweep looks at."""
         self.budget = self.settings.budget_of(given.max_context)
@@ -98,17 +103,23 @@ class _Activation:
     def _open_with(self, needles: Iterable[int]) -> None:
         """Have the entries looked at that have one of these as a key."""
         for needle in needles:
-            self.open.update(self.lore.by_needle.get(needle, ()))
+            self.fresh.update(self.lore.by_needle.get(needle, ()))
+        self.open |= self.fresh
 
     def _hits(self, sweep: Sweep) -> list[_Hit]:
         """The entries that something calls for now: those that stay from before first, then in their order."""
         entries = self.lore.entries
-        looked_at = entries if sweep == "first" else [entries[index] for index in sorted(self.open - self.gone)]
+        is_alike = self.latest == ("recursion", self.released) and sweep == "recursion"
+        waiting = self.fresh | self.lore.patterned if is_alike else self.open
+        looked_at = entries if sweep == "first" else [entries[index] for index in sorted(waiting - self.gone)]
+        self.latest, self.fresh = (sweep, self.released), set()
         hits = []
         for one in looked_at:
             hit = self._hit(one, sweep)
             if isinstance(hit, _Hit):
                 hits.append(hit)
+                # One that loses in a group may win the next time.
+                self.fresh.add(one.index)
             else:
                 self.unused[one.index] = hit
         return sorted(hits, key=lambda hit: not self.timed.is_sticky(hit.one))

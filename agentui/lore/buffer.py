@@ -101,13 +101,12 @@ class ScanBuffer:
         return {needle for found in (*self._in_sources.values(), self._in_injections) for needle in found}
 
     def add_recursion(self, text: str) -> set[int]:
-        """Add what joined, and give the needles that are in it."""
+        """Add what joined, and give the needles that were in nothing that joined before."""
         segment = Segment.of("recursion_buffer", len(self._recursion), text)
         self._recursion.append(segment)
-        found = self._found_in([segment])
-        for needle in found:
-            self._in_recursion.setdefault(needle, segment.number)
-        return set(found)
+        added = self._found_in([segment]).keys() - self._in_recursion.keys()
+        self._in_recursion |= dict.fromkeys(added, segment.number)
+        return added
 
     @property
     def has_recursion(self) -> bool:

@@ -33,7 +33,7 @@ class CompiledLore:
     """All entries.
 
     ``tables`` are of the plain keys, and ``needles`` those by their numbers; ``by_needle`` has the entries that have a needle
-    as a primary key. ``patterned`` are entries that have a regular expression among those; ``open`` have macros in keys.
+    as a key, of either kind. ``patterned`` are entries that have a regular expression among them; ``open`` have macros in keys.
     """
 
     entries: tuple[CompiledEntry, ...]
@@ -116,11 +116,13 @@ def _in_order(books: Sequence[BoundBook], strategy: LoreStrategy) -> list[tuple[
 def _entries_by_needle(entries: Sequence[CompiledEntry]) -> dict[int, tuple[int, ...]]:
     by_needle: dict[int, list[int]] = {}
     for one in entries:
-        for key in one.keys:
+        for key in chain(one.keys, one.secondary_keys):
             if key.needle is not None:
                 by_needle.setdefault(key.needle, []).append(one.index)
     return {needle: tuple(indexes) for needle, indexes in by_needle.items()}
 
 
 def _patterned(entries: Sequence[CompiledEntry]) -> frozenset[int]:
-    return frozenset(one.index for one in entries if any(key.pattern is not None for key in one.keys))
+    return frozenset(
+        one.index for one in entries if any(key.pattern is not None for key in chain(one.keys, one.secondary_keys))
+    )

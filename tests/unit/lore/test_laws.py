@@ -116,7 +116,9 @@ def test_work_doubles_with_the_chat_and_with_the_entries() -> None:
         return lambda: activate(LoreInput([bound], LoreSettings(depth=1000), messages))
 
     def of_links(size: int) -> Any:
-        bound = BoundBook(Lorebook.of({"entries": [{"key": [f"n{at}x"], "content": f"n{at + 1}x"} for at in range(size)]}))
+        links = [{"key": [f"n{at}x"], "content": f"n{at + 1}x"} for at in range(size)]
+        blocked = [{"key": ["n0x"], "keysecondary": ["other"]} for _ in range(size)]
+        bound = BoundBook(Lorebook.of({"entries": [*blocked, *links]}))
         return lambda: activate(
             LoreInput([bound], LoreSettings(is_recursive=True, budget=100), [LoreMessage("n0x")], max_context=10**6)
         )
