@@ -20,7 +20,8 @@ from aiohttp import ClientSession
 from pydantic import BaseModel
 
 from agentui import __version__
-from agentui.api.chats import ROUTES as MEMORY_ROUTES
+from agentui.api.chats import ROUTES as CHAT_ROUTES
+from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.openapi import build_openapi
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.character import Character
@@ -202,7 +203,15 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
-MEMORY_PAGES = ("docs/sessions-api.md", "docs/variables-api.md", "docs/prompt-runtime.md", "docs/chats.md", "docs/regex.md")
+MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES)
+MEMORY_PAGES = (
+    "docs/library-api.md",
+    "docs/sessions-api.md",
+    "docs/variables-api.md",
+    "docs/prompt-runtime.md",
+    "docs/chats.md",
+    "docs/regex.md",
+)
 
 
 def test_every_route_of_the_memory_stands_on_one_of_its_pages() -> None:
@@ -256,7 +265,7 @@ def test_every_error_code_is_in_errors_with_its_status() -> None:
 def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
     raised = {
         next(texts(node), "")
-        for folder in ("agentui/api", "agentui/http", "agentui/chats", "agentui/turns", "agentui/variables")
+        for folder in ("agentui/api", "agentui/http", "agentui/chats", "agentui/library", "agentui/turns", "agentui/variables")
         for tree in sources(folder)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and called(node) == "failure" and isinstance(node.args[0], ast.Constant)

@@ -101,7 +101,7 @@ DOORS = {
     "pydantic_settings": ("agentui.settings",),
     "python_socks": ("agentui.upstream.http",),
     "regex": ("agentui.regexes",),
-    "sqlalchemy": ("agentui.chats", "agentui.jobs", "agentui.store", "agentui.turns", "agentui.variables"),
+    "sqlalchemy": ("agentui.chats", "agentui.jobs", "agentui.library", "agentui.store", "agentui.turns", "agentui.variables"),
     "structlog": ("agentui.logs",),
     "uvloop": ("agentui.serving.process",),
 }

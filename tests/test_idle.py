@@ -8,7 +8,8 @@ import aiohttp
 import orjson
 import pytest
 
-from agentui.api.chats import ROUTES
+from agentui.api.chats import ROUTES as CHAT_ROUTES
+from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.telemetry import MEMORY_PATHS
 from tests.conftest import call, skip
 from tests.test_cli import agentui, running
@@ -51,4 +52,4 @@ async def test_a_start_is_quick_and_its_memory_small(tmp_path: Path, mock: Mock)
 
 
 def test_every_route_of_the_memory_lies_below_a_known_prefix_and_no_prefix_is_idle() -> None:
-    assert {f"/{route.path.split('/')[1]}" for route in ROUTES} == set(MEMORY_PATHS)
+    assert {f"/{route.path.split('/')[1]}" for route in (*CHAT_ROUTES, *LIBRARY_ROUTES)} == set(MEMORY_PATHS)

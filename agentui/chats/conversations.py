@@ -50,8 +50,7 @@ class BatchResult:
 
 def create_session(db: Connection, account: str, fields: Mapping[str, Json], now: int) -> Session:
     """Make a session, and its branch main, which begins with what the character says first. ``fields`` are named as in the
-    API; all are optional. Raises 409 ``session_name_taken``, and 404 for a character, a user, a project or an asset."""
-    _check_bound(fields)
+    API; all are optional, and what they name is there (library/bindings.py). Raises 409 ``session_name_taken``."""
     session_id = new_short_id()
     values = {
         "id": session_id,
@@ -80,7 +79,6 @@ def update_session(db: Connection, account: str, session_id: str, fields: Mappin
     ).one_or_none()
     if row is None:
         raise failure("not_found", "There is no such session.", session_id=session_id)
-    _check_bound(fields)
     values: dict[str, Json] = {name: fields[name] for name in ("title", "status") if name in fields}
     if "name" in fields:
         values["name"] = _free_name(db, account, fields["name"])
@@ -179,28 +177,6 @@ def active_runs(db: Connection, account: str, session_id: str, branch_id: str | 
         ActiveRun(branch, True, run.updated_at, run.floor_id, run.run_id, run.run_type, run.public_phase)
         for branch, run in found
     ]
-
-
-_KINDS = {
-    "character_id": ("character_not_found", "character"),
-    "character_version_id": ("character_not_found", "version of a character"),
-    "user_id": ("user_not_found", "user"),
-    "project_id": ("project_not_found", "project"),
-    "preset_id": ("preset_not_found", "preset"),
-    "regex_profile_id": ("regex_profile_not_found", "regex profile"),
-    "worldbook_profile_id": ("worldbook_not_found", "worldbook"),
-    "preset_version_id": ("asset_version_not_found", "version of a preset"),
-    "regex_profile_version_id": ("asset_version_not_found", "version of a regex profile"),
-    "worldbook_version_id": ("asset_version_not_found", "version of a worldbook"),
-}
-"""What a session names by id: the code of one that is not there, and its word."""
-
-
-def _check_bound(fields: Mapping[str, Json]) -> None:
-    """Raise 404 for the first thing named that this server does not have; it keeps none of these kinds, so for any."""
-    for name, (code, kind) in _KINDS.items():
-        if fields.get(name) is not None:
-            raise failure(code, f"This server has no {kind} {fields[name]!r}: leave {name} out.", **{name: fields[name]})
 
 
 def _bound(old: Mapping[str, Json], fields: Mapping[str, Json]) -> dict[str, Json]:

@@ -25,7 +25,7 @@ from agentui.chat.messages import Media, MediaKind, Message, Opaque, Part, Refus
 from agentui.chats.codes import failure
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.store.prepared import INSERT, Prepared, named
-from agentui.store.tables import blobs, message_blobs
+from agentui.store.tables import asset_versions, blobs, message_blobs
 
 _CLASSES: Mapping[str, type[Any]] = {
     "text": Text,
@@ -99,8 +99,13 @@ def keep_blobs(db: Connection, account: str, message_id: str, data: Mapping[str,
     """Write a message's media, each content once. A blob that is there already is marked as used, which keeps it from being
     tidied away in the same moment."""
     for hash, content in sorted(data.items()):
-        _KEEP.run(db, {"account_id": account, "hash": hash, "data": content, "used_at": now})
+        keep_blob(db, account, hash, content, now)
         _NEED.run(db, {"message_id": message_id, "hash": hash, "account_id": account})
+
+
+def keep_blob(db: Connection, account: str, hash: str, content: bytes, now: int) -> None:
+    """Write a blob, unless it is there; its hash is the SHA-256 of the content."""
+    _KEEP.run(db, {"account_id": account, "hash": hash, "data": content, "used_at": now})
 
 
 _KEEP = Prepared(
@@ -120,12 +125,15 @@ _NEED = Prepared(
 
 
 def tidy_blobs(db: Connection, now: int, age: int) -> int:
-    """Remove the blobs that no message needs and that none was given for ``age`` milliseconds; returns how many. Looks at every
-    account."""
+    """Remove the blobs that no message and no version of an asset needs, and that none was given for ``age``
+    milliseconds; returns how many. Looks at every account."""
+    pictured = select(asset_versions.c.image).where(
+        asset_versions.c.account_id == blobs.c.account_id, asset_versions.c.image == blobs.c.hash
+    )
     needed = select(message_blobs.c.hash).where(
         message_blobs.c.account_id == blobs.c.account_id, message_blobs.c.hash == blobs.c.hash
     )
-    return db.execute(delete(blobs).where(blobs.c.used_at < now - age, ~exists(needed))).rowcount
+    return db.execute(delete(blobs).where(blobs.c.used_at < now - age, ~exists(needed), ~exists(pictured))).rowcount
 
 
 def _has_media(parts: Sequence[Part]) -> bool:

@@ -112,6 +112,12 @@ class SessionPatch(Patch, SessionFields):
     status: SessionStatus = "active"
 
 
+class CharacterSync(Form):
+    """Whether a session whose policy is ``pin`` shall be brought up to date as well."""
+
+    force: bool = False
+
+
 class SessionQuery(LongListQuery):
     """Which sessions."""
 

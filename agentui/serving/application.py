@@ -26,6 +26,7 @@ from agentui.api.keys import (
     STORE_HEALTH,
     TURNS,
 )
+from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.health import health, ready, version
 from agentui.api.ops.metrics import metrics
 from agentui.api.ops.openapi import openapi
@@ -192,6 +193,7 @@ def _add_routes(app: web.Application, *, is_shared: bool) -> None:
     add_model_routes(app)
     add_editor_routes(app)
     add_routes(app, CHAT_ROUTES)
+    add_routes(app, LIBRARY_ROUTES)
     add_routes(app, PIPELINE_ROUTES)
     add_page_routes(app)
     if is_shared:

@@ -1,9 +1,10 @@
-"""The schema: accounts' sessions, branches, floors, pages, messages and variables.
+"""The schema: accounts' sessions, branches, floors, pages, messages and variables, and their library of prompt assets.
 
     session 1-n branch · session 1-n floor 1-n page 1-n message n-n blob
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
     page 1-n variable change · page 1-0..1 page result
     claim(account, key) unique · floor 1-0..1 claim
+    asset 1-n asset version n-0..1 blob · asset 1-n asset tag
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
 but ``jobs`` carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
@@ -348,4 +349,61 @@ text_index = Table(
     Index(None, "account_id", "number", "session_id"),
     sqlite_with_rowid=False,
     comment="Where each text was said, so that a client's history is found again.",
+)
+
+assets = Table(
+    "assets",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("kind", String(16), nullable=False, comment="character, user, preset, worldbook or regex."),
+    Column("name", String(200), nullable=False),
+    Column("folded_name", _KEY, nullable=False, comment="The name in folded case: what lists sort by and look through."),
+    Column("status", String(16), nullable=False, comment="active, disabled or deleted."),
+    Column("source", String(40), nullable=False, comment="The format of the file that it came from; api where there was none."),
+    Column("revision", Integer, nullable=False, comment="Counts the changes of any kind, from 0."),
+    Column("current_version_id", _ID, nullable=False, comment="Its newest version."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("deleted_at", BigInteger),
+    Index(None, "account_id", "kind", "updated_at"),
+    Index(None, "account_id", "kind", "created_at"),
+    Index(None, "account_id", "kind", "folded_name"),
+    Index(
+        "uq_assets_user_name",
+        "account_id",
+        "name",
+        unique=True,
+        sqlite_where=text("kind = 'user' AND status <> 'deleted'"),
+        postgresql_where=text("kind = 'user' AND status <> 'deleted'"),
+    ),
+    comment="What prompts are made of: characters, users, prompt presets, worldbooks and regex profiles.",
+)
+
+asset_versions = Table(
+    "asset_versions",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("asset_id", _ID, ForeignKey("assets.id", ondelete="CASCADE"), nullable=False),
+    Column("version_no", Integer, nullable=False),
+    Column("content_hash", String(64), nullable=False, comment="SHA-256 of content_json, in hexadecimal digits."),
+    Column("image", String(64), comment="The blob of its picture."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("origin_json", Text, comment="What its file held beside the content; null where there was none."),
+    Column("content_json", Text, nullable=False, comment="SillyTavern's own JSON of this kind, whole."),
+    ForeignKeyConstraint(["account_id", "image"], ["blobs.account_id", "blobs.hash"]),
+    UniqueConstraint("asset_id", "version_no"),
+    Index(None, "account_id", "image"),
+    comment="What an asset was at some time; versions are never changed.",
+)
+
+asset_tags = Table(
+    "asset_tags",
+    metadata,
+    Column("asset_id", _ID, ForeignKey("assets.id", ondelete="CASCADE"), primary_key=True),
+    Column("tag", _KEY, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Index(None, "account_id", "tag"),
+    comment="The words by which people sort their assets.",
 )

@@ -21,6 +21,7 @@ EXAMPLES = {
     "name": "js/main.js",
     "model": "text",
     "version": "v1beta",
+    "version_id": "same",
     "call": "text:generateContent",
 }
 """What stands for each part of a path. A new name must be added here, or every matrix fails."""

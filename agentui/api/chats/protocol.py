@@ -132,12 +132,14 @@ class _PathId(Form):
     id: Id
 
 
-async def read_form(request: web.Request, form: type[F], *, optional: bool = False) -> F:
-    """The body as a form; where it is ``optional``, none is an empty one. Raises 400 and 413."""
-    return validate(form, await read_document(request, optional=optional))
+async def read_form(request: web.Request, form: type[F], *, optional: bool = False, limit: int = MAX_BODY) -> F:
+    """The body, of at most ``limit`` bytes, as a form; where it is ``optional``, none is an empty one. Raises 400 and 413."""
+    return validate(form, await read_document(request, optional=optional, limit=limit))
 
 
-async def read_document(request: web.Request, *, optional: bool = False, parse: Callable[[bytes], Json] = loads) -> Json:
+async def read_document(
+    request: web.Request, *, optional: bool = False, parse: Callable[[bytes], Json] = loads, limit: int = MAX_BODY
+) -> Json:
     """The body's JSON, which must be an object; ``parse`` reads it. Raises 400 and 413."""
     if optional and not request.can_read_body:
         return {}
@@ -147,9 +149,9 @@ async def read_document(request: web.Request, *, optional: bool = False, parse: 
         return parse(raw)
 
     try:
-        document = await read_json(request, MAX_BODY, noted)
+        document = await read_json(request, limit, noted)
     except BodyTooLarge as error:
-        raise ApiError(error.message, status=413, code="payload_too_large", limit=MAX_BODY) from error
+        raise ApiError(error.message, status=413, code="payload_too_large", limit=limit) from error
     except BadRequest as error:
         raise invalid(error.message, [{"path": "", "message": error.message, "code": "json"}]) from error
     if not isinstance(document, dict):

@@ -28,8 +28,10 @@ from agentui.chats.listing import Paging
 from agentui.chats.records import Session
 from agentui.chats.rows import find_session
 from agentui.http.route import Route, answer
+from agentui.library import bindings
 from agentui.schemas.chats import (
     BranchQuery,
+    CharacterSync,
     NewSession,
     SessionFields,
     SessionPatch,
@@ -49,7 +51,7 @@ async def create_session(request: web.Request) -> web.Response:
     """Make a session, with its branch main and, where its character has one, the greeting."""
     form = await read_form(request, NewSession)
     _check_pipelines(request, form)
-    return await write(request, made_answer, conversations.create_session, form.given, now_ms())
+    return await write(request, made_answer, bindings.create_session, form.given, now_ms())
 
 
 async def list_sessions(request: web.Request) -> web.Response:
@@ -68,7 +70,7 @@ async def update_session(request: web.Request) -> web.Response:
     """Change a session; null clears a field."""
     id, form = path_id(request), await read_form(request, SessionPatch)
     _check_pipelines(request, form)
-    return await write(request, data_answer, conversations.update_session, id, form.given, now_ms())
+    return await write(request, data_answer, bindings.update_session, id, form.given, now_ms())
 
 
 def _check_pipelines(request: web.Request, form: SessionFields) -> None:
@@ -76,6 +78,12 @@ def _check_pipelines(request: web.Request, form: SessionFields) -> None:
     for name in (form.pipeline_id, form.director_pipeline_id, form.verifier_pipeline_id):
         if name is not None and name not in request.app[PIPELINES]:
             raise failure("not_found", f"There is no pipeline {name[:100]!r}.", pipeline=name[:100])
+
+
+async def sync_character(request: web.Request) -> web.Response:
+    """Bring a session's character up to its newest version."""
+    id, form = path_id(request), await read_form(request, CharacterSync, optional=True)
+    return await write(request, data_answer, bindings.sync_character, id, form.force, now_ms())
 
 
 async def delete_session(request: web.Request) -> web.Response:
@@ -127,13 +135,14 @@ async def get_timeline(request: web.Request) -> web.Response:
 
 
 ROUTES: tuple[Route, ...] = (
-    route("POST", "/sessions", create_session, Data[Session], 404, 413, body=NewSession, status=201),
+    route("POST", "/sessions", create_session, Data[Session], 404, 409, 413, body=NewSession, status=201),
     route("GET", "/sessions", list_sessions, ListData[list[Session]], query=described(SessionQuery)),
     route("PATCH", "/sessions/batch/status", set_status_of_sessions, Data[StatusResults], body=StatusBatch),
     route("POST", "/sessions/batch/delete", delete_sessions, Data[DeleteResults], body=IdBatch),
     route("GET", "/sessions/{id}", get_session, Data[Session]),
-    route("PATCH", "/sessions/{id}", update_session, Data[Session], 413, body=SessionPatch),
+    route("PATCH", "/sessions/{id}", update_session, Data[Session], 409, 413, body=SessionPatch),
     route("DELETE", "/sessions/{id}", delete_session, Data[Deleted], 409),
+    route("POST", "/sessions/{id}/character/sync", sync_character, Data[Session], 409, body=CharacterSync, body_optional=True),
     route("GET", "/sessions/{id}/scope", get_session_scope, SessionScope),
     route("GET", "/sessions/{id}/active-run", get_active_run, Data[SessionRun], query=described(BranchQuery)),
     route("GET", "/sessions/{id}/timeline", get_timeline, ListData[Timeline], query=described(TimelineQuery)),

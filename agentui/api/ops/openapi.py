@@ -17,6 +17,7 @@ from agentui import __version__
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.editor import ROUTES as EDITOR_ROUTES
+from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.health import SERVICE
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
@@ -61,6 +62,7 @@ _PARAMETERS: Mapping[str, Json] = {
         "description": "The pipeline that serves this request.",
         "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
     },
+    "version_id": {"description": "The id of the version.", "schema": {"type": "string"}},
     "secret": {"description": "The key's name.", "schema": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}},
     "number": {"description": "A version's number.", "schema": {"type": "integer", "minimum": 1}},
     "sequence": {"description": "An event's number within its run.", "schema": {"type": "integer", "minimum": 0}},
@@ -243,7 +245,7 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
     return operation
 
 
-_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *PIPELINE_ROUTES)}
+_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *LIBRARY_ROUTES, *PIPELINE_ROUTES)}
 """The routes that say themselves what goes in and out."""
 
 

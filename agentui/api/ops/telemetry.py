@@ -30,7 +30,20 @@ BOUNDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 3
 MOST_NAMES = 200
 """Pipelines and codes counted by name at most; what comes later counts as ``other``."""
 OTHER = "other"
-MEMORY_PATHS = ("/branches", "/floors", "/messages", "/pages", "/prompt-runtime", "/regex-profiles", "/sessions", "/variables")
+MEMORY_PATHS = (
+    "/branches",
+    "/characters",
+    "/floors",
+    "/messages",
+    "/pages",
+    "/presets",
+    "/prompt-runtime",
+    "/regex-profiles",
+    "/sessions",
+    "/users",
+    "/variables",
+    "/worldbooks",
+)
 """What the memory's paths begin with; each is counted as one route."""
 NO_DIALECT = "none"
 CANCELLED = "cancelled"

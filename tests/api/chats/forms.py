@@ -24,12 +24,16 @@ def fitting(method: str, path: str) -> Json:
     if schema is None:
         return None
     fields = resolved(schema)["properties"]
-    first = next(iter(fields))
+    first = next((name for name in fields if not name.startswith("expected_")), next(iter(fields)))
     return whole(schema, _nothing) or {first: good(fields[first], first, _nothing)}
 
 
+LIBRARY: dict[str, Json] = {"snapshot": {"name": "words"}, "entries": [], "order_contexts": []}
+"""Contents of assets that are some, by the fields that hold them."""
+
+
 def _nothing(name: str) -> Json:
-    return None
+    return LIBRARY.get(name)
 
 
 def resolved(schema: Json) -> Json:

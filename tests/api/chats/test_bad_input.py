@@ -21,7 +21,7 @@ from agentui.jsonio import Json, loads
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from tests.api.chats.conftest import Reader
-from tests.api.chats.forms import DOCUMENT, operation_body, resolved, whole
+from tests.api.chats.forms import DOCUMENT, LIBRARY, operation_body, resolved, whole
 from tests.api.chats.test_foreign import everything, give_away
 from tests.api.editor_client import say
 from tests.conftest import StartServer
@@ -34,6 +34,9 @@ WRONG_IN_URLS = ("", "x", "-1", "1.5", "9" * 30, "true", "a%00b", "%ED%A0%80", "
 BODIES = (b"", b"{", b"\xff", b"[]", b"5", b"null", b'"x"', b'{"a": NaN}', b"[" * 5000, b'{"a": "' + b"x" * 2**20 + b'"}')
 
 
+KINDS = ("session", "floor", "page", "message", "variable", "character", "user", "preset", "worldbook", "version")
+
+
 @dataclass(frozen=True)
 class Things:
     """One of each kind, by the names that fields and paths have for it."""
@@ -43,10 +46,16 @@ class Things:
     page: str
     message: str
     variable: str
+    character: str
+    user: str
+    preset: str
+    worldbook: str
+    regex_profile: str
+    version: str
 
     def named(self, name: str) -> str | None:
         """The thing that a field of this name wants; None for one that wants none of these."""
-        for kind in ("session", "floor", "page", "message", "variable"):
+        for kind in KINDS:
             if name == f"{kind}_id" or name.endswith(f"_{kind}_id"):
                 value: str = getattr(self, kind)
                 return value
@@ -55,8 +64,8 @@ class Things:
     def known(self, name: str, path: str) -> Json:
         """What a field of a body of this path should hold."""
         if name == "ids":
-            return [getattr(self, next(kind for kind in ("session", "page", "message") if f"/{kind}s/" in path))]
-        return self.named(name)
+            return [getattr(self, next(kind for kind in ("session", "page", "message", "user") if f"/{kind}s/" in path))]
+        return LIBRARY.get(name, self.named(name))
 
 
 @dataclass(frozen=True)
@@ -103,13 +112,29 @@ async def things(reader: Reader, state: str) -> Things:
     page = await reader.make("/pages", floor_id=floor, page_no=1, page_kind="output")
     message = await reader.make("/messages", page_id=page["id"], seq=0, role="assistant", content="words")
     variable = await reader.put("/variables", {"scope": "page", "scope_id": page["id"], "key": "gold", "value": 1})
+    library = await assets(reader, state)
     if state == "committed":
         said = await reader.chat_in(session)
         floor = said.headers["x-agentui-floor"]
         pages = (await reader.get(f"/pages?floor_id={floor}&page_kind=output")).body["data"]
         messages = (await reader.get(f"/messages?page_id={pages[0]['id']}")).body["data"]
-        return Things(session, floor, pages[0]["id"], messages[0]["id"], variable.body["data"]["id"])
-    return Things(session, floor, page["id"], message["id"], variable.body["data"]["id"])
+        return Things(session, floor, pages[0]["id"], messages[0]["id"], variable.body["data"]["id"], **library)
+    return Things(session, floor, page["id"], message["id"], variable.body["data"]["id"], **library)
+
+
+async def assets(reader: Reader, state: str) -> dict[str, str]:
+    """One asset of each kind; those beside something committed are deleted."""
+    character = await reader.make("/characters", snapshot={"name": "Ada"})
+    user = await reader.make("/users", snapshot={"name": f"{state} {character['id']}"})
+    prompts = [{"identifier": name} for name in ("main", "words")]
+    preset = await reader.make("/presets", name="Short", data={"prompts": prompts})
+    worldbook = await reader.make("/worldbooks", name="Town", data={"entries": {"0": {"key": ["clock"]}}})
+    regex = await reader.make("/regex-profiles", name="None", data=[])
+    found = {"character": character, "user": user, "preset": preset, "worldbook": worldbook, "regex_profile": regex}
+    if state == "committed":
+        for kind, made in found.items():
+            await reader.delete(f"/{kind.replace('_', '-')}s/{made['id']}")
+    return {**{kind: made["id"] for kind, made in found.items()}, "version": preset["version_id"]}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -189,9 +214,10 @@ def tried(place: Place, method: str, path: str, operation: Json, values: tuple[J
 
 def filled(path: str, owner: Things) -> str:
     """A path with the ids of its kinds."""
-    kind = path.split("/")[1].removesuffix("s")
+    kind = path.split("/")[1].removesuffix("s").replace("-", "_")
     id = getattr(owner, kind, "main")
-    return path.replace("{id}", id).replace("{branch}", "main").replace("{hash}", "0" * 64)
+    known = {"id": id, "branch": "main", "hash": "0" * 64, "version_id": owner.version}
+    return re.sub(r"{(\w+)}", lambda name: known.get(name[1], name[0]), path)
 
 
 async def kept(store: Store) -> dict[str, list[Any]]:

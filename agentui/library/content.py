@@ -1,0 +1,101 @@
+"""What a version holds: SillyTavern's own JSON, whole, as it is written; and what is wrong with what is none."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from agentui.jsonio import Json, dumps_text
+from agentui.library.records import AssetKind
+
+MAX_NAME: Final = 200
+"""The characters of an asset's name."""
+MAX_TAGS: Final = 100
+MAX_TAG: Final = 100
+"""The characters of a tag."""
+UNNAMED: Final = "Unnamed"
+NAMED_BY_CONTENT: Final[frozenset[AssetKind]] = frozenset({"character", "user"})
+"""The kinds whose content says what they are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A content as it is written, with its hash, and what came along with it in its file."""
+
+    text: str
+    hash: str
+    origin_text: str | None = None
+    image: bytes | None = None
+    image_hash: str | None = None
+
+
+def packed(content: Mapping[str, Json], origin: Mapping[str, Json] | None = None, image: bytes | None = None) -> Packed:
+    """A content with its origin and its picture, made ready to be written; what is long takes a while."""
+    text = dumps_text(content)
+    return Packed(
+        text,
+        sha256(text.encode()).hexdigest(),
+        None if origin is None else dumps_text(origin),
+        image,
+        None if image is None else sha256(image).hexdigest(),
+    )
+
+
+def name_of(value: Json, default: str = UNNAMED) -> str:
+    """What an asset is called after a name out of a file: one line, no NUL, at most MAX_NAME characters."""
+    said = " ".join(value.replace("\0", " ").split()) if isinstance(value, str) else ""
+    return said[:MAX_NAME].rstrip() or default
+
+
+def wrong_content(kind: AssetKind, content: Mapping[str, Json]) -> str | None:
+    """What is wrong with a content so that nothing could be made of it; None where it may be kept."""
+    return _WRONG[kind](content)
+
+
+def _wrong_named(content: Mapping[str, Json]) -> str | None:
+    name = content.get("name")
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or "\0" in name:
+        return f"name is a text of 1 to {MAX_NAME} characters"
+    return None
+
+
+def _wrong_preset(content: Mapping[str, Json]) -> str | None:
+    prompts = content.get("prompts", [])
+    if not isinstance(prompts, list) or not all(
+        isinstance(prompt, dict) and isinstance(prompt.get("identifier"), str) and prompt["identifier"] for prompt in prompts
+    ):
+        return "prompts is a list of objects, each with an identifier"
+    if len({prompt["identifier"] for prompt in prompts}) != len(prompts):
+        return "every prompt has an identifier of its own"
+    tracks = content.get("prompt_order", [])
+    if not isinstance(tracks, list) or not all(
+        isinstance(track, dict)
+        and isinstance(track.get("order"), list)
+        and all(isinstance(place, dict) and isinstance(place.get("identifier"), str) for place in track["order"])
+        for track in tracks
+    ):
+        return "prompt_order is a list of objects, each with an order of identifiers"
+    return None
+
+
+def _wrong_worldbook(content: Mapping[str, Json]) -> str | None:
+    entries = content.get("entries", {})
+    if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
+        return "entries is an object of entries by their uid"
+    return None
+
+
+def _wrong_regex(content: Mapping[str, Json]) -> str | None:
+    scripts = content.get("scripts", [])
+    if not isinstance(scripts, list) or not all(isinstance(script, dict) for script in scripts):
+        return "scripts is a list of objects"
+    return None
+
+
+_WRONG: Mapping[AssetKind, Callable[[Mapping[str, Json]], str | None]] = {
+    "character": _wrong_named,
+    "user": _wrong_named,
+    "preset": _wrong_preset,
+    "worldbook": _wrong_worldbook,
+    "regex": _wrong_regex,
+}

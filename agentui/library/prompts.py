@@ -1,0 +1,47 @@
+"""The parts of a prompt preset: its ``prompts``, and which track of ``prompt_order`` counts.
+
+SillyTavern writes the order that its own prompt manager shows under 100001, and a factory list under 100000; so the first one
+counts where there is one, then the other, then whichever comes first.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from agentui.jsonio import Json
+
+ACTIVE_TRACKS: Final = (100001, 100000)
+"""The ``character_id`` of the tracks that count, the best first."""
+
+Content = dict[str, Any]
+
+
+def joined(top_level: Mapping[str, Json], prompts: Sequence[Json], tracks: Sequence[Json]) -> Content:
+    """A preset out of the three parts that an editor shows."""
+    return {**top_level, "prompts": list(prompts), "prompt_order": list(tracks)}
+
+
+def top_level_of(content: Mapping[str, Json]) -> Content:
+    """All of a preset but its prompts and their orders."""
+    return {name: value for name, value in content.items() if name not in ("prompts", "prompt_order")}
+
+
+def prompts_of(content: Mapping[str, Json]) -> list[Content]:
+    """The prompts, in the order of the file."""
+    return [prompt for prompt in content.get("prompts") or [] if isinstance(prompt, dict) and "identifier" in prompt]
+
+
+def tracks_of(content: Mapping[str, Json]) -> list[Content]:
+    """The orders."""
+    return [track for track in content.get("prompt_order") or [] if isinstance(track, dict)]
+
+
+def active_track(content: Mapping[str, Json]) -> Content | None:
+    """The order that counts; None where there is none."""
+    by_id = {track.get("character_id"): track for track in reversed(tracks_of(content))}
+    return next((by_id[id] for id in ACTIVE_TRACKS if id in by_id), next(iter(tracks_of(content)), None))
+
+
+def default_character_id(content: Mapping[str, Json]) -> Json:
+    """The id of the order that counts; that of a new one where there is none."""
+    track = active_track(content)
+    return ACTIVE_TRACKS[0] if track is None else track.get("character_id")
