@@ -4,6 +4,7 @@ import {canvasActions} from './canvas/actions.js';
 import {chatActions} from './chat/actions.js';
 import {filesActions} from './files/actions.js';
 import {helpActions} from './help/actions.js';
+import {libraryActions} from './library/actions.js';
 import {runActions} from './run/actions.js';
 import {store} from './state/store.js';
 import {t} from './words.js';
@@ -23,7 +24,7 @@ import {variablesActions} from './variables/actions.js';
  */
 
 /** @type {Action[]} */
-export const ACTIONS = [...appActions, ...canvasActions, ...chatActions, ...filesActions, ...helpActions, ...runActions, ...variablesActions];
+export const ACTIONS = [...appActions, ...canvasActions, ...chatActions, ...filesActions, ...helpActions, ...libraryActions, ...runActions, ...variablesActions];
 
 /** @type {Map<string, Action>} */
 const byId = new Map(ACTIONS.map((action) => [action.id, action]));

@@ -13,6 +13,7 @@ import {Palette} from './help/Palette.js';
 import {Settings} from './help/Settings.js';
 import {Shortcuts} from './help/Shortcuts.js';
 import {PresetDialog} from './inspector/Presets.js';
+import {AssetEditor} from './library/AssetEditor.js';
 import {CompareRuns} from './run/Compare.js';
 import {Question, TextQuestion} from './ui/questions.js';
 import {BranchDiff} from './variables/BranchDiff.js';
@@ -37,6 +38,7 @@ export const DIALOGS = {
   shortcuts: Shortcuts,
   'variables-bulk': Bulk,
   'branch-diff': BranchDiff,
+  asset: AssetEditor,
   'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
 };

@@ -6,6 +6,7 @@ import {Palette} from './canvas/Palette.js';
 import {ChatPanel} from './chat/Panel.js';
 import {Inspector} from './inspector/Inspector.js';
 import {Presets} from './inspector/Presets.js';
+import {Library} from './library/Panel.js';
 import {Preview} from './run/Preview.js';
 import {RunPanel} from './run/RunPanel.js';
 import {problemCount, Problems} from './shell/Problems.js';
@@ -31,6 +32,7 @@ export const PANELS = [
   {id: 'outline', title: 'canvas.panel.outline', icon: 'list', place: 'left', Component: NodeList},
   {id: 'presets', title: 'inspector.presets', icon: 'preset', place: 'left', Component: Presets},
   {id: 'sessions', title: 'variables.sessions', icon: 'chat', place: 'left', Component: Sessions},
+  {id: 'library', title: 'library.panel', icon: 'folder', place: 'left', Component: Library},
   {id: 'chat', title: 'chat.panel', icon: 'chat', place: 'dock', Component: ChatPanel},
   {id: 'run', title: 'run.panel', icon: 'play', place: 'dock', Component: RunPanel},
   {id: 'preview', title: 'run.preview', icon: 'eye', place: 'dock', Component: Preview},

@@ -24,6 +24,7 @@ MODULES = (
     "macros",
     "names",
     "provenance",
+    "readable",
     "redact",
     "runlog",
     "schema",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from agentui.jsonio import Json
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plans.compile import compile_plan
@@ -298,3 +299,28 @@ async def test_laws_of_merging(core: Evaluate) -> None:
         return broken.slice(0, 5);"""
     )
     assert broken == []
+
+
+async def test_a_value_reads_as_lines_in_the_order_of_the_alphabet(core: Evaluate) -> None:
+    value: Json = {
+        "name": "Sera",
+        "depth": {"role": "system", "n": 4},
+        "said": "one\ntwo",
+        "none": [],
+        "list": ["a", {"b": None}],
+    }
+    told = await core("return readable.readable(arg);", value)
+    assert told.split("\n") == [
+        "depth:",
+        "  n: 4",
+        "  role: system",
+        "list:",
+        "  - a",
+        "  -",
+        "    b: null",
+        "name: Sera",
+        "none: []",
+        "said:",
+        "  one",
+        "  two",
+    ]

@@ -4,7 +4,7 @@ import {CodeField} from '../code/Field.js';
 import {isObject} from '../core/doc.js';
 import {estimateTokens} from '../core/estimate.js';
 import {ask, askText} from '../state/dialogs.js';
-import {notify} from '../state/notices.js';
+import {announce, notify} from '../state/notices.js';
 import {useStore} from '../state/store.js';
 import {activeTab} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -15,9 +15,8 @@ import {MenuButton} from '../ui/menu.js';
 import {behind, CONVERSATION, enabled, inOrder, withBlock, withoutOrder} from './blocks.js';
 import {focusField} from './form.js';
 import {booleanRule, choiceRule, countRule, isDrawn, numberRule, OddFields, textRule} from './OddFields.js';
-import {moved} from './paths.js';
 import {useRowKeys} from './rowkeys.js';
-import {sortClasses, useSorting} from './sorting.js';
+import {moved, sortClasses, useSorting} from '../ui/sorting.js';
 import {importTavernPreset} from './tavernPreset.js';
 import {WrongValue} from './WrongValue.js';
 
@@ -69,7 +68,7 @@ function BlockList({form, blocks}) {
   const [folded, setFolded] = useState(() => /** @type {Set<string>} */ (new Set(blocks.length > MOST_UNFOLDED ? keys : [])));
   /** @param {any[]} next @param {string} [label] */
   const set = (next, label = 'inspector.edit.blocks') => form.set(['blocks'], next, {once: true, label});
-  const sorting = useSorting({count: blocks.length, onMove: (from, to) => set(moved(order, from, to).map((index) => withoutOrder(blocks[index])), 'inspector.edit.move')});
+  const sorting = useSorting({announce, count: blocks.length, onMove: (from, to) => set(moved(order, from, to).map((index) => withoutOrder(blocks[index])), 'inspector.edit.move')});
   /** @param {any} block */
   const add = (block) => {
     const next = withBlock(blocks, block);
@@ -141,7 +140,7 @@ function BlockList({form, blocks}) {
 }
 
 /**
- * @param {{form: Form, block: any, index: number, position: number, sorting: import('./sorting.js').Sorting, isFolded: boolean,
+ * @param {{form: Form, block: any, index: number, position: number, sorting: import('../ui/sorting.js').Sorting, isFolded: boolean,
  *   onFold: () => void, onRemove: () => void, onDuplicate: () => void}} props `index` in the file, `position` as it is sent
  */
 function BlockCard({form, block, index, position, sorting, isFolded, onFold, onRemove, onDuplicate}) {

@@ -3,6 +3,7 @@ import {classes, h, tags, useId, useMemo, useState} from '../h.js';
 import {CodeField} from '../code/Field.js';
 import {isObject} from '../core/doc.js';
 import {defaultOf, resolveSchema, validateValue} from '../core/schema.js';
+import {announce} from '../state/notices.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField, Field as FieldFrame, SelectField, TextField} from '../ui/fields.js';
@@ -10,10 +11,9 @@ import {Icon} from '../ui/icons.js';
 import {within} from './form.js';
 import {JsonField} from './JsonField.js';
 import {KeyRows} from './KeyRows.js';
-import {moved} from './paths.js';
 import {useRowKeys} from './rowkeys.js';
 import {SecretMenu} from './secrets.js';
-import {sortClasses, useSorting} from './sorting.js';
+import {moved, sortClasses, useSorting} from '../ui/sorting.js';
 import {WrongValue} from './WrongValue.js';
 
 const {div, fieldset, input, legend, p, span} = tags;
@@ -278,7 +278,7 @@ function ListKind({field, form, path, value, label}) {
   const item = /** @type {Field} */ (field.item);
   const keys = useRowKeys(items);
   const inside = within(form, path, items);
-  const sorting = useSorting({count: items.length, onMove: (from, to) => form.set(path, moved(items, from, to), {once: true})});
+  const sorting = useSorting({announce, count: items.length, onMove: (from, to) => form.set(path, moved(items, from, to), {once: true})});
   const isPlain = ['text', 'number', 'integer', 'boolean', 'choice'].includes(item.kind);
   const error = complaint(field, value);
   return div(

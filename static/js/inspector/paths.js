@@ -19,16 +19,3 @@ export function withValue(value, path, next) {
   if (inner === undefined) return Object.fromEntries(Object.entries(before).filter(([name]) => name !== String(key)));
   return {...before, [key]: inner};
 }
-
-/**
- * A list with one item somewhere else.
- * @template T
- * @param {T[]} list
- * @param {number} from
- * @param {number} to
- * @returns {T[]}
- */
-export function moved(list, from, to) {
-  const rest = list.filter((_, index) => index !== from);
-  return [...rest.slice(0, to), list[from], ...rest.slice(to)];
-}

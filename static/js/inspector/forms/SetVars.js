@@ -3,7 +3,7 @@ import {classes, h, tags, useId, useState} from '../../h.js';
 import {CodeField} from '../../code/Field.js';
 import {isObject} from '../../core/doc.js';
 import {isRandom} from '../../core/provenance.js';
-import {notify} from '../../state/notices.js';
+import {announce, notify} from '../../state/notices.js';
 import {useStore} from '../../state/store.js';
 import {activeTab} from '../../state/tabs.js';
 import {t} from '../../words.js';
@@ -13,10 +13,9 @@ import {MenuButton} from '../../ui/menu.js';
 import {focusField, useNodeForm} from '../form.js';
 import {useLiveResults} from '../liveresults.js';
 import {choiceRule, isDrawn, OddFields, textRule} from '../OddFields.js';
-import {moved} from '../paths.js';
 import {useRowKeys} from '../rowkeys.js';
 import {UnknownFields} from '../SchemaForm.js';
-import {sortClasses, useSorting} from '../sorting.js';
+import {moved, sortClasses, useSorting} from '../../ui/sorting.js';
 import {hasMacros, nameRemark, rowsFromLines} from '../variables.js';
 import {WrongValue} from '../WrongValue.js';
 
@@ -64,7 +63,7 @@ function Rows({form, rows}) {
   const keys = useRowKeys(rows);
   /** @param {any[]} next @param {string} [label] */
   const set = (next, label = 'inspector.edit.rows') => form.set(['variables'], next, {once: true, label});
-  const sorting = useSorting({count: rows.length, onMove: (from, to) => set(moved([...rows], from, to), 'inspector.edit.move')});
+  const sorting = useSorting({announce, count: rows.length, onMove: (from, to) => set(moved([...rows], from, to), 'inspector.edit.move')});
   /** Put rows from lines at a place; an empty row there makes room. @param {string} text @param {number} at */
   const paste = (text, at) => {
     const {rows: found, rest} = rowsFromLines(text);
@@ -141,7 +140,7 @@ function PasteBox({onAdd}) {
 }
 
 /**
- * @param {{form: Form, rows: readonly any[], row: any, index: number, sorting: import('../sorting.js').Sorting, results: LiveResults,
+ * @param {{form: Form, rows: readonly any[], row: any, index: number, sorting: import('../../ui/sorting.js').Sorting, results: LiveResults,
  *   onPaste: (text: string) => boolean, onRemove: () => void, onDuplicate: () => void}} props
  */
 function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDuplicate}) {
@@ -260,7 +259,7 @@ function Result({row, index, results, name}) {
   );
 }
 
-/** A row that is no object at all. @param {{form: Form, row: any, index: number, sorting: import('../sorting.js').Sorting, onRemove: () => void}} props */
+/** A row that is no object at all. @param {{form: Form, row: any, index: number, sorting: import('../../ui/sorting.js').Sorting, onRemove: () => void}} props */
 function BrokenRow({form, row, index, sorting, onRemove}) {
   const name = t('inspector.rowNumber', {position: index + 1});
   return div(

@@ -1,9 +1,8 @@
 /** Rows that are put into another order: with a pointer at the handle, with arrow keys on it, and with two buttons. */
 import {classes, h, tags, useRef, useState} from '../h.js';
-import {announce} from '../state/notices.js';
 import {t} from '../words.js';
-import {Button} from '../ui/buttons.js';
-import {Icon} from '../ui/icons.js';
+import {Button} from './buttons.js';
+import {Icon} from './icons.js';
 
 const {button, span} = tags;
 
@@ -17,10 +16,11 @@ const {button, span} = tags;
  */
 
 /**
- * @param {{count: number, onMove: (from: number, to: number) => void, disabled?: boolean}} options
+ * @param {{count: number, onMove: (from: number, to: number) => void, announce: (text: string) => void, disabled?: boolean}} options `announce`: says it to
+ *   screen readers
  * @returns {Sorting}
  */
-export function useSorting({count, onMove, disabled = false}) {
+export function useSorting({count, onMove, announce, disabled = false}) {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const [drag, setDrag] = useState(/** @type {{from: number, to: number} | null} */ (null));
 
@@ -28,7 +28,7 @@ export function useSorting({count, onMove, disabled = false}) {
   const move = (from, to, name, focus) => {
     if (to < 0 || to >= count || from === to) return;
     onMove(from, to);
-    announce(t('inspector.movedTo', {name, position: to + 1, count}));
+    announce(t('app.movedTo', {name, position: to + 1, count}));
     if (focus) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (rowsOf(list.current)[to]?.querySelector(focus))?.focus());
   };
 
@@ -39,8 +39,8 @@ export function useSorting({count, onMove, disabled = false}) {
         type: 'button',
         className: classes('sort-handle', drag?.from === index && 'sort-held'),
         disabled: disabled || count < 2,
-        title: t('inspector.dragHint'),
-        'aria-label': t('inspector.moveRow', {name, position: index + 1, count}),
+        title: t('app.dragHint'),
+        'aria-label': t('app.moveRow', {name, position: index + 1, count}),
         onKeyDown: (event) => {
           const to = {ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: count - 1}[event.key];
           if (to === undefined) return;
@@ -71,7 +71,7 @@ export function useSorting({count, onMove, disabled = false}) {
     span(
       {className: 'sort-arrows'},
       h(Button, {
-        label: t('inspector.moveUp', {name}),
+        label: t('app.moveUp', {name}),
         icon: 'arrowUp',
         iconOnly: true,
         tone: 'quiet',
@@ -80,7 +80,7 @@ export function useSorting({count, onMove, disabled = false}) {
         onClick: () => move(index, index - 1, name, index === 1 ? '.sort-down' : '.sort-up'),
       }),
       h(Button, {
-        label: t('inspector.moveDown', {name}),
+        label: t('app.moveDown', {name}),
         icon: 'arrowDown',
         iconOnly: true,
         tone: 'quiet',
@@ -120,4 +120,17 @@ function rowAt(list, y, fallback) {
   if (rows.length === 0) return fallback;
   const below = rows.findIndex((row) => y < row.getBoundingClientRect().bottom);
   return below < 0 ? rows.length - 1 : below;
+}
+
+/**
+ * A list with one item in another place.
+ * @template T
+ * @param {readonly T[]} list
+ * @param {number} from
+ * @param {number} to its place in the new list
+ * @returns {T[]}
+ */
+export function moved(list, from, to) {
+  const rest = list.filter((_, index) => index !== from);
+  return [...rest.slice(0, to), list[from], ...rest.slice(to)];
 }

@@ -1,0 +1,76 @@
+/** The library: characters, users, prompt presets, lorebooks and regex profiles, to find, import, make and open. */
+import {h, tags, useEffect, useState} from '../h.js';
+import {t} from '../words.js';
+import {Button} from '../ui/buttons.js';
+import {SelectField} from '../ui/fields.js';
+import {Icon} from '../ui/icons.js';
+import {Assets} from './Assets.js';
+import {createAsset, showKind} from './commands.js';
+import {KINDS} from './kinds.js';
+import {refresh, show, useShelf} from './lists.js';
+
+const {div, input, p, span} = tags;
+const SEARCH_MS = 250;
+const SORTS = /** @type {const} */ (['updated_at', 'created_at', 'name']);
+
+export function Library() {
+  const kind = useShelf((state) => state.kind);
+  const sort = useShelf((state) => state.sort);
+  const total = useShelf((state) => state.total);
+  const error = useShelf((state) => state.error);
+  const isSought = useShelf(({keyword, tag}) => keyword !== '' || tag !== '');
+  useEffect(() => void refresh(), []);
+  return div(
+    {className: 'library'},
+    div(
+      {className: 'library-head'},
+      h(SelectField, {
+        label: t('library.kind'),
+        hideLabel: true,
+        value: kind,
+        onChange: (next) => showKind(/** @type {any} */ (next)),
+        options: KINDS.map((one) => ({value: one, label: t(`library.kind.${one}`)})),
+      }),
+      h(Button, {label: t(`library.new.${kind}`), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => void createAsset(kind)}),
+    ),
+    h(Search, {key: kind}),
+    div(
+      {className: 'library-head'},
+      h(SelectField, {
+        label: t('library.sort'),
+        hideLabel: true,
+        value: sort,
+        onChange: (next) => show({sort: /** @type {any} */ (next)}),
+        options: SORTS.map((one) => ({value: one, label: t(`library.sort.${one}`)})),
+      }),
+      span({className: 'library-count', role: 'status'}, total === null ? '' : t('library.count', {n: total})),
+    ),
+    error !== null
+      ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), span(null, error), h(Button, {label: t('library.again'), onClick: () => void refresh()}))
+      : total === 0
+        ? p({className: 'panel-empty'}, t(isSought ? 'library.noneFound' : `library.none.${kind}`))
+        : h(Assets, {key: kind}),
+  );
+}
+
+/** What is searched for: words of the name, and a tag. */
+function Search() {
+  const keyword = useShelf((state) => state.keyword);
+  const tag = useShelf((state) => state.tag);
+  const [typed, setTyped] = useState({keyword, tag});
+  useEffect(() => {
+    if (typed.keyword === keyword && typed.tag === tag) return undefined;
+    const timer = setTimeout(() => show(typed), SEARCH_MS);
+    return () => clearTimeout(timer);
+  }, [typed, keyword, tag]);
+  return div(
+    {className: 'library-head'},
+    h(SearchField, {label: t('library.find'), value: typed.keyword, onChange: (value) => setTyped({...typed, keyword: value})}),
+    h(SearchField, {label: t('library.tag'), value: typed.tag, onChange: (value) => setTyped({...typed, tag: value})}),
+  );
+}
+
+/** @param {{label: string, value: string, onChange: (value: string) => void}} props */
+function SearchField({label, value, onChange}) {
+  return input({className: 'input', type: 'search', 'aria-label': label, placeholder: label, value, spellCheck: false, onChange: (event) => onChange(event.target.value)});
+}

@@ -1,0 +1,91 @@
+/** What can be done to an asset as a whole: make one, rename it, delete it and take that back, export it, begin a chat with it. */
+import {loadList, SESSIONS} from '../state/chats.js';
+import {askText, openDialog} from '../state/dialogs.js';
+import {reasonOf} from '../state/failures.js';
+import {writeMemory} from '../state/memory.js';
+import {dismiss, notify} from '../state/notices.js';
+import {chooseSession} from '../state/session.js';
+import {t} from '../words.js';
+import {newContent, saveContent} from './contents.js';
+import {PATHS, pathOf} from './kinds.js';
+import {refresh, shelf, show} from './lists.js';
+
+/** @typedef {import('./kinds.js').Kind} Kind */
+/** @typedef {import('./lists.js').Asset} Asset */
+
+const MAX_NAME = 200;
+
+/** Do something, and say so when it is refused. @template T @param {() => Promise<T>} work @returns {Promise<T | null>} */
+export async function tried(work) {
+  try {
+    return await work();
+  } catch (error) {
+    notify('error', 'app.failure', {message: reasonOf(error)});
+    return null;
+  }
+}
+
+/** @param {string} value */
+function nameProblem(value) {
+  if (value.trim() === '') return t('library.nameMissing');
+  return value.length > MAX_NAME ? t('library.nameLong', {n: MAX_NAME}) : null;
+}
+
+/** Make an asset with nothing but a name, and open it. @param {Kind} kind */
+export async function createAsset(kind) {
+  const name = await askText({title: t(`library.new.${kind}`), label: t('library.name'), confirm: t('library.create'), check: nameProblem});
+  if (name === null) return;
+  const made = await tried(() => writeMemory('POST', PATHS[kind], newContent(kind, name.trim())));
+  if (made === null) return;
+  show({kind, keyword: '', tag: ''});
+  openAsset(kind, made.data.id);
+}
+
+/** @param {Kind} kind @param {string} id */
+export function openAsset(kind, id) {
+  openDialog('asset', {kind, id});
+}
+
+/** @param {Kind} kind @param {Asset} asset */
+export async function renameAsset(kind, {id, name: old}) {
+  const name = await askText({title: t('library.rename'), label: t('library.name'), value: old, confirm: t('library.rename'), check: nameProblem});
+  if (name === null || name.trim() === old) return;
+  if (await tried(() => saveContent(kind, id, (content) => ({...content, name: name.trim()})))) await refresh();
+}
+
+/** Say by which words an asset is found. @param {Kind} kind @param {Asset} asset */
+export async function tagAsset(kind, {id, tags: old}) {
+  const text = await askText({title: t('library.tags'), label: t('library.tags'), value: old.join(', '), hint: t('library.tagsHint'), confirm: t('app.save')});
+  if (text === null) return;
+  const tags = [...new Set(text.split(',').map((tag) => tag.trim()).filter((tag) => tag !== ''))];
+  if (await tried(() => writeMemory('PATCH', pathOf(kind, id), {tags}))) await refresh();
+}
+
+/** @param {Kind} kind @param {Asset} asset */
+export async function deleteAsset(kind, {id, name}) {
+  if ((await tried(() => writeMemory('DELETE', pathOf(kind, id)).then(() => true))) === null) return;
+  await refresh();
+  const shown = notify('success', 'library.deleted', {name}, {
+    action: {
+      label: t('library.undo'),
+      run: () => {
+        dismiss(shown);
+        void tried(() => writeMemory('POST', `${pathOf(kind, id)}/restore`)).then(refresh);
+      },
+    },
+  });
+}
+
+/** Make a chat with a character and choose it. @param {Asset} asset @returns {Promise<boolean>} whether there is one */
+export async function beginChat({id, name}) {
+  const made = await tried(() => writeMemory('POST', '/sessions', {title: name, character_id: id}));
+  if (made === null) return false;
+  await loadList(SESSIONS);
+  chooseSession({session: made.data.id, branch: 'main'});
+  return true;
+}
+
+/** Show the other kind, as somebody who looks for one of it. @param {Kind} kind */
+export function showKind(kind) {
+  if (shelf.get().kind !== kind) show({kind, keyword: '', tag: ''});
+}
