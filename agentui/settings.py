@@ -125,6 +125,11 @@ class Settings(BaseSettings):
         86_400.0, gt=0, description="How long the answer to a request with an Idempotency-Key is kept."
     )
     idempotency_bytes: int = Field(256 * MIB, ge=0, description="How much of such answers is kept in all, compressed.")
+    import_file: int = Field(16 * MIB, gt=0, description="Largest file that is imported.")
+    import_text: int = Field(MIB, gt=0, description="Largest single text in a file that is imported.")
+    import_unpacked: int = Field(32 * MIB, gt=0, description="How much an archive that is imported may unpack to.")
+    import_members: int = Field(1000, gt=0, description="Most files in an archive that is imported.")
+    import_pixels: int = Field(50_000_000, gt=0, description="Most pixels of a picture that is imported.")
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
 

@@ -205,6 +205,7 @@ def test_every_route_is_in_the_docs() -> None:
 
 MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES)
 MEMORY_PAGES = (
+    "docs/assets.md",
     "docs/library-api.md",
     "docs/sessions-api.md",
     "docs/variables-api.md",

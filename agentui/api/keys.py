@@ -7,6 +7,7 @@ import asyncio
 
 from aiohttp import web
 
+from agentui.assets.files.limits import FileLimits
 from agentui.jobs.runner import JobRunner
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
@@ -24,6 +25,7 @@ PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary
 PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 """What nodes may use: dialects, upstreams, secrets."""
+FILE_LIMITS: web.AppKey[FileLimits] = web.AppKey("file_limits", FileLimits)
 STOPPING: web.AppKey[asyncio.Event] = web.AppKey("stopping", asyncio.Event)
 """Set once the server takes no more connections."""
 ENGINE: web.AppKey[Engine] = web.AppKey("engine", Engine)

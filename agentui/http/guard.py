@@ -57,6 +57,9 @@ RUN_REDACTOR: web.RequestKey[Redactor] = web.RequestKey("redactor", Redactor)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """They change nothing and cost nothing here (RFC 9110, 9.2.1)."""
 
+IMPORTS = "/import/"
+"""What the paths begin with to which people upload files."""
+
 _SIMPLE = frozenset({"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"})
 """What a page may send to anybody without asking first (Fetch, 2.2.2)."""
 
@@ -321,7 +324,7 @@ def check_content_type(request: web.Request) -> None:
     content_type = request.headers.get("Content-Type", "")
     if is_form(content_type):
         route = passed_route(split_prefix(request.path).path, request.method)
-        if route is not None and route.body == "form":
+        if (route is not None and route.body == "form") or request.path.startswith(IMPORTS):
             return
     if (request.can_read_body or content_type.partition(";")[0].strip().lower() in _SIMPLE) and not is_json(content_type):
         raise WrongContentType("The content type must be application/json: send the header 'Content-Type: application/json'.")

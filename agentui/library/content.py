@@ -47,6 +47,13 @@ def name_of(value: Json, default: str = UNNAMED) -> str:
     return said[:MAX_NAME].rstrip() or default
 
 
+def tags_of_card(card: Mapping[str, Json]) -> list[str]:
+    """The tags that a card names itself, as far as they may be tags here."""
+    said = card.get("tags")
+    words = [name_of(tag, "")[:MAX_TAG] for tag in said if isinstance(tag, str)] if isinstance(said, list) else []
+    return [word for word in dict.fromkeys(words) if word][:MAX_TAGS]
+
+
 def wrong_content(kind: AssetKind, content: Mapping[str, Json]) -> str | None:
     """What is wrong with a content so that nothing could be made of it; None where it may be kept."""
     return _WRONG[kind](content)

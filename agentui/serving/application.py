@@ -15,6 +15,7 @@ from agentui.api.editor import add_editor_routes
 from agentui.api.keys import (
     CATALOG,
     ENGINE,
+    FILE_LIMITS,
     HISTORY,
     JOBS,
     LIVE,
@@ -35,6 +36,7 @@ from agentui.api.ops.workers import add_worker_routes
 from agentui.api.proxy.detached import DETACHED, DetachedRuns
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
+from agentui.assets.files.limits import FileLimits
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -167,6 +169,13 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
     store = make_store(url, settings.data, is_shared=is_shared)
     jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
+    app[FILE_LIMITS] = FileLimits(
+        file=settings.import_file,
+        text=settings.import_text,
+        unpacked=settings.import_unpacked,
+        members=settings.import_members,
+        pixels=settings.import_pixels,
+    )
     app[STORE], app[STORE_HEALTH], app[JOBS] = store, StoreHealth(store), jobs
     app[TURNS] = TurnService(
         store,

@@ -18,9 +18,8 @@ from agentui.api.chats.protocol import (
 from agentui.api.library.assets import AssetRoutes, content_of, pack, shown
 from agentui.chats.listing import Listed
 from agentui.http.route import Route
-from agentui.jsonio import Json
 from agentui.library import assets, versions
-from agentui.library.content import MAX_TAG, MAX_TAGS, Packed, name_of
+from agentui.library.content import Packed, name_of, tags_of_card
 from agentui.library.records import Asset, AssetVersion
 from agentui.schemas.forms import Data, ListData
 from agentui.schemas.library import (
@@ -46,7 +45,7 @@ async def create_character(request: web.Request) -> web.Response:
     """Make a character."""
     form = await read_form(request, NewCharacter, limit=MAX_CONTENT)
     made = await pack(request, form.snapshot)
-    tags = form.tags if form.tags is not None else _tags_of(form.snapshot)
+    tags = form.tags if form.tags is not None else tags_of_card(form.snapshot)
     name = name_of(form.snapshot["name"])
 
     def show(asset: Asset) -> web.Response:
@@ -54,13 +53,6 @@ async def create_character(request: web.Request) -> web.Response:
         return made_answer(shown(CharacterDetail, asset, latest_version_no=asset.version, latest_version=version))
 
     return await write(request, show, assets.create_asset, "character", name, made, now_ms(), tags=tags)
-
-
-def _tags_of(card: dict[str, Json]) -> list[str]:
-    """The tags that a card names itself, as far as they may be tags here."""
-    said = card.get("tags")
-    words = [name_of(tag, "")[:MAX_TAG] for tag in said if isinstance(tag, str)] if isinstance(said, list) else []
-    return [word for word in dict.fromkeys(words) if word][:MAX_TAGS]
 
 
 def _written(asset: Asset, made: Packed) -> CharacterVersion:

@@ -33,7 +33,9 @@ OTHER = "other"
 MEMORY_PATHS = (
     "/branches",
     "/characters",
+    "/export",
     "/floors",
+    "/import",
     "/messages",
     "/pages",
     "/presets",
