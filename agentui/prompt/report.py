@@ -43,7 +43,7 @@ def prompt_snapshot(prepared: PreparedTurn, assets: Mapping[str, Json] | None = 
         "regex_pre_rule_names": prepared.scripts.rules("user_input"),
         "regex_post_rule_names": prepared.scripts.rules("ai_output"),
         "prompt_mode": prepared.prompt_mode,
-        "asset_manifest_digest": None,
+        "asset_manifest_digest": (assets or {}).get("asset_manifest_digest"),
         "prompt_digest": prepared.prompt_digest,
         "token_estimate": prepared.token_estimate,
     }

@@ -1,14 +1,17 @@
 """What a turn that makes something anew goes back to: the newest floor of a branch, a floor, or a message."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from agentui.chats.codes import failure
 from agentui.chats.messages import find_message
 from agentui.chats.questions import has_question
 from agentui.chats.records import MAIN, Floor, Message
 from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, find_session, has_branch
+from agentui.jsonio import Json, loads
+from agentui.store.tables import floors, messages, pages, sessions
 from agentui.turns.joining import check_active, check_branch_name, session_called
 from agentui.turns.request import TurnRequest
 
@@ -41,6 +44,21 @@ def find_target(db: Connection, account: str, request: TurnRequest) -> TurnTarge
     if request.user is None and request.place is None and not has_question(db, floor.id):
         raise failure("no_user_message", "Nobody asked anything on this floor: it is no answer.", floor_id=floor.id)
     return TurnTarget(floor)
+
+
+def find_bindings(db: Connection, account: str, request: TurnRequest) -> Mapping[str, Json]:
+    """What the session of a turn that is wanted is bound to; nothing for a session that does not exist."""
+    if request.target_floor_id is not None:
+        session_id = select(floors.c.session_id).where(floors.c.id == request.target_floor_id)
+    elif request.source_message_id is not None:
+        joined = messages.join(pages, pages.c.id == messages.c.page_id).join(floors, floors.c.id == pages.c.floor_id)
+        session_id = select(floors.c.session_id).select_from(joined).where(messages.c.id == request.source_message_id)
+    else:
+        called = session_called(db, account, request.session or "")
+        session_id = select(sessions.c.id).where(sessions.c.id == called)
+    query = select(sessions.c.bindings_json).where(sessions.c.account_id == account, sessions.c.id.in_(session_id))
+    text = db.execute(query).scalar_one_or_none()
+    return {} if text is None else loads(text)
 
 
 def _newest(db: Connection, account: str, request: TurnRequest) -> Floor:

@@ -59,7 +59,6 @@ from agentui.schemas.live import (
     Stopped,
     StoppedRun,
 )
-from agentui.turns.live.preparing import asset_ids, history_size
 from agentui.turns.live.request import Checks, LiveRequest, PromptRequest
 from agentui.turns.repeats import HEADER
 from agentui.turns.request import TurnRequest
@@ -121,8 +120,8 @@ async def dry_run(request: web.Request) -> web.StreamResponse:
     place = form.branch_id, form.source_floor_id
     asked = PromptRequest(id, form.message, *place, intent=form.prompt_intent, policy=form.policy)
     found = await request.app[LIVE].look(asked)
-    ids = asset_ids(found.look.facts.bindings)
-    return data_answer(dry_run_document(found.prepared, ids, with_matches=form.debug_options.include_worldbook_matches))
+    shows_matches = form.debug_options.include_worldbook_matches
+    return data_answer(dry_run_document(found.prepared, found.bundle.ids(), with_matches=shows_matches))
 
 
 async def cancel(request: web.Request) -> web.StreamResponse:
@@ -208,7 +207,7 @@ def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveReques
     key = caller_key(headers, {})
     config, debug = form.config, form.debug_options
     return LiveRequest(
-        replace(turn, history=partial(history_size, form.policy)),
+        turn,
         pipeline=request.match_info.get("pipeline") or headers.get("x-agentui-pipeline"),
         params=form.generation_params.given,
         policy=form.policy,

@@ -21,6 +21,7 @@ from agentui.chats.records import Session
 from agentui.chats.rows import find_session
 from agentui.http.route import Route
 from agentui.jsonio import Json
+from agentui.library.bound import find_bound, named_assets
 from agentui.prompt.capabilities import LIMITATIONS, capabilities
 from agentui.prompt.explain import PromptScope, diagnostics, shown_policy, shown_sources
 from agentui.prompt.modes import ModeView, resolve_mode
@@ -33,7 +34,7 @@ from agentui.schemas.promptruntime import (
     RuntimeQuery,
     RuntimeState,
 )
-from agentui.turns.rules import assets_of, resolved
+from agentui.turns.rules import resolved
 
 
 async def get_capabilities(request: web.Request) -> web.Response:
@@ -56,7 +57,7 @@ async def get_runtime(request: web.Request) -> web.Response:
             persistent_policy_envelope=session,
             branch_persistent_policy=dict(branch.value) if branch is not None else None,
             branch_persistent_policy_envelope=branch,
-            assets=AssetsView(**assets_of(asdict(found.session))),
+            assets=AssetsView(**await _assets(request, found.session)),
             source_map=shown_sources(resolution, scope),
             warnings=list(resolution.warnings),
             diagnostics=diagnostics(resolution),
@@ -80,7 +81,12 @@ async def update_mode(request: web.Request) -> web.Response:
 
 async def get_assets(request: web.Request) -> web.Response:
     """Say what the prompts of a session are made of."""
-    return data_answer(assets_of(asdict(await read(request, find_session, path_id(request)))))
+    return data_answer(await _assets(request, await read(request, find_session, path_id(request))))
+
+
+async def _assets(request: web.Request, session: Session) -> dict[str, Json]:
+    bindings = asdict(session)
+    return named_assets(bindings, await read(request, find_bound, bindings))
 
 
 async def get_policy(request: web.Request) -> web.Response:

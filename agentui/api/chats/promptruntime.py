@@ -37,9 +37,8 @@ from agentui.schemas.promptlook import (
     StateWrites,
 )
 from agentui.threads import apart
-from agentui.turns.live.generation import merged_params
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Preparation, Seen, asset_ids, history_size, work_of
+from agentui.turns.live.preparing import Preparation, Seen, history_size, work_of
 from agentui.turns.live.request import PromptRequest
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -63,7 +62,8 @@ async def preview(request: web.Request) -> web.Response:
     look = await read(request, look_at, id, form.branch_id, form.source_floor_id, size)
     resolution = resolved(look.facts.policies, form.override)
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms))
-    given = Preparation(seen, None, run_kind="dry_run", phase="preview", policy=resolution.policy).input()
+    assets = (await request.app[LIVE].bundles.load(look.facts.bindings)).assets
+    given = Preparation(seen, None, run_kind="dry_run", phase="preview", policy=resolution.policy, assets=assets).input()
     shown = await apart(work_of(given.history) + len(form.text), lambda: preview_text(given, form.text))
     return data_answer(
         PreviewedText(
@@ -105,12 +105,12 @@ async def inspect(request: web.Request) -> web.Response:
                 token_estimate=prepared.token_estimate,
                 available_for_reply=prepared.available_for_reply,
                 preprocessed_user_message=prepared.preprocessed_user_message,
-                prompt_snapshot=prompt_snapshot(prepared, asset_ids(look.facts.bindings)),
+                prompt_snapshot=prompt_snapshot(prepared, looked.bundle.ids()),
                 runtime_trace=runtime_trace(prepared, is_kept=False, with_matches=form.debug_options.include_worldbook_matches),
                 sections=shown_sections(prepared.sections),
                 memory=dict(NO_MEMORY),
                 memory_summary=None,
-                generation_params=merged_params(look.facts.bindings.get("model_params"), params),
+                generation_params=dict(looked.params),
                 requested_turn_config=config or None,
                 turn_config={**TURN_CONFIG, **{name: value for name, value in config.items() if value is not None}},
                 session_state_writes=StateWrites(

@@ -19,6 +19,7 @@ from agentui.chats.parts import Content, content_of
 from agentui.errors import AgentUIError, UpstreamError, UpstreamRefused, UpstreamTimeout
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text, loads
+from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine, RunRequest, to_its_end
 from agentui.pipeline.executor import INTERNAL
 from agentui.pipeline.macros import ChatMacros
@@ -31,19 +32,22 @@ from agentui.prompt.history import HistoryEntry
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.report import prompt_snapshot, runtime_trace
+from agentui.regexes.scripts import Channel
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Estimators, Preparation, Seen, asset_ids, history_size, stage_mutations
+from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_size, stage_mutations
 from agentui.turns.live.progress import ActiveRuns, Pending, Phase, Progress
 from agentui.turns.live.request import LiveRequest, PromptRequest
+from agentui.turns.live.rewriting import rewritten
 from agentui.turns.live.words import WordSink, parts_with_text
 from agentui.turns.repeats import Saved
-from agentui.turns.request import Outcome
-from agentui.turns.rules import assets_of, resolved
+from agentui.turns.request import Outcome, TurnRequest
+from agentui.turns.rules import resolved
 from agentui.turns.service import Turn, TurnService, now_ms
+from agentui.turns.targets import find_bindings
 from agentui.variables.staging import Staged
 from agentui.vendors.base import Vendors
 
@@ -85,6 +89,7 @@ class LiveTurns:
         self.vendors = vendors
         self.choice = choice
         self.active = ActiveRuns()
+        self.bundles = Bundles(turns.store)
         self.estimators = Estimators()
         self.adviser = Adviser(engine, choice, director=director, verifier=verifier)
 
@@ -97,8 +102,14 @@ class LiveTurns:
         """
         if asked.pipeline is not None:
             self.choice.check(asked.pipeline)
-        turn = await self.turns.begin(asked.turn)
-        live = _LiveTurn(self, asked, listener, turn)
+        bundle = await self.bundle_of(asked.turn)
+        sized = partial(history_size, asked.policy, preset=bundle.params)
+        user = asked.turn.user
+        if user is not None:
+            channel: Channel = "edit" if asked.turn.kind == "edit_and_regenerate" else "persist"
+            user = replace(user, text=await rewritten(bundle, user.text, "user_input", channel))
+        turn = await self.turns.begin(replace(asked.turn, user=user, history=sized))
+        live = _LiveTurn(self, asked, listener, turn, bundle)
         self.active.add(live.progress)
         try:
             return await live.generate()
@@ -107,30 +118,39 @@ class LiveTurns:
 
     async def look(self, asked: PromptRequest) -> "LookedAt":
         """Make the prompt of a turn that nobody takes; nothing is opened, and nothing is kept. Raises as ``look_at`` does."""
-        size = partial(history_size, asked.policy)
+        bundle = await self.bundle_of(TurnRequest("", asked.session))
+        size = partial(history_size, asked.policy, preset=bundle.params)
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)
         resolution = resolved(look.facts.policies, asked.policy)
         preparation = Preparation(
             seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms)),
-            message=TurnMessage(asked.message),
+            message=TurnMessage(await rewritten(bundle, asked.message, "user_input", "persist")),
             intent=asked.intent,
             run_kind="dry_run",
             phase="dry_run",
             policy=resolution.policy,
-            params=merged_params(look.facts.bindings.get("model_params"), asked.params),
+            params=merged_params(look.facts.bindings.get("model_params"), asked.params, bundle.params),
             estimator=self.estimators.of(look.facts.bindings.get("model_name")),
+            assets=bundle.assets,
         )
-        return LookedAt(look, resolution, await preparation.prepared())
+        return LookedAt(look, resolution, await preparation.prepared(), bundle, preparation.params)
+
+    async def bundle_of(self, request: TurnRequest) -> Bundle:
+        """What the prompts of a turn's session are made of; nothing where there is no such session. Raises the store's
+        errors."""
+        return await self.bundles.load(await self.turns.store.read(find_bindings, DEFAULT_ACCOUNT, request))
 
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """A prompt, the chat as it is, and the rules by which it was made."""
+    """A prompt, the chat as it is, the rules by which it was made, its assets, and the parameters that go with it."""
 
     look: Look
     resolution: Resolution
     prepared: PreparedTurn
+    bundle: Bundle
+    params: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +166,7 @@ class Candidate:
 class _LiveTurn:
     """One turn on its way."""
 
-    def __init__(self, house: LiveTurns, asked: LiveRequest, listener: TurnListener, turn: Turn) -> None:
+    def __init__(self, house: LiveTurns, asked: LiveRequest, listener: TurnListener, turn: Turn, bundle: Bundle) -> None:
         place, now = turn.place, now_ms()
         self._house = house
         self._asked = asked
@@ -158,7 +178,8 @@ class _LiveTurn:
         self._tokens_in = self._tokens_out = 0
         assert turn.facts is not None  # every live turn asks for its history
         self._chat = turn.facts
-        self._params = merged_params(self._chat.bindings.get("model_params"), asked.params)
+        self._bundle = bundle
+        self._params = self._merged()
         self._resolution = resolved(self._chat.policies, asked.policy)
         self._model: str | None = self._chat.bindings.get("model_name")
         self._words = said_in(turn.past.answer) if asked.intent == "continue" and turn.past.is_partial else ""
@@ -173,6 +194,9 @@ class _LiveTurn:
             now,
             stop=self._stop,
         )
+
+    def _merged(self) -> dict[str, Json]:
+        return merged_params(self._chat.bindings.get("model_params"), self._asked.params, self._bundle.params)
 
     def _stop(self) -> None:
         """Somebody stops the turn: whatever it waits for is cancelled."""
@@ -245,6 +269,9 @@ class _LiveTurn:
     async def _prepared(self) -> tuple[Preparation, PreparedTurn]:
         """The prompt, with what the director says of it where one is asked."""
         turn, asked, house = self._turn, self._asked, self._house
+        if not self._bundle.is_of(self._chat.bindings):  # somebody bound the session to others before the turn was opened
+            self._bundle = await house.bundles.load(self._chat.bindings)
+            self._params = self._merged()
         past = turn.past
         *before, message = past.question or (None,)
         preparation = Preparation(
@@ -256,6 +283,7 @@ class _LiveTurn:
             params=self._params,
             words=self._words,
             estimator=house.estimators.of(self._model),
+            assets=self._bundle.assets,
         )
         prepared = await preparation.prepared()
         if asked.checks.director:
@@ -324,7 +352,8 @@ class _LiveTurn:
         self._tokens_in += usage.input or 0
         self._tokens_out += usage.output or 0
         house.estimators.learn(self._model, prepared.token_estimate, usage.input)
-        return Candidate(pending.text, sink.summaries, result)
+        text = await rewritten(self._bundle, pending.text, "ai_output", "persist")
+        return Candidate(text, sink.summaries, result)
 
     def _conversation(self, prepared: PreparedTurn) -> Conversation:
         asked = self._asked
@@ -377,7 +406,7 @@ class _LiveTurn:
         """What the caller asked to see of the prompt."""
         asked, told = self._asked, dict[str, Json]()
         if asked.shows_snapshot:
-            told["prompt_snapshot"] = prompt_snapshot(prepared, asset_ids(self._chat.bindings))
+            told["prompt_snapshot"] = prompt_snapshot(prepared, self._bundle.ids())
         if asked.shows_trace:
             trace = runtime_trace(prepared, is_kept=True, with_matches=asked.shows_matches)
             trace.pop("visibility", None)  # a live turn has no say in it
@@ -388,13 +417,13 @@ class _LiveTurn:
 
     def _explained(self, prepared: PreparedTurn) -> dict[str, Json]:
         """What is kept of the prompt."""
-        place, bound = self._turn.place, self._chat.bindings
+        place = self._turn.place
         mode: Literal["existing_branch", "source_floor_branch"] = (
             "existing_branch" if place.source_floor_id is None else "source_floor_branch"
         )
         scope = PromptScope(place.session_id, place.branch_id, True, place.source_floor_id, place.branch_id, mode)
-        snapshot = prompt_snapshot(prepared, asset_ids(bound))
-        document = explain_document(prepared, self._resolution, scope, assets_of(bound), snapshot)
+        snapshot = prompt_snapshot(prepared, self._bundle.ids())
+        document = explain_document(prepared, self._resolution, scope, self._bundle.named(), snapshot)
         assert self._run is not None
         redacted: dict[str, Json] = loads(self._run.redactor.redact(dumps_text(document)))
         return redacted

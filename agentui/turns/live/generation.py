@@ -13,6 +13,9 @@ from agentui.vendors.base import Vendors
 PATH = "/v1/chat/completions"
 """Where a turn's conversation would have come in: it is asked in OpenAI's dialect, so that every pipeline serves it."""
 
+NO_PARAMS: Mapping[str, Json] = {}
+_NEUTRAL: Mapping[str, float] = {"top_p": 1, "frequency_penalty": 0, "presence_penalty": 0}
+"""Values that change nothing."""
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 _NAMES: Mapping[str, str] = {"max_output_tokens": "max_tokens", "stop_sequences": "stop"}
 """The names of ours that ``Params`` has others for."""
@@ -29,13 +32,17 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def merged_params(session: Mapping[str, Json] | None, given: Mapping[str, Json]) -> dict[str, Json]:
-    """The parameters of a turn: ``given`` over the session's, without what is None.
+def merged_params(
+    session: Mapping[str, Json] | None, given: Mapping[str, Json], preset: Mapping[str, Json] = NO_PARAMS
+) -> dict[str, Json]:
+    """The parameters of a turn: ``given`` over the session's over the prompt preset's, without what is None.
 
     A session's parameters may have been written by another version: what is of another type than it should be is no parameter.
+    Of a preset only what changes something is one: it names all, and some models take none of them.
     """
     kept = {name: value for name, value in (session or {}).items() if name in _KINDS and _is_a(value, _KINDS[name])}
-    return kept | {name: value for name, value in given.items() if value is not None}
+    said = {name: value for name, value in preset.items() if _NEUTRAL.get(name) != value}
+    return said | kept | {name: value for name, value in given.items() if value is not None}
 
 
 def _is_a(value: Json, kinds: tuple[type, ...]) -> bool:

@@ -6,18 +6,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
+from agentui.assets.bundle import PromptAssets
 from agentui.jsonio import Json
 from agentui.pipeline.macros import LOCAL
 from agentui.prompt.assembly import assemble
 from agentui.prompt.budget import longest_history
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.policy import ResolvedPolicy
-from agentui.prompt.prepared import ExtraSection, Note, PreparedTurn, PromptInput, PromptIntent, TurnMessage
+from agentui.prompt.prepared import NO_ASSETS, ExtraSection, Note, PreparedTurn, PromptInput, PromptIntent, TurnMessage
 from agentui.prompt.tokens import UNCORRECTED, TokenEstimator, corrected
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart
-from agentui.turns.live.generation import merged_params
+from agentui.turns.live.generation import NO_PARAMS, merged_params
 from agentui.turns.request import ChatFacts
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -25,6 +26,9 @@ from agentui.vendors.claude.models import goes_on
 
 MOST_HISTORY = 2_000_000
 """Characters of a chat's past that a turn reads at most."""
+TIMED_EFFECTS = "agentui_lore"
+"""The variable of a branch in which the timed effects of its lore are kept: so they are taken back with a turn, and forked with
+a branch."""
 _ENTRY = 128
 """Characters that take as long as a message does apart from its text."""
 
@@ -34,27 +38,12 @@ def work_of(history: Iterable[HistoryEntry]) -> int:
     return sum(len(entry.text) + _ENTRY for entry in history)
 
 
-def history_size(request: Mapping[str, Json], chat: ChatFacts) -> int:
-    """How many characters of its past a turn may need, by the window that the ``request``'s policy, its session's or its model
-    gives it."""
-    params = merged_params(chat.bindings.get("model_params"), {})
+def history_size(request: Mapping[str, Json], chat: ChatFacts, preset: Mapping[str, Json] = NO_PARAMS) -> int:
+    """How many characters of its past a turn may need, by the window that the ``request``'s policy, its session's, its model or
+    the parameters of its prompt preset give it."""
+    params = merged_params(chat.bindings.get("model_params"), {}, preset)
     own = resolved(chat.policies, request).policy.budget.max_input_tokens
     return min(MOST_HISTORY, longest_history(own, params.get("max_context_tokens")))
-
-
-def asset_ids(bindings: Mapping[str, Json]) -> dict[str, Json]:
-    """What a session is bound to, by the names that a prompt's snapshot has for it."""
-    character = bindings.get("character_binding") or {}
-    return {
-        "preset_id": bindings.get("preset_id"),
-        "preset_version_id": bindings.get("preset_version_id"),
-        "worldbook_id": bindings.get("worldbook_profile_id"),
-        "worldbook_version_id": bindings.get("worldbook_version_id"),
-        "regex_profile_id": bindings.get("regex_profile_id"),
-        "regex_profile_version_id": bindings.get("regex_profile_version_id"),
-        "character_id": character.get("character_id"),
-        "character_version_id": character.get("character_version_id"),
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +73,7 @@ class Preparation:
     words: str = ""
     notes: tuple[Note, ...] = ()
     estimator: TokenEstimator = UNCORRECTED
+    assets: PromptAssets = NO_ASSETS
 
     async def prepared(self) -> PreparedTurn:
         """The prompt; a long one is made in a thread."""
@@ -110,6 +100,8 @@ class Preparation:
             estimator=self.estimator,
             is_cut=self.seen.is_cut,
             goes_on=goes_on(session.model_name),
+            assets=self.assets,
+            timed=timed_effects(self.seen.staged),
         )
 
     def _scope(self) -> MacroScope:
@@ -124,8 +116,18 @@ class Preparation:
         )
 
 
+def timed_effects(staged: Staged) -> Mapping[str, Json]:
+    """The timed effects of lore that a branch has."""
+    kept = staged.view()[1]["branch"].get(TIMED_EFFECTS)
+    return kept if isinstance(kept, Mapping) else {}
+
+
 def stage_mutations(prepared: PreparedTurn, staged: Staged) -> None:
-    """Stage what the prompt's macros wrote, so that the turn's nodes see it. Raises CannotStage."""
+    """Stage what the prompt's macros wrote, so that the turn's nodes see it, and the timed effects of its lore. Raises
+    CannotStage."""
+    before, timed = timed_effects(staged), {} if prepared.lore is None else prepared.lore.timed
+    if timed != before and any((*before.values(), *timed.values())):
+        staged.stage("branch", TIMED_EFFECTS, dict(timed), reason="lore")
     for mutation in prepared.macro.mutations:
         if mutation.value is MISSING:
             staged.delete(mutation.scope, mutation.key)

@@ -5,13 +5,14 @@ from typing import Any
 
 from agentui.chats.parts import Content
 from agentui.jsonio import Json
+from agentui.library.bound import named_assets
 from agentui.prompt.assembly import assemble
 from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.prepared import PromptInput, TurnMessage
 from agentui.prompt.report import prompt_snapshot
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.turns.request import ChatFacts, Outcome, TurnRequest
-from agentui.turns.rules import assets_of, resolved
+from agentui.turns.rules import resolved
 from tests.api.chats.conftest import Reader
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -28,7 +29,7 @@ async def said(reader: Reader, session: str, words: str, *, explained: bool = Tr
     given = PromptInput(facts, MacroScope("assemble", NOW), turn.past.entries, TurnMessage(words), policy=resolution.policy)
     prepared = assemble(given)
     scope = PromptScope(session, branch, True, None, branch, "existing_branch")
-    document = explain_document(prepared, resolution, scope, assets_of(facts.bindings), prompt_snapshot(prepared))
+    document = explain_document(prepared, resolution, scope, named_assets(facts.bindings, ()), prompt_snapshot(prepared))
     await turn.commit(Outcome(Content(f"re {words}"), 3, 4, summaries=("They met.",), explain=document if explained else None))
     floor_id: str = turn.place.floor_id
     return floor_id

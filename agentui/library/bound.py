@@ -1,0 +1,140 @@
+"""Which versions of assets a session's prompts are made of.
+
+An asset that is bound without a version counts while it is active, with its newest content. One with a version stays as it was
+bound, whatever becomes of the asset. A character is what the session keeps of it, and of its version the rest; where the
+session's policy is ``force`` it is the newest version.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
+
+from agentui.jsonio import Json
+from agentui.library.records import AssetKind
+from agentui.store.tables import asset_versions, assets
+
+WORDS: Final[Mapping[AssetKind, str]] = {
+    "character": "character_card",
+    "preset": "preset",
+    "worldbook": "worldbook",
+    "regex": "regex_profile",
+}
+"""How explanations of prompts call a kind."""
+_BOUND: Final[Mapping[AssetKind, tuple[str, str]]] = {
+    "preset": ("preset_id", "preset_version_id"),
+    "worldbook": ("worldbook_profile_id", "worldbook_version_id"),
+    "regex": ("regex_profile_id", "regex_profile_version_id"),
+}
+"""The fields by which a session names an asset and a version of it."""
+_MEMBERS: Final = (*(name for names in _BOUND.values() for name in names), "character_binding", "user_binding")
+_SNAPSHOTS: Final = ("character_snapshot", "user_snapshot")
+
+Bindings: TypeAlias = Mapping[str, Json]
+Texts: TypeAlias = dict[str, tuple[str, str | None]]
+"""The JSON of versions by their ids: content and origin."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAsset:
+    """The version of an asset that a prompt is made of."""
+
+    kind: AssetKind
+    id: str
+    name: str
+    source: str
+    version_id: str
+    version_no: int
+    content_hash: str
+    updated_at: int
+
+
+def bound_in(bindings: Bindings) -> dict[str, Json]:
+    """What of a session's bindings its prompts' assets depend on."""
+    return {name: bindings[name] for name in (*_MEMBERS, *_SNAPSHOTS) if bindings.get(name) is not None}
+
+
+def names_assets(bindings: Bindings) -> bool:
+    """Whether a session is bound to anything of the library."""
+    character, user = bindings.get("character_binding") or {}, bindings.get("user_binding") or {}
+    profiles = (bindings.get(id) for id, _ in _BOUND.values())
+    return any(id is not None for id in (character.get("character_id"), user.get("user_id"), *profiles))
+
+
+def named_assets(bindings: Bindings, bound: Iterable[BoundAsset]) -> dict[str, Json]:
+    """The ids and names of what a session's prompts are made of: null for a kind that they have nothing of. A character that
+    the session merely describes has no id."""
+    told: dict[str, Json] = dict.fromkeys(WORDS.values())
+    character = bindings.get("character_binding")
+    if character is not None:
+        name = (character.get("snapshot_summary") or {}).get("name")
+        told["character_card"] = {"id": character.get("character_id"), "name": name}
+    for each in bound:
+        told[WORDS[each.kind]] = {"id": each.id, "name": each.name}
+    return told
+
+
+def find_contents(db: Connection, account: str, bindings: Bindings, parsed: Set[str]) -> tuple[list[BoundAsset], Texts]:
+    """The versions that count for a session, and the JSON of those that are not ``parsed`` yet, by their ids: content and
+    origin."""
+    found = find_bound(db, account, bindings)
+    return found, _texts(db, found, parsed)
+
+
+def find_books(db: Connection, account: str, names: Set[str], parsed: Set[str]) -> tuple[list[BoundAsset], Texts]:
+    """The active worldbooks of these names (in folded case), those first that were changed last, and their JSON likewise."""
+    is_named = and_(assets.c.kind == "worldbook", assets.c.status == "active", assets.c.folded_name.in_(sorted(names)))
+    found = _bound_assets(db, account, and_(is_named, asset_versions.c.id == assets.c.current_version_id))
+    newest: dict[str, BoundAsset] = {}
+    for each in sorted(found, key=lambda each: (each.updated_at, each.id), reverse=True):
+        newest.setdefault(each.name.casefold(), each)
+    return list(newest.values()), _texts(db, newest.values(), parsed)
+
+
+def find_bound(db: Connection, account: str, bindings: Bindings) -> list[BoundAsset]:
+    """The versions that count for a session; of a kind that it is not bound to, or no longer to an active one, there is
+    none."""
+    wanted = _wanted(bindings)
+    return _bound_assets(db, account, or_(*wanted)) if wanted else []
+
+
+def _bound_assets(db: Connection, account: str, where: ColumnElement[bool]) -> list[BoundAsset]:
+    columns = (assets.c.kind, assets.c.id, assets.c.name, assets.c.source, asset_versions.c.id.label("version_id"))
+    query = (
+        select(*columns, asset_versions.c.version_no, asset_versions.c.content_hash, assets.c.updated_at)
+        .join(asset_versions, asset_versions.c.asset_id == assets.c.id)
+        .where(assets.c.account_id == account, where)
+        .order_by(assets.c.kind)
+    )
+    return [BoundAsset(*row) for row in db.execute(query)]
+
+
+def _texts(db: Connection, found: Iterable[BoundAsset], parsed: Set[str]) -> Texts:
+    new = [each.version_id for each in found if each.version_id not in parsed]
+    columns = (asset_versions.c.id, asset_versions.c.content_json, asset_versions.c.origin_json)
+    query = select(*columns).where(asset_versions.c.id.in_(new))
+    return {row.id: (row.content_json, row.origin_json) for row in db.execute(query)} if new else {}
+
+
+def _wanted(bindings: Bindings) -> list[Any]:
+    """What holds of each version that counts."""
+    newest = asset_versions.c.id == assets.c.current_version_id
+    wanted = []
+    for kind, (id, version) in _BOUND.items():
+        if bindings.get(id) is None:
+            continue
+        named = bindings.get(version)
+        counts = and_(newest, assets.c.status == "active") if named is None else asset_versions.c.id == named
+        wanted.append(and_(assets.c.kind == kind, assets.c.id == bindings[id], counts))
+    character = bindings.get("character_binding") or {}
+    if character.get("character_id") is not None:
+        is_fixed = not follows(bindings) and character.get("character_version_id") is not None
+        counts = asset_versions.c.id == character["character_version_id"] if is_fixed else newest
+        wanted.append(and_(assets.c.kind == "character", assets.c.id == character["character_id"], counts))
+    return wanted
+
+
+def follows(bindings: Bindings) -> bool:
+    """Whether a session's character is always the newest version."""
+    return (bindings.get("character_binding") or {}).get("sync_policy") == "force"

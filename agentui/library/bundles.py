@@ -1,0 +1,191 @@
+"""What the prompts of a session are made of: its bindings, read from the library.
+
+choose   one query: which version of each asset counts (``bound.py``)
+read     the JSON of those that nobody has read yet
+parse    apart from the event loop (``parsed.py``); what was read is kept by its version, which never changes
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any, Final
+
+from agentui.assets.bundle import PromptAssets
+from agentui.assets.lorebook import BoundBook, Lorebook, LoreScope
+from agentui.assets.persona import Persona
+from agentui.assets.values import members, text
+from agentui.jsonio import Json, dumps, loads
+from agentui.library.bound import (
+    WORDS,
+    Bindings,
+    BoundAsset,
+    Texts,
+    bound_in,
+    find_books,
+    find_contents,
+    follows,
+    named_assets,
+    names_assets,
+)
+from agentui.library.parsed import READERS, Card, PresetWithScripts
+from agentui.store.base import Store
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.threads import apart
+
+MOST_KEPT: Final = 32 * 1024 * 1024
+"""Characters of JSON whose parsed assets are kept."""
+_NONE: Final = PromptAssets()
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The assets of a session's prompts, and which versions they are. ``bindings`` are those that it was made of; ``bound`` is
+    what they name, ``linked`` are worldbooks that the character and the user name."""
+
+    bindings: Bindings = field(default_factory=dict)
+    bound: tuple[BoundAsset, ...] = ()
+    linked: tuple[BoundAsset, ...] = ()
+    assets: PromptAssets = _NONE
+
+    @property
+    def params(self) -> Mapping[str, Json]:
+        """The generation parameters that the preset gives, by the API's names."""
+        return {} if self.assets.preset is None else self.assets.preset.params
+
+    def is_of(self, bindings: Bindings) -> bool:
+        """Whether the bundle is that of a session with these bindings."""
+        return self.bindings == bound_in(bindings)
+
+    def ids(self) -> dict[str, Json]:
+        """What the prompt is made of, by the names that a prompt's snapshot has for it."""
+        told: dict[str, Json] = {"asset_manifest_digest": manifest_digest((*self.bound, *self.linked))}
+        for each in self.bound:
+            if each.kind == "character":
+                told |= {
+                    "character_id": each.id,
+                    "character_version_id": each.version_id,
+                    "character_imported_format": None if each.source == "api" else each.source,
+                    "character_content_hash": each.content_hash,
+                }
+                continue
+            word = WORDS[each.kind]
+            told |= {
+                f"{word}_id": each.id,
+                f"{word}_updated_at": each.updated_at,
+                f"{word}_version": each.version_no,
+                f"{word}_version_id": each.version_id,
+                f"{word}_content_hash": each.content_hash,
+            }
+        return told
+
+    def named(self) -> dict[str, Json]:
+        """The ids and names of what the prompt is made of, as a prompt's explanation tells them."""
+        return named_assets(self.bindings, self.bound)
+
+
+def manifest_digest(bound: Iterable[BoundAsset]) -> str | None:
+    """A name for exactly these versions (``sha256:...``): the same where prompts are made of the same; None for none."""
+    listed = sorted((each.kind, each.id, each.version_id, each.content_hash) for each in bound)
+    return f"sha256:{sha256(dumps(listed)).hexdigest()}" if listed else None
+
+
+class Bundles:
+    """Loads what prompts are made of, and keeps what it read: of at most MOST_KEPT characters, what was used last."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: OrderedDict[str, _Read] = OrderedDict()
+        self._size = 0
+
+    async def load(self, bindings: Bindings) -> Bundle:
+        """The bundle of a session with these bindings. Raises the store's errors."""
+        wanted = bound_in(bindings)
+        if not names_assets(wanted):
+            return Bundle(wanted)
+        known = dict(self._kept)  # of its own: others may push what is needed here out meanwhile
+        bound, texts = await self._store.read(find_contents, DEFAULT_ACCOUNT, wanted, known.keys())
+        read = {each.kind: await self._read(each, known, texts) for each in bound}
+        card = _card(wanted, read.get("character"))
+        names = _linked_names(wanted, card)
+        linked: list[BoundAsset] = []
+        books = [_book(read["worldbook"], each, "global") for each in bound if each.kind == "worldbook"]
+        if names:
+            linked, texts = await self._store.read(find_books, DEFAULT_ACCOUNT, set(names.values()), known.keys())
+            by_name = {each.name.casefold(): each for each in linked}
+            for scope, name in names.items():
+                if (each := by_name.get(name)) is not None:
+                    books.append(_book(await self._read(each, known, texts), each, scope))
+        if card is not None and card.book is not None and all(book.scope != "character" for book in books):
+            books.append(BoundBook(card.book, "character"))
+        preset: PresetWithScripts | None = read.get("preset")
+        assets = PromptAssets(
+            character=None if card is None else card.character,
+            persona=_persona(wanted),
+            preset=None if preset is None else preset.preset,
+            lorebooks=tuple(books),
+            scripts=(
+                *read.get("regex", ()),
+                *(() if card is None else card.scripts),
+                *(() if preset is None else preset.scripts),
+            ),
+        )
+        return Bundle(wanted, tuple(bound), tuple(linked), assets)
+
+    async def _read(self, bound: BoundAsset, known: "Mapping[str, _Read]", texts: Texts) -> Any:
+        """What a version says."""
+        kept = known.get(bound.version_id)
+        if kept is None:
+            content, origin = texts[bound.version_id]
+            reader = READERS[bound.kind]
+            noun = await apart(len(content), lambda: reader(loads(content), None if origin is None else loads(origin)))
+            kept = _Read(len(content), noun)
+        self._keep(bound.version_id, kept)
+        return kept.noun
+
+    def _keep(self, id: str, read: "_Read") -> None:
+        """Keep a version as the one that was used last."""
+        before = self._kept.pop(id, None)
+        self._size += read.size - (0 if before is None else before.size)
+        self._kept[id] = read
+        while self._size > MOST_KEPT and len(self._kept) > 1:
+            self._size -= self._kept.popitem(last=False)[1].size
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A version that was read, with the characters of its JSON."""
+
+    size: int
+    noun: Any
+
+
+def _book(book: Lorebook, asset: BoundAsset, scope: LoreScope) -> BoundBook:
+    """A worldbook of the library, by the name that it has there."""
+    return BoundBook(replace(book, name=asset.name), scope, asset.id)
+
+
+def _card(bindings: Bindings, version: Card | None) -> Card | None:
+    """The character that a session is bound to: as it keeps it, with the lorebook of its version. One that the session merely
+    describes is none; prompts find it there."""
+    if (bindings.get("character_binding") or {}).get("character_id") is None:
+        return None
+    if version is not None and follows(bindings):
+        return version
+    kept = Card.of(bindings.get("character_snapshot") or {}, allowed=version is None or version.allowed)
+    return kept if kept.book is not None or version is None else replace(kept, book=version.book)
+
+
+def _persona(bindings: Bindings) -> Persona | None:
+    is_bound = (bindings.get("user_binding") or {}).get("user_id") is not None
+    return Persona.of(bindings.get("user_snapshot") or {}) if is_bound else None
+
+
+def _linked_names(bindings: Bindings, card: Card | None) -> dict[LoreScope, str]:
+    """The names (in folded case) of the worldbooks that the character (``extensions.world``) and the user (``lorebook``)
+    name."""
+    is_bound = (bindings.get("user_binding") or {}).get("user_id") is not None
+    user = bindings.get("user_snapshot") or {} if is_bound else {}
+    world = text(members(None if card is None else card.character.extensions).get("world"))
+    named: dict[LoreScope, str] = {"character": world, "persona": text(user.get("lorebook"))}
+    return {scope: name.strip().casefold() for scope, name in named.items() if name.strip()}

@@ -1,0 +1,329 @@
+"""Turns of sessions that are bound to the library: what the model is sent, how it is asked, and what is told of it."""
+
+import pytest
+
+from agentui.api.keys import LIVE
+from agentui.library import bundles
+from agentui.turns.request import TurnRequest
+from tests.turns.house import House, Json
+from tests.turns.talk import Talk, begin_talk
+from tests.upstreams.step import Step
+
+CARD: Json = {
+    "name": "Ada",
+    "description": "{{char}} builds engines for {{user}}.",
+    "first_mes": "Hello, {{user}}.",
+    "alternate_greetings": ["Good evening."],
+    "extensions": {},
+}
+PROMPTS = [
+    {"identifier": "main", "role": "system", "content": "Play {{char}}."},
+    {"identifier": "charDescription", "marker": True},
+    {"identifier": "chatHistory", "marker": True},
+    {"identifier": "personaDescription", "marker": True},
+]
+ORDER = ("main", "charDescription", "personaDescription", "chatHistory")
+PRESET: Json = {
+    "temperature": 0.3,
+    "top_p": 1,
+    "openai_max_context": 4000,
+    "openai_max_tokens": 222,
+    "new_chat_prompt": "",
+    "prompts": PROMPTS,
+    "prompt_order": [
+        {
+            "character_id": 100001,
+            "order": [
+                {"identifier": name, "enabled": True}
+                for name in ("main", "charDescription", "personaDescription", "chatHistory")
+            ],
+        }
+    ],
+}
+
+
+async def make(house: House, path: str, **body: Json) -> Json:
+    """An asset."""
+    status, answer = await house.memory.call("POST", path, body)
+    assert status == 201, answer
+    return answer["data"]
+
+
+async def bound_talk(house: House, **fields: Json) -> Talk:
+    """A session that is bound to a character, a user and a prompt preset."""
+    card = await make(house, "/characters", snapshot=CARD)
+    user = await make(house, "/users", snapshot={"name": "Ben", "description": "{{user}} is a sailor."})
+    preset = await make(house, "/presets", name="Short", data=PRESET)
+    return await begin_talk(house, character_id=card["id"], user_id=user["id"], preset_id=preset["id"], **fields)
+
+
+def sent(house: House) -> list[tuple[str, str]]:
+    """What the model was sent last."""
+    return [(message["role"], message["content"]) for message in house.mock.last.body["messages"]]
+
+
+async def test_a_bound_session_is_sent_its_preset_its_character_and_its_user(house: House) -> None:
+    talk = await bound_talk(house)
+    await talk.respond("Who are you?")
+    assert sent(house) == [
+        ("system", "Play Ada."),
+        ("system", "Ada builds engines for Ben."),
+        ("system", "Ben is a sailor."),
+        ("assistant", "Hello, Ben."),
+        ("user", "Who are you?"),
+    ]
+
+
+async def test_every_kind_of_turn_is_made_of_what_its_session_is_bound_to(house: House) -> None:
+    talk = await bound_talk(house)
+    floor = (await talk.respond("One"))["floor_id"]
+    said = await house.memory.get(f"/messages?floor_id={floor}&role=user")
+    for path, body in (
+        (f"/floors/{floor}/retry", None),
+        (f"/messages/{said[0]['id']}/edit-and-regenerate", {"content": "Other"}),
+        (f"/sessions/{talk.session}/regenerate", None),
+    ):
+        status, answer = await talk.post(path, body)
+        assert status == 200, answer
+        assert sent(house)[0] == ("system", "Play Ada.")
+        assert house.mock.last.body["max_tokens"] == 222
+
+
+async def test_a_session_in_native_mode_is_sent_what_it_was(house: House) -> None:
+    talk = await bound_talk(house, prompt_mode="native")
+    await talk.respond("Hi")
+    assert "Play Ada." not in str(sent(house))
+
+
+async def test_all_greetings_of_a_card_stand_on_the_first_floor(house: House) -> None:
+    talk = await bound_talk(house)
+    (floor,) = await house.memory.floors(talk.session)
+    pages = await house.memory.get(f"/pages?floor_id={floor['id']}")
+    assert sorted(page["is_active"] for page in pages) == [False, True]
+    assert await talk.timeline() == [("assistant", "Hello, {{user}}.")]
+
+
+async def test_a_presets_parameters_lie_below_the_sessions_and_the_requests(house: House) -> None:
+    talk = await bound_talk(house)
+    await talk.respond("One")
+    body = house.mock.last.body
+    assert (body["temperature"], body["max_tokens"]) == (0.3, 222)
+    assert "top_p" not in body
+    await house.memory.call("PATCH", f"/sessions/{talk.session}", {"model_params": {"temperature": 0.5}})
+    await talk.respond("Two")
+    assert house.mock.last.body["temperature"] == 0.5
+    await talk.respond("Three", generation_params={"temperature": 0.9})
+    assert (house.mock.last.body["temperature"], house.mock.last.body["max_tokens"]) == (0.9, 222)
+
+
+async def test_a_presets_window_says_how_much_of_the_past_is_read(house: House) -> None:
+    long = "word " * 1200
+    preset = await make(house, "/presets", name="Wide", data={"openai_max_context": 200_000, "openai_max_tokens": 100})
+    talk = await begin_talk(house, preset_id=preset["id"])
+    for number in range(12):
+        await talk.respond(f"{number} {long}")
+    assert str(sent(house)).count(long) == 12
+
+
+async def test_what_is_told_of_a_prompt_names_its_assets(house: House) -> None:
+    talk = await bound_talk(house)
+    done = await talk.respond("Hi", debug_options={"include_prompt_snapshot": True})
+    told = done["prompt_snapshot"]
+    session = await house.memory.get(f"/sessions/{talk.session}")
+    preset = await house.memory.get(f"/presets/{session['preset_id']}")
+    character = await house.memory.get(f"/characters/{session['character_binding']['character_id']}")
+    assert (told["preset_id"], told["preset_version"]) == (preset["id"], 1)
+    assert told["preset_content_hash"] == preset["content_hash"]
+    assert (told["character_id"], told["character_content_hash"]) == (character["id"], character["content_hash"])
+    assert told["character_imported_format"] is None
+    assert told["worldbook_id"] is None
+    assert told["asset_manifest_digest"].startswith("sha256:")
+    kept = await house.memory.get(f"/floors/{done['floor_id']}/prompt-runtime/explain")
+    assert kept["assets"]["preset"] == {"id": preset["id"], "name": "Short"}
+    assert kept["assets"]["character_card"] == {"id": character["id"], "name": "Ada"}
+    assert kept["prompt_snapshot"]["asset_manifest_digest"] == told["asset_manifest_digest"]
+    status, answer = await talk.post(f"/sessions/{talk.session}/respond/dry-run", {"message": "Hi"})
+    assert status == 200
+    assert answer["data"]["assembly"]["preset_used"] is True
+    assert answer["data"]["prompt_snapshot"]["preset_id"] == preset["id"]
+    assert (await house.memory.get(f"/sessions/{talk.session}/prompt-runtime/assets")) == kept["assets"]
+
+
+async def test_a_dry_run_and_an_inspection_are_what_is_sent(house: House) -> None:
+    talk = await bound_talk(house)
+    status, would = await talk.post(f"/sessions/{talk.session}/respond/dry-run", {"message": "Hi"})
+    assert status == 200
+    status, seen = await talk.post(f"/sessions/{talk.session}/prompt-runtime/inspect", {"message": "Hi"})
+    assert status == 200
+    await talk.respond("Hi")
+    for told in (would["data"], seen["data"]["prepared_turn"]):
+        assert [(each["role"], each["content"]) for each in told["messages"]] == sent(house)
+    assert seen["data"]["prepared_turn"]["generation_params"]["max_output_tokens"] == 222
+    status, shown = await talk.post(f"/sessions/{talk.session}/prompt-runtime/preview", {"text": "{{char}}, {{user}}"})
+    assert (status, shown["data"]["text"]) == (200, "Ada, Ben")
+
+
+async def test_a_change_of_a_preset_counts_unless_its_version_is_named(house: House) -> None:
+    loose = await bound_talk(house)
+    await loose.respond("Hi")
+    id = (await house.memory.get(f"/sessions/{loose.session}"))["preset_id"]
+    deep = await begin_talk(house, preset_id=id, deep_binding=True, character_snapshot={"name": "Ada"})
+    entries = [{**PROMPTS[0], "content": "Otherwise."}, *PROMPTS[1:]]
+    editor = {"entries": entries, "order_contexts": PRESET["prompt_order"], "top_level": {}}
+    status, answer = await house.memory.call("PUT", f"/presets/{id}", {"name": "Short", "editor": editor})
+    assert status == 200, answer
+    for talk, text in ((loose, "Otherwise."), (deep, "Play Ada.")):
+        await talk.respond("Hi")
+        assert sent(house)[0] == ("system", text)
+    async with house.memory.http.delete(f"{house.memory.origin}/presets/{id}") as gone:
+        assert gone.status == 204
+    for talk, is_sent in ((loose, False), (deep, True)):
+        await talk.respond("Hi")
+        assert (("system", "Play Ada.") in sent(house)) is is_sent
+
+
+async def test_a_character_follows_its_card_as_the_session_says(house: House) -> None:
+    card = await make(house, "/characters", snapshot=CARD)
+    policies = ("pin", "manual", "force")
+    talks = {each: await begin_talk(house, character_id=card["id"], character_sync_policy=each) for each in policies}
+    status, _ = await house.memory.call(
+        "POST", f"/characters/{card['id']}/versions", {"snapshot": {**CARD, "description": "{{char}} sings."}}
+    )
+    assert status == 201
+    told = {}
+    for policy, talk in talks.items():
+        await talk.respond("Hi")
+        told[policy] = "Ada sings." in str(sent(house))
+    assert told == {"pin": False, "manual": False, "force": True}
+    status, _ = await house.memory.call("POST", f"/sessions/{talks['manual'].session}/character/sync", {})
+    assert status == 200
+    await talks["manual"].respond("Hi")
+    assert "Ada sings." in str(sent(house))
+
+
+async def bundle(house: House, talk: Talk) -> bundles.Bundle:
+    """What the next prompt of a session is made of."""
+    found: bundles.Bundle = await house.server.app[LIVE].bundle_of(TurnRequest("", talk.session))
+    return found
+
+
+async def test_what_was_read_is_kept_by_its_version_as_long_as_there_is_room(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await bound_talk(house), await begin_talk(house)
+    preset = await make(house, "/presets", name="Other", data=PRESET)
+    await house.memory.call("PATCH", f"/sessions/{other.session}", {"preset_id": preset["id"]})
+    first, again = await bundle(house, one), await bundle(house, one)
+    assert first.assets.preset is again.assets.preset is not None
+    monkeypatch.setattr(bundles, "MOST_KEPT", 1)
+    await bundle(house, other)
+    assert (await bundle(house, one)).assets.preset is not first.assets.preset
+    assert (await bundle(house, one)).assets == first.assets
+
+
+async def test_books_and_scripts_come_from_everything_that_is_bound(house: House) -> None:
+    script = {"scriptName": "a", "findRegex": "a", "replaceString": "b", "placement": [1]}
+    entries = {"0": {"uid": 0, "key": ["sea"], "content": "Deep."}}
+    for name in ("Town", "Sea", "Sea"):
+        await make(house, "/worldbooks", name=name, data={"entries": entries if name == "Sea" else {}})
+    world = await make(house, "/worldbooks", name="World", data={"entries": {}})
+    regex = await make(house, "/regex-profiles", name="R", data=[script])
+    user = await make(house, "/users", snapshot={"name": "Ben", "lorebook": "sea"})
+    inside = {
+        "name": "Own",
+        "entries": [{"keys": ["x"], "content": "y", "enabled": True, "insertion_order": 1, "extensions": {}}],
+    }
+    cards = [
+        {**CARD, "character_book": inside, "extensions": {"world": world, "regex_scripts": [{**script, "scriptName": "c"}]}}
+        for world in ("TOWN", "Nowhere", None)
+    ]
+    preset = {**PRESET, "extensions": {"regex_scripts": [{**script, "scriptName": "p"}]}}
+    fields = {
+        "user_id": user["id"],
+        "worldbook_profile_id": world["id"],
+        "regex_profile_id": regex["id"],
+        "preset_id": (await make(house, "/presets", name="P", data=preset))["id"],
+    }
+    for card, of_card in zip(cards, ("Town", "Own", "Own"), strict=True):
+        character = await make(house, "/characters", snapshot=card)
+        talk = await begin_talk(house, character_id=character["id"], **fields)
+        found = (await bundle(house, talk)).assets
+        names = [(each.scope, each.book.name) for each in found.lorebooks]
+        assert sorted(names) == [("character", of_card), ("global", "World"), ("persona", "Sea")]
+        scripts = [(each.origin, each.script.name, each.is_allowed) for each in found.scripts]
+        assert scripts == [("global", "a", True), ("character", "c", True), ("preset", "p", True)]
+
+
+async def test_a_session_that_is_bound_between_two_steps_of_a_turn_is_sent_what_it_is_bound_to(house: House) -> None:
+    talk = await bound_talk(house)
+    live = house.server.app[LIVE]
+    stale = await bundle(house, await begin_talk(house))
+    assert not stale.is_of((await bundle(house, talk)).bindings)
+
+    async def older(request: TurnRequest) -> bundles.Bundle:
+        return stale
+
+    live.bundle_of = older  # type: ignore[method-assign]  # it was read before somebody bound the session
+    await talk.respond("Hi")
+    assert sent(house)[0] == ("system", "Play Ada.")
+    assert house.mock.last.body["max_tokens"] == 222
+
+
+async def test_lore_reaches_the_model_and_its_timed_effects_are_taken_back_with_a_turn(house: House) -> None:
+    entry = {"uid": 7, "key": ["sea"], "content": "The sea is deep.", "sticky": 2, "comment": "Sea"}
+    book = await make(house, "/worldbooks", name="World", data={"entries": {"7": entry}})
+    talk = await begin_talk(house, worldbook_profile_id=book["id"])
+
+    async def timed() -> Json:
+        return (await house.memory.seen(talk.session)).get("agentui_lore")
+
+    await talk.respond("Hello")
+    assert ("The sea is deep." in str(sent(house)), await timed()) == (False, None)
+    done = await talk.respond("Tell of the sea", debug_options={"include_prompt_snapshot": True})
+    assert "The sea is deep." in str(sent(house))
+    assert done["prompt_snapshot"]["worldbook_activated_entry_uids"] == [7]
+    assert done["prompt_snapshot"]["worldbook_id"] == book["id"]
+    began = await timed()
+    assert began
+    status, _ = await talk.post(f"/sessions/{talk.session}/regenerate")
+    assert (status, await timed()) == (200, began)
+    said = await house.memory.get(f"/messages?session_id={talk.session}&role=user")
+    last = next(message for message in said if message["content"] == "Tell of the sea")
+    status, edited = await talk.post(
+        f"/messages/{last['id']}/edit-and-regenerate", {"content": "Of the land", "branch_id": "b"}
+    )
+    assert status == 200, edited
+    assert "The sea is deep." not in str(sent(house))
+    assert "agentui_lore" not in await house.memory.seen(talk.session, "b")
+    assert await timed() == began
+
+
+def script(find: str, replace: str, *placement: int, **more: Json) -> Json:
+    """A regex script."""
+    return {"scriptName": find, "findRegex": find, "replaceString": replace, "placement": placement, **more}
+
+
+async def test_scripts_change_what_is_said_and_what_is_answered_before_it_is_kept(house: House) -> None:
+    scripts = [
+        script("/cat/g", "dog of {{user}}", 1),
+        script("/sunny/", "rainy", 2),
+        script("/secret/g", "", 1, 2),
+        script("/seen/", "shown", 1, 2, markdownOnly=True),
+        script("/edited/", "changed", 1, runOnEdit=True),
+    ]
+    regex = await make(house, "/regex-profiles", name="R", data=scripts)
+    talk = await begin_talk(house, regex_profile_id=regex["id"], user_snapshot={"name": "Ben"})
+    house.mock.script([Step(text="It is sunny, seen."), Step(text="secret"), Step(text="Good.")])
+    body = {"message": "A cat, seen"}
+    status, would = await talk.post(f"/sessions/{talk.session}/respond/dry-run", body)
+    assert (status, would["data"]["messages"][-1]["content"]) == (200, "A dog of Ben, seen")
+    done = await talk.respond(**body)
+    assert done["generated_text"] == "It is rainy, seen."
+    assert sent(house)[-1] == ("user", "A dog of Ben, seen")
+    assert await talk.timeline() == [("user", "A dog of Ben, seen"), ("assistant", "It is rainy, seen.")]
+    await talk.respond("secret")
+    assert (await talk.timeline())[-2:] == [("user", "secret"), ("assistant", "secret")]
+    (said,) = await house.memory.get(f"/messages?floor_id={done['floor_id']}&role=user")
+    status, _ = await talk.post(f"/messages/{said['id']}/edit-and-regenerate", {"content": "edited cat", "branch_id": "other"})
+    assert status == 200
+    assert (await talk.timeline("other"))[-2] == ("user", "changed cat")
