@@ -71,6 +71,8 @@ FORBIDDEN_MODULES = frozenset(
     {"PIL", "ctypes", "dill", "lxml", "marshal", "pickle", "pty", "shelve", "tarfile", "xml", "yaml", "zipfile"}
 )
 """They run what they read, unpack what they are given, or draw it."""
+UNPACKS = {"agentui/assets/files/charx.py": {"zipfile"}}
+"""A CharX card is an archive. Its members are read into memory, each within bounds, and never written under their names."""
 STARTS_PROCESSES = frozenset({"agentui/bootstrap.py", "agentui/serving/supervisor.py"})
 """The one, before there is a server, makes the environment that a checkout runs in; the other starts agentui's own workers.
 Neither takes a word from a request or a pipeline."""
@@ -88,7 +90,7 @@ def test_the_code_runs_no_strings_unpacks_no_archives_and_starts_no_programs() -
     assert len(CODE) > 200
     for path in CODE:
         name = path.relative_to(ROOT).as_posix()
-        assert not set(imports(path)) & FORBIDDEN_MODULES, name
+        assert not set(imports(path)) & FORBIDDEN_MODULES - UNPACKS.get(name, set()), name
         assert [call for call in calls(path) if call[1] in FORBIDDEN_CALLS] == [], name
         if name in STARTS_PROCESSES:
             continue

@@ -7,7 +7,7 @@ lines of others are floors without a question, as a greeting is. What a narrator
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from agentui.assets.files.chats import LATEST, ChatFile, ChatFloor, ChatMessage, ChatPage, ChatRecord, ChatRole, told_of
@@ -37,6 +37,7 @@ _OF_FILES: Final = re.compile(
 )
 """A date as SillyTavern names files: ``2023-6-19 @14h 20m 30s 123ms``."""
 _OF_PEOPLE: Final = ("%B %d, %Y %I:%M%p", "%B %d, %Y %I:%M %p", "%B %d, %Y")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS: Final = 10**11
 """A number below it counts seconds, one above it milliseconds."""
 
@@ -175,7 +176,8 @@ def date_of(value: Json) -> int | None:
     moment = _moment(value.strip())
     if moment is None:
         return None
-    return max(int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000), 0)
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    return max(since // timedelta(milliseconds=1), 0)
 
 
 def _moment(value: str) -> datetime | None:
@@ -232,6 +234,6 @@ def _line(message: ChatMessage, record: ChatRecord) -> dict[str, Json]:
         "extra": {"type": "narrator"} if message.role in ("narrator", "system") else {},
     }
     if message.said_at is not None:
-        moment = datetime.fromtimestamp(message.said_at / 1000, UTC)
+        moment = _EPOCH + timedelta(milliseconds=message.said_at)
         line["send_date"] = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return line
