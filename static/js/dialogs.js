@@ -14,6 +14,7 @@ import {Settings} from './help/Settings.js';
 import {Shortcuts} from './help/Shortcuts.js';
 import {PresetDialog} from './inspector/Presets.js';
 import {AssetEditor} from './library/AssetEditor.js';
+import {Reports} from './library/Reports.js';
 import {CompareRuns} from './run/Compare.js';
 import {Question, TextQuestion} from './ui/questions.js';
 import {BranchDiff} from './variables/BranchDiff.js';
@@ -39,6 +40,7 @@ export const DIALOGS = {
   'variables-bulk': Bulk,
   'branch-diff': BranchDiff,
   asset: AssetEditor,
+  'library-import': Reports,
   'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
 };

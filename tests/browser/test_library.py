@@ -1,5 +1,6 @@
-"""The library: assets that are found, made, changed, compared and deleted, and chats that begin with a character."""
+"""The library: assets that are found, imported, made, changed, compared and deleted, and chats that begin with a character."""
 
+import base64
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest_asyncio
 from playwright.async_api import Locator, expect
 from sqlalchemy import Connection
 
-from agentui.jsonio import Json
+from agentui.assets.files.cards import KeptCard, read_card_file, write_card
+from agentui.assets.files.limits import FileLimits
+from agentui.jsonio import Json, dumps
 from agentui.library.assets import create_asset
 from agentui.library.content import packed
 from agentui.store.tables import DEFAULT_ACCOUNT
@@ -25,7 +28,16 @@ SERAPHINA: dict[str, Json] = {
     "tags": ["fantasy"],
     "extensions": {"unknown": {"kept": True}},
 }
+PICTURE = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNocDjwHwAFRAKAb2WvNQAAAABJRU5ErkJggg==")
+"""A picture of one pixel."""
 MANY = 1000
+DROP = """([name, data, type]) => {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([bytes], name, {type}));
+  document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: transfer}));
+}"""
+"""Drops a file on the window."""
 
 
 class Library(Memory):
@@ -63,6 +75,11 @@ class Library(Memory):
         """Save what is open; returns when it is saved."""
         await self.dialog.get_by_role("button", name="Save", exact=True).click()
         await expect(self.page.locator(".notice", has_text="was saved.")).to_be_visible()
+
+    async def drop(self, name: str, data: bytes, type: str = "application/json") -> Locator:
+        """Drop a file on the page; the dialog with the reports."""
+        await self.page.evaluate(DROP, [name, base64.b64encode(data).decode(), type])
+        return self.page.get_by_role("dialog", name="Import into the library")
 
 
 OpenLibrary = Callable[..., Awaitable[Library]]
@@ -287,3 +304,45 @@ async def test_the_library_serves_a_phone_in_three_languages(library: OpenLibrar
     assert await axe(here.page, "dialog") == []
     await dialog.get_by_label("Scenario").fill("A glade.")
     await here.save()
+
+
+async def test_files_dropped_on_the_page_are_imported_with_a_report(library: OpenLibrary) -> None:
+    here = await library()
+    script = {"scriptName": "Shout", "findRegex": "/a/g", "replaceString": "A", "placement": [2]}
+    data: dict[str, Json] = {**SERAPHINA, "extensions": {"regex_scripts": [script]}}
+    card = KeptCard(data, {}, PICTURE)
+    reports = await here.drop("seraphina.png", write_card(card, "png"), "image/png")
+    await expect(reports.get_by_text("1 regex script came with it")).to_be_visible()
+    assert await axe(here.page, "dialog") == []
+    await here.drop("broken.png", b"This is no picture.", "image/png")
+    here.editor.allow("status of 4")
+    await expect(reports.get_by_role("alert")).to_be_visible()
+    await here.drop("secret.json", dumps({"prompts": [], "prompt_order": [], "reverse_proxy": "https://elsewhere"}))
+    await expect(reports.get_by_text("reverse_proxy")).to_be_visible()
+    await reports.get_by_role("button", name="Open").first.click()
+    consent = here.dialog.get_by_label("The 1 regex script that came with it runs")
+    await expect(consent).not_to_be_checked()
+    await consent.click()
+    await expect(consent).to_be_checked()
+    await expect(here.dialog.locator("img.library-picture")).to_be_visible()
+    await here.page.keyboard.press("Escape")
+    await here.show()
+    await expect(here.shelf.locator("img.library-picture")).to_be_visible()
+    await here.shelf.get_by_role("button", name="More about Seraphina").click()
+    async with here.page.expect_download() as waiting:
+        await here.page.get_by_role("menuitem", name="Export as a PNG card").click()
+    saved = await waiting.value
+    assert saved.suggested_filename == "Seraphina.png"
+    assert data.items() <= read_card_file((await saved.path()).read_bytes(), FileLimits()).content.items()
+
+
+async def test_an_imported_chat_is_opened(library: OpenLibrary) -> None:
+    here = await library()
+    lines: list[Json] = [
+        {"user_name": "Ann", "character_name": "Seraphina", "chat_metadata": {}},
+        {"name": "Ann", "is_user": True, "mes": "Hello?"},
+        {"name": "Seraphina", "is_user": False, "mes": "Here I am."},
+    ]
+    reports = await here.drop("chat.jsonl", b"\n".join(map(dumps, lines)), "application/jsonl")
+    await reports.get_by_role("button", name="Open").click()
+    await expect(here.page.locator('.chat-floors [data-t="said-assistant"] .said-text')).to_have_text("Here I am.")

@@ -174,6 +174,7 @@ ROUTES: tuple[Route, ...] = (
     route("DELETE", _EACH, delete_character, Data[DeletedCharacter], body=ExpectedRevision, body_optional=True),
     route("POST", f"{_EACH}/restore", restore_character, Data[DeletedCharacter], body=ExpectedRevision, body_optional=True),
     route("GET", f"{_EACH}/versions", list_versions, ListData[list[CharacterVersion]], query=described(VersionQuery)),
+    route("GET", f"{_EACH}/versions/{{version_id}}", KIND.read_version, Data[AssetVersion]),
     route("POST", f"{_EACH}/versions", create_version, Data[WrittenVersion], 413, body=NewCharacterVersion, status=201),
     route(
         "POST",

@@ -1,4 +1,9 @@
-/** A pipeline file that is dropped anywhere on the window, or pasted where nothing takes it, opens the import dialog. */
+/**
+ * Files that are dropped anywhere on the window: a pipeline opens the import dialog, everything else goes into the library. A
+ * pipeline that is pasted where nothing takes it opens that dialog too.
+ */
+import {runAction} from '../actions.js';
+import {isObject} from '../core/doc.js';
 import {openDialog} from '../state/dialogs.js';
 import {store} from '../state/store.js';
 
@@ -8,10 +13,10 @@ export function listenForDrops() {
     if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
   });
   addEventListener('drop', (event) => {
-    const file = event.dataTransfer?.files[0];
-    if (!file || event.defaultPrevented) return;
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length === 0 || event.defaultPrevented) return;
     event.preventDefault();
-    void file.text().then((text) => openDialog('import', {text}));
+    void take(files);
   });
   addEventListener('paste', (event) => {
     // With a document in front the canvas takes what is pasted.
@@ -19,4 +24,22 @@ export function listenForDrops() {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (text.trimStart().startsWith('{')) openDialog('import', {text});
   });
+}
+
+/** @param {File[]} files */
+async function take(files) {
+  const text = files.length === 1 && files[0].name.endsWith('.json') ? await files[0].text() : '';
+  // What is no JSON goes to the dialog too, which names the line where it is broken.
+  if (text !== '' && isPipeline(text)) openDialog('import', {text});
+  else runAction('library.import', files);
+}
+
+/** @param {string} text */
+function isPipeline(text) {
+  try {
+    const value = JSON.parse(text);
+    return isObject(value) && Array.isArray(value.nodes);
+  } catch {
+    return true;
+  }
 }

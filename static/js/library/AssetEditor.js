@@ -10,8 +10,11 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {Icon} from '../ui/icons.js';
+import {MenuButton} from '../ui/menu.js';
 import {Tablist} from '../ui/tablist.js';
+import {exportsOf} from './Assets.js';
 import {CharacterForm} from './forms/CharacterForm.js';
+import {Consent, scriptsIn} from './Consent.js';
 import {readAsset, writeAsset} from './contents.js';
 import {LorebookForm} from './forms/LorebookForm.js';
 import {refresh} from './lists.js';
@@ -88,6 +91,7 @@ export function AssetEditor({kind, id, close}) {
       className: 'library-editor',
       onClose: () => void leave(),
       actions: [
+        asset === null || kind === 'user' ? null : h(MenuButton, {key: 'export', label: t('library.export'), icon: 'export', tone: 'plain', items: () => exportsOf(kind, asset)}),
         h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave()}),
         h(Button, {key: 'save', label: t('app.save'), icon: 'disk', tone: 'primary', keys: 'Ctrl+S', disabled: !isChanged || isSaving, onClick: () => void save()}),
       ],
@@ -96,6 +100,7 @@ export function AssetEditor({kind, id, close}) {
       ? p({className: 'panel-empty', role: error === null ? 'status' : 'alert'}, h(Icon, {name: error === null ? 'spinner' : 'error', className: error === null ? 'spin' : ''}), span(null, error ?? t('library.loading')))
       : div(
           {className: 'library-editing'},
+          scriptsIn(asset.content) > 0 ? h(Consent, {kind, asset, isChanged, onAllowed: () => void Promise.all([read(), refresh()])}) : null,
           h(Tablist, {
             label: title,
             className: 'library-tabs',

@@ -6,7 +6,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {Menu, MenuButton} from '../ui/menu.js';
-import {beginChat, deleteAsset, openAsset, renameAsset, tagAsset} from './commands.js';
+import {beginChat, deleteAsset, exportAsset, openAsset, renameAsset, tagAsset} from './commands.js';
 import {ICONS} from './kinds.js';
 import {assetAt, need, useShelf} from './lists.js';
 import {Picture} from './Picture.js';
@@ -17,6 +17,7 @@ const {button, div, li, span, ul} = tags;
 /** Sizes in pixels, as in library.css. */
 const CARD = {rowHeight: 190, columnWidth: 104};
 const LINE = {rowHeight: 52};
+const FORMATS = ['png', 'v3', 'v2', 'charx'];
 
 /** @typedef {import('./kinds.js').Kind} Kind */
 /** @typedef {import('./lists.js').Asset} Asset */
@@ -139,6 +140,18 @@ function menuOf(kind, asset) {
     {label: t('library.rename'), keys: 'F2', run: () => void renameAsset(kind, asset)},
     {label: t('library.tags'), run: () => void tagAsset(kind, asset)},
     {},
+    ...exportsOf(kind, asset),
+    {},
     {label: t('library.delete'), icon: 'trash', tone: 'danger', keys: 'Del', run: () => void deleteAsset(kind, asset)},
   ];
+}
+
+/**
+ * The lines of a menu that save an asset as a file. Users have no file of their own.
+ * @param {Kind} kind @param {Pick<Asset, 'id' | 'name'>} asset @returns {import('../ui/menu.js').MenuItem[]}
+ */
+export function exportsOf(kind, asset) {
+  if (kind === 'user') return [];
+  if (kind !== 'character') return [{label: t('library.export'), icon: 'export', run: () => void exportAsset(kind, asset)}];
+  return FORMATS.map((format) => ({label: t(`library.export.${format}`), icon: 'export', run: () => void exportAsset(kind, asset, format)}));
 }

@@ -1,4 +1,5 @@
 /** The library: characters, users, prompt presets, lorebooks and regex profiles, to find, import, make and open. */
+import {runAction} from '../actions.js';
 import {h, tags, useEffect, useState} from '../h.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -32,6 +33,7 @@ export function Library() {
         options: KINDS.map((one) => ({value: one, label: t(`library.kind.${one}`)})),
       }),
       h(Button, {label: t(`library.new.${kind}`), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => void createAsset(kind)}),
+      h(Button, {label: t('library.import'), icon: 'import', iconOnly: true, tone: 'quiet', onClick: () => void runAction('library.import')}),
     ),
     h(Search, {key: kind}),
     div(

@@ -1,7 +1,19 @@
 /** The actions of the library. */
+import {openDialog} from '../state/dialogs.js';
+import {store} from '../state/store.js';
 import {setView} from '../state/view.js';
+import {importFiles} from './importing.js';
 
 /** @type {import('../actions.js').Action[]} */
 export const libraryActions = [
   {id: 'library.open', title: 'library.action.open', icon: 'folder', keys: ['Alt+L'], global: true, run: () => setView({left: 'library', narrowPage: 'outline'})},
+  {
+    id: 'library.import',
+    title: 'library.action.import',
+    icon: 'import',
+    run: (/** @type {File[] | undefined} */ files) => {
+      if (files) void importFiles(files);
+      else if (!store.get().dialogs.some(({kind}) => kind === 'library-import')) openDialog('library-import');
+    },
+  },
 ];

@@ -1,8 +1,9 @@
 /** What can be done to an asset as a whole: make one, rename it, delete it and take that back, export it, begin a chat with it. */
+import {api, failureOf} from '../api/client.js';
 import {loadList, SESSIONS} from '../state/chats.js';
 import {askText, openDialog} from '../state/dialogs.js';
 import {reasonOf} from '../state/failures.js';
-import {writeMemory} from '../state/memory.js';
+import {writeMemory, withQuery} from '../state/memory.js';
 import {dismiss, notify} from '../state/notices.js';
 import {chooseSession} from '../state/session.js';
 import {t} from '../words.js';
@@ -74,6 +75,32 @@ export async function deleteAsset(kind, {id, name}) {
       },
     },
   });
+}
+
+/**
+ * Save an asset as a file of this computer.
+ * @param {Kind} kind
+ * @param {Pick<Asset, 'id' | 'name'>} asset
+ * @param {string} [format] of a character: v2, v3, png, charx
+ */
+export async function exportAsset(kind, {id, name}, format) {
+  await tried(async () => {
+    const response = await api.raw(withQuery(`/export/${kind}/${encodeURIComponent(id)}`, {format}));
+    if (!response.ok) throw failureOf(response.status, await response.text());
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(await response.blob());
+    link.download = fileNameOf(response.headers.get('content-disposition')) ?? `${name}.${format === 'png' || format === 'charx' ? format : 'json'}`;
+    link.click();
+    // The browser has begun to read it by then.
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  });
+}
+
+/** The name that the server gives to a file. @param {string | null} disposition */
+function fileNameOf(disposition) {
+  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
+  if (encoded !== undefined) return decodeURIComponent(encoded);
+  return /filename="([^"]+)"/.exec(disposition ?? '')?.[1] ?? null;
 }
 
 /** Make a chat with a character and choose it. @param {Asset} asset @returns {Promise<boolean>} whether there is one */

@@ -11,6 +11,7 @@ import {newPreset} from './forms/prompts.js';
  * @property {string} name
  * @property {number} revision counts every change: one names what it changes, so that nobody's change is lost
  * @property {number} version counts its contents from 1; some kinds name it in place of the revision
+ * @property {string} versionId
  * @property {string | null} image the hash of its picture
  * @property {any} content SillyTavern's own JSON
  *
@@ -28,7 +29,7 @@ const VERSIONS = 20;
 /** @param {Kind} kind @param {string} id @returns {Promise<Opened>} */
 export async function readAsset(kind, id) {
   const {data} = await readMemory(pathOf(kind, id));
-  return {id, name: data.name, revision: data.revision, version: data.version, image: data.image, content: contentOf(kind, data)};
+  return {id, name: data.name, revision: data.revision, version: data.version, versionId: data.version_id, image: data.image, content: contentOf(kind, data)};
 }
 
 /** @param {Kind} kind @param {any} data the answer's asset */
@@ -84,4 +85,15 @@ const countsRevisions = (kind) => kind === 'character' || kind === 'user';
 export async function rollBack(kind, {id, revision, version: number}, version) {
   const guard = countsRevisions(kind) ? {expected_revision: revision} : {expected_version: number};
   return writeMemory('POST', `${pathOf(kind, id)}/versions/${encodeURIComponent(version)}/rollback`, guard);
+}
+
+/** Whether the regex scripts inside a character or a prompt preset run. @param {Kind} kind @param {Opened} asset @returns {Promise<boolean>} */
+export async function areScriptsAllowed(kind, {id, versionId}) {
+  const {data} = await readMemory(`${pathOf(kind, id)}/versions/${encodeURIComponent(versionId)}`);
+  return data.origin?.scripts_allowed !== false;
+}
+
+/** @param {Kind} kind @param {Opened} asset @param {boolean} allowed */
+export async function allowScripts(kind, {id, revision}, allowed) {
+  return writeMemory('PUT', `${pathOf(kind, id)}/scripts`, {allowed, expected_revision: revision});
 }

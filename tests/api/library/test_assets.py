@@ -18,6 +18,14 @@ from tests.api.editor_client import Answer
 
 PATHS = ("/characters", "/users", "/presets", "/worldbooks", "/regex-profiles")
 PROFILES = PATHS[2:]
+EXPORTS = {
+    "character": "/characters",
+    "preset": "/presets",
+    "worldbook": "/worldbooks",
+    "regex": "/regex-profiles",
+    "chat": "/sessions",
+}
+"""What is exported below ``/export``, and where it is kept."""
 
 
 def body(path: str, name: str, **more: Json) -> dict[str, Any]:
@@ -216,13 +224,15 @@ async def test_unknown_members_come_back_as_they_were(caller: Reader) -> None:
 
 async def test_the_library_of_another_account_is_not_there(caller: Reader) -> None:
     ids = {path: (await caller.make(path, **body(path, "theirs"))) for path in PATHS}
+    ids["/sessions"] = await caller.make("/sessions", title="theirs")
     store = caller.server.state.store
     await give_away(store)
     before = await everything(store)
     for route in ROUTES:
-        path = f"/{route.path.split('/')[1]}"
+        _, first, second, *_ = f"{route.path}/".split("/")
         if "{" in route.path:
-            found = route.path.replace("{id}", ids[path]["id"]).replace("{version_id}", ids[path]["version_id"])
+            owned = ids[EXPORTS[second] if first == "export" else f"/{first}"]
+            found = route.path.replace("{id}", owned["id"]).replace("{version_id}", owned.get("version_id", "none"))
             answer = await caller.call(route.method, found, fitting(route.method, route.path), {})
             assert (answer.status, "theirs" in answer.text) == (404, False), (route.method, route.path, answer.text)
         elif route.method == "GET":
