@@ -172,7 +172,7 @@ def _card(bindings: Bindings, version: Card | None) -> Card | None:
         return None
     if version is not None and follows(bindings):
         return version
-    kept = Card.of(bindings.get("character_snapshot") or {}, allowed=version is None or version.allowed)
+    kept = Card.of(bindings.get("character_snapshot") or {}, allowed=version is not None and version.allowed)
     return kept if kept.book is not None or version is None else replace(kept, book=version.book)
 
 

@@ -327,3 +327,37 @@ async def test_scripts_change_what_is_said_and_what_is_answered_before_it_is_kep
     status, _ = await talk.post(f"/messages/{said['id']}/edit-and-regenerate", {"content": "edited cat", "branch_id": "other"})
     assert status == 200
     assert (await talk.timeline("other"))[-2] == ("user", "changed cat")
+
+
+async def test_scripts_that_came_in_a_file_wait_until_they_are_allowed_and_go_with_their_character(house: House) -> None:
+    card = {
+        "spec": "chara_card_v2",
+        "spec_version": "2.0",
+        "data": {**CARD, "extensions": {"regex_scripts": [script("/cat/", "dog", 1)]}},
+    }
+    status, made = await house.memory.call("POST", "/import/character", {"payload": card})
+    assert status == 201, made
+    character = made["data"]["character_id"]
+    status, made = await house.memory.call(
+        "POST",
+        "/import/preset",
+        {"name": "P", "data": {**PRESET, "extensions": {"regex_scripts": [script("/sea/", "sky", 1)]}}},
+    )
+    assert status == 201, made
+    preset = made["data"]["id"]
+
+    async def heard() -> str:
+        """What the model is sent in a session that is bound to both."""
+        talk = await begin_talk(house, character_id=character, preset_id=preset, character_sync_policy="force")
+        await talk.respond("A cat at sea")
+        return sent(house)[-1][1]
+
+    assert await heard() == "A cat at sea"
+    for path in (f"/characters/{character}/scripts", f"/presets/{preset}/scripts"):
+        assert (await house.memory.call("PUT", path, {"allowed": True}))[0] == 200
+    assert await heard() == "A dog at sky"
+    assert (await house.memory.call("PUT", f"/characters/{character}/scripts", {"allowed": False}))[0] == 200
+    talk = await begin_talk(house, character_id=character, character_sync_policy="pin")
+    assert (await house.memory.call("DELETE", f"/characters/{character}", {}))[0] == 200
+    await talk.respond("A cat")
+    assert sent(house)[-1][1] == "A cat"
