@@ -1,10 +1,17 @@
 """What a live turn tells of its prompt, what it keeps of it, and prompts of turns that nobody takes."""
 
+from dataclasses import replace
+
+from agentui.assets.bundle import PromptAssets
+from agentui.assets.character import Character
 from agentui.prompt.history import HistoryEntry
+from agentui.prompt.prepared import PromptInput
+from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import LONG
 from agentui.turns.live.preparing import work_of
 from tests.turns.house import House, Json
 from tests.turns.talk import Talk, begin_talk
+from tests.unit.prompt.parts import NOW, Facts
 from tests.upstreams.server import API_KEY
 from tests.upstreams.step import Step
 
@@ -124,9 +131,11 @@ async def test_macros_of_the_prompt_write_once_however_often_one_swipes(house: H
     assert str((await house.memory.seen(talk.session))["count"]) == "2"
 
 
-def test_very_many_short_messages_are_long_work() -> None:
+def test_very_many_short_messages_and_assets_are_long_work() -> None:
     chat = [HistoryEntry(f"f{at}", at, f"m{at}", f"p{at}", "user", "ok") for at in range(2000)]
-    assert work_of(chat[:10]) < LONG < work_of(chat)
+    few, many = (PromptInput(Facts(), MacroScope("assemble", NOW), tuple(each)) for each in (chat[:10], chat))
+    assert work_of(few) < LONG < work_of(many)
+    assert work_of(replace(few, assets=PromptAssets(character=Character(name="Ada")))) > LONG
 
 
 async def test_what_is_kept_of_a_prompt_has_no_key_of_its_caller(house: House) -> None:

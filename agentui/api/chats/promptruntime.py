@@ -64,7 +64,7 @@ async def preview(request: web.Request) -> web.Response:
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms))
     assets = (await request.app[LIVE].bundles.load(look.facts.bindings)).assets
     given = Preparation(seen, None, run_kind="dry_run", phase="preview", policy=resolution.policy, assets=assets).input()
-    shown = await apart(work_of(given.history) + len(form.text), lambda: preview_text(given, form.text))
+    shown = await apart(work_of(given) + len(form.text), lambda: preview_text(given, form.text))
     return data_answer(
         PreviewedText(
             scope=look.scope,

@@ -1,7 +1,7 @@
 """From what is known of a chat to the input of ``assemble``: the same for a turn, a dry run and whoever only looks."""
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
@@ -33,9 +33,12 @@ _ENTRY = 128
 """Characters that take as long as a message does apart from its text."""
 
 
-def work_of(history: Iterable[HistoryEntry]) -> int:
-    """How much a history is to assemble, in characters: very many short messages take long, too."""
-    return sum(len(entry.text) + _ENTRY for entry in history)
+def work_of(given: PromptInput) -> int:
+    """How much a prompt is to assemble, in characters: very many short messages take long, too, and assets may take long
+    whatever the chat is."""
+    if not given.assets.is_empty:
+        return MOST_HISTORY
+    return sum(len(entry.text) + _ENTRY for entry in given.history)
 
 
 def history_size(request: Mapping[str, Json], chat: ChatFacts, preset: Mapping[str, Json] = NO_PARAMS) -> int:
@@ -78,7 +81,7 @@ class Preparation:
     async def prepared(self) -> PreparedTurn:
         """The prompt; a long one is made in a thread."""
         given = self.input()
-        prepared = await apart(work_of(given.history), lambda: assemble(given))
+        prepared = await apart(work_of(given), lambda: assemble(given))
         return replace(prepared, diagnostics=(*prepared.diagnostics, *self.notes))
 
     def input(self) -> PromptInput:

@@ -23,7 +23,7 @@ async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, chann
     def run() -> str:
         expand = MacroRun(scope).expand
         made = run_scripts(text, scripts, placement=placement, channel=channel, depth=0, macros=expand).text
-        return made if made.strip() else text
+        return made.replace("\0", "\ufffd") if made.strip() else text  # PostgreSQL keeps no U+0000
 
     return await in_thread(run)
 
