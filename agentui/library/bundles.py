@@ -31,7 +31,7 @@ from agentui.library.bound import (
 from agentui.library.parsed import READERS, Card, PresetWithScripts
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
-from agentui.threads import apart
+from agentui.threads import apart, in_thread
 
 MOST_KEPT: Final = 32 * 1024 * 1024
 """Characters of JSON whose parsed assets are kept."""
@@ -106,7 +106,7 @@ class Bundles:
         known = dict(self._kept)  # of its own: others may push what is needed here out meanwhile
         bound, texts = await self._store.read(find_contents, DEFAULT_ACCOUNT, wanted, known.keys())
         read = {each.kind: await self._read(each, known, texts) for each in bound}
-        card = _card(wanted, read.get("character"))
+        card = await in_thread(lambda: _card(wanted, read.get("character")))  # a session may keep a card of any size
         names = _linked_names(wanted, card)
         linked: list[BoundAsset] = []
         books = [_book(read["worldbook"], each, "global") for each in bound if each.kind == "worldbook"]
@@ -126,8 +126,8 @@ class Bundles:
             lorebooks=tuple(books),
             scripts=(
                 *read.get("regex", ()),
-                *(() if card is None else card.scripts),
                 *(() if preset is None else preset.scripts),
+                *(() if card is None else card.scripts),
             ),
         )
         return Bundle(wanted, tuple(bound), tuple(linked), assets)
