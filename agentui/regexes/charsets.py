@@ -61,8 +61,7 @@ class CharSet:
 
     def any_case(self, *, unicode: bool) -> "CharSet":
         """The set with every variant of its characters."""
-        held = self.cased(unicode=unicode)
-        return self | CharSet.of(*((other, other) for point in held for other in variants(point, unicode=unicode)))
+        return _any_case(self, unicode)
 
     def cased(self, *, unicode: bool) -> list[int]:
         """Those of its characters that have variants."""
@@ -107,6 +106,13 @@ def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
         else:
             apart.append((low, high))
     return tuple(apart)
+
+
+@lru_cache(maxsize=64)
+def _any_case(chars: CharSet, unicode: bool) -> CharSet:
+    """The set with every variant of its characters; some ten milliseconds' work, and a pattern may name a set many times."""
+    held = chars.cased(unicode=unicode)
+    return chars | CharSet.of(*((other, other) for point in held for other in variants(point, unicode=unicode)))
 
 
 @lru_cache(maxsize=256)

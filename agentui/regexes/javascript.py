@@ -149,14 +149,29 @@ class JsPattern:
                 raise TimeoutError
 
 
-@lru_cache(maxsize=1024)
 def compile_js(pattern: str, flags: str = "") -> JsPattern:
     """
     A regular expression as ``new RegExp(pattern, flags)`` makes it.
 
     Raises RegexError for what JavaScript refuses, and for the few things that cannot be had here: properties of texts
-    (``\\p{RGI_Emoji}``), and patterns that are too long or repeat too much.
+    (``\\p{RGI_Emoji}``), and patterns that are too long or repeat too much. Either is kept for the next time.
     """
+    made = _made(pattern, flags)
+    if isinstance(made, RegexError):
+        raise RegexError(made.reason, made.at)
+    return made
+
+
+@lru_cache(maxsize=1024)
+def _made(pattern: str, flags: str) -> JsPattern | RegexError:
+    """The expression, or what is wrong with it: a script that is wrong is asked for with every message of a chat."""
+    try:
+        return _compiled(pattern, flags)
+    except RegexError as error:
+        return RegexError(error.reason, error.at)
+
+
+def _compiled(pattern: str, flags: str) -> JsPattern:
     known = frozenset(flags)
     if len(known) < len(flags) or not known <= _FLAGS or {"u", "v"} <= known:
         raise RegexError(f"there are no such flags: {flags!r:.40}", 0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from agentui.regexes.cursor import RegexError
-from agentui.regexes.javascript import SEARCH_SECONDS, JsMatch, JsPattern, compile_js, joined
+from agentui.regexes.javascript import MAX_TEXT, SEARCH_SECONDS, JsMatch, JsPattern, compile_js, joined
 
 Expand: TypeAlias = Callable[[str], str]
 """Replaces the macros of a text."""
@@ -89,12 +89,20 @@ def replace_js(
     """
     template = _MATCH.sub("$0", replacement)
     trimmed = [pattern.units(expand(each) if expand else each) for each in trims]
-    count = 0
+    count = inserted = 0
+
+    def insert(match: JsMatch, sign: "re.Match[str]") -> str:
+        nonlocal inserted
+        text = _inserted(match, sign)
+        inserted += len(text)
+        if inserted > 2 * MAX_TEXT:  # told before the piece is there: a thousand signs may insert the whole text each
+            raise RegexError(f"more than {MAX_TEXT} characters come of it", 0)
+        return _trim(text, trimmed)
 
     def by(match: JsMatch) -> str:
         nonlocal count
         count += 1
-        piece = _INSERTED.sub(lambda sign: _trim(_inserted(match, sign), trimmed), template)
+        piece = _INSERTED.sub(lambda sign: insert(match, sign), template)
         return expand(joined(piece)) if expand and ("{{" in piece or "<" in piece) else piece
 
     return pattern.replace(text, by, limit), count

@@ -22,6 +22,8 @@ MAX_PATTERN: Final = 32_768
 _MOST_NESTED: Final = 100
 _MOST_WEIGHT: Final = 50_000
 """Characters and classes of a pattern with every repetition written out, which the engine does where a number is required."""
+_LISTED: Final = 8
+"""Characters of a class's list that weigh as much as one character of a pattern."""
 _MOST_REPEATED: Final = 2**31
 _ENDLESS: Final = -1
 _NEEDS_LISTING: Final = re.compile(r"\\[pP]|\(\?[ims-]")
@@ -211,8 +213,9 @@ class _Translator:
         return self.texts(found)
 
     def char_set(self, chars: CharSet, *, negated: bool = False) -> _Piece:
-        """A set of characters."""
-        return _Piece(chars.source(negated=negated))
+        """A set of characters; one that has to be listed weighs by its length."""
+        source = chars.source(negated=negated)
+        return _Piece(source, 1 + len(source) // _LISTED)
 
     def texts(self, found: Class) -> _Piece:
         """A class with texts: the longest that matches counts."""

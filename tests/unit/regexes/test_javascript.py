@@ -55,6 +55,7 @@ def test_more_than_a_text_may_hold_is_refused() -> None:
         ("[" * 200 + "]" * 200, "v", "too deep"),
         ("(?:(?:a{300}){300}){300}", "", "too large"),
         ("a{4000000000,}", "", "too large"),
+        (r"\p{L}" * 600, "iu", "too large"),
     ],
 )
 def test_a_pattern_that_is_none_is_refused_with_the_reason(pattern: str, flags: str, reason: str) -> None:

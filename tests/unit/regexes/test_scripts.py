@@ -194,3 +194,15 @@ def test_no_script_raises(
     made = run_scripts(text, scripts, placement=placement, channel=channel, depth=depth, macros=macros)
     if not any(each.skipped is None for each in made.trace):
         assert made.text == text
+
+
+def test_a_text_that_would_become_huge_stays_as_it_was_without_being_made() -> None:
+    result = run("a" * 100_000, bound(scriptName="x", findRegex="/([^]*)/", replaceString="$1" * 100_000))
+    assert len(result.text) == 100_000
+    assert [trace.skipped for trace in result.trace] == ["too_large"]
+
+
+def test_a_wrong_expression_says_the_same_each_time() -> None:
+    wrong = bound(scriptName="x", findRegex="/(a/")
+    assert run("a", wrong).trace == run("a", wrong).trace
+    assert "is missing" in run("a", wrong).trace[0].error
