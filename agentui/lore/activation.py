@@ -8,7 +8,7 @@ key in that.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from agentui.lore.buffer import ScanBuffer, Window
 from agentui.lore.compiled import CompiledEntry, compile_lore
@@ -21,6 +21,8 @@ from agentui.lore.timed import TimedEffects
 
 Sweep: TypeAlias = Literal["first", "recursion", "min_activations"]
 """Why the entries are gone through."""
+MOST_LOOKS: Final = 500_000
+"""Looks at an entry in one activation, some two seconds' work; after the sweep that reaches it there is no other."""
 
 
 def activate(given: LoreInput) -> LoreResult:
@@ -52,6 +54,7 @@ class _Activation:
         self.buffer = ScanBuffer(given, self.lore)
         self.skew = 0
         self.sweeps = 0
+        self.looks = 0
         self.level = 0
         levels = sorted({one.entry.recursion_delay for one in self.lore.entries if one.entry.recursion_delay})
         self.released = levels.pop(0) if levels else 0
@@ -77,7 +80,7 @@ class _Activation:
         if self.lore.entries:
             self._read()
             sweep: Sweep | None = "first"
-            while sweep and not 0 < self.settings.max_recursion_steps <= self.sweeps:
+            while sweep and not self._is_enough():
                 self.sweeps += 1
                 self.level += sweep == "recursion"
                 joined = self._join(self._hits(sweep), sweep)
@@ -85,6 +88,10 @@ class _Activation:
             self.timed.begin(self.lore.entries[index] for index in self.activated)
         unused = tuple(self.unused[index] for index in sorted(self.unused))
         return LoreResult(tuple(self.activated.values()), unused, self.timed.as_json(), self.tokens, self.is_cut)
+
+    def _is_enough(self) -> bool:
+        """Whether no sweep may follow: the settings bound them, and so does the time that ever more of them would take."""
+        return 0 < self.settings.max_recursion_steps <= self.sweeps or self.looks > MOST_LOOKS
 
     @property
     def depth(self) -> int:
@@ -112,6 +119,7 @@ class _Activation:
         is_alike = self.latest == ("recursion", self.released) and sweep == "recursion"
         waiting = self.fresh | self.lore.patterned if is_alike else self.open
         looked_at = entries if sweep == "first" else [entries[index] for index in sorted(waiting - self.gone)]
+        self.looks += len(looked_at)
         self.latest, self.fresh = (sweep, self.released), set()
         hits = []
         for one in looked_at:

@@ -7,6 +7,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+def _is_word(character: str) -> bool:
+    """Whether no whole word ends before this character, by JavaScript's rules."""
+    return character == "_" or (character.isascii() and character.isalnum())
+
+
 class Automaton:
     """Finds words, also where one lies in another. Its work is linear in the text, however many words there are."""
 
@@ -47,16 +52,18 @@ class Automaton:
                 waiting.append(following)
 
     def find(self, texts: Iterable[tuple[str, T]]) -> Iterator[tuple[int, int, str, T]]:
-        """The words in each of the texts: a word's place, where it ends, the text, and what stands beside that."""
+        """The words in each of the texts: a word's place, where it ends, the text, and what stands beside that. Words that end
+        within a longer one are told once for each text: keys like a, aa, aaa lie at every place of a text of one letter."""
         steps, fallbacks, found = self._steps, self._fallbacks, self._found
         for text, beside in texts:
-            state = 0
+            state, told, end = 0, set[int](), len(text) - 1
             for at, character in enumerate(text):
                 following = steps[state].get(character)
                 while following is None and state:
                     state = fallbacks[state]
                     following = steps[state].get(character)
                 state = following or 0
-                if found[state]:
+                if found[state] and (state not in told or at == end or not _is_word(text[at + 1])):
+                    told.add(state)
                     for word in found[state]:
                         yield word, at + 1, text, beside

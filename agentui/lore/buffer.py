@@ -20,7 +20,11 @@ SourceKind: TypeAlias = Literal["message", "injection", "recursion_buffer"] | Lo
 """What kind of text a key was found in."""
 
 PATTERN_SECONDS: Final = 0.5
-"""What all regular expressions of one activation may take together."""
+"""What all regular expressions of one activation may take together, with the texts that are joined for them."""
+MOST_PASSED: Final = 500_000_000
+"""Characters that may be passed, in one activation, to find the places of plain keys that were found: half a second's work."""
+_COUNTED: Final = 100
+"""Characters that are passed in the time in which one is counted."""
 _KEPT: Final = 8
 """Windows of which the joined text is kept."""
 _MARK: Final = "\x01"
@@ -80,6 +84,8 @@ class ScanBuffer:
         self._in_injections: dict[int, int] = {}
         self._in_recursion: dict[int, int] = {}
         self._haystacks: dict[tuple[Window, int], _Haystack] = {}
+        self._passed = 0
+        self._folded: dict[tuple[SourceKind, int], str] = {}
         self._seconds = PATTERN_SECONDS
 
     def read_messages(self, depth: int) -> set[int]:
@@ -120,19 +126,32 @@ class ScanBuffer:
         return self._pattern_place(key, window) is not None
 
     def place(self, key: Key, window: Window) -> Place | None:
-        """Where a key is first; None where it is not."""
+        """Where a key is first; None where it is not, and where finding the places has taken too long already."""
         if key.needle is None:
             return self._pattern_place(key, window)
         segment = self._segment_of(key.needle, window)
         if segment is None:
             return None
         needle = self._lore.needles[key.needle]
+        if self._passed > MOST_PASSED:
+            return None
         if needle.is_cased:
             start = needle.start_in(segment.text)
+            self._passed += start
             return Place(segment, start, start + len(needle.text))
-        folded = segment.text.lower()
+        folded = self._folded_of(segment)
         start = needle.start_in(folded)
+        # Where lower case is longer, places are counted character by character.
+        self._passed += start if len(folded) == len(segment.text) else _COUNTED * len(folded)
         return Place(segment, _unfolded(segment.text, folded, start), _unfolded(segment.text, folded, start + len(needle.text)))
+
+    def _folded_of(self, segment: Segment) -> str:
+        """A segment's text in lower case, made once: thousands of keys may lie in one huge text."""
+        named = (segment.kind, segment.number)
+        folded = self._folded.get(named)
+        if folded is None:
+            folded = self._folded[named] = segment.text.lower()
+        return folded
 
     def _segment_of(self, needle: int, window: Window) -> Segment | None:
         """The first segment of a window that holds a needle."""
@@ -165,15 +184,15 @@ class ScanBuffer:
         """Where a regular expression matches first. One that takes too long, or finds no time left, matches nothing."""
         if key.pattern is None or window.depth <= 0 or self._seconds <= 0:
             return None
-        haystack = self._haystack(window)
         began = time.monotonic()
         try:
+            haystack = self._haystack(window)
             match = key.pattern.search(haystack.text)
+            return None if match is None else haystack.place(*match.span())
         except (TimeoutError, RegexError):
             return None
         finally:
             self._seconds -= time.monotonic() - began
-        return None if match is None else haystack.place(*match.span())
 
     def _haystack(self, window: Window) -> "_Haystack":
         """The window as one text; made once, until recursion adds to it."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain
-from typing import Final
+from threading import Lock
+from typing import Final, TypeAlias
 
 from agentui.assets.lorebook import BoundBook, LoreEntry, LoreScope
 from agentui.lore.given import LoreSettings, LoreStrategy
@@ -13,6 +13,8 @@ from agentui.lore.needles import Needle, NeedleTable
 
 _PRECEDENCE: Final[tuple[LoreScope, ...]] = ("global", "chat", "persona", "character")
 """Which binding of a book counts where it has several."""
+MOST_KEPT: Final = 500_000
+"""Characters of plain keys whose tables are kept; each takes some three hundred bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,11 @@ class CompiledLore:
     patterned: frozenset[int]
     open: tuple[int, ...]
 
+    @property
+    def size(self) -> int:
+        """About how much memory it takes, in characters of keys: each of them has a state in a table."""
+        return sum(len(needle.text) for needle in self.needles) + len(self.entries)
+
     def opened(self, expand: Callable[[str], str]) -> "CompiledLore":
         """The same with the macros in keys replaced."""
         if not self.open:
@@ -64,12 +71,29 @@ class CompiledLore:
         )
 
 
+_Asked: TypeAlias = tuple[tuple[BoundBook, ...], LoreStrategy, bool, bool]
+_KEPT: Final[dict[_Asked, tuple[CompiledLore, int]]] = {}
+"""What was compiled with its size, in the order of its last use."""
+_LOCK: Final = Lock()
+
+
 def compile_lore(books: Sequence[BoundBook], settings: LoreSettings) -> CompiledLore:
-    """The books' entries for these settings; kept for the next time."""
-    return _compiled(tuple(books), settings.strategy, settings.is_case_sensitive, settings.is_whole_words)
+    """The books' entries for these settings; kept for the next time, of at most MOST_KEPT characters of keys what was used
+    last."""
+    asked = tuple(books), settings.strategy, settings.is_case_sensitive, settings.is_whole_words
+    with _LOCK:
+        kept = _KEPT.pop(asked, None)
+    if kept is None:
+        made = _compiled(*asked)
+        kept = made, made.size
+    with _LOCK:
+        _KEPT[asked] = kept
+        size = sum(each for _, each in _KEPT.values())
+        while size > MOST_KEPT and len(_KEPT) > 1:
+            size -= _KEPT.pop(next(iter(_KEPT)))[1]
+    return kept[0]
 
 
-@lru_cache(maxsize=16)
 def _compiled(books: tuple[BoundBook, ...], strategy: LoreStrategy, is_cased: bool, is_whole: bool) -> CompiledLore:
     reader = KeyReader()
     entries = [

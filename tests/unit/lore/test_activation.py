@@ -8,6 +8,7 @@ import pytest
 
 from agentui.assets.lorebook import BoundBook, Lorebook
 from agentui.lore.activation import activate
+from agentui.lore.compiled import compile_lore
 from agentui.lore.given import LoreInput, LoreMessage, LoreSettings
 from agentui.lore.result import LoreMatch, LoreReason
 from tests.unit.lore.books import always, book, contents, reasons, run, said
@@ -169,3 +170,34 @@ def test_every_reason_is_documented() -> None:
     rows = text.split("| reason |")[1].split("\n\n")[0].splitlines()[2:]
     told = [reason for row in rows for reason in re.findall(r"`(\w+)`", row.split("|")[1])]
     assert told == list(get_args(LoreReason))
+
+
+def test_sweeps_end_after_very_many_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [{"constant": True, "content": f"{at}", "delayUntilRecursion": at + 1} for at in range(10)]
+    assert len(run(entries, "Hi.").activated) == 10
+    monkeypatch.setattr("agentui.lore.activation.MOST_LOOKS", 30)
+    assert 0 < len(run(entries, "Hi.").activated) < 10
+
+
+def test_places_are_told_until_finding_them_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries: list[dict[str, object]] = [{"key": [key], "content": key} for key in ("red", "green")]
+    monkeypatch.setattr("agentui.lore.buffer.MOST_PASSED", 0)
+    found = [one.match for one in run(entries, "red green").activated]
+    assert [match is None for match in found] == [False, True]
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_keys_within_each_other_are_all_found(is_whole: bool) -> None:
+    entries: list[dict[str, object]] = [{"key": [key], "content": key} for key in ("a", "aa", "aaa", "b-a")]
+    settings = LoreSettings(is_whole_words=is_whole)
+    assert sorted(contents(run(entries, "aaaa b-a", settings=settings))) == (
+        ["a", "b-a"] if is_whole else ["a", "aa", "aaa", "b-a"]
+    )
+
+
+def test_what_was_compiled_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentui.lore.compiled.MOST_KEPT", 10)
+    books = [[book({"key": [key * 8]})] for key in "ab"]
+    first, second = (compile_lore(each, LoreSettings()) for each in books)
+    assert compile_lore(books[1], LoreSettings()) is second
+    assert compile_lore(books[0], LoreSettings()) is not first
