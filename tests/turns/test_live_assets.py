@@ -3,7 +3,11 @@
 import pytest
 
 from agentui.api.keys import LIVE
+from agentui.assets.bundle import PromptAssets
+from agentui.assets.script import BoundScript, RegexScript
 from agentui.library import bundles
+from agentui.library.bundles import Bundle
+from agentui.turns.live.rewriting import rewritten
 from agentui.turns.request import TurnRequest
 from tests.turns.house import House, Json
 from tests.turns.talk import Talk, begin_talk
@@ -361,3 +365,9 @@ async def test_scripts_that_came_in_a_file_wait_until_they_are_allowed_and_go_wi
     assert (await house.memory.call("DELETE", f"/characters/{character}", {}))[0] == 200
     await talk.respond("A cat")
     assert sent(house)[-1][1] == "A cat"
+
+
+async def test_what_a_script_makes_can_be_kept() -> None:
+    script = RegexScript.of({"placement": [1], "findRegex": "a", "replaceString": "{{char}}\0"})
+    bundle = Bundle({"character_snapshot": {"name": " "}}, assets=PromptAssets(scripts=(BoundScript(script),)))
+    assert await rewritten(bundle, "xay", "user_input", "persist") == "xAssistant\ufffdy"

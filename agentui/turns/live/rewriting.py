@@ -4,6 +4,7 @@ from datetime import datetime
 
 from agentui.assets.script import ScriptPlacement
 from agentui.library.bundles import Bundle
+from agentui.prompt.macros import text_member
 from agentui.regexes.scripts import Channel, run_scripts
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
@@ -31,7 +32,7 @@ async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, chann
 def _names(bundle: Bundle) -> dict[str, str]:
     """``{{char}}`` and ``{{user}}`` of a session."""
     snapshots = (bundle.bindings.get(f"{each}_snapshot") or {} for each in ("character", "user"))
-    char, user = (snapshot.get("name") for snapshot in snapshots)
+    char, user = (text_member(snapshot, "name") for snapshot in snapshots)
     if bundle.assets.character is not None:
         char = bundle.assets.character.spoken_name
     return {"char": char or "Assistant", "user": user or "User"}
