@@ -1,7 +1,7 @@
 """How large a file and its parts may be, and the error of a file that cannot be taken."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from agentui.jsonio import InvalidJson, Json, loads
 
@@ -47,24 +47,42 @@ class FileLimits:
     def check(self, value: Json, where: str = "") -> None:
         """Raise InvalidFile for a text that is too long, and for JSON that nests too deep; level by level, without recursion.
         Data URIs, which hold pictures, may be as long as the file."""
-        level: list[tuple[Json, str]] = [(value, where)]
+        level = [_Place(value, where, None)]
         for _ in range(MAX_DEPTH):
-            below: list[tuple[Json, str]] = []
-            for parent, path in level:
+            below: list[_Place] = []
+            for place in level:
+                parent = place.value
                 if isinstance(parent, str):
-                    self._check_text(parent, path)
-                elif isinstance(parent, dict):
-                    below += [(child, f"{path}.{name:.60}" if path else f"{name:.60}") for name, child in parent.items()]
-                elif isinstance(parent, list):
-                    below += [(child, f"{path}[{index}]") for index, child in enumerate(parent)]
+                    self._check_text(parent, place)
+                elif isinstance(parent, dict | list):
+                    named = parent.items() if isinstance(parent, dict) else enumerate(parent)
+                    # Only what may be wrong, and no path before something is: a file may hold millions of small values.
+                    below += [_Place(child, name, place) for name, child in named if self._may_be_wrong(child)]
             level = below
             if not level:
                 return
         raise InvalidFile(f"Objects and lists are nested deeper than {MAX_DEPTH} levels.", where)
 
-    def _check_text(self, text: str, path: str) -> None:
+    def _may_be_wrong(self, value: Json) -> bool:
         # UTF-8 has at most four bytes a character, so most texts need not be encoded.
-        if 4 * len(text) <= self.text or text.startswith("data:"):
-            return
-        if len(text.encode("utf-8", "replace")) > self.text:
-            raise InvalidFile(f"The text has more than {self.text} bytes.", path, is_too_large=True)
+        return 4 * len(value) > self.text if isinstance(value, str) else isinstance(value, dict | list)
+
+    def _check_text(self, text: str, place: "_Place") -> None:
+        if not text.startswith("data:") and len(text.encode("utf-8", "replace")) > self.text:
+            raise InvalidFile(f"The text has more than {self.text} bytes.", place.path(), is_too_large=True)
+
+
+class _Place(NamedTuple):
+    """A value, what it is called in the one that holds it, and that one."""
+
+    value: Json
+    name: str | int
+    parent: "_Place | None"
+
+    def path(self) -> str:
+        """The names from the outermost on: ``data.tags[0]``."""
+        said, place = "", self
+        while place.parent is not None:
+            said = f"[{place.name}]{said}" if isinstance(place.name, int) else f".{place.name:.60}{said}"
+            place = place.parent
+        return f"{place.name}{said}" if place.name else said.removeprefix(".")
