@@ -5,6 +5,7 @@ files that are a picture too. Nothing is ever unpacked to a disk.
 """
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -21,6 +22,11 @@ _SCHEMES: Final = ("embeded://", "embedded://", "__asset:")
 _ICON: Final = "assets/icon/image/main"
 _ENDINGS: Final[Mapping[str, str]] = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
 _PIECE: Final = 64 * 1024
+_DAMAGED: Final = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError),
+    *(IndexError, OverflowError, RuntimeError, struct.error),
+)
+"""What reading an archive raises that is no archive: an empty name is an IndexError, a place beyond 2**63 an OverflowError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,9 @@ def read_charx(data: bytes, limits: FileLimits) -> CharxFile:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             found = _unpacked(archive, limits)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError) as error:
-        if isinstance(error, InvalidFile):
-            raise
+    except InvalidFile:
+        raise
+    except _DAMAGED as error:
         raise InvalidFile("The archive is damaged or packed in a way that is not read here.") from error
     card = found.pop(CARD, None)
     if card is None:
