@@ -7,6 +7,7 @@ counts where there is one, then the other, then whichever comes first.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from agentui.assets.values import whole
 from agentui.jsonio import Json
 
 ACTIVE_TRACKS: Final = (100001, 100000)
@@ -37,11 +38,12 @@ def tracks_of(content: Mapping[str, Json]) -> list[Content]:
 
 def active_track(content: Mapping[str, Json]) -> Content | None:
     """The order that counts; None where there is none."""
-    by_id = {track.get("character_id"): track for track in reversed(tracks_of(content))}
-    return next((by_id[id] for id in ACTIVE_TRACKS if id in by_id), next(iter(tracks_of(content)), None))
+    tracks = tracks_of(content)
+    by_id = {whole(track.get("character_id"), 0): track for track in reversed(tracks)}
+    return next((by_id[id] for id in ACTIVE_TRACKS if id in by_id), next(iter(tracks), None))
 
 
-def default_character_id(content: Mapping[str, Json]) -> Json:
+def default_character_id(content: Mapping[str, Json]) -> int:
     """The id of the order that counts; that of a new one where there is none."""
     track = active_track(content)
-    return ACTIVE_TRACKS[0] if track is None else track.get("character_id")
+    return ACTIVE_TRACKS[0] if track is None else whole(track.get("character_id"), 0)
