@@ -130,6 +130,7 @@ class Settings(BaseSettings):
     import_unpacked: int = Field(32 * MIB, gt=0, description="How much an archive that is imported may unpack to.")
     import_members: int = Field(1000, gt=0, description="Most files in an archive that is imported.")
     import_pixels: int = Field(50_000_000, gt=0, description="Most pixels of a picture that is imported.")
+    import_messages: int = Field(50_000, gt=0, description="Most messages of a chat that is imported.")
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
 

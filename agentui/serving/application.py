@@ -175,6 +175,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         unpacked=settings.import_unpacked,
         members=settings.import_members,
         pixels=settings.import_pixels,
+        messages=settings.import_messages,
     )
     app[STORE], app[STORE_HEALTH], app[JOBS] = store, StoreHealth(store), jobs
     app[TURNS] = TurnService(

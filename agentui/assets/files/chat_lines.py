@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from agentui.assets.files.chats import LATEST, ChatFile, ChatFloor, ChatMessage, ChatPage, ChatRecord, ChatRole, told_of
@@ -76,11 +77,13 @@ def read_lines(data: bytes, limits: FileLimits) -> ChatFile:
     """The chat of a file. Lines that are no message are passed over and counted. Raises InvalidFile where nothing is one."""
     limits.check_size(data)
     report = ImportReport(_FORMAT)
-    lines = list(_parsed(data, limits, report))
+    # One more than a chat may have, and the first line: so it is seen that there are too many, and no more are read.
+    lines = list(islice(_parsed(data, limits, report), limits.messages + 2))
     header = lines.pop(0) if lines and "mes" not in lines[0] else {}
     if header and not any(name in header for name in ("chat_metadata", "user_name", "name")):
         raise InvalidFile("The first line of a chat names its user, or has chat_metadata.", "line 1")
     names = (text(header.get("user_name")), text(header.get("character_name")))
+    limits.check_messages(sum(_size(line) for line in lines))
     floors, kept = _Floors(), 0
     for line in lines:
         kept += _take(line, floors, names, report)
@@ -113,6 +116,12 @@ def _parsed(data: bytes, limits: FileLimits, report: ImportReport) -> Iterator[d
             bad += 1
     if bad:
         report.warn(f"{bad} lines are no JSON objects and were passed over.")
+
+
+def _size(line: Mapping[str, Json]) -> int:
+    """The messages that a line makes at most."""
+    swipes = line.get("swipes")
+    return max(len(swipes), 1) if isinstance(swipes, list) else 1
 
 
 def _take(line: Mapping[str, Json], floors: _Floors, names: tuple[str, str], report: ImportReport) -> bool:
@@ -177,7 +186,7 @@ def date_of(value: Json) -> int | None:
     if moment is None:
         return None
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
-    return max(since // timedelta(milliseconds=1), 0)
+    return min(max(since // timedelta(milliseconds=1), 0), LATEST)
 
 
 def _moment(value: str) -> datetime | None:

@@ -21,18 +21,25 @@ class InvalidFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """In bytes but for ``members`` (files in an archive) and ``pixels`` (of a picture, width by height)."""
+    """In bytes but for ``members`` (files in an archive), ``pixels`` (of a picture, width by height) and ``messages`` (of a
+    chat, those of all versions)."""
 
     file: int = 16 * MIB
     text: int = MIB
     unpacked: int = 32 * MIB
     members: int = 1000
     pixels: int = 50_000_000
+    messages: int = 50_000
 
     def check_size(self, data: bytes) -> None:
         """Raise InvalidFile for a file that is too large."""
         if len(data) > self.file:
             raise InvalidFile(f"The file has more than {self.file} bytes.", is_too_large=True)
+
+    def check_messages(self, count: int) -> None:
+        """Raise InvalidFile for a chat of too many messages."""
+        if count > self.messages:
+            raise InvalidFile(f"The chat has more than {self.messages} messages.", is_too_large=True)
 
     def parse(self, data: bytes, where: str = "") -> Json:
         """JSON of a file, in UTF-8 with or without a byte order mark. Raises InvalidFile for what is none, and as ``check``."""

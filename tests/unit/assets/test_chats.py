@@ -1,11 +1,13 @@
 """Chats: SillyTavern's lines become floors and come back, and a chat of our own loses nothing."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.assets.files.chat_lines import date_of, read_lines, write_lines
-from agentui.assets.files.chats import ChatFloor, ChatMessage, ChatPage, ChatRecord, read_thchat, write_thchat
+from agentui.assets.files.chats import ChatFile, ChatFloor, ChatMessage, ChatPage, ChatRecord, read_thchat, write_thchat
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.jsonio import Json, dumps, loads
 from tests.unit.assets.values import ANYTHING, OBJECTS
@@ -85,6 +87,7 @@ def test_texts_of_other_programs_stand_in_objects() -> None:
         ("yesterday", None),
         (-5, None),
         (1e300, None),
+        ("9999-12-31T23:59:59-23:00", 253_402_300_799_000),
         (True, None),
         (None, None),
     ],
@@ -184,6 +187,21 @@ def test_a_chat_that_is_wrong_is_refused_and_the_place_named(document: Json, wor
 def test_lines_that_are_no_chat_are_refused(data: bytes, words: str) -> None:
     with pytest.raises(InvalidFile, match=words):
         read_lines(data, LIMITS)
+
+
+def test_a_chat_of_too_many_messages_is_refused() -> None:
+    swipes: list[Json] = [{"mes": "a", "swipes": ["a", "b"]}, {"mes": "c"}]
+    assert read_lines(lines(*swipes), FileLimits(messages=3)).report.read["messages"] == 3
+    record = read_lines(lines(*swipes), LIMITS).record
+    reads: list[Callable[[FileLimits], ChatFile]] = [
+        lambda limits: read_lines(lines(*swipes), limits),
+        lambda limits: read_lines(lines(*[{"mes": "a"}] * 9), limits),
+        lambda limits: read_thchat(loads(write_thchat(record)), limits),
+    ]
+    for read in reads:
+        with pytest.raises(InvalidFile, match="more than 2 messages") as refused:
+            read(FileLimits(messages=2))
+        assert refused.value.is_too_large
 
 
 @given(st.lists(ANYTHING, max_size=5))
