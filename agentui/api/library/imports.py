@@ -13,7 +13,7 @@ from agentui.assets.files.cards import CardFile, read_card, read_card_file
 from agentui.assets.files.chat_lines import read_lines
 from agentui.assets.files.chats import SPEC, ChatFile, read_thchat
 from agentui.assets.files.kinds import FileKind, kind_of, kind_of_file
-from agentui.assets.files.limits import FileLimits
+from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.presets import read_preset
 from agentui.assets.files.report import ImportReport
 from agentui.assets.files.scripts import read_scripts
@@ -21,7 +21,7 @@ from agentui.assets.values import members
 from agentui.chats.records import Session
 from agentui.http.route import Route
 from agentui.jsonio import InvalidJson, Json, dumps, loads
-from agentui.library.content import name_of, packed, tags_of_card
+from agentui.library.content import Packed, name_of, packed, tags_of_card
 from agentui.library.imports import FileAsset, import_asset, import_with_session
 from agentui.library.records import Asset
 from agentui.library.transfer import ImportedChat, import_chat
@@ -81,9 +81,20 @@ async def _keep_character(
 
 
 def _packed_card(card: CardFile) -> _ReadAsset:
-    made = packed(card.content, card.origin, card.picture)
+    made = _packed(card.content, card.origin, card.picture)
     source = str(card.origin["format"])
     return _ReadAsset(FileAsset("character", name_of(card.name), made, source, tuple(tags_of_card(card.content))), card.report)
+
+
+def _packed(content: Mapping[str, Json], origin: Mapping[str, Json], picture: bytes | None = None) -> Packed:
+    """What was read, ready to be written. Raises InvalidFile for what could not be read back: a converted lorebook holds more
+    objects and lists than its file."""
+    made = packed(content, origin, picture)
+    try:
+        loads(made.text)
+    except InvalidJson as error:
+        raise InvalidFile(f"What the file becomes is too large: {error}.", is_too_large=True) from error
+    return made
 
 
 def _shown_character(asset: Asset, session: Session | None, report: ImportReport) -> ImportedCharacter:
@@ -130,21 +141,21 @@ async def _keep_asset(
 def _read_preset(document: Json, name: str, called: str, limits: FileLimits) -> _ReadAsset:
     preset = read_preset(document, limits)
     given = name or preset.content.get("name") or called
-    file = FileAsset("preset", name_of(given, "Preset"), packed(preset.content, preset.origin), preset.report.format)
+    file = FileAsset("preset", name_of(given, "Preset"), _packed(preset.content, preset.origin), preset.report.format)
     return _ReadAsset(file, preset.report)
 
 
 def _read_worldbook(document: Json, name: str, called: str, limits: FileLimits) -> _ReadAsset:
     book = read_book(document, name or called, limits)
     given = name or book.content["name"]
-    file = FileAsset("worldbook", name_of(given, "Worldbook"), packed(book.content, book.origin), book.report.format)
+    file = FileAsset("worldbook", name_of(given, "Worldbook"), _packed(book.content, book.origin), book.report.format)
     return _ReadAsset(file, book.report)
 
 
 def _read_regex(document: Json, name: str, called: str, limits: FileLimits) -> _ReadAsset:
     scripts = read_scripts(document, name, limits)
     given = name or called or scripts.content["name"]
-    file = FileAsset("regex", name_of(given, "Regex scripts"), packed(scripts.content, scripts.origin), scripts.report.format)
+    file = FileAsset("regex", name_of(given, "Regex scripts"), _packed(scripts.content, scripts.origin), scripts.report.format)
     return _ReadAsset(file, scripts.report)
 
 
