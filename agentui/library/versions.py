@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from orjson import Fragment
 from sqlalchemy import Connection, select
@@ -27,6 +27,8 @@ from agentui.store.tables import asset_versions
 
 MAX_CHANGES: Final = 1000
 """The most differences that are told one by one."""
+_MAX_NAME: Final = 60
+"""The characters of a name in a path."""
 _NAMES: Final = ("identifier", "uid", "id", "scriptName", "name")
 """What tells the objects of a list from each other, as SillyTavern calls it."""
 
@@ -35,8 +37,8 @@ ChangeKind = Literal["added", "removed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: at ``path`` (names joined by ``/``; the objects of a list by their identifier) there is something else.
-    ``left`` and ``right`` are the values; null where there is none, and in a summary."""
+    """One difference: at ``path`` (names joined by ``/``, of each its first 60 characters; the objects of a list by their
+    identifier) there is something else. ``left`` and ``right`` are the values; null where there is none, and in a summary."""
 
     path: str
     change: ChangeKind
@@ -125,9 +127,9 @@ def difference(left: Json, right: Json, *, full: bool) -> Difference:
     """What two contents differ in, ``full`` with the values on both sides. The work grows with their size."""
     counts: dict[ChangeKind, int] = {"added": 0, "removed": 0, "changed": 0}
     changes: list[Change] = []
-    waiting: list[tuple[str, Json, Json]] = [("", left, right)]
+    waiting: list[tuple[_Place | None, Json, Json]] = [(None, left, right)]
     while waiting:
-        path, before, after = waiting.pop()
+        place, before, after = waiting.pop()
         sides = _members(before, after)
         if sides is None:
             if before is _NONE or after is _NONE or before != after or type(before) is not type(after):
@@ -135,15 +137,30 @@ def difference(left: Json, right: Json, *, full: bool) -> Difference:
                 counts[kind] += 1
                 if len(changes) < MAX_CHANGES:
                     shown = [None if side is _NONE or not full else side for side in (before, after)]
-                    changes.append(Change(path, kind, *shown))
+                    changes.append(Change(_path_of(place), kind, *shown))
             continue
         olds, news = sides
         names = [*olds, *(name for name in news if name not in olds)]
-        waiting += [(f"{path}/{name}", olds.get(name, _NONE), news.get(name, _NONE)) for name in reversed(names)]
+        waiting += [(_Place(place, name), olds.get(name, _NONE), news.get(name, _NONE)) for name in reversed(names)]
     return Difference(**counts, changes=changes, is_cut=sum(counts.values()) > len(changes))
 
 
 _NONE: Final = object()
+
+
+class _Place(NamedTuple):
+    """Where a value stands: in which other, and its name there. Only what differs gets a path, for there may be millions."""
+
+    parent: "_Place | None"
+    name: str
+
+
+def _path_of(place: _Place | None) -> str:
+    names: list[str] = []
+    while place is not None:
+        names.append(f"/{place.name:.{_MAX_NAME}}")
+        place = place.parent
+    return "".join(reversed(names))
 
 
 def _members(before: Json, after: Json) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:
