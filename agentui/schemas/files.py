@@ -10,7 +10,7 @@ from agentui.chats.records import Session
 from agentui.jsonio import Json
 from agentui.library.records import AssetKind
 from agentui.schemas.forms import NO_NUL, Form, Id, QueryBool
-from agentui.schemas.library import ExpectedRevision
+from agentui.schemas.library import ExpectedRevision, Objects
 
 Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
 
@@ -44,7 +44,7 @@ class RegexImport(Form):
     """Regex scripts as JSON."""
 
     name: Title
-    data: list[dict[str, Json]]
+    data: Objects
 
 
 class ChatOptions(Form):

@@ -38,6 +38,8 @@ CharacterContent = Annotated[dict[str, Json], _content_of("character")]
 UserContent = Annotated[dict[str, Json], _content_of("user")]
 PresetContent = Annotated[dict[str, Json], _content_of("preset")]
 WorldbookContent = Annotated[dict[str, Json], _content_of("worldbook")]
+Objects = Annotated[list[dict[str, Json]], Field(fail_fast=True)]
+"""Of what is none only the first is told: there may be millions."""
 Scripts = Annotated[list[dict[str, Json]], Field(max_length=10_000)]
 
 
@@ -126,8 +128,8 @@ class PresetEditorForm(Form):
     """A prompt preset in parts: its prompts, the orders they are sent in, and everything else."""
 
     default_character_id: int | None = None
-    entries: list[dict[str, Json]]
-    order_contexts: list[dict[str, Json]]
+    entries: Objects
+    order_contexts: Objects
     top_level: dict[str, Json]
 
     @model_validator(mode="after")

@@ -5,6 +5,7 @@ What does not fit is 400 ``validation_error`` with ``details`` of ``[{path, mess
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aiohttp import web
@@ -21,6 +22,7 @@ from agentui.jsonio import Json, loads
 from agentui.schemas.forms import Data, Deleted, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
 from agentui.store.base import Transaction
 from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.threads import apart
 from agentui.turns.repeats import HEADER, REPLAYED, Saved, pack
 
 MAX_BODY = 1024 * 1024
@@ -134,7 +136,8 @@ class _PathId(Form):
 
 async def read_form(request: web.Request, form: type[F], *, optional: bool = False, limit: int = MAX_BODY) -> F:
     """The body, of at most ``limit`` bytes, as a form; where it is ``optional``, none is an empty one. Raises 400 and 413."""
-    return validate(form, await read_document(request, optional=optional, limit=limit))
+    document = await read_document(request, optional=optional, limit=limit)
+    return await apart(len(request.get(BODY, b"")), partial(validate, form, document))
 
 
 async def read_document(
