@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from agentui.assets.files.scripts import origin_with_consent
+from agentui.assets.files.scripts import embedded_scripts, origin_with_consent
 from agentui.chats.records import Session
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.library.assets import create_asset, find_content, hold_asset, write_version
@@ -38,15 +38,21 @@ def import_with_session(db: Connection, account: str, file: FileAsset, title: st
 
 def allow_scripts(
     db: Connection, account: str, kind: AssetKind, id: str, expected: Expected, now: int, *, allowed: bool
-) -> Kept:
+) -> tuple[Kept, int]:
     """Make a version of a character or a prompt preset whose scripts run, or do not, and which is like the newest otherwise.
-    Raises 404 and 409 in the kind's code."""
+    Returns it with the number of its scripts: they are counted here, apart from the event loop. Raises 404 and 409 in the
+    kind's code."""
     hold_asset(db, account, kind, id, expected)
     kept = find_content(db, account, kind, id)
     origin_text = dumps_text(origin_with_consent(origin_of(kept), allowed=allowed))
     packed = Packed(kept.text, kept.content_hash, origin_text, None, kept.image)
     write_version(db, account, kind, id, kept.name, packed, expected, now)
-    return find_content(db, account, kind, id)
+    return find_content(db, account, kind, id), count_scripts(kept)
+
+
+def count_scripts(kept: Kept) -> int:
+    """How many regex scripts a version of a character or a prompt preset holds."""
+    return len(embedded_scripts(loads(kept.text)))
 
 
 def origin_of(kept: Kept) -> Json:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -40,6 +41,7 @@ from agentui.schemas.files import (
     RegexImport,
 )
 from agentui.schemas.forms import Data
+from agentui.threads import apart
 
 Show = Callable[[Any], web.Response]
 """Makes the answer of what a route gives."""
@@ -201,7 +203,7 @@ async def import_auto(request: web.Request) -> web.Response:
         data = given.data
         kind = await reading(request, len(data), lambda limits: kind_of_file(data, limits))
     else:
-        kind = await reading(request, 0, lambda _: kind_of(given.data))
+        kind = await reading(request, len(request[BODY]), lambda _: kind_of(given.data))
 
     def answer(result: Any) -> web.Response:
         return made_answer(AutoImported(kind, result))
@@ -210,7 +212,7 @@ async def import_auto(request: web.Request) -> web.Response:
         options = CharacterOptions(create_session=False)
         return await _keep_character(request, lambda limits: _card_of(given, limits), options, answer)
     if kind == "chat":
-        text = given.data if isinstance(given, Upload) else dumps(given.data)
+        text = given.data if isinstance(given, Upload) else await apart(len(request[BODY]), partial(dumps, given.data))
         return await _keep_chat(request, text, ChatOptions(), answer)
     return await _keep_asset(request, given, kind, answer)
 
