@@ -14,7 +14,7 @@ from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.png import SIGNATURE, read_png, write_png
 from agentui.assets.files.report import ImportReport
 from agentui.assets.files.scripts import embedded_scripts, origin_with_consent
-from agentui.assets.values import members, texts
+from agentui.assets.values import members, text, texts
 from agentui.jsonio import Json, dumps
 
 Spec: TypeAlias = Literal["v1", "v2", "v3"]
@@ -107,8 +107,9 @@ def read_card(card: Json, limits: FileLimits, container: str = "json") -> CardFi
 def _spec_of(card: Mapping[str, Json]) -> Spec:
     """The spec that the card names; a card that names none is V1, unless it has ``data`` as the others do."""
     named = card.get("spec")
-    if named in SPECS:
-        return SPECS[str(named)]
+    spec = SPECS.get(text(named))
+    if spec is not None:
+        return spec
     if named is not None and not isinstance(card.get("data"), dict):
         raise InvalidFile(f"{str(named)!r:.60} is no card that is known: use {' or '.join(SPECS)}.", "spec")
     return "v2" if isinstance(card.get("data"), dict) else "v1"
@@ -177,7 +178,7 @@ def _differ(content: Mapping[str, Json], v2: bytes, limits: FileLimits) -> bool:
 def _from_charx(data: bytes, limits: FileLimits) -> CardFile:
     found = read_charx(data, limits)
     card = limits.parse(found.json, "card.json")
-    if members(card).get("spec") not in SPECS:
+    if text(members(card).get("spec")) not in SPECS:
         raise InvalidFile("The card of a CharX file names its spec.", "card.json: spec")
     read = read_card(card, limits, "charx")
     picture = icon_of(read.content, found.files)

@@ -7,7 +7,7 @@ from agentui.assets.files.charx import START
 from agentui.assets.files.chats import SPEC as CHAT_SPEC
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.png import SIGNATURE
-from agentui.assets.values import members
+from agentui.assets.values import members, text
 from agentui.jsonio import InvalidJson, Json, loads
 
 FileKind: TypeAlias = Literal["character", "preset", "worldbook", "regex", "chat"]
@@ -23,23 +23,23 @@ def kind_of_file(data: bytes, limits: FileLimits) -> FileKind:
     limits.check_size(data)
     if data.startswith((SIGNATURE, START)):
         return "character"
-    text = data.removeprefix(b"\xef\xbb\xbf").strip()
-    if not text.startswith((b"{", b"[")) and START in data:
+    stripped = data.removeprefix(b"\xef\xbb\xbf").strip()
+    if not stripped.startswith((b"{", b"[")) and START in data:
         return "character"
-    if _is_lines(text):
+    if _is_lines(stripped):
         return "chat"
-    return kind_of(limits.parse(text))
+    return kind_of(limits.parse(stripped))
 
 
-def _is_lines(text: bytes) -> bool:
+def _is_lines(data: bytes) -> bool:
     """True for more than one line, or for a chat's first one alone, each of them JSON."""
-    first = text.partition(b"\n")[0]
+    first = data.partition(b"\n")[0]
     try:
         head = members(loads(first))
     except InvalidJson:
         return False
     is_header = "chat_metadata" in head or {"user_name", "character_name"} <= head.keys()
-    return len(first) < len(text) or (is_header and "spec" not in head)
+    return len(first) < len(data) or (is_header and "spec" not in head)
 
 
 def kind_of(document: Json) -> FileKind:
@@ -55,7 +55,7 @@ def kind_of(document: Json) -> FileKind:
 
 
 def _kind_of_object(document: dict[str, Json]) -> FileKind | None:
-    spec = document.get("spec")
+    spec = text(document.get("spec"))
     if spec in SPECS:
         return "character"
     if spec == CHAT_SPEC:
