@@ -174,7 +174,8 @@ def _floors_of(db: Connection, account: str, ids: Sequence[str]) -> Iterable[Cha
     said: dict[str, list[ChatMessage]] = {}
     query = select(messages).join(pages, pages.c.id == messages.c.page_id).where(*own).order_by(messages.c.seq)
     for row in db.execute(query):
-        said.setdefault(row.page_id, []).append(_message(row))
+        if row.content:  # a message of pictures alone has no text, and a record holds texts
+            said.setdefault(row.page_id, []).append(_message(row))
     by_floor: dict[str, list[ChatPage]] = {}
     for row in db.execute(select(pages).where(*own).order_by(pages.c.page_no, pages.c.version)):
         page = ChatPage(row.page_no, row.page_kind, tuple(said.get(row.id, ())), row.version, row.is_active)

@@ -159,6 +159,7 @@ REFUSED = {
     "no name": (b'{"description": "x"}', "name: "),
     "no data": (b'{"spec": "chara_card_v2"}', "data: "),
     "data that is no object": (b'{"spec": "chara_card_v3", "data": []}', "data: "),
+    "a spec that is no text": (b'{"spec": [], "name": "x"}', "spec: "),
     "an unknown spec": (b'{"spec": "chara_card_v9"}', "spec: "),
     "a name that is too long": (dumps({"name": "x" * 201}), "name: "),
     "a description that is a list": (dumps({"data": {"name": "x", "description": []}}), "data.description: "),
@@ -179,6 +180,7 @@ REFUSED = {
     "a path with a drive": (archive(("C:\\x", b"")), "leads out"),
     "too many files": (archive(*((f"{number}", b"") for number in range(6))), "more than 5 files"),
     "an archive that unpacks to much": (archive((CARD, b"{}"), ("bomb", b"\0" * 60_000)), "unpacks to more"),
+    "an archive with an empty name": (archive((CARD, b"{}")).replace(CARD.encode(), b"\0" * len(CARD)), "damaged"),
     "a broken archive": (archive((CARD, b"{}"))[:-10], "damaged"),
     "a CharX card without a spec": (archive((CARD, b'{"name": "x"}')), "card.json: spec: "),
 }
