@@ -255,7 +255,7 @@ async def test_books_and_scripts_come_from_everything_that_is_bound(house: House
         names = [(each.scope, each.book.name) for each in found.lorebooks]
         assert sorted(names) == [("character", of_card), ("global", "World"), ("persona", "Sea")]
         scripts = [(each.origin, each.script.name, each.is_allowed) for each in found.scripts]
-        assert scripts == [("global", "a", True), ("character", "c", True), ("preset", "p", True)]
+        assert scripts == [("global", "a", True), ("preset", "p", True), ("character", "c", True)]
 
 
 async def test_a_session_that_is_bound_between_two_steps_of_a_turn_is_sent_what_it_is_bound_to(house: House) -> None:

@@ -47,6 +47,8 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
     frame = frame_of(given, preset, cast, {"before": lore.before, "after": lore.after}, macros)
     _place_others(given, cast, lore, frame, seen, macros)
     plan = _plan(given, preset, cast, lore, frame, chat, shape, macros)
+    if given.policy.delivery.require_last_user and not shape.forbids_assistant:
+        _let_user_end(plan)
     plan.measure(given, shape)
     start, kept_examples, fixed = _fitting(given, budget, seen, plan, shape)
 
@@ -188,7 +190,8 @@ def _plan(
     opening = extra_drafts(given, "head")
     is_placed = HISTORY in frame.slots
     ending = ending_of(given, preset, chat[-1] if chat and is_placed else None, shape.forbids_assistant, macros)
-    examples, tail = _examples(given, preset, cast, lore, frame, macros), _tail(given, ending)
+    examples = _examples(given, preset, cast, lore, frame, macros)
+    tail = [*extra_drafts(given, "tail"), *ending.drafts]
     if not is_placed:
         return _Plan(frame.slots, [], examples, opening, tail, ending, chat)
     if ending.is_open:
@@ -201,12 +204,16 @@ def _plan(
     return _Plan(frame.slots, chat, examples, opening, tail, ending)
 
 
-def _tail(given: PromptInput, ending: Ending) -> list[Draft]:
-    """What stands behind everything; where the user must have the last word, it is not the model's."""
-    tail = [*extra_drafts(given, "tail"), *ending.drafts]
-    if given.policy.delivery.require_last_user and tail and tail[-1].message.role == "assistant":
-        tail.append(text_draft("continueNudge", "intent", "user", CONTINUE_NUDGE))
-    return tail
+def _let_user_end(plan: _Plan) -> None:
+    """Give the user the last word where the model has it. System messages are not counted: some structures move them."""
+    drafts = [draft for draft in plan.ordered(plan.chat, plan.examples) if not draft.is_empty]
+    spoken = [draft for draft in drafts if draft.message.role != "system"]
+    if not spoken or spoken[-1].message.role != "assistant":
+        return
+    if plan.tail and drafts[-1] is plan.tail[-1] and drafts[-1].message.role == "system":
+        drafts[-1].message = Message("user", drafts[-1].message.parts)
+    else:
+        plan.tail.append(text_draft("continueNudge", "intent", "user", CONTINUE_NUDGE))
 
 
 def _examples(
