@@ -38,6 +38,10 @@ ENTRIES = st.fixed_dictionaries(
 )
 
 
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=8)
+"""A name's line ends are those of all texts: ``\\n``."""
+
+
 @st.composite
 def card_books(draw: st.DrawFn) -> dict[str, Json]:
     entries = draw(st.lists(ENTRIES, max_size=4))
@@ -49,7 +53,7 @@ def card_books(draw: st.DrawFn) -> dict[str, Json]:
     others = draw(
         st.fixed_dictionaries({}, optional={"scan_depth": st.integers(0, 9), "description": st.text(), "odd": ANYTHING})
     )
-    return {**others, "name": draw(st.text(max_size=8)), "extensions": draw(OBJECTS), "entries": entries}
+    return {**others, "name": draw(NAMES), "extensions": draw(OBJECTS), "entries": entries}
 
 
 @given(card_books())
