@@ -361,6 +361,7 @@ async def axe(page: "playwright.Page", within: str = "body") -> list[dict[str, A
     """
     if not await page.evaluate("() => 'axe' in window"):
         await page.evaluate(AXE.read_text(encoding="utf-8"))
+    await page.locator(within).first.wait_for(state="attached")
     found: list[dict[str, Any]] = await page.evaluate(
         """async (within) => {
           // A colour on its way to another has a contrast of its own.
@@ -381,11 +382,30 @@ async def until(page: "playwright.Page", condition: str) -> None:
     Wait until an expression is true, which may wait for the page's modules (``(await own('state/store.js')).store.get().x``).
     Playwright's own ``wait_for_function`` takes the promise of an async function for the truth, and waits for nothing.
     """
+    await becomes(lambda: page.evaluate(f"async () => ({condition})"), bool, condition)
+
+
+async def becomes(read: Callable[[], Awaitable[Any]], wanted: object, what: object = "") -> None:
+    """
+    Wait until what is read is what is wanted: equal to it, or true of it where ``wanted`` is a function of one argument. After
+    ``WAIT_MS`` it fails, and names what it read last.
+
+    A page does what it is told a moment later, on a busy machine a long moment: what is read once, right after a click, may be
+    what was there before. For elements there is Playwright's ``expect``; this is for documents, the server and measures. A
+    function that finds no such key or item yet counts as not true.
+    """
+    found = None
     for _ in range(WAIT_MS // 50):
-        if await page.evaluate(f"async () => ({condition})"):
-            return
+        found = await read()
+        try:
+            if wanted(found) if callable(wanted) else found == wanted:
+                return
+        except (LookupError, TypeError, ValueError):
+            pass
         await asyncio.sleep(0.05)
-    raise AssertionError(f"It never came true: {condition}")
+    if not callable(wanted):
+        assert found == wanted, what
+    raise AssertionError(f"It never came true{what and f' of {what}'}; the last was {found!r:.2000}")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

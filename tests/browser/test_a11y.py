@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.browser.conftest import OpenEditor, axe
+from tests.browser.conftest import OpenEditor, axe, becomes
 from tests.browser.views import DIALOGS, Open, every_view, opener
 
 pytestmark = pytest.mark.browser
@@ -77,7 +77,7 @@ SMALL_TEXT = """(part) => {
 
 async def test_no_text_is_smaller_than_eleven_pixels(screen: Open) -> None:
     here = await screen()
-    assert await here.page.evaluate("getComputedStyle(document.documentElement).fontSize") == "16px"
+    await becomes(lambda: here.page.evaluate("getComputedStyle(document.documentElement).fontSize"), "16px")
     found = {name: await here.page.evaluate(SMALL_TEXT, part) async for name, part in every_view(here)}
     assert {place: small for place, small in found.items() if small} == {}
 
@@ -89,12 +89,16 @@ async def test_every_dialog_closes_with_escape_and_gives_the_focus_back(screen: 
     for kind in DIALOGS:
         await opener.focus()
         await here.open_dialog(kind)
-        assert await page.evaluate("document.querySelector('dialog').contains(document.activeElement)"), kind
+        await becomes(lambda: page.evaluate("document.querySelector('dialog').contains(document.activeElement)"), True, kind)
         for _ in range(3):
             await page.keyboard.press("Tab")
-        assert await page.evaluate(
-            "document.activeElement === document.body || document.querySelector('dialog').contains(document.activeElement)"
-        ), kind
+        await becomes(
+            lambda: page.evaluate(
+                "document.activeElement === document.body || document.querySelector('dialog').contains(document.activeElement)"
+            ),
+            True,
+            kind,
+        )
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("dialog")).to_have_count(0)
         await expect(opener).to_be_focused()
@@ -201,9 +205,9 @@ async def test_reduced_motion_is_honoured(screen: Open) -> None:
       const moves = style.animationName === 'none' ? [] : seconds(style.animationDuration);
       return [...seconds(style.transitionDuration), ...moves];
     }))"""
-    assert await page.evaluate(longest) <= 0.01
+    await becomes(lambda: page.evaluate(longest), lambda found: found <= 0.01)
     await here.open_dialog("settings")
-    assert await page.evaluate(longest) <= 0.01
+    await becomes(lambda: page.evaluate(longest), lambda found: found <= 0.01)
 
 
 async def test_a_part_that_fails_takes_nothing_else_with_it(screen: Open) -> None:

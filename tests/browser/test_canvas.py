@@ -3,13 +3,15 @@
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes
 
 pytestmark = pytest.mark.browser
 
@@ -109,12 +111,7 @@ class Canvas:
 
     async def drawn(self, fits: Callable[[int], bool]) -> None:
         """Wait until so many nodes are drawn."""
-        count = self.page.locator(".react-flow__node-pipe")
-        for _ in range(100):
-            if fits(await count.count()):
-                return
-            await self.page.wait_for_timeout(50)
-        raise AssertionError(f"{await count.count()} nodes are drawn.")
+        await becomes(self.page.locator(".react-flow__node-pipe").count, fits)
 
     async def undo(self) -> None:
         await self.press("Control+z")
@@ -148,10 +145,10 @@ async def canvas(open_editor: OpenEditor, open_document: OpenEditor) -> AsyncIte
 async def test_a_node_shows_its_title_id_summary_and_that_it_answers(canvas: Open) -> None:
     here = await canvas()
     last = here.node("n3")
-    text = await last.inner_text()
-    assert "Node 3" in text and "n3" in text and "openai · demo-small" in text and "Answer" in text
-    assert "A" in await here.node("n1").locator(".canvas-node-line").inner_text()
-    assert await last.get_attribute("aria-label") == "Node 3, Provider call, n3"
+    for text in ("Node 3", "n3", "openai · demo-small", "Answer"):
+        await expect(last).to_contain_text(text)
+    await expect(here.node("n1").locator(".canvas-node-line")).to_contain_text("A")
+    await expect(last).to_have_attribute("aria-label", "Node 3, Provider call, n3")
 
 
 async def test_dragging_a_node_is_one_step_for_undo(canvas: Open) -> None:
@@ -160,45 +157,45 @@ async def test_dragging_a_node_is_one_step_for_undo(canvas: Open) -> None:
     await here.drag((x, y), (x + 60, y + 90))
     moved = await here.place("n2")
     assert moved[0] > 320 and moved[1] > 0
-    assert await here.place("n1") == (0, 0)
+    await becomes(lambda: here.place("n1"), (0, 0))
     await here.undo()
-    assert await here.place("n2") == (320, 0)
+    await becomes(lambda: here.place("n2"), (320, 0))
     await here.press("Control+Shift+z")
-    assert await here.place("n2") == moved
+    await becomes(lambda: here.place("n2"), moved)
 
 
 async def test_a_wire_is_drawn_by_dragging_and_cut_by_its_button(canvas: Open) -> None:
     here = await canvas(pipeline(2, wires=False))
     await here.drag(await here.middle(here.output("n1")), await here.middle(here.input("n2")))
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
     wire = here.page.locator(".react-flow__edge")
     await here.page.mouse.move(*(await here.middle(wire)))
     await here.page.locator('[data-t="edge-cut"]').click()
-    assert await here.wires() == []
+    await becomes(here.wires, [])
 
 
 async def test_a_wire_let_go_over_a_node_leads_to_it(canvas: Open) -> None:
     here = await canvas(pipeline(2, wires=False))
     await here.drag(await here.middle(here.output("n1")), await here.middle(here.node("n2")))
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
 
 
 async def test_a_cycle_is_refused_with_its_path(canvas: Open) -> None:
     here = await canvas()
     await here.drag(await here.middle(here.output("n3")), await here.middle(here.input("n1")))
-    assert await here.wires() == [("n1", "n2"), ("n2", "n3")]
+    await becomes(here.wires, [("n1", "n2"), ("n2", "n3")])
     notice = here.page.get_by_text("the nodes would wait for each other")
-    assert "Node 3 (n3) → First (n1) → Node 2 (n2) → Node 3 (n3)" in await notice.inner_text()
+    await expect(notice).to_contain_text("Node 3 (n3) → First (n1) → Node 2 (n2) → Node 3 (n3)")
 
 
 async def test_pressing_two_ends_connects_them_and_refuses_a_cycle(canvas: Open) -> None:
     here = await canvas(pipeline(2, wires=False))
     await here.output("n1").click()
     await here.input("n2").click()
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
     await here.output("n2").click()
     await here.input("n1").click()
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
     await here.page.get_by_text("the nodes would wait for each other").wait_for()
 
 
@@ -206,50 +203,50 @@ async def test_a_wire_dropped_in_space_asks_what_to_add_and_connects_it(canvas: 
     here = await canvas(pipeline(2))
     await here.drag(await here.middle(here.output("n2")), await here.space())
     await here.search("Add a node and connect it", "raw")
-    assert await here.ids() == ["n1", "n2", "n3"]
-    assert ("n2", "n3") in await here.wires()
-    assert await here.selected() == ["n3"]
+    await becomes(here.ids, ["n1", "n2", "n3"])
+    await becomes(here.wires, lambda found: ("n2", "n3") in found)
+    await becomes(here.selected, ["n3"])
 
 
 async def test_a_wire_dropped_backwards_puts_the_new_node_before(canvas: Open) -> None:
     here = await canvas(pipeline(2))
     await here.drag(await here.middle(here.input("n1")), await here.space())
     await here.search("Add a node and connect it", "variables")
-    assert ("n3", "n1") in await here.wires()
+    await becomes(here.wires, lambda found: ("n3", "n1") in found)
 
 
 async def test_a_double_click_adds_where_it_was(canvas: Open) -> None:
     here = await canvas(pipeline(1))
     await here.page.mouse.dblclick(*(await here.space()))
     await here.search("Add a node", "provider")
-    assert await here.ids() == ["n1", "n2"]
-    assert (await here.place("n2"))[1] < 0
-    assert await here.wires() == []
+    await becomes(here.ids, ["n1", "n2"])
+    await becomes(lambda: here.place("n2"), lambda found: found[1] < 0)
+    await becomes(here.wires, [])
 
 
 async def test_the_keyboard_alone_builds_connects_and_deletes(canvas: Open) -> None:
     here = await canvas(pipeline(1))
     await here.node("n1").focus()
     await here.press("Enter")
-    assert await here.selected() == ["n1"]
+    await becomes(here.selected, ["n1"])
     await here.press("Escape")
     await here.press("a")
     await here.search("Add a node and connect it", "raw")
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
     await here.press("Escape")
     await here.press("a")
     await here.search("Add a node", "provider")
     await here.press("[")
-    assert await here.selected() == ["n3"]
+    await becomes(here.selected, ["n3"])
     await here.press("c")
-    assert await here.page.get_by_role("dialog").get_by_role("option").count() > 0
+    await expect(here.page.get_by_role("dialog").get_by_role("option").first).to_be_visible()
     await here.search("Connect Provider call to …", "n1")
-    assert ("n3", "n1") in await here.wires()
+    await becomes(here.wires, lambda found: ("n3", "n1") in found)
     await here.press("Shift+C")
     await here.search("Delete a wire of Provider call", "First")
-    assert ("n3", "n1") not in await here.wires()
+    await becomes(here.wires, lambda found: ("n3", "n1") not in found)
     await here.press("Delete")
-    assert await here.ids() == ["n1", "n2"]
+    await becomes(here.ids, ["n1", "n2"])
 
 
 async def test_tab_asks_what_to_add_where_the_pointer_was(canvas: Open) -> None:
@@ -257,26 +254,26 @@ async def test_tab_asks_what_to_add_where_the_pointer_was(canvas: Open) -> None:
     await here.node("n1").click()
     await here.press("Tab")
     await here.search("Add a node and connect it", "provider")
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
 
 
 async def test_the_palette_adds_by_click_by_enter_and_by_dragging(canvas: Open) -> None:
     here = await canvas(pipeline(1))
     nodes = here.page.get_by_role("region", name="Nodes")
     await nodes.get_by_role("button", name="Raw forward").click()
-    assert await here.ids() == ["n1", "n2"]
+    await becomes(here.ids, ["n1", "n2"])
     await here.press("Escape")
     field = nodes.get_by_role("searchbox", name="Search nodes")
     await field.fill("set var")
-    assert await nodes.get_by_role("button", name="Raw forward").count() == 0
+    await expect(nodes.get_by_role("button", name="Raw forward")).to_have_count(0)
     await field.press("Enter")
-    assert len(await here.ids()) == 3
+    await becomes(here.ids, lambda found: len(found) == 3)
     await field.fill("")
     item = nodes.get_by_role("button", name="Provider call")
     canvas_box = await here.page.locator(".canvas").bounding_box()
     assert canvas_box is not None
     await item.drag_to(here.page.locator(".react-flow__pane"), target_position={"x": 200, "y": 110})
-    assert len(await here.ids()) == 4
+    await becomes(here.ids, lambda found: len(found) == 4)
 
 
 async def test_walking_along_the_wires(canvas: Open) -> None:
@@ -284,10 +281,10 @@ async def test_walking_along_the_wires(canvas: Open) -> None:
     await here.node("n1").click()
     await here.press("]")
     await here.press("]")
-    assert await here.selected() == ["n3"]
-    assert await here.page.evaluate("document.activeElement.dataset.id") == "n3"
+    await becomes(here.selected, ["n3"])
+    await becomes(lambda: here.page.evaluate("document.activeElement.dataset.id"), "n3")
     await here.press("[")
-    assert await here.selected() == ["n2"]
+    await becomes(here.selected, ["n2"])
 
 
 async def test_arrows_move_what_is_selected_and_many_steps_are_one_undo(canvas: Open) -> None:
@@ -296,31 +293,31 @@ async def test_arrows_move_what_is_selected_and_many_steps_are_one_undo(canvas: 
     for _ in range(4):
         await here.press("ArrowDown")
     await here.press("Shift+ArrowRight")
-    assert await here.place("n2") == (370, 20)
+    await becomes(lambda: here.place("n2"), (370, 20))
     await here.undo()
-    assert await here.place("n2") == (320, 0)
+    await becomes(lambda: here.place("n2"), (320, 0))
 
 
 async def test_disabling_and_choosing_who_answers(canvas: Open) -> None:
     here = await canvas()
     await here.node("n2").click()
     await here.press("d")
-    assert (await here.doc())["nodes"][1]["enabled"] is False
-    assert "Off" in await here.node("n2").inner_text()
+    await becomes(here.doc, lambda found: found["nodes"][1]["enabled"] is False)
+    await expect(here.node("n2")).to_contain_text("Off")
     await here.press("d")
-    assert "enabled" not in (await here.doc())["nodes"][1]
+    await becomes(here.doc, lambda found: "enabled" not in found["nodes"][1])
     await here.node("n2").click(button="right")
     await here.menu("Answers the pipeline")
-    assert (await here.doc())["answer"] == "n2"
+    await becomes(here.doc, lambda found: found["answer"] == "n2")
 
 
 async def test_delete_and_reconnect(canvas: Open) -> None:
     here = await canvas()
     await here.node("n2").click()
     await here.press("Control+Delete")
-    assert await here.wires() == [("n1", "n3")]
+    await becomes(here.wires, [("n1", "n3")])
     await here.undo()
-    assert await here.wires() == [("n1", "n2"), ("n2", "n3")]
+    await becomes(here.wires, [("n1", "n2"), ("n2", "n3")])
 
 
 async def test_inserting_a_node_into_a_wire(canvas: Open) -> None:
@@ -328,8 +325,9 @@ async def test_inserting_a_node_into_a_wire(canvas: Open) -> None:
     await here.page.mouse.move(*(await here.middle(here.page.locator(".react-flow__edge"))))
     await here.page.locator('[data-t="edge-insert"]').click()
     await here.search("Insert a node into the wire", "raw")
-    assert sorted(await here.wires()) == [("n1", "n3"), ("n3", "n2")]
-    assert (await here.place("n2"))[0] >= (await here.place("n3"))[0] + 240
+    await becomes(here.wires, lambda found: sorted(found) == [("n1", "n3"), ("n3", "n2")])
+    behind = (await here.place("n3"))[0] + 240
+    await becomes(lambda: here.place("n2"), lambda found: found[0] >= behind)
 
 
 async def test_copy_and_paste_go_through_the_clipboard_and_between_pipelines(canvas: Open) -> None:
@@ -342,12 +340,12 @@ async def test_copy_and_paste_go_through_the_clipboard_and_between_pipelines(can
     await here.press("Alt+n")
     await here.page.get_by_role("heading", name="An empty pipeline").wait_for()
     await here.press("Control+v")
-    assert await here.ids() == ["n1", "n2"]
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.ids, ["n1", "n2"])
+    await becomes(here.wires, [("n1", "n2")])
     await here.press("Control+x")
-    assert await here.ids() == []
+    await becomes(here.ids, [])
     await here.press("Control+v")
-    assert len(await here.ids()) == 2
+    await becomes(here.ids, lambda found: len(found) == 2)
 
 
 async def test_what_cannot_be_copied_is_not_cut(canvas: Open) -> None:
@@ -361,7 +359,7 @@ async def test_what_cannot_be_copied_is_not_cut(canvas: Open) -> None:
     await here.node("n1").click()
     await here.page.evaluate("async () => (await own('canvas/pasteboard.js')).cutSelection()")
     await here.page.get_by_text("does not let this page copy").wait_for()
-    assert await here.ids() == ["n1", "n2", "n3"]
+    await becomes(here.ids, ["n1", "n2", "n3"])
 
 
 async def test_a_foreign_text_is_not_pasted_and_says_so(canvas: Open) -> None:
@@ -370,16 +368,16 @@ async def test_a_foreign_text_is_not_pasted_and_says_so(canvas: Open) -> None:
     await here.node("n1").click()
     await here.press("Control+v")
     await here.page.get_by_text("The clipboard holds no nodes.").wait_for()
-    assert await here.ids() == ["n1", "n2", "n3"]
+    await becomes(here.ids, ["n1", "n2", "n3"])
 
 
 async def test_duplicating_keeps_the_wires_between_the_copies(canvas: Open) -> None:
     here = await canvas()
     await here.press("Control+a")
     await here.press("Control+d")
-    assert len(await here.ids()) == 6
-    assert ("n4", "n5") in await here.wires()
-    assert await here.selected() == ["n4", "n5", "n6"]
+    await becomes(here.ids, lambda found: len(found) == 6)
+    await becomes(here.wires, lambda found: ("n4", "n5") in found)
+    await becomes(here.selected, ["n4", "n5", "n6"])
 
 
 async def test_a_box_selects_and_delete_takes_all(canvas: Open) -> None:
@@ -390,9 +388,9 @@ async def test_a_box_selects_and_delete_takes_all(canvas: Open) -> None:
     await here.page.keyboard.down("Shift")
     await here.drag((first["x"] - 20, first["y"] - 40), (second["x"] + 60, second["y"] + 90))
     await here.page.keyboard.up("Shift")
-    assert sorted(await here.selected()) == ["n1", "n2"]
+    await becomes(here.selected, lambda found: sorted(found) == ["n1", "n2"])
     await here.press("Delete")
-    assert await here.ids() == ["n3"]
+    await becomes(here.ids, ["n3"])
 
 
 async def test_a_frame_takes_its_nodes_along(canvas: Open) -> None:
@@ -409,11 +407,11 @@ async def test_a_frame_takes_its_nodes_along(canvas: Open) -> None:
     await here.drag((x, y), (x + 50, y + 70))
     moved = await here.place("n1")
     assert moved[0] > 0 and moved[1] > 0
-    assert (await here.place("n2"))[0] == pytest.approx(320 + moved[0], abs=1)
-    assert await here.place("n3") == (640, 0)
+    await becomes(lambda: here.place("n2"), lambda found: found[0] == pytest.approx(320 + moved[0], abs=1))
+    await becomes(lambda: here.place("n3"), (640, 0))
     await here.undo()
-    assert await here.place("n1") == (0, 0)
-    assert (await here.doc())["view"]["frames"][0] == frame
+    await becomes(lambda: here.place("n1"), (0, 0))
+    await becomes(here.doc, lambda found: found["view"]["frames"][0] == frame)
 
 
 async def test_a_note_is_written_coloured_and_resized(canvas: Open) -> None:
@@ -423,7 +421,7 @@ async def test_a_note_is_written_coloured_and_resized(canvas: Open) -> None:
     await here.page.get_by_role("textbox", name="Text of the note").fill("Think <b>first</b>")
     await here.press("Control+Enter")
     note = here.page.locator(".react-flow__node-note")
-    assert await note.inner_text() == "Think <b>first</b>"
+    await expect(note).to_have_text("Think <b>first</b>")
     await note.click(button="right")
     await here.menu("Violet")
     before = (await here.doc())["view"]["notes"][0]
@@ -433,7 +431,7 @@ async def test_a_note_is_written_coloured_and_resized(canvas: Open) -> None:
     after = (await here.doc())["view"]["notes"][0]
     assert after["width"] > before["width"] and after["height"] > before["height"]
     await here.press("Control+Alt+ArrowRight")
-    assert (await here.doc())["view"]["notes"][0]["width"] == after["width"] + 20
+    await becomes(here.doc, lambda found: found["view"]["notes"][0]["width"] == after["width"] + 20)
 
 
 async def test_aligning_distributing_and_arranging(canvas: Open) -> None:
@@ -444,14 +442,15 @@ async def test_aligning_distributing_and_arranging(canvas: Open) -> None:
     await here.press("Control+a")
     await here.node("n2").click(button="right")
     await here.menu("Align top")
-    assert {(await here.place(id))[1] for id in ("n1", "n2", "n3")} == {0}
+    for id in ("n1", "n2", "n3"):
+        await becomes(partial(here.place, id), lambda found: found[1] == 0)
     await here.undo()
     await here.press("Shift+L")
     places = [await here.place(id) for id in ("n1", "n2", "n3")]
     assert [x for x, _ in places] == sorted({x for x, _ in places})
     assert len({y for _, y in places}) == 1
     await here.undo()
-    assert await here.place("n2") == (97, 150)
+    await becomes(lambda: here.place("n2"), (97, 150))
 
 
 async def test_finding_a_text_inside_a_node_goes_to_it(canvas: Open) -> None:
@@ -461,11 +460,11 @@ async def test_finding_a_text_inside_a_node_goes_to_it(canvas: Open) -> None:
     await here.node("n1").click()
     await here.press("f")
     await here.search("Find in the pipeline", "needle")
-    assert await here.selected() == ["n3"]
+    await becomes(here.selected, ["n3"])
     await here.node("n1").click()
     await here.press("Control+f")
     await here.search("Find in the pipeline", "Node 2")
-    assert await here.selected() == ["n2"]
+    await becomes(here.selected, ["n2"])
 
 
 async def test_references_are_dotted_and_shown_for_the_selected_node_or_all(canvas: Open) -> None:
@@ -473,7 +472,7 @@ async def test_references_are_dotted_and_shown_for_the_selected_node_or_all(canv
     document["nodes"][2]["config"]["model"] = "[[OUT:n1.vars.A]]"
     here = await canvas(document)
     reference = here.page.locator('[data-t="reference-n1-n3"]')
-    assert await reference.count() == 0
+    await expect(reference).to_have_count(0)
     await here.node("n3").click()
     await reference.wait_for(state="attached")
     await here.press("Escape")
@@ -489,26 +488,27 @@ async def test_a_reference_to_a_node_that_does_not_run_before_is_a_problem_on_th
     here = await canvas(document)
     badge = here.node("n2").locator(".canvas-badge-error")
     await badge.wait_for()
-    assert "does not run before" in (await badge.get_attribute("title") or "")
-    assert "Problems, with errors: 1" in await here.node("n2").text_content()
+    await expect(badge).to_have_attribute("title", re.compile("does not run before"))
+    await expect(here.node("n2")).to_contain_text("Problems, with errors: 1")
 
 
 async def test_a_locked_canvas_moves_nothing(canvas: Open) -> None:
     here = await canvas()
     lock = here.page.get_by_role("button", name="Lock the canvas")
     await lock.click()
-    assert await lock.get_attribute("aria-pressed") == "true"
+    await expect(lock).to_have_attribute("aria-pressed", "true")
     x, y = await here.middle(here.node("n2"))
     await here.drag((x, y), (x + 60, y + 90))
-    assert await here.place("n2") == (320, 0)
+    await becomes(lambda: here.place("n2"), (320, 0))
     await here.node("n2").click()
     await here.press("Delete")
     await here.press("ArrowDown")
-    assert await here.ids() == ["n1", "n2", "n3"] and await here.place("n2") == (320, 0)
+    await becomes(here.ids, ["n1", "n2", "n3"])
+    await becomes(lambda: here.place("n2"), (320, 0))
     await lock.click()
     await here.node("n2").click()
     await here.press("Delete")
-    assert await here.ids() == ["n1", "n3"]
+    await becomes(here.ids, ["n1", "n3"])
 
 
 async def test_the_menu_key_opens_the_menu_of_the_focused_node(canvas: Open) -> None:
@@ -517,18 +517,18 @@ async def test_the_menu_key_opens_the_menu_of_the_focused_node(canvas: Open) -> 
     await here.press("Shift+F10")
     await here.page.get_by_role("menu", name="What to do with Node 2").wait_for()
     await here.menu("Duplicate")
-    assert len(await here.ids()) == 4
+    await becomes(here.ids, lambda found: len(found) == 4)
 
 
 async def test_the_menu_of_the_canvas_adds_and_shows(canvas: Open) -> None:
     here = await canvas()
     await here.page.mouse.click(*(await here.space()), button="right")
     await here.menu("Overview map")
-    assert await here.page.locator(".react-flow__minimap").count() == 0
+    await expect(here.page.locator(".react-flow__minimap")).to_have_count(0)
     await here.page.mouse.click(*(await here.space()), button="right")
     await here.menu("Add a node …")
     await here.search("Add a node", "raw")
-    assert len(await here.ids()) == 4
+    await becomes(here.ids, lambda found: len(found) == 4)
 
 
 async def test_zooming_and_fitting(canvas: Open) -> None:
@@ -536,17 +536,15 @@ async def test_zooming_and_fitting(canvas: Open) -> None:
     zoom = here.page.locator(".canvas-zoom")
     before = await zoom.inner_text()
     await here.page.get_by_role("button", name="Zoom in").click()
-    assert await zoom.inner_text() != before
+    await expect(zoom).not_to_have_text(before)
     await zoom.click()
-    assert await zoom.inner_text() == "100%"
+    await expect(zoom).to_have_text("100%")
     await here.node("n2").click()
     await here.press(".")
-    box = await here.node("n2").bounding_box()
-    whole = await here.page.locator(".canvas").bounding_box()
-    assert box is not None and whole is not None
-    assert abs(box["x"] + box["width"] / 2 - whole["x"] - whole["width"] / 2) < 4
+    middle, _ = await here.middle(here.page.locator(".canvas"))
+    await becomes(lambda: here.middle(here.node("n2")), lambda found: abs(found[0] - middle) < 4)
     await here.press("0")
-    assert await here.page.locator(".react-flow__node-pipe").count() == 3
+    await expect(here.page.locator(".react-flow__node-pipe")).to_have_count(3)
 
 
 async def test_far_away_nodes_are_plain_boxes(canvas: Open) -> None:
@@ -555,8 +553,8 @@ async def test_far_away_nodes_are_plain_boxes(canvas: Open) -> None:
     for _ in range(12):
         await here.press("-")
     await here.page.locator(".canvas-far").wait_for(state="attached")
-    assert await here.page.locator(".canvas-node-title").count() == 0
-    assert await here.page.locator(".react-flow__node-pipe").count() == 3
+    await expect(here.page.locator(".canvas-node-title")).to_have_count(0)
+    await expect(here.page.locator(".react-flow__node-pipe")).to_have_count(3)
 
 
 async def test_above_150_nodes_only_those_in_sight_are_drawn(canvas: Open) -> None:
@@ -586,7 +584,7 @@ async def test_dragging_one_of_many_nodes_draws_no_node_anew(canvas: Open) -> No
     )
     await here.drawn(lambda count: count == 100)
     await here.page.wait_for_timeout(1500)
-    assert await here.page.evaluate("window.reads") >= 100
+    await becomes(lambda: here.page.evaluate("window.reads"), lambda found: found >= 100)
     x, y = await here.middle(here.node("n55"))
     await here.page.mouse.move(x, y)
     await here.page.mouse.down()
@@ -595,7 +593,7 @@ async def test_dragging_one_of_many_nodes_draws_no_node_anew(canvas: Open) -> No
     await here.page.mouse.move(x + 60, y + 40, steps=20)
     moved = await here.middle(here.node("n55"))
     assert moved[0] == pytest.approx(x + 50, abs=12)
-    assert await here.page.evaluate("window.reads") == 0
+    await becomes(lambda: here.page.evaluate("window.reads"), 0)
     await here.page.mouse.up()
 
 
@@ -632,8 +630,10 @@ async def test_hostile_names_are_shown_letter_for_letter(canvas: Open) -> None:
     await here.press("Escape")
     await here.press("f")
     await here.page.get_by_role("dialog").get_by_role("option").first.wait_for()
-    assert await here.page.evaluate("window.hit === undefined && document.querySelectorAll('.canvas img').length === 0")
-    assert evil in await here.page.locator(".canvas-frame-title").inner_text()
+    await becomes(
+        lambda: here.page.evaluate("window.hit === undefined && document.querySelectorAll('.canvas img').length === 0"), True
+    )
+    await expect(here.page.locator(".canvas-frame-title")).to_contain_text(evil)
 
 
 async def test_axe_finds_nothing_at_the_canvas_its_menus_and_searches(canvas: Open) -> None:
@@ -664,7 +664,7 @@ async def test_on_a_narrow_screen_two_taps_connect_and_a_long_press_opens_the_me
     await here.page.wait_for_timeout(200)
     await here.page.touchscreen.tap(*(await here.middle(here.output("n1"))))
     await here.page.touchscreen.tap(*(await here.middle(here.input("n2"))))
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
     x, y = await here.middle(here.node("n1"))
     await here.node("n1").dispatch_event(
         "pointerdown", {"pointerType": "touch", "isPrimary": True, "clientX": x, "clientY": y, "bubbles": True}

@@ -1,8 +1,9 @@
 """The outline: the whole editor as a list, by keyboard and on a narrow screen."""
 
 import pytest
+from playwright.async_api import expect
 
-from tests.browser.conftest import axe
+from tests.browser.conftest import axe, becomes
 from tests.browser.test_canvas import Canvas, Open, canvas, pipeline
 
 pytestmark = pytest.mark.browser
@@ -20,8 +21,8 @@ async def test_nodes_stand_in_the_order_in_which_they_run(canvas: Open) -> None:
     document["nodes"].reverse()
     here = await canvas(document)
     await outline(here)
-    titles = await here.page.locator(".canvas-outline-list .canvas-outline-title").all_inner_texts()
-    assert titles == ["1. First", "2. Node 2", "3. Node 3"]
+    titles = here.page.locator(".canvas-outline-list .canvas-outline-title")
+    await expect(titles).to_have_text(["1. First", "2. Node 2", "3. Node 3"])
 
 
 async def test_arrows_go_through_the_list_and_keys_work_on_the_selected_node(canvas: Open) -> None:
@@ -29,13 +30,13 @@ async def test_arrows_go_through_the_list_and_keys_work_on_the_selected_node(can
     await outline(here)
     await here.page.locator('.canvas-outline-main[data-node="n1"]').focus()
     await here.press("ArrowDown")
-    assert await here.selected() == ["n2"]
+    await becomes(here.selected, ["n2"])
     await here.press("d")
-    assert (await here.doc())["nodes"][1]["enabled"] is False
+    await becomes(here.doc, lambda found: found["nodes"][1]["enabled"] is False)
     await here.press("End")
-    assert await here.selected() == ["n3"]
+    await becomes(here.selected, ["n3"])
     await here.press("Delete")
-    assert await here.ids() == ["n1", "n2"]
+    await becomes(here.ids, ["n1", "n2"])
 
 
 async def test_wires_are_listed_cut_and_made_from_the_list(canvas: Open) -> None:
@@ -43,13 +44,13 @@ async def test_wires_are_listed_cut_and_made_from_the_list(canvas: Open) -> None
     await outline(here)
     await here.page.locator('.canvas-outline-main[data-node="n2"]').click()
     before = here.page.get_by_role("list", name="Runs after")
-    assert "First (n1)" in await before.inner_text()
+    await expect(before).to_contain_text("First (n1)")
     await here.page.get_by_role("button", name="Delete the wire: First (n1)").click()
-    assert await here.wires() == [("n2", "n3")]
+    await becomes(here.wires, [("n2", "n3")])
     await here.page.locator('.canvas-outline-main[data-node="n1"]').click()
     await here.page.get_by_role("button", name="Connect to …").click()
     await here.search("Connect First to …", "Node 2")
-    assert ("n1", "n2") in await here.wires()
+    await becomes(here.wires, lambda found: ("n1", "n2") in found)
 
 
 async def test_the_order_of_untied_nodes_is_changed_and_tied_ones_stay(canvas: Open) -> None:
@@ -57,11 +58,11 @@ async def test_the_order_of_untied_nodes_is_changed_and_tied_ones_stay(canvas: O
     await outline(here)
     await here.page.locator('.canvas-outline-main[data-node="n2"]').click()
     await here.page.get_by_role("button", name="Move up in the order").click()
-    assert await here.ids() == ["n2", "n1"]
+    await becomes(here.ids, ["n2", "n1"])
     tied = await canvas(pipeline(2), own=True)
     await outline(tied)
     await tied.page.locator('.canvas-outline-main[data-node="n2"]').click()
-    assert await tied.page.get_by_role("button", name="Move up in the order").is_disabled()
+    await expect(tied.page.get_by_role("button", name="Move up in the order")).to_be_disabled()
 
 
 async def test_a_problem_in_the_list_goes_to_its_field(canvas: Open) -> None:
@@ -70,7 +71,7 @@ async def test_a_problem_in_the_list_goes_to_its_field(canvas: Open) -> None:
     here = await canvas(document)
     await outline(here)
     await here.page.get_by_role("list", name="Problems of n2").get_by_role("button").click()
-    assert await here.selected() == ["n2"]
+    await becomes(here.selected, ["n2"])
 
 
 async def test_a_phone_builds_a_pipeline_from_the_list(canvas: Open) -> None:
@@ -79,10 +80,10 @@ async def test_a_phone_builds_a_pipeline_from_the_list(canvas: Open) -> None:
     await here.page.locator('.canvas-outline-main[data-node="n1"]').click()
     await here.page.get_by_role("button", name="Add a node after it …").click()
     await here.search("Add a node and connect it", "raw")
-    assert await here.wires() == [("n1", "n2")]
+    await becomes(here.wires, [("n1", "n2")])
     await here.page.get_by_role("button", name="Duplicate").click()
-    assert await here.ids() == ["n1", "n2", "n3"]
-    assert await here.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await becomes(here.ids, ["n1", "n2", "n3"])
+    await becomes(lambda: here.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)
 
 
 async def test_axe_finds_nothing_in_the_outline(canvas: Open) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import Editor, OpenEditor, axe, until
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
 
 pytestmark = pytest.mark.browser
 
@@ -144,7 +144,8 @@ async def test_results_of_the_last_run_are_completed_and_shown(open_document: Op
     await editor.page.locator('[data-field="blocks.0.text"] .macro-out').hover()
     hover = editor.page.locator(".macro-hover")
     await hover.wait_for()
-    assert "from node n2" in await hover.inner_text() and "stop" in await hover.inner_text()
+    await expect(hover).to_contain_text("from node n2")
+    await expect(hover).to_contain_text("stop")
     await write(editor, "[[OUT:n2.result.choices.")
     await editor.page.locator(".cm-completionLabel", has_text="0").wait_for()
 
@@ -153,23 +154,23 @@ async def test_f12_and_control_click_lead_to_the_node_that_defines_a_name(open_d
     selected = "async () => (await own('state/tabs.js')).activeTab().selection.nodes[0]"
     editor = await opened(open_document, pipeline("[[MOOD]]"))
     await editor.page.locator('[data-field="blocks.0.text"] .macro-name').click(modifiers=["Control"])
-    assert await editor.page.evaluate(selected) == "n1"
+    await becomes(lambda: editor.page.evaluate(selected), "n1")
     await editor.page.evaluate(
         "async () => (await own('state/tabs.js')).goTo({node: 'n3', field: 'blocks.0.text', line: 1, column: 4})"
     )
     await editor.page.locator('[data-field="blocks.0.text"]').wait_for()
     await until(editor.page, "document.activeElement?.getAttribute('data-field') === 'blocks.0.text'")
     await editor.page.keyboard.press("F12")
-    assert await editor.page.evaluate(selected) == "n1"
+    await becomes(lambda: editor.page.evaluate(selected), "n1")
 
 
 async def test_a_problem_is_marked_at_its_place_and_gone_when_it_is_mended(open_document: OpenEditor) -> None:
     editor = await opened(open_document, pipeline("one\ntwo {{ model|nofilter }}"))
     mark = editor.page.locator('[data-field="blocks.0.text"] .cm-lintRange-error')
     await mark.first.wait_for()
-    assert "one" not in "".join(await mark.all_inner_texts())
+    await becomes(mark.all_inner_texts, lambda found: "one" not in "".join(found))
     broken = editor.page.locator('[data-field="blocks.0.text"] .macro-error')
-    assert "".join(await broken.all_inner_texts()) == "{{ model|nofilter }}"
+    await becomes(broken.all_inner_texts, lambda found: "".join(found) == "{{ model|nofilter }}")
     await write(editor, "{{ model|upper }}")
     await mark.first.wait_for(state="detached")
 
@@ -183,9 +184,9 @@ async def test_typing_is_undone_by_the_document_and_does_not_lose_the_cursor(ope
       const tabs = await own('state/tabs.js');
       return tabs.docOf(tabs.activeTab()).nodes[2].config.blocks[0].text;
     }"""
-    assert await editor.page.evaluate(text) == "start and more"
+    await becomes(lambda: editor.page.evaluate(text), "start and more")
     await editor.page.evaluate("async () => (await own('state/tabs.js')).undo()")
-    assert await editor.page.locator('[data-field="blocks.0.text"]').inner_text() == "start"
+    await expect(editor.page.locator('[data-field="blocks.0.text"]')).to_have_text("start")
 
 
 async def test_typing_over_lines_with_macros_is_one_clean_edit(open_document: OpenEditor) -> None:
@@ -194,6 +195,6 @@ async def test_typing_over_lines_with_macros_is_one_clean_edit(open_document: Op
     await editor.page.locator('[data-field="blocks.0.text"]').click()
     await editor.page.keyboard.press("Control+a")
     await editor.page.keyboard.insert_text("x")
-    assert await editor.page.locator('[data-field="blocks.0.text"]').inner_text() == "x"
+    await expect(editor.page.locator('[data-field="blocks.0.text"]')).to_have_text("x")
     await editor.page.keyboard.press("Control+z")
-    assert "three" in await editor.page.locator('[data-field="blocks.0.text"]').inner_text()
+    await expect(editor.page.locator('[data-field="blocks.0.text"]')).to_contain_text("three")

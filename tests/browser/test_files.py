@@ -49,7 +49,7 @@ async def test_an_import_says_where_keys_would_go_before_anything_else(editor: E
     assert await axe(editor.page, "dialog") == []
     await dialog.get_by_role("button", name="Open it").click()
     await editor.page.get_by_role("tab", name="<img src=x onerror=alert(1)>").wait_for()
-    assert await editor.page.locator("img").count() == 0
+    await expect(editor.page.locator("img")).to_have_count(0)
 
 
 async def test_what_is_no_pipeline_is_refused_with_the_reason(editor: Editor) -> None:
@@ -62,7 +62,7 @@ async def test_what_is_no_pipeline_is_refused_with_the_reason(editor: Editor) ->
     ):
         await dialog.get_by_label("Or paste its text").fill(text)
         await dialog.get_by_text(reason).wait_for()
-        assert await dialog.get_by_role("button", name="Open it").is_disabled()
+        await expect(dialog.get_by_role("button", name="Open it")).to_be_disabled()
 
 
 async def test_a_file_dropped_on_the_window_is_imported(editor: Editor) -> None:

@@ -17,7 +17,7 @@ from aiohttp import ClientSession
 from playwright.async_api import Page, expect
 
 from agentui.jsonio import Json, dumps
-from tests.browser.conftest import Editor, OpenEditor
+from tests.browser.conftest import Editor, OpenEditor, becomes
 from tests.browser.payloads import PAYLOADS
 from tests.conftest import call
 from tests.upstreams.server import API_KEY, Mock, Step
@@ -65,7 +65,7 @@ class Watched:
         harm = await self.page.evaluate("[window.xss, ({}).xss, Object.prototype.hasOwnProperty('xss')]")
         assert harm == [None, None, False]
         assert self.dialogs == []
-        assert await self.foreign() == []
+        await becomes(self.foreign, [])
         inside = (self.editor.server.origin, "blob:" + self.editor.server.origin, "data:")
         assert [url for url in self.asked if not url.startswith(inside)] == []
 
@@ -203,12 +203,12 @@ async def test_ids_and_types_of_a_broken_file(watched: Open) -> None:
     here = await watched({"default": call("openai", "demo"), "broken": broken}, path="/#broken")
     await here.do("({view}) => view.setView({left: 'outline', dock: 'problems'})")
     await expect(here.page.locator(".canvas-outline-item").first).to_be_visible()
-    assert holds(await here.texts(".canvas-outline-title"), PAYLOADS) == []
-    assert holds(await here.texts(".canvas-outline-line"), PAYLOADS) == []
+    await becomes(lambda: here.texts(".canvas-outline-title"), lambda found: holds(found, PAYLOADS) == [])
+    await becomes(lambda: here.texts(".canvas-outline-line"), lambda found: holds(found, PAYLOADS) == [])
     await expect(here.page.locator(".problem-text").first).to_be_visible()
     for text in PAYLOADS[::8]:
         await here.do("({tabs}, id) => tabs.select({nodes: [id]})", text)
-    assert len(await here.texts(".inspector")) == 1
+    await becomes(lambda: here.texts(".inspector"), lambda found: len(found) == 1)
     # Not JSON at all: the text is shown in a field of its own.
     path = here.editor.server.pipelines / "text.json"
     path.write_text("\n".join(PAYLOADS), encoding="utf-8", errors="surrogatepass")
@@ -284,7 +284,9 @@ async def test_stored_variables_and_sessions(watched: Open) -> None:
     assert set(keys) - set(refused) <= set(shown)
     assert len(refused) <= 4, refused
     await expect(page.get_by_role("tree", name="Sessions").get_by_role("treeitem").first).to_be_visible()
-    assert holds(await here.texts("[role=tree]"), [title[:SESSION_LABEL] for title in SHORT[-40:]]) == []
+    await becomes(
+        lambda: here.texts("[role=tree]"), lambda found: holds(found, [title[:SESSION_LABEL] for title in SHORT[-40:]]) == []
+    )
     await here.is_unharmed()
 
 
@@ -318,14 +320,14 @@ async def test_presets_versions_and_lists_of_files(watched: Open) -> None:
     await here.do("({library}) => library.refreshLibrary()")
     await here.do("({view}) => view.setView({left: 'presets'})")
     await expect(page.locator(".preset-line")).to_have_count(len(PAYLOADS))
-    assert holds(await here.texts(".preset-line"), PAYLOADS) == []
+    await becomes(lambda: here.texts(".preset-line"), lambda found: holds(found, PAYLOADS) == [])
     await here.do("({dialogs}) => dialogs.openDialog('open')")
     await expect(page.locator(".file-list li").first).to_be_visible()
-    assert holds(await here.texts(".file-list"), PAYLOADS) == []
+    await becomes(lambda: here.texts(".file-list"), lambda found: holds(found, PAYLOADS) == [])
     await page.keyboard.press("Escape")
     await here.do("({dialogs}) => dialogs.openDialog('versions', {id: 'default'})")
     await expect(page.locator(".version-name").first).to_be_visible()
-    assert holds(await here.texts(".version-list"), SHORT[:15]) == []
+    await becomes(lambda: here.texts(".version-list"), lambda found: holds(found, SHORT[:15]) == [])
     await page.keyboard.press("Escape")
     await here.do("({dialogs}) => dialogs.openDialog('preset', {id: 'x3'})")
     await expect(page.get_by_role("dialog")).to_be_visible()
@@ -375,7 +377,7 @@ async def test_imports_exports_messages_and_complaints(watched: Open) -> None:
     await expect(page.get_by_role("list", name="What the server complains of").get_by_role("listitem")).to_have_count(
         len(PAYLOADS)
     )
-    assert holds(await here.texts(".problem-list"), PAYLOADS) == []
+    await becomes(lambda: here.texts(".problem-list"), lambda found: holds(found, PAYLOADS) == [])
     await here.is_unharmed()
 
 
@@ -400,7 +402,7 @@ async def test_models_answers_errors_and_what_clients_send(watched: Open, mock: 
         await say(page, "\n".join(group))
     answers = await here.texts('[data-t="said-assistant"] .said-text')
     assert holds(answers, PAYLOADS) == []
-    assert holds(await here.texts('[data-t="said-user"] .said-text'), PAYLOADS) == []
+    await becomes(lambda: here.texts('[data-t="said-user"] .said-text'), lambda found: holds(found, PAYLOADS) == [])
     await here.is_unharmed()
 
     mock.script([Step(status=400, message="\n".join(group)) for group in groups])
@@ -414,7 +416,7 @@ async def test_models_answers_errors_and_what_clients_send(watched: Open, mock: 
     await expect(page.locator(".run-io")).to_be_visible()
     await page.locator(".run-tabs").get_by_role("tab", name="History").click()
     await expect(page.locator(".run-line")).to_have_count(2 * len(groups))
-    assert holds(await here.texts(".run-line"), [group[0] for group in groups]) == []
+    await becomes(lambda: here.texts(".run-line"), lambda found: holds(found, [group[0] for group in groups]) == [])
     await here.is_unharmed()
 
 

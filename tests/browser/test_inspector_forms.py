@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes
 from tests.browser.inspector_page import choose, config_of, document_of, undo, write
 
 PRESET: Json = {
@@ -90,21 +90,24 @@ async def test_rows_are_added_switched_moved_copied_and_removed(open_document: O
     await page.get_by_role("combobox", name="Kind of value of GOLD").select_option(label="Formula")
     await page.get_by_role("combobox", name="Where GOLD is kept").select_option(label="chat")
     await write(page.get_by_role("textbox", name="Value of GOLD"), "1 + 1")
-    assert (await config_of(page))["variables"] == [{"name": "GOLD", "value": "1 + 1", "mode": "expr", "tier": "chat"}]
+    await becomes(
+        lambda: config_of(page),
+        lambda found: found["variables"] == [{"name": "GOLD", "value": "1 + 1", "mode": "expr", "tier": "chat"}],
+    )
     await page.get_by_role("button", name="More for GOLD").click()
     await page.get_by_role("menuitem", name="Duplicate").click()
     await expect(page.get_by_text("this one wins")).to_be_visible()
     await page.get_by_role("textbox", name="Name of variable 2").fill("SILVER")
     await page.get_by_role("button", name="Move SILVER up").click()
-    assert [one["name"] for one in (await config_of(page))["variables"]] == ["SILVER", "GOLD"]
+    await becomes(lambda: config_of(page), lambda found: [one["name"] for one in found["variables"]] == ["SILVER", "GOLD"])
     handle = page.get_by_role("button", name="Move SILVER, 1 of 2")
     await handle.press("End")
-    assert [one["name"] for one in (await config_of(page))["variables"]] == ["GOLD", "SILVER"]
+    await becomes(lambda: config_of(page), lambda found: [one["name"] for one in found["variables"]] == ["GOLD", "SILVER"])
     await page.get_by_role("button", name="More for GOLD").click()
     await page.get_by_role("menuitem", name="Delete").click()
-    assert [one["name"] for one in (await config_of(page))["variables"]] == ["SILVER"]
+    await becomes(lambda: config_of(page), lambda found: [one["name"] for one in found["variables"]] == ["SILVER"])
     await undo(page)
-    assert [one["name"] for one in (await config_of(page))["variables"]] == ["GOLD", "SILVER"]
+    await becomes(lambda: config_of(page), lambda found: [one["name"] for one in found["variables"]] == ["GOLD", "SILVER"])
 
 
 async def test_lines_become_rows(open_document: OpenEditor) -> None:
@@ -114,7 +117,10 @@ async def test_lines_become_rows(open_document: OpenEditor) -> None:
         '# a comment\nexport HOST="example.com"\nPORT = 80\nnonsense\n'
     )
     await page.get_by_role("button", name="Add rows").click()
-    assert (await config_of(page))["variables"] == [row("A", "1"), row("HOST", "example.com"), row("PORT", "80")]
+    await becomes(
+        lambda: config_of(page),
+        lambda found: found["variables"] == [row("A", "1"), row("HOST", "example.com"), row("PORT", "80")],
+    )
     await expect(page.get_by_text("1 line is no NAME=value")).to_be_visible()
 
 
@@ -128,7 +134,7 @@ async def test_a_row_is_dragged_with_the_pointer(open_document: OpenEditor) -> N
     await page.mouse.down()
     await page.mouse.move(end["x"] + 8, end["y"] + 12, steps=6)
     await page.mouse.up()
-    assert [one["name"] for one in (await config_of(page))["variables"]] == ["B", "C", "A"]
+    await becomes(lambda: config_of(page), lambda found: [one["name"] for one in found["variables"]] == ["B", "C", "A"])
 
 
 async def test_wrong_rows_are_shown_as_they_are(open_document: OpenEditor) -> None:
@@ -137,7 +143,7 @@ async def test_wrong_rows_are_shown_as_they_are(open_document: OpenEditor) -> No
     await expect(page.get_by_role("textbox", name="Variable 1")).to_contain_text('"text"')
     await expect(page.get_by_role("textbox", name="mode", exact=True)).to_contain_text('"magic"')
     await expect(page.get_by_role("textbox", name="mine", exact=True)).to_contain_text("1")
-    assert (await config_of(page))["variables"] == wrong
+    await becomes(lambda: config_of(page), lambda found: found["variables"] == wrong)
     assert await axe(page, ".inspector-side") == []
     await page.evaluate(
         """async () => {
@@ -181,7 +187,7 @@ async def test_a_node_becomes_a_new_preset(open_document: OpenEditor) -> None:
     await page.get_by_role("textbox", name="Name of the preset").fill("My Claude")
     await page.get_by_role("dialog").get_by_role("button", name="Save").click()
     await expect(page.get_by_text("Preset my-claude is saved.")).to_be_visible()
-    assert (await document_of(page))["nodes"][0]["preset"] == "my-claude"
+    await becomes(lambda: document_of(page), lambda found: found["nodes"][0]["preset"] == "my-claude")
     assert editor.server.state.presets.good("my-claude").provider == "claude"
 
 
@@ -190,7 +196,7 @@ async def test_keys_are_picked_by_name_and_literal_ones_are_warned_about(open_do
     await expect(page.get_by_text("This looks like a key as it is")).to_be_visible()
     assert await axe(page, ".inspector-side") == []
     await page.get_by_role("button", name="Write [[SECRET:").click()
-    assert (await config_of(page))["headers"]["Authorization"].startswith("Bearer [[SECRET:")
+    await becomes(lambda: config_of(page), lambda found: found["headers"]["Authorization"].startswith("Bearer [[SECRET:"))
     await expect(page.get_by_text("This looks like a key as it is")).to_have_count(0)
     await page.get_by_role("button", name="Add header").click()
     await page.get_by_role("combobox", name="Header 2").fill("x-api-key")
@@ -198,17 +204,17 @@ async def test_keys_are_picked_by_name_and_literal_ones_are_warned_about(open_do
     await page.get_by_role("menuitem", name="Another key by name…").click()
     await page.get_by_role("textbox", name="Name of the key").fill("mine")
     await page.get_by_role("button", name="Insert", exact=True).click()
-    assert (await config_of(page))["headers"]["x-api-key"] == "[[SECRET:mine]]"
+    await becomes(lambda: config_of(page), lambda found: found["headers"]["x-api-key"] == "[[SECRET:mine]]")
 
 
 async def test_a_template_starts_from_the_providers_example(open_document: OpenEditor) -> None:
     page = (await open_node(open_document, "ProviderCall", {"provider": "gemini"})).page
     await page.get_by_role("tab", name="Template").click()
     await page.get_by_role("button", name="Example for Gemini").click()
-    assert "safetySettings" in (await config_of(page))["template"]
+    await becomes(lambda: config_of(page), lambda found: "safetySettings" in found["template"])
     assert await axe(page, ".inspector-side") == []
     await undo(page)
-    assert not (await config_of(page)).get("template")
+    await becomes(lambda: config_of(page), lambda found: not found.get("template"))
 
 
 async def blocks_page(open_document: OpenEditor, blocks: Json) -> Page:
@@ -229,10 +235,16 @@ async def test_blocks_are_added_written_switched_moved_and_counted(open_document
     await page.get_by_role("checkbox", name="With the caller's system messages").uncheck()
     await expect(page.get_by_text("about 9 tokens of text")).to_be_visible()
     await page.get_by_role("button", name="Move Conversation up").click()
-    assert (await config_of(page))["blocks"] == [
-        {"kind": "history", "last": 4, "system": False},
-        {"kind": "text", "role": "user", "text": "Be brief, and be kind to everybody.", "name": "Persona"},
-    ]
+    await becomes(
+        lambda: config_of(page),
+        lambda found: (
+            found["blocks"]
+            == [
+                {"kind": "history", "last": 4, "system": False},
+                {"kind": "text", "role": "user", "text": "Be brief, and be kind to everybody.", "name": "Persona"},
+            ]
+        ),
+    )
     assert await axe(page, ".inspector-side") == []
     await page.get_by_role("checkbox", name="Persona is sent").uncheck()
     await expect(page.get_by_text("about 0 tokens of text")).to_be_visible()
@@ -253,7 +265,7 @@ async def test_the_first_block_keeps_the_conversation(open_document: OpenEditor)
         while (await config_of(page)).get("blocks"):
             await undo(page)
     await page.get_by_role("button", name="Add block").click()
-    assert await page.get_by_role("menuitem", name="Conversation").count() == 1
+    await expect(page.get_by_role("menuitem", name="Conversation")).to_have_count(1)
 
 
 async def test_blocks_without_the_conversation_are_mended_with_one_click(open_document: OpenEditor) -> None:
@@ -266,12 +278,15 @@ async def test_blocks_without_the_conversation_are_mended_with_one_click(open_do
     await line.get_by_role("button", name="Add the Conversation").click()
     await expect(page.get_by_text("No problems.")).to_be_visible()
     await expect(problem).to_have_count(0)
-    assert (await config_of(page))["blocks"] == [{"kind": "text", "role": "system", "text": "Be brief."}, {"kind": "history"}]
+    await becomes(
+        lambda: config_of(page),
+        lambda found: found["blocks"] == [{"kind": "text", "role": "system", "text": "Be brief."}, {"kind": "history"}],
+    )
     # One that is switched off is switched on again.
     await page.get_by_role("checkbox", name="Conversation is sent").uncheck()
     await problem.get_by_role("button", name="Add the Conversation").click()
     await expect(problem).to_have_count(0)
-    assert (await config_of(page))["blocks"][1] == {"kind": "history"}
+    await becomes(lambda: config_of(page), lambda found: found["blocks"][1] == {"kind": "history"})
 
 
 async def test_order_numbers_decide_until_a_block_is_moved(open_document: OpenEditor) -> None:
@@ -279,7 +294,10 @@ async def test_order_numbers_decide_until_a_block_is_moved(open_document: OpenEd
     names = page.get_by_role("textbox", name="Name of block")
     assert [await names.nth(index).input_value() for index in range(2)] == ["early", "late"]
     await page.get_by_role("button", name="Move late, 2 of 2").press("ArrowUp")
-    assert (await config_of(page))["blocks"] == [{"name": "late", "text": "b"}, {"name": "early", "text": "a"}]
+    await becomes(
+        lambda: config_of(page),
+        lambda found: found["blocks"] == [{"name": "late", "text": "b"}, {"name": "early", "text": "a"}],
+    )
 
 
 async def test_wrong_blocks_are_shown_as_they_are(open_document: OpenEditor) -> None:
@@ -287,7 +305,7 @@ async def test_wrong_blocks_are_shown_as_they_are(open_document: OpenEditor) -> 
     page = await blocks_page(open_document, wrong)
     await expect(page.get_by_role("textbox", name="role", exact=True)).to_contain_text("narrator")
     await expect(page.get_by_role("textbox", name="Block 1")).to_contain_text("7")
-    assert (await config_of(page))["blocks"] == wrong
+    await becomes(lambda: config_of(page), lambda found: found["blocks"] == wrong)
     assert await axe(page, ".inspector-side") == []
 
 
@@ -295,9 +313,12 @@ async def test_a_row_is_switched_to_sillytaverns_macros(open_document: OpenEdito
     page = (await open_node(open_document, "SetVars", {"variables": [row("HI", "{{user}} {{reverse::cba}}")]})).page
     await page.get_by_label("Kind of value of HI").select_option(label="SillyTavern")
     await expect(page.get_by_role("group", name="HI would be now")).to_contain_text("User abc")
-    assert (await config_of(page))["variables"] == [row("HI", "{{user}} {{reverse::cba}}", language="sillytavern")]
+    await becomes(
+        lambda: config_of(page),
+        lambda found: found["variables"] == [row("HI", "{{user}} {{reverse::cba}}", language="sillytavern")],
+    )
     await page.get_by_label("Kind of value of HI").select_option(label="Text")
-    assert (await config_of(page))["variables"] == [row("HI", "{{user}} {{reverse::cba}}")]
+    await becomes(lambda: config_of(page), lambda found: found["variables"] == [row("HI", "{{user}} {{reverse::cba}}")])
 
 
 async def test_a_block_is_switched_to_sillytaverns_macros(open_document: OpenEditor) -> None:
@@ -305,7 +326,10 @@ async def test_a_block_is_switched_to_sillytaverns_macros(open_document: OpenEdi
     await page.get_by_role("button", name="More for Who").click()
     await page.get_by_role("menuitem", name="Read as SillyTavern macros").click()
     await expect(page.get_by_title("Written in SillyTavern's macros")).to_be_visible()
-    assert (await config_of(page))["blocks"] == [{"text": "{{user}}", "name": "Who", "language": "sillytavern"}]
+    await becomes(
+        lambda: config_of(page),
+        lambda found: found["blocks"] == [{"text": "{{user}}", "name": "Who", "language": "sillytavern"}],
+    )
     assert await axe(page) == []
 
 
@@ -374,13 +398,13 @@ async def test_raw_forward_takes_headers_as_rows_or_as_one_text(open_document: O
     await write(page.get_by_role("textbox", name="Base URL"), "https://gateway.example")
     await write(page.get_by_role("textbox", name="Path instead of the caller's"), "[[VAR:incoming.path]]")
     await page.get_by_role("button", name="as JSON text").click()
-    assert json.loads((await config_of(page))["extra_headers"]) == {"X-A": "1"}
+    await becomes(lambda: config_of(page), lambda found: json.loads(found["extra_headers"]) == {"X-A": "1"})
     field = page.get_by_role("textbox", name="Extra headers")
     await write(field, '{"X-B": {{ model }}}')
     await expect(page.get_by_role("button", name="as rows")).to_be_disabled()
     await write(field, '{"X-B": "{{ model }}"}')
     await page.get_by_role("button", name="as rows").click()
-    assert (await config_of(page))["extra_headers"] == {"X-B": "{{ model }}"}
+    await becomes(lambda: config_of(page), lambda found: found["extra_headers"] == {"X-B": "{{ model }}"})
     assert await axe(page, ".inspector-side") == []
 
 
@@ -393,4 +417,4 @@ async def test_requests_of_the_wrong_kind_are_shown_as_they_are(open_document: O
     for tab in ("Prompt Blocks", "Template"):
         await page.get_by_role("tab", name=tab).click()
         await expect(page.get_by_role("textbox", name=tab, exact=True)).to_be_visible()
-    assert await config_of(page) == wrong
+    await becomes(lambda: config_of(page), wrong)

@@ -5,7 +5,7 @@ import json
 from playwright.async_api import expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes
 from tests.browser.inspector_page import choose, config_of, document_of, undo, write
 
 PAIR: Json = {
@@ -55,7 +55,7 @@ async def test_an_address_is_copied(open_editor: OpenEditor) -> None:
     editor = await open_pair(open_editor, context={"permissions": ["clipboard-read", "clipboard-write"]})
     await editor.page.get_by_role("button", name="Copy: Claude").click()
     await expect(editor.page.get_by_text("Copied:").first).to_be_visible()
-    assert await editor.page.evaluate("navigator.clipboard.readText()") == f"{editor.server.origin}/p/default"
+    await becomes(lambda: editor.page.evaluate("navigator.clipboard.readText()"), f"{editor.server.origin}/p/default")
 
 
 async def test_a_node_is_titled_renamed_switched_copied_and_deleted(open_document: OpenEditor) -> None:
@@ -80,12 +80,12 @@ async def test_a_node_is_titled_renamed_switched_copied_and_deleted(open_documen
     assert (node["title"], node["enabled"], node["on_error"]) == ("Words", False, "continue")
     await side.get_by_role("button", name="Node menu").click()
     await page.get_by_role("menuitem", name="Duplicate").click()
-    assert len((await document_of(page))["nodes"]) == 3
+    await becomes(lambda: document_of(page), lambda found: len(found["nodes"]) == 3)
     await side.get_by_role("button", name="Node menu").click()
     await page.get_by_role("menuitem", name="Delete").click()
-    assert len((await document_of(page))["nodes"]) == 2
+    await becomes(lambda: document_of(page), lambda found: len(found["nodes"]) == 2)
     await undo(page)
-    assert len((await document_of(page))["nodes"]) == 3
+    await becomes(lambda: document_of(page), lambda found: len(found["nodes"]) == 3)
 
 
 async def test_a_visible_name_is_inserted_where_the_cursor_was(open_document: OpenEditor) -> None:
@@ -98,9 +98,9 @@ async def test_a_visible_name_is_inserted_where_the_cursor_was(open_document: Op
     await page.get_by_role("searchbox", name="Find a name").fill("HI")
     await page.get_by_role("list", name="Variables").get_by_role("button").first.click()
     await expect(field).to_be_focused()
-    assert (await config_of(page, "n2"))["model"] == "gpt-{{ HI }}"
+    await becomes(lambda: config_of(page, "n2"), lambda found: found["model"] == "gpt-{{ HI }}")
     await page.keyboard.insert_text("!")
-    assert (await config_of(page, "n2"))["model"] == "gpt-{{ HI }}!"
+    await becomes(lambda: config_of(page, "n2"), lambda found: found["model"] == "gpt-{{ HI }}!")
 
 
 async def test_an_output_is_pinned_edited_and_read_by_macro(open_editor: OpenEditor) -> None:
@@ -113,11 +113,11 @@ async def test_an_output_is_pinned_edited_and_read_by_macro(open_editor: OpenEdi
     assert await axe(page, ".inspector-side") == []
     await page.get_by_role("group", name="Output").get_by_role("button", name="list: [ 2 ]").click()
     await page.get_by_role("button", name="Copy the macro for OUT.n2.result.list.1").click()
-    assert await page.evaluate("navigator.clipboard.readText()") == "[[OUT:n2.result.list.1]]"
+    await becomes(lambda: page.evaluate("navigator.clipboard.readText()"), "[[OUT:n2.result.list.1]]")
     pins = "async () => { const tabs = await own('state/tabs.js'); return tabs.activeTab().pins; }"
-    assert await page.evaluate(pins) == {"n2": {"result": {"list": [1, "two"]}}}
+    await becomes(lambda: page.evaluate(pins), {"n2": {"result": {"list": [1, "two"]}}})
     await page.get_by_role("button", name="Unpin").click()
-    assert await page.evaluate(pins) == {}
+    await becomes(lambda: page.evaluate(pins), {})
 
 
 async def test_a_problem_leads_to_its_field(open_document: OpenEditor) -> None:
@@ -134,14 +134,14 @@ async def test_many_nodes_are_switched_copied_and_deleted_at_once(open_document:
     await expect(side.get_by_role("heading", name="2 nodes selected")).to_be_visible()
     assert await axe(page, ".inspector-side") == []
     await side.get_by_role("button", name="Disable").click()
-    assert [node["enabled"] for node in (await document_of(page))["nodes"]] == [False, False]
+    await becomes(lambda: document_of(page), lambda found: [node["enabled"] for node in found["nodes"]] == [False, False])
     await side.get_by_role("button", name="Enable", exact=True).click()
     await side.get_by_role("button", name="Left", exact=True).click()
-    assert {node["position"]["x"] for node in (await document_of(page))["nodes"]} == {0}
+    await becomes(lambda: document_of(page), lambda found: {node["position"]["x"] for node in found["nodes"]} == {0})
     await side.get_by_role("button", name="Duplicate").click()
-    assert len((await document_of(page))["nodes"]) == 4
+    await becomes(lambda: document_of(page), lambda found: len(found["nodes"]) == 4)
     await side.get_by_role("button", name="Delete").click()
-    assert [node["id"] for node in (await document_of(page))["nodes"]] == ["n1", "n2"]
+    await becomes(lambda: document_of(page), lambda found: [node["id"] for node in found["nodes"]] == ["n1", "n2"])
 
 
 async def test_presets_are_made_changed_restored_and_deleted_in_their_panel(open_document: OpenEditor) -> None:
@@ -196,6 +196,6 @@ async def test_the_inspector_is_a_page_of_its_own_on_a_narrow_screen(open_editor
     )
     await page.get_by_role("tab", name="Prompt Blocks").click()
     await write(page.get_by_role("textbox", name="Text of Block 1"), "From a phone.")
-    assert (await config_of(page, "n2"))["blocks"] == [{"text": "From a phone."}]
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await becomes(lambda: config_of(page, "n2"), lambda found: found["blocks"] == [{"text": "From a phone."}])
+    await becomes(lambda: page.evaluate("document.documentElement.scrollWidth"), lambda found: found <= 390)
     assert await axe(page, ".inspector") == []

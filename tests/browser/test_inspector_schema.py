@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes
 from tests.browser.inspector_page import choose, config_of, undo, write
 
 
@@ -116,10 +116,10 @@ async def test_every_kind_of_field_writes_its_own_type_and_can_be_undone(probe: 
     expected = {"text": "plain", "greeting": "Bye", "count": 5, "ratio": 0.5, "loud": True, "mode": "slow", "who": "assistant"}
     assert {name: config[name] for name in expected} == expected
     await undo(page)
-    assert (await config_of(page)).get("who") != "assistant"
+    await becomes(lambda: config_of(page), lambda found: found.get("who") != "assistant")
     for _ in range(6):
         await undo(page)
-    assert await config_of(page) == {}
+    await becomes(lambda: config_of(page), {})
 
 
 async def test_rows_of_objects_are_added_filled_moved_by_keys_and_removed(probe: OpenEditor) -> None:
@@ -133,11 +133,11 @@ async def test_rows_of_objects_are_added_filled_moved_by_keys_and_removed(probe:
     handle = limits.get_by_role("button", name="Move calls, 2 of 2")
     await handle.focus()
     await handle.press("ArrowUp")
-    assert (await config_of(page))["limits"] == [{"name": "calls", "most": 7}, {"name": "words"}]
+    await becomes(lambda: config_of(page), lambda found: found["limits"] == [{"name": "calls", "most": 7}, {"name": "words"}])
     await expect(limits.get_by_role("button", name="Move calls, 1 of 2")).to_be_focused()
     await limits.get_by_role("button", name="Move calls down").click()
     await limits.get_by_role("button", name="Remove words").click()
-    assert (await config_of(page))["limits"] == [{"name": "calls", "most": 7}]
+    await becomes(lambda: config_of(page), lambda found: found["limits"] == [{"name": "calls", "most": 7}])
 
 
 async def test_objects_with_free_names_lists_of_texts_unions_and_anything(probe: OpenEditor) -> None:
@@ -169,11 +169,11 @@ async def test_what_does_not_fit_is_said_at_the_field_and_the_last_good_value_st
     count = page.get_by_role("textbox", name="Count")
     await count.fill("many")
     await expect(count).to_have_attribute("aria-invalid", "true")
-    assert (await config_of(page))["count"] == 4
+    await becomes(lambda: config_of(page), lambda found: found["count"] == 4)
     await count.fill("12")
     await expect(page.get_by_role("alert").filter(has_text="9 or less")).to_be_visible()
     await count.fill("")
-    assert "count" not in await config_of(page)
+    await becomes(lambda: config_of(page), lambda found: "count" not in found)
 
 
 async def test_values_of_the_wrong_kind_and_unknown_fields_are_shown_and_kept(probe: OpenEditor) -> None:
@@ -189,7 +189,7 @@ async def test_values_of_the_wrong_kind_and_unknown_fields_are_shown_and_kept(pr
     }
     editor = await probe(wrong)
     page = editor.page
-    assert await config_of(page) == wrong
+    await becomes(lambda: config_of(page), wrong)
     for name in ("Text", "Count", "Limits", "Labels", "Loud"):
         await expect(page.get_by_role("textbox", name=name, exact=True)).to_be_visible()
     await expect(page.get_by_role("combobox", name="Mode")).to_have_value('"sideways"')
@@ -200,7 +200,7 @@ async def test_values_of_the_wrong_kind_and_unknown_fields_are_shown_and_kept(pr
         .get_by_role("button", name="Reset")
         .click()
     )
-    assert (await config_of(page))["limits"] == []
+    await becomes(lambda: config_of(page), lambda found: found["limits"] == [])
 
 
 async def test_the_whole_configuration_can_be_written_as_json(probe: OpenEditor) -> None:
@@ -209,11 +209,11 @@ async def test_the_whole_configuration_can_be_written_as_json(probe: OpenEditor)
     field = page.get_by_role("textbox", name="Configuration")
     await write(field, '{"count": 3, "mine": 1')
     await expect(page.get_by_role("alert").filter(has_text="not JSON yet")).to_be_visible()
-    assert await config_of(page) == {"count": 2}
+    await becomes(lambda: config_of(page), {"count": 2})
     await write(field, "[]")
     await expect(page.get_by_role("alert").filter(has_text="an object")).to_be_visible()
     await write(field, '{"count": 3, "mine": 1}')
-    assert await config_of(page) == {"count": 3, "mine": 1}
+    await becomes(lambda: config_of(page), {"count": 3, "mine": 1})
     await page.get_by_role("button", name="as JSON").click()
     await expect(page.get_by_role("textbox", name="Count")).to_have_value("3")
 
@@ -223,5 +223,5 @@ async def test_a_type_that_is_not_installed_is_edited_as_json(open_editor: OpenE
     await choose(editor.page, "n1")
     await expect(editor.page.get_by_role("status").filter(has_text="No node type Probe is installed")).to_be_visible()
     await write(editor.page.get_by_role("textbox", name="Configuration"), '{"text": "changed"}')
-    assert await config_of(editor.page) == {"text": "changed"}
+    await becomes(lambda: config_of(editor.page), {"text": "changed"})
     assert await axe(editor.page, ".inspector-side") == []

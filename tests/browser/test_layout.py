@@ -1,6 +1,7 @@
 """How the frame is laid out: nothing is cut off or covered, nothing moves under the cursor, and what is small can be enlarged."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
 from agentui.jsonio import Json, dumps, loads
-from tests.browser.conftest import Editor, OpenEditor
+from tests.browser.conftest import Editor, OpenEditor, becomes
 from tests.browser.inspector_page import choose, config_of
 from tests.browser.views import Open, every_view, opener
 from tests.conftest import call
@@ -76,10 +77,10 @@ async def test_columns_and_filters_of_the_history_can_be_read(screen: Open, widt
     await page.get_by_role("tab", name="History").click()
     await page.locator(".run-line").first.wait_for()
     rows = page.get_by_role("region", name="History")
-    assert await rows.evaluate("(element) => element.scrollWidth <= element.clientWidth")
+    await becomes(lambda: rows.evaluate("(element) => element.scrollWidth <= element.clientWidth"), True)
     for column in ("State", "Began", "Pipeline", "Model", "From", "Took", "Tokens"):
         heading = rows.get_by_role("columnheader", name=column)
-        assert await heading.evaluate("(element) => element.scrollWidth <= element.clientWidth"), column
+        await becomes(partial(heading.evaluate, "(element) => element.scrollWidth <= element.clientWidth"), True, column)
     for filter in await page.locator(".run-filters select").all():
         shown = await filter.evaluate(
             """(select) => {
@@ -99,7 +100,7 @@ async def test_the_dock_has_the_whole_width_and_can_have_the_whole_height(open_d
     page = (await open_document({"default": call("openai", "demo")})).page
     dock = page.get_by_role("region", name="Dock")
     await page.get_by_role("tab", name="Preview").click()
-    assert (await box(dock))["width"] == 1440
+    await becomes(lambda: box(dock), lambda found: found["width"] == 1440)
     low = (await box(dock))["height"]
     await page.get_by_role("button", name="Maximise the dock").click()
     await expect(page.locator(".workspace[inert]")).to_have_count(1)
@@ -107,7 +108,7 @@ async def test_the_dock_has_the_whole_width_and_can_have_the_whole_height(open_d
     assert tall["height"] > 750 and tall["height"] > low
     await page.keyboard.press("Alt+j")
     await expect(page.locator(".workspace[inert]")).to_have_count(0)
-    assert (await box(dock))["height"] == low
+    await becomes(lambda: box(dock), lambda found: found["height"] == low)
     # Who was in what the dock covers goes on in the dock.
     await page.get_by_role("textbox", name="Name", exact=True).focus()
     await page.keyboard.press("Alt+j")
@@ -123,7 +124,7 @@ async def test_the_left_panel_folds_in_a_narrow_window(open_editor: OpenEditor) 
     await page.locator(".doc-tab").first.wait_for()
     panel = page.locator(".left-panel")
     await expect(panel).to_have_count(0)
-    assert (await box(page.locator("#stage")))["width"] > 600
+    await becomes(lambda: box(page.locator("#stage")), lambda found: found["width"] > 600)
     await page.set_viewport_size({"width": 1440, "height": 900})
     await expect(panel).to_be_visible()
     await page.set_viewport_size({"width": 1024, "height": 768})
@@ -140,7 +141,7 @@ async def test_a_prompt_is_written_in_a_window_of_its_own(open_document: OpenEdi
     await page.get_by_role("button", name="Enlarge: Text of Rule").click()
     dialog = page.get_by_role("dialog", name="Text of Rule")
     field = dialog.get_by_role("textbox", name="Text of Rule")
-    assert (await box(field))["width"] > 1200
+    await becomes(lambda: box(field), lambda found: found["width"] > 1200)
     await field.press("ControlOrMeta+End")
     await page.keyboard.type(" And [[")
     await expect(page.locator(".cm-tooltip-autocomplete")).to_be_visible()
@@ -151,7 +152,7 @@ async def test_a_prompt_is_written_in_a_window_of_its_own(open_document: OpenEdi
     await dialog.get_by_role("button", name="Close").click()
     await expect(dialog).to_have_count(0)
     await expect(page.get_by_role("textbox", name="Text of Rule")).to_have_text("Be kind. And [[X]]")
-    assert (await config_of(page))["blocks"][0]["text"] == "Be kind. And [[X]]"
+    await becomes(lambda: config_of(page), lambda found: found["blocks"][0]["text"] == "Be kind. And [[X]]")
 
 
 async def stays(page: Page, field: Locator, change: Any, sign: Locator) -> None:
@@ -203,4 +204,4 @@ async def test_the_name_of_a_variable_can_be_read(open_editor: OpenEditor) -> No
         await editor.page.locator(".doc-tab").first.wait_for()
         await choose(editor.page, "n1")
         field = editor.page.get_by_role("textbox", name="Name of variable 1")
-        assert await field.evaluate("(element) => element.scrollWidth <= element.clientWidth"), width
+        await becomes(partial(field.evaluate, "(element) => element.scrollWidth <= element.clientWidth"), True, width)

@@ -15,7 +15,7 @@ from agentui.jsonio import Json, dumps
 from agentui.library.assets import create_asset
 from agentui.library.content import packed
 from agentui.store.tables import DEFAULT_ACCOUNT
-from tests.browser.conftest import OpenEditor, axe
+from tests.browser.conftest import OpenEditor, axe, becomes
 from tests.browser.test_variables_panel import GOLD, Memory
 
 pytestmark = pytest.mark.browser
@@ -203,12 +203,12 @@ async def test_a_thousand_are_searched_and_few_are_drawn(library: OpenLibrary) -
     await here.show()
     await expect(here.shelf.get_by_text("1,000 found")).to_be_visible()
     await expect(here.items.first).to_contain_text("Character 0999")
-    assert await here.items.count() < 60
+    await becomes(here.items.count, lambda count: count < 60)
     await here.items.first.focus()
     await here.page.keyboard.press("End")
     last = here.page.locator(".library-open", has_text="Character 0000")
     await expect(last).to_be_focused()
-    assert await here.items.count() < 60
+    await becomes(here.items.count, lambda count: count < 60)
     await here.shelf.get_by_label("Order").select_option("By name")
     await expect(here.items.first).to_contain_text("Character 0000")
     await here.shelf.get_by_label("Tag").fill("odd")
@@ -259,7 +259,8 @@ async def test_entries_of_a_lorebook_are_found_added_and_changed(library: OpenLi
     made = await here.make("/worldbooks", {"name": "World", "data": {"name": "World", "entries": entries}})
     await here.show("Lorebooks")
     dialog = await here.open("World")
-    assert await dialog.locator(".library-table-row").count() < 60
+    await expect(dialog.locator(".library-table-row").first).to_be_visible()
+    await becomes(dialog.locator(".library-table-row").count, lambda count: count < 60)
     await dialog.get_by_label("Search entries").fill("key 17")
     await dialog.get_by_role("button", name="Place 17", exact=True).click()
     await dialog.get_by_label("Keys", exact=True).fill("cave, /dark, damp/i")
@@ -300,7 +301,7 @@ async def test_the_library_serves_a_phone_in_three_languages(library: OpenLibrar
         await expect(here.items.first).to_contain_text("Seraphina")
         assert await axe(here.page, ".library") == []
     dialog = await here.open("Seraphina")
-    assert await here.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await becomes(lambda: here.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)
     assert await axe(here.page, "dialog") == []
     await dialog.get_by_label("Scenario").fill("A glade.")
     await here.save()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from aiohttp import ClientSession
 from playwright.async_api import Locator, expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe, until
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
 from tests.conftest import call
 from tests.upstreams.server import API_KEY, Mock
 
@@ -134,17 +135,17 @@ async def test_a_question_runs_through_the_nodes_and_is_answered(runs: Open) -> 
     await expect(page.answer()).to_contain_text("You said: Hello from the test")
     await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
     for id in ("n1", "n2", "n3"):
-        assert await page.state(f"state.runs.byId[state.runs.viewed].nodes.{id}.state") == "finished"
+        await becomes(partial(page.state, f"state.runs.byId[state.runs.viewed].nodes.{id}.state"), "finished")
     rows = page.page.locator(".run-row")
     await expect(rows).to_have_count(3)
     await expect(rows.nth(2)).to_contain_text("Stream")
     await rows.nth(1).click()
-    assert await page.state("tab.selection.nodes") == ["n2"]
+    await becomes(lambda: page.state("tab.selection.nodes"), ["n2"])
     assert await axe(page.page, ".dock") == []
     [run] = await page.runs()
     assert (run["origin"], run["state"], run["stream"]) == ("try", "finished", True)
-    assert await page.state("state.runs.byId[state.runs.viewed].missed") == 0
-    assert await page.state("state.spoken") == "Run finished."
+    await becomes(lambda: page.state("state.runs.byId[state.runs.viewed].missed"), 0)
+    await becomes(lambda: page.state("state.spoken"), "Run finished.")
 
 
 async def test_rows_are_walked_by_the_keyboard(runs: Open) -> None:
@@ -158,7 +159,7 @@ async def test_rows_are_walked_by_the_keyboard(runs: Open) -> None:
     await expect(names.nth(1)).to_be_focused()
     await expect(page.page.locator(".run-details")).to_contain_text("First token")
     await page.page.keyboard.press("Enter")
-    assert await page.state("tab.selection.nodes") == ["n2"]
+    await becomes(lambda: page.state("tab.selection.nodes"), ["n2"])
 
 
 async def test_the_chat_speaks_other_dialects(runs: Open) -> None:
@@ -181,7 +182,7 @@ async def test_the_chat_speaks_other_dialects(runs: Open) -> None:
             asked = json.dumps((await response.json())["body"])
         assert "Be a pirate." in asked
         assert "0.3" in asked
-    assert len(await page.runs()) == len(ways)
+    await becomes(page.runs, lambda found: len(found) == len(ways))
 
 
 async def test_unsaved_edits_are_what_runs(runs: Open) -> None:
@@ -221,7 +222,7 @@ async def test_an_answer_is_asked_for_again(runs: Open) -> None:
     await expect(page.page.locator('[data-t="said-assistant"]')).to_have_count(1)
     await expect(page.answer()).to_contain_text("You said: Twice")
     await expect(page.page.locator(".composer").get_by_role("button", name="Send")).to_be_visible()
-    assert len(await page.runs()) == 2
+    await becomes(page.runs, lambda found: len(found) == 2)
     await page.page.get_by_role("button", name="Clear the talk").click()
     await expect(page.page.locator('[data-t="said-user"]')).to_have_count(0)
 
@@ -249,7 +250,7 @@ async def test_a_failing_provider_is_explained_and_its_node_is_linked(runs: Open
         await expect(failure).to_contain_text(words)
         await failure.get_by_role("button", name="Go to node n1").click()
         await page.page.locator('.react-flow__node[data-id="n1"].selected').wait_for()
-        assert await page.state("tab.selection.nodes") == ["n1"]
+        await becomes(lambda: page.state("tab.selection.nodes"), ["n1"])
         await expect(page.page.locator(".run-line-state")).to_contain_text("Failed")
         assert await axe(page.page, ".dock") == []
 
@@ -277,12 +278,12 @@ async def test_runs_of_other_clients_are_shown_as_they_happen(runs: Open) -> Non
     await page.client_asks(stream=True)
     await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
     first = await page.state("state.runs.viewed")
-    assert (await page.runs())[0]["id"] == first
+    await becomes(page.runs, lambda found: found[0]["id"] == first)
     await page.page.get_by_label("Follow the latest").uncheck()
     await page.client_asks()
     await page.show("History")
     await expect(page.page.locator(".run-line")).to_have_count(2)
-    assert await page.state("state.runs.viewed") == first
+    await becomes(lambda: page.state("state.runs.viewed"), first)
 
 
 async def test_a_break_loses_nothing(runs: Open, mock: Mock) -> None:
@@ -299,7 +300,7 @@ async def test_a_break_loses_nothing(runs: Open, mock: Mock) -> None:
     await page.page.context.set_offline(False)
     await expect(page.page.locator(".run-line-state")).to_contain_text("Finished", timeout=30_000)
     run = (await page.runs())[0]
-    assert await page.state("state.runs.byId[state.runs.viewed].lastSeq") == run["event_count"] - 1
+    await becomes(lambda: page.state("state.runs.byId[state.runs.viewed].lastSeq"), run["event_count"] - 1)
 
 
 async def test_a_node_tells_what_it_sent_and_heard(runs: Open) -> None:
@@ -400,13 +401,13 @@ async def test_a_run_of_another_document_is_shown_with_what_ran(runs: Open) -> N
     await page.show("History")
     await page.page.locator(".run-line .run-link").click()
     await expect(page.page.get_by_text("View only")).to_be_visible()
-    assert await page.state("tab.history.present.nodes[0].config.variables[0].value") == "briefly"
-    assert await page.state("tab.readOnly.kind") == "run"
+    await becomes(lambda: page.state("tab.history.present.nodes[0].config.variables[0].value"), "briefly")
+    await becomes(lambda: page.state("tab.readOnly.kind"), "run")
     await page.show("Timeline")
     await page.page.get_by_role("button", name="Back to editing").click()
     await expect(page.page.get_by_text("View only")).to_have_count(0)
-    assert await page.state("tab.history.present.nodes[0].config.variables[0].value") == "at length"
-    assert await page.state("state.runs.viewed") is None
+    await becomes(lambda: page.state("tab.history.present.nodes[0].config.variables[0].value"), "at length")
+    await becomes(lambda: page.state("state.runs.viewed"), lambda found: found is None)
 
 
 async def test_two_runs_are_compared(runs: Open) -> None:
@@ -439,7 +440,7 @@ async def test_a_models_text_is_only_text(runs: Open) -> None:
     await expect(page.answer()).to_contain_text(hostile)
     for part in ("Node", "History", "Timeline"):
         await page.show(part)
-    assert await page.page.evaluate("window.harmed") is None
+    await becomes(lambda: page.page.evaluate("window.harmed"), lambda found: found is None)
 
 
 async def test_the_narrow_layout_has_the_chat_as_a_page(runs: Open) -> None:
@@ -450,7 +451,7 @@ async def test_the_narrow_layout_has_the_chat_as_a_page(runs: Open) -> None:
     await page.show("Timeline")
     await expect(page.page.locator(".run-row")).to_have_count(3)
     assert await axe(page.page, ".dock") == []
-    assert await page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await becomes(lambda: page.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)
 
 
 async def test_fifty_answers_at_once_are_followed(runs: Open, mock: Mock) -> None:
@@ -466,9 +467,7 @@ async def test_fifty_answers_at_once_are_followed(runs: Open, mock: Mock) -> Non
     async with ClientSession() as session:
         await asyncio.gather(*(ask(session) for _ in range(50)))
     done = "Object.values(state.runs.byId).filter((run) => run.state === 'finished' && run.missed === 0).length"
-    for _ in range(100):
-        if await page.state(done) == 50:
-            break
-        await asyncio.sleep(0.1)
-    assert await page.state(done) == 50
-    assert await page.state("Object.values(state.runs.byId).every((run) => run.lastSeq === run.summary.event_count - 1)")
+    await becomes(lambda: page.state(done), 50)
+    await becomes(
+        lambda: page.state("Object.values(state.runs.byId).every((run) => run.lastSeq === run.summary.event_count - 1)"), bool
+    )

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.browser.conftest import OpenEditor, axe
+from tests.browser.conftest import OpenEditor, axe, becomes
 from tests.browser.test_run import Open, Runs, node, runs, steps
 
 __all__ = ["runs"]
@@ -35,7 +35,7 @@ async def test_the_exact_request_is_shown_with_the_origin_of_its_pieces(preview:
     await expect(shown.get_by_role("note")).to_have_count(0)
     assert await axe(preview.page, ".dock") == []
     await shown.locator(".json-tree").get_by_role("button", name="briefly").click()
-    assert await preview.state("tab.selection.nodes") == ["n3"]
+    await becomes(lambda: preview.state("tab.selection.nodes"), ["n3"])
     await expect(preview.page.locator('[data-field="blocks.0.text"]')).to_be_focused()
 
 
@@ -127,4 +127,4 @@ async def test_the_preview_fits_a_phone(open_editor: OpenEditor) -> None:
     await editor.page.get_by_role("tab", name="Preview").click()
     await expect(editor.page.locator(".run-preview-right")).to_contain_text("POST http://127.0.0.1:")
     assert await axe(editor.page, ".dock") == []
-    assert await editor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await becomes(lambda: editor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)

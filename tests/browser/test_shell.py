@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.async_api import expect
 
 from agentui.jsonio import Json, loads
-from tests.browser.conftest import Editor, OpenEditor, axe
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes
 from tests.conftest import call
 
 pytestmark = pytest.mark.browser
@@ -49,7 +50,7 @@ async def started(editor: Editor) -> None:
 
 async def test_it_opens_the_active_pipeline_and_breaks_no_rule(editor: Editor) -> None:
     await started(editor)
-    assert (await document(editor))["nodes"][0]["type"] == "ProviderCall"
+    await becomes(lambda: document(editor), lambda found: found["nodes"][0]["type"] == "ProviderCall")
     assert await axe(editor.page) == []
 
 
@@ -63,7 +64,7 @@ async def test_a_named_pipeline_opens_from_the_address(open_editor: OpenEditor) 
 async def test_names_are_shown_letter_for_letter(open_editor: OpenEditor) -> None:
     editor = await open_editor({"default": call("openai", "demo"), "broken": BROKEN}, path="/ui/#broken")
     await editor.page.get_by_role("tab", name="Broken <b>one</b>").wait_for()
-    assert await editor.page.locator("b").count() == 0
+    await expect(editor.page.locator("b")).to_have_count(0)
 
 
 async def test_a_server_with_a_token_asks_for_it(open_editor: OpenEditor) -> None:
@@ -88,9 +89,9 @@ async def test_edits_are_undone_redone_and_saved(editor: Editor) -> None:
     await started(editor)
     await rename(editor, "Renamed")
     await editor.page.keyboard.press("Control+z")
-    assert (await document(editor))["name"] != "Renamed"
+    await becomes(lambda: document(editor), lambda found: found["name"] != "Renamed")
     await editor.page.keyboard.press("Control+Shift+z")
-    assert (await document(editor))["name"] == "Renamed"
+    await becomes(lambda: document(editor), lambda found: found["name"] == "Renamed")
     await editor.page.keyboard.press("Control+s")
     await editor.page.get_by_text("Saved as default.").wait_for()
     assert loads((editor.server.pipelines / "default.json").read_bytes())["name"] == "Renamed"
@@ -102,10 +103,10 @@ async def test_a_new_pipeline_is_saved_under_a_name_of_its_own(editor: Editor) -
     await editor.page.get_by_role("button", name="Save", exact=True).click()
     dialog = editor.page.get_by_role("dialog")
     await dialog.get_by_label("Name", exact=True).fill("My first one")
-    assert await dialog.get_by_label("File name").input_value() == "my-first-one"
+    await expect(dialog.get_by_label("File name")).to_have_value("my-first-one")
     await dialog.get_by_label("File name").fill("default")
     await dialog.get_by_text("There is a pipeline called default already.").wait_for()
-    assert await dialog.get_by_role("button", name="Save").is_disabled()
+    await expect(dialog.get_by_role("button", name="Save")).to_be_disabled()
     await dialog.get_by_label("File name").fill("mine")
     await dialog.get_by_role("button", name="Save").click()
     await editor.page.get_by_text("Saved as mine with 1 problem").wait_for()
@@ -122,7 +123,7 @@ async def test_an_edit_that_nobody_saved_is_there_after_a_reload(editor: Editor)
     await editor.page.reload()
     await editor.page.get_by_role("tab", name="Not saved yet").wait_for()
     await editor.page.keyboard.press("Control+z")
-    assert (await document(editor))["name"] != "Not saved yet"
+    await becomes(lambda: document(editor), lambda found: found["name"] != "Not saved yet")
 
 
 async def test_closing_an_edited_tab_asks_first(editor: Editor) -> None:
@@ -132,7 +133,7 @@ async def test_closing_an_edited_tab_asks_first(editor: Editor) -> None:
     dialog = editor.page.get_by_role("dialog")
     await dialog.get_by_text("Save changes to Edited?").wait_for()
     await editor.page.keyboard.press("Escape")
-    assert await editor.page.get_by_role("tab", name="Edited").count() == 1
+    await expect(editor.page.get_by_role("tab", name="Edited")).to_have_count(1)
     await editor.page.locator(".doc-tab-close").click()
     await dialog.get_by_role("button", name="Discard").click()
     await editor.page.get_by_text("What should happen to a request?").wait_for()
@@ -161,7 +162,7 @@ async def test_language_theme_and_contrast_change_at_once_and_stay(editor: Edito
     assert len(backgrounds) == 4
     await page.reload()
     await page.get_by_role("button", name="Сохранить", exact=True).wait_for()
-    assert await page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    await becomes(lambda: page.evaluate("() => document.documentElement.dataset.theme"), "dark")
 
 
 async def test_the_editor_says_that_the_server_is_gone_and_goes_on_when_it_is_back(editor: Editor) -> None:
@@ -253,7 +254,7 @@ async def test_it_fits_the_window(editor: Editor) -> None:
         await editor.page.set_viewport_size({"width": width, "height": 844})
         await editor.page.goto(editor.server.origin)
         await started(editor)
-        assert await editor.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), width
+        await becomes(lambda: editor.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), True, width)
         assert await axe(editor.page) == [], width
 
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor
+from tests.browser.conftest import Editor, OpenEditor, becomes
 from tests.browser.inspector_page import choose, document_of
 from tests.conftest import call
 
@@ -52,7 +52,7 @@ async def test_a_box_drawn_with_shift_marks_no_text_and_copies_nodes(open_docume
     await page.mouse.up()
     await page.keyboard.up("Shift")
     await expect(page.locator(".canvas-node-selected")).to_have_count(2)
-    assert await page.evaluate("() => String(getSelection())") == ""
+    await becomes(lambda: page.evaluate("() => String(getSelection())"), "")
     copied = await page.evaluate(
         """() => {
           const data = new DataTransfer();
@@ -68,9 +68,9 @@ async def test_a_click_on_one_of_several_selects_it_alone(open_document: OpenEdi
     await choose(page, "n1", "n2", "n3")
     await node(page, "n2").click()
     await expect(page.locator(".canvas-node-selected")).to_have_count(1)
-    assert await selected(page) == ["n2"]
+    await becomes(lambda: selected(page), ["n2"])
     await node(page, "n3").click(modifiers=["Shift"])
-    assert sorted(await selected(page)) == ["n2", "n3"]
+    await becomes(lambda: selected(page), lambda found: sorted(found) == ["n2", "n3"])
 
 
 async def test_enter_goes_to_the_inspector_and_escape_back_to_the_node(open_document: OpenEditor) -> None:
@@ -82,8 +82,8 @@ async def test_enter_goes_to_the_inspector_and_escape_back_to_the_node(open_docu
     await page.keyboard.type("Second")
     await page.keyboard.press("Escape")
     await expect(node(page, "n2")).to_be_focused()
-    assert (await document_of(page))["nodes"][1]["title"] == "Second"
-    assert await selected(page) == ["n2"]
+    await becomes(lambda: document_of(page), lambda found: found["nodes"][1]["title"] == "Second")
+    await becomes(lambda: selected(page), ["n2"])
 
 
 async def test_tab_adds_on_an_empty_canvas_without_a_click(open_document: OpenEditor) -> None:
@@ -215,8 +215,11 @@ async def test_very_many_nodes_follow_the_hand_and_stay_where_it_lets_go(open_do
     under = await box(node(page, "n50"))
     assert abs(under["x"] - before["x"] + 100) < 3 and abs(under["y"] - before["y"] - 50) < 3
     # Nothing is drawn anew for that.
-    assert await page.evaluate(
-        "() => document.querySelector('.react-flow__node[data-id=\"n50\"]').style.transform === window.drawn"
+    await becomes(
+        lambda: page.evaluate(
+            "() => document.querySelector('.react-flow__node[data-id=\"n50\"]').style.transform === window.drawn"
+        ),
+        True,
     )
     await page.mouse.up()
     after = await box(node(page, "n50"))
@@ -224,7 +227,7 @@ async def test_very_many_nodes_follow_the_hand_and_stay_where_it_lets_go(open_do
     places = {one["id"]: one["position"] for one in (await document_of(page))["nodes"]}
     assert places["n1"] == {"x": 4, "y": 0}
     assert abs(places["n50"]["x"] - 200 + 120 / zoom) < 24 and abs(places["n50"]["y"] - 60 / zoom) < 24
-    assert await page.locator(".canvas-edge-left").count() == 0
-    assert await node(page, "n50").evaluate("(element) => element.style.translate") == ""
+    await expect(page.locator(".canvas-edge-left")).to_have_count(0)
+    await becomes(lambda: node(page, "n50").evaluate("(element) => element.style.translate"), "")
     await page.keyboard.press("Control+z")
-    assert (await document_of(page))["nodes"][49]["position"] == {"x": 200, "y": 0}
+    await becomes(lambda: document_of(page), lambda found: found["nodes"][49]["position"] == {"x": 200, "y": 0})

@@ -19,7 +19,7 @@ from playwright.async_api import Locator, Page, expect
 
 from agentui.demo import DemoSettings, create_demo_app
 from agentui.jsonio import loads
-from tests.browser.conftest import OpenEditor, axe
+from tests.browser.conftest import OpenEditor, axe, becomes
 from tests.conftest import ROOT, Server, StartServer
 
 pytestmark = pytest.mark.browser
@@ -332,5 +332,5 @@ async def test_on_a_phone_by_touch_from_nothing_to_a_client(open_editor: OpenEdi
     assert "You said: Hello from my program" in await ask_as_a_client(shipped)
     await expect(page.locator(".run-line-state")).to_contain_text("Finished")
     await check_the_file(shipped)
-    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await becomes(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)
     assert await axe(page) == []

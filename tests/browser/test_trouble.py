@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from agentui.jsonio import Json, dumps, loads
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
-from tests.browser.conftest import Editor, OpenEditor, axe, until
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
 from tests.conftest import Server, ServerState, call
 from tests.upstreams.server import API_KEY, Mock, Step
 
@@ -161,8 +162,7 @@ async def test_each_failure_is_told_at_the_node_and_in_the_chat(open_calm: OpenC
         await expect(page.locator('.react-flow__node[data-id="n1"]')).to_contain_text("Failed")
         await failure.get_by_role("button", name="Go to node n1").click()
         await page.locator(".run-tabs").get_by_role("tab", name="Node").click()
-        told = await page.locator(".run-io .failure").inner_text()
-        assert len(told) > 20, name
+        await expect(page.locator(".run-io .failure"), name).to_have_text(re.compile(".{21}"))
         await page.locator(".run-tabs").get_by_role("tab", name="Timeline").click()
         await expect(page.locator(".run-line-state")).to_contain_text("Failed")
 
@@ -194,6 +194,7 @@ async def test_a_broken_file_is_mended_as_text(open_calm: OpenCalm) -> None:
         await mended(editor, shape, text, remark)
         await editor.page.keyboard.press("Alt+w")
         await expect(editor.page.get_by_role("tab", name="Mended")).to_have_count(0)
+        await editor.page.locator(".notice", has_text="Saved as broken").get_by_role("button", name="Dismiss").click()
         await expect(editor.page.get_by_text("Saved as broken")).to_have_count(0)
 
 
@@ -319,11 +320,11 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
     answer = await say(page, "Tell me everything")
     await expect(page.locator(".run-line-state")).to_contain_text("Finished", timeout=60_000)
     # What was said is whole, and only a part of it is in the page; more comes when it is asked for.
-    assert await drawn(page) < MOST_DRAWN
+    await becomes(lambda: drawn(page), lambda found: found < MOST_DRAWN)
     before = len(await answer.inner_text())
     await answer.get_by_role("button", name="more").click()
     await until(page, f"document.querySelector('.said-assistant').innerText.length > {before}")
-    assert await drawn(page) < MOST_DRAWN
+    await becomes(lambda: drawn(page), lambda found: found < MOST_DRAWN)
     for node in ("n1", "n2"):
         await page.evaluate("async (id) => (await own('state/tabs.js')).select({nodes: [id]})", node)
         await page.locator(".run-tabs").get_by_role("tab", name="Node").click()
@@ -333,7 +334,7 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
             await expect(page.locator(".dock .json-tree").last).to_be_visible()
         await page.get_by_role("region", name="Inspector").get_by_role("tab", name="Output").click()
         await expect(page.locator(".inspector .json-tree")).to_be_visible(timeout=30_000)
-        assert await drawn(page) < MOST_DRAWN
+        await becomes(lambda: drawn(page), lambda found: found < MOST_DRAWN)
     length = await page.evaluate(
         """async () => {
           const [{talks}, {activeTab}] = await Promise.all([own('run/conversation.js'), own('state/tabs.js')]);
@@ -394,7 +395,7 @@ async def test_fifty_streams_are_drawn_in_batches(open_calm: OpenCalm, mock: Moc
     assert complete
     assert heard >= STREAMS * 10
     assert updates < heard / 3, (updates, heard)
-    assert await page.evaluate("document.querySelectorAll('*').length") < elements + 400
+    await becomes(lambda: page.evaluate("document.querySelectorAll('*').length"), lambda found: found < elements + 400)
 
 
 async def test_two_hundred_nodes_can_be_worked_with(open_calm: OpenCalm) -> None:
@@ -434,9 +435,9 @@ async def test_two_hundred_nodes_can_be_worked_with(open_calm: OpenCalm) -> None
     moved = (
         "async () => { const {activeTab, docOf} = await own('state/tabs.js'); return docOf(activeTab()).nodes[150].position; }"
     )
-    assert await page.evaluate(moved) != nodes[150]["position"]
+    await becomes(lambda: page.evaluate(moved), lambda found: found != nodes[150]["position"])
     await page.keyboard.press("Control+z")
-    assert await page.evaluate(moved) == nodes[150]["position"]
+    await becomes(lambda: page.evaluate(moved), nodes[150]["position"])
     await page.keyboard.press("Control+a")
     await page.keyboard.press("Delete")
     await expect(page.locator(".react-flow__node-pipe")).to_have_count(0)

@@ -4,16 +4,14 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Locator, Page, expect
 
 from agentui.jsonio import Json, loads
-from tests.browser.conftest import Editor, OpenEditor, axe, until
-
-if TYPE_CHECKING:
-    from playwright.async_api import Locator, Page
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
 
 pytestmark = pytest.mark.browser
 
@@ -75,7 +73,7 @@ class Memory:
         chosen = {"session": self.session, "branch": "main", **place}
         await self.page.evaluate("async (place) => (await own('state/session.js')).chooseSession(place)", chosen)
 
-    async def panel(self, tab: str = "Stored") -> "Locator":
+    async def panel(self, tab: str = "Stored") -> Locator:
         """Open the dock's panel at one of its tabs."""
         await self.page.get_by_role("tab", name="Gold counter").wait_for()
         await self.page.evaluate(
@@ -87,13 +85,13 @@ class Memory:
         await self.page.get_by_role("tab", name=tab, exact=True).click()
         return self.page.locator(".variables")
 
-    async def tree(self) -> "Locator":
+    async def tree(self) -> Locator:
         """Open the tree of sessions."""
         await self.page.get_by_role("tab", name="Gold counter").wait_for()
         await self.page.evaluate("async () => (await own('actions.js')).runAction('variables.sessions')")
         return self.page.get_by_role("tree", name="Sessions")
 
-    def cell(self, key: str, tier: str) -> "Locator":
+    def cell(self, key: str, tier: str) -> Locator:
         """The button of a cell in the table."""
         return self.page.locator(f'.variables-table [data-tier="{tier}"][data-key={json.dumps(key)}]')
 
@@ -128,7 +126,7 @@ async def memory(open_editor: OpenEditor) -> OpenMemory:
     return open_one
 
 
-async def dialog_of(page: "Page") -> "Locator":
+async def dialog_of(page: Page) -> Locator:
     dialog = page.get_by_role("dialog").last
     await dialog.wait_for()
     return dialog
@@ -144,12 +142,12 @@ async def test_the_winner_is_bold_and_what_it_shadows_is_struck_through(memory: 
     await here.panel()
     await here.choose()
     await here.cell("gold", "branch").wait_for()
-    assert await here.cell("gold", "branch").locator("strong").inner_text() == "1"
-    assert await here.cell("gold", "global").locator("s").inner_text() == "7"
-    assert "shadowed by Branch" in await here.cell("gold", "global").inner_text()
-    assert await here.cell("mood", "chat").locator("strong").inner_text() == "tense"
+    await expect(here.cell("gold", "branch").locator("strong")).to_have_text("1")
+    await expect(here.cell("gold", "global").locator("s")).to_have_text("7")
+    await expect(here.cell("gold", "global")).to_contain_text("shadowed by Branch")
+    await expect(here.cell("mood", "chat").locator("strong")).to_have_text("tense")
     assert await axe(here.page, ".variables") == []
-    assert await here.names() == {"global.gold": 7, "chat.mood": "tense", "branch.gold": 1}
+    await becomes(here.names, {"global.gold": 7, "chat.mood": "tense", "branch.gold": 1})
 
 
 async def test_cells_are_written_as_json_or_as_text(memory: OpenMemory) -> None:
@@ -164,10 +162,10 @@ async def test_cells_are_written_as_json_or_as_text(memory: OpenMemory) -> None:
     assert await axe(here.page, ".variables") == []
     await editor.get_by_role("button", name="Save as text").click()
     await here.cell("gold", "branch").get_by_text("five", exact=True).wait_for()
-    assert await here.resolved() == {"gold": "five"}
+    await becomes(here.resolved, {"gold": "five"})
     # A text is edited as a text; Escape leaves it as it was, and the focus goes back to the cell.
     await here.cell("gold", "branch").click()
-    assert await editor.get_by_label("Written as").input_value() == "text"
+    await expect(editor.get_by_label("Written as")).to_have_value("text")
     await here.page.keyboard.press("Escape")
     await until(here.page, "document.activeElement.dataset.tier === 'branch'")
 
@@ -197,15 +195,15 @@ async def test_somebody_elses_write_is_shown_before_it_is_overwritten(memory: Op
     await editor.locator("textarea").fill("5")
     await here.page.keyboard.press("Enter")
     await editor.get_by_text("Somebody wrote it meanwhile: 99").wait_for()
-    assert await here.resolved() == {"gold": 99}
+    await becomes(here.resolved, {"gold": 99})
     await editor.get_by_role("button", name="Take theirs").click()
-    assert await editor.locator("textarea").input_value() == "99"
+    await expect(editor.locator("textarea")).to_have_value("99")
     await here.put("branch", "gold", 100)
     await editor.locator("textarea").fill("6")
     await here.page.keyboard.press("Enter")
     await editor.get_by_role("button", name="Overwrite").click()
     await here.cell("gold", "branch").get_by_text("6", exact=True).wait_for()
-    assert await here.resolved() == {"gold": 6}
+    await becomes(here.resolved, {"gold": 6})
 
 
 async def test_what_the_server_refuses_is_said_at_the_cell(memory: OpenMemory) -> None:
@@ -217,7 +215,7 @@ async def test_what_the_server_refuses_is_said_at_the_cell(memory: OpenMemory) -
     await here.cell("last_words", "floor").click()
     editor = here.page.locator(".variables-editing")
     await editor.get_by_text("The floor is committed").wait_for()
-    assert await editor.get_by_role("button", name="Save").count() == 0
+    await expect(editor.get_by_role("button", name="Save")).to_have_count(0)
     await here.page.keyboard.press("Escape")
     # The page believes in a state that is over.
     await here.page.evaluate(STALE)
@@ -252,7 +250,7 @@ async def test_variables_are_added_copied_and_deleted(memory: OpenMemory) -> Non
     await here.page.keyboard.press("Delete")
     await (await dialog_of(here.page)).get_by_role("button", name="Delete").click()
     await here.cell("a.b c", "global").locator("strong").wait_for()
-    assert await here.resolved() == {"a.b c": True, "gold": 1}
+    await becomes(here.resolved, {"a.b c": True, "gold": 1})
 
 
 async def test_thousands_of_names_are_paged_filtered_sorted_and_walked_by_keys(memory: OpenMemory) -> None:
@@ -267,19 +265,19 @@ async def test_thousands_of_names_are_paged_filtered_sorted_and_walked_by_keys(m
     await here.choose()
     await panel.get_by_text("1,201 variables").wait_for()
     rows = panel.locator("tbody tr")
-    assert await rows.count() == 200
+    await expect(rows).to_have_count(200)
     await panel.get_by_role("button", name="Show 200 more").click()
-    assert await rows.count() == 400
+    await expect(rows).to_have_count(400)
     await panel.get_by_role("columnheader", name="Chat").get_by_role("button").click()
-    assert await rows.first.get_by_role("rowheader").inner_text() == "k1199"
+    await expect(rows.first.get_by_role("rowheader")).to_have_text("k1199")
     await panel.get_by_role("columnheader", name="Chat").get_by_role("button").click()
-    assert await rows.first.get_by_role("rowheader").inner_text() == "k0"
+    await expect(rows.first.get_by_role("rowheader")).to_have_text("k0")
     await here.cell("k0", "chat").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft"):
         await here.page.keyboard.press(key)
     focused = "() => [document.activeElement.dataset.key, document.activeElement.dataset.cell]"
-    assert await here.page.evaluate(focused) == ["k2", "0"]
-    assert await panel.locator('[data-cell][tabindex="0"]').count() == 1
+    await becomes(lambda: here.page.evaluate(focused), ["k2", "0"])
+    await expect(panel.locator('[data-cell][tabindex="0"]')).to_have_count(1)
     await panel.get_by_role("searchbox", name="Filter names and values").fill("k777")
     await panel.get_by_text("1 variable", exact=True).wait_for()
     await panel.get_by_role("searchbox", name="Filter names and values").fill("nothing like it")
@@ -300,6 +298,7 @@ async def test_many_are_changed_and_deleted_as_json(memory: OpenMemory) -> None:
     await here.page.get_by_role("menuitem", name="Edit as JSON").click()
     dialog = await dialog_of(here.page)
     area = dialog.get_by_label("Variables as JSON")
+    await expect(area).to_have_value(re.compile(r'"key": ?"a"'))
     rows = json.loads(await area.input_value())
     assert rows[0] == {"tier": "chat", "key": "a", "value": "a"}
     changed: Json = {"tier": "chat", "key": "a", "value": {"new": 1}}
@@ -309,7 +308,7 @@ async def test_many_are_changed_and_deleted_as_json(memory: OpenMemory) -> None:
     assert await axe(here.page, "dialog") == []
     await dialog.get_by_role("button", name="Write 2 variables").click()
     await dialog.wait_for(state="detached")
-    assert await here.resolved() == {"a": {"new": 1}, "c": "c", "d": None, "gold": 1}
+    await becomes(here.resolved, {"a": {"new": 1}, "c": "c", "d": None, "gold": 1})
 
 
 WRONG_ROWS = [
@@ -334,7 +333,7 @@ async def test_an_import_names_the_rows_that_are_wrong(memory: OpenMemory) -> No
     for text, message in WRONG_ROWS:
         await dialog.get_by_label("Variables as JSON").fill(text)
         await dialog.get_by_text(message).wait_for()
-        assert await dialog.get_by_role("button", name="Write").is_disabled(), text
+        await expect(dialog.get_by_role("button", name="Write"), text).to_be_disabled()
 
 
 async def test_an_import_goes_through_the_batch_route_and_shows_what_it_refuses(memory: OpenMemory, tmp_path: Path) -> None:
@@ -359,13 +358,13 @@ async def test_an_import_goes_through_the_batch_route_and_shows_what_it_refuses(
     await dialog.get_by_role("button", name="Write 2 variables").click()
     await dialog.get_by_text(re.compile("^Row 2: The floor is generating or committed")).wait_for()
     await dialog.get_by_text("none of its 2 rows was").wait_for()
-    assert await here.resolved() == {"gold": 1}
+    await becomes(here.resolved, {"gold": 1})
     file = tmp_path / "many.json"
     file.write_text(json.dumps({f"n{number}": number for number in range(250)}), encoding="utf-8")
     await dialog.locator('input[type="file"]').set_input_files(file)
     await dialog.get_by_role("button", name="Write 250 variables").click()
     await dialog.wait_for(state="detached")
-    assert (await here.resolved())["n249"] == 249
+    await becomes(here.resolved, lambda found: found["n249"] == 249)
 
 
 async def test_what_is_exported_can_be_imported(memory: OpenMemory) -> None:
@@ -397,21 +396,21 @@ async def test_names_of_a_node_say_where_they_come_from_and_what_hides_them(memo
     )
     branch = panel.get_by_role("region", name="Stored: Branch")
     await branch.get_by_text("gold").first.wait_for()
-    assert await branch.locator(".variables-value").first.inner_text() == "1"
+    await expect(branch.locator(".variables-value").first).to_have_text("1")
     hidden = panel.get_by_role("region", name="Stored: Global")
     await hidden.get_by_text("shadowed by Branch").wait_for()
-    assert await hidden.locator("s").inner_text() == "gold"
+    await expect(hidden.locator("s")).to_have_text("gold")
     await panel.get_by_role("region", name="Result of").get_by_text("OUT.n1", exact=True).wait_for()
     await panel.get_by_role("region", name="Context of every request").wait_for()
     assert await axe(here.page, ".variables") == []
     await hidden.get_by_role("button", name="gold").click()
-    assert await here.page.evaluate("() => navigator.clipboard.readText()") == "{{ vars.global.gold }}"
+    await becomes(lambda: here.page.evaluate("() => navigator.clipboard.readText()"), "{{ vars.global.gold }}")
     await branch.get_by_role("button", name="gold").click()
-    assert await here.page.evaluate("() => navigator.clipboard.readText()") == "{{ gold }}"
+    await becomes(lambda: here.page.evaluate("() => navigator.clipboard.readText()"), "{{ gold }}")
     await panel.get_by_role("searchbox", name="Filter names").fill("gold")
     await panel.get_by_role("region", name="Context of every request").wait_for(state="detached")
     await panel.get_by_label("Shadowed only").check()
-    assert await panel.locator(".variables-name").count() == 1
+    await expect(panel.locator(".variables-name")).to_have_count(1)
 
 
 async def test_staged_writes_and_promotions_are_listed(memory: OpenMemory) -> None:
@@ -422,9 +421,9 @@ async def test_staged_writes_and_promotions_are_listed(memory: OpenMemory) -> No
     await here.choose(floor=here.floors[0], page=result["data"]["output_page_id"])
     staged = panel.get_by_role("region", name="Staged writes")
     await staged.get_by_role("cell", name="last_words").wait_for()
-    assert "Went on to the floor" in await staged.inner_text()
+    await expect(staged).to_contain_text("Went on to the floor")
     promotions = panel.get_by_role("region", name="Promotions")
-    assert "Page → Floor" in await promotions.inner_text()
+    await expect(promotions).to_contain_text("Page → Floor")
     assert await axe(here.page, ".variables") == []
 
 
@@ -447,18 +446,18 @@ async def test_the_tree_is_walked_and_read_by_keyboard(memory: OpenMemory) -> No
     reader = here.page.get_by_role("region", name="What was said")
     await reader.get_by_text("I look around.", exact=True).wait_for()
     await reader.get_by_text("The party carries 1").wait_for()
-    chosen = await here.page.evaluate("async () => (await own('state/store.js')).store.get().session")
-    assert (chosen["session"], chosen["branch"], chosen["floor"]) == (here.session, "main", here.floors[0])
+    chosen = "async () => { const {session} = (await own('state/store.js')).store.get(); return [session.session, session.branch, session.floor]; }"
+    await becomes(lambda: here.page.evaluate(chosen), [here.session, "main", here.floors[0]])
     item = tree.get_by_role("treeitem", name="0 · I look around.")
-    assert await item.get_attribute("aria-selected") == "true"
-    place = [await item.get_attribute(f"aria-{name}") for name in ("level", "posinset", "setsize", "expanded")]
-    assert place == ["3", "2", "2", "true"]
+    place = {"selected": "true", "level": "3", "posinset": "2", "setsize": "2", "expanded": "true"}
+    for name, value in place.items():
+        await expect(item).to_have_attribute(f"aria-{name}", value)
     assert await axe(here.page, ".left-side") == []
     await press("ArrowLeft")
     await press("ArrowLeft")
     await until(here.page, "document.activeElement.textContent.includes('main')")
-    assert await tree.locator('[tabindex="0"]').count() == 1
-    assert "branch.gold" in await here.names() and "floor.last_words" in await here.names()
+    await expect(tree.locator('[tabindex="0"]')).to_have_count(1)
+    await becomes(here.names, lambda found: {"branch.gold", "floor.last_words"} <= found.keys())
 
 
 async def test_sessions_are_made_renamed_archived_and_deleted(memory: OpenMemory) -> None:
@@ -494,7 +493,10 @@ async def test_sessions_are_made_renamed_archived_and_deleted(memory: OpenMemory
     await here.page.get_by_text("No session matches.").wait_for()
     titles = [one["title"] for one in (await here.send("GET", "/sessions"))["data"]]
     assert titles == ["adventure"]
-    assert await here.page.evaluate("async () => (await own('state/store.js')).store.get().session.session") is None
+    await becomes(
+        lambda: here.page.evaluate("async () => (await own('state/store.js')).store.get().session.session"),
+        lambda found: found is None,
+    )
 
 
 async def test_a_branch_is_forked_compared_and_deleted(memory: OpenMemory) -> None:
@@ -562,7 +564,7 @@ async def test_turns_of_the_chat_refresh_everything(memory: OpenMemory) -> None:
     await tree.get_by_role("treeitem", name="1 · I dig.").wait_for()
     await here.turn("Hello?", chat="another")
     await tree.get_by_role("treeitem", name="another").wait_for()
-    assert (await here.names())["branch.gold"] == 2
+    await becomes(here.names, lambda found: found["branch.gold"] == 2)
 
 
 async def test_without_chats_the_panels_say_how_one_begins(memory: OpenMemory) -> None:
@@ -605,12 +607,12 @@ async def test_hostile_names_and_values_are_text_and_large_ones_are_cut(memory: 
     await here.panel()
     await here.choose(floor=here.floors[0])
     await here.cell("large", "chat").wait_for()
-    assert await here.page.locator(".variables-table tbody tr").count() == 8
-    assert len(await here.cell("large", "chat").inner_text()) < 200
-    assert "List of 100,000" in await here.page.locator(".variables-table").inner_text()
+    await expect(here.page.locator(".variables-table tbody tr")).to_have_count(8)
+    await becomes(here.cell("large", "chat").inner_text, lambda text: len(text) < 200)
+    await expect(here.page.locator(".variables-table")).to_contain_text("List of 100,000")
     await here.cell("large", "chat").click()
     area = here.page.locator(".variables-editing textarea")
-    assert len(await area.input_value()) == LARGE
+    await becomes(area.input_value, lambda text: len(text) == LARGE)
     await here.page.keyboard.press("Escape")
     await here.edit("deep", "chat", '{"flat": 1}')
     await here.cell("deep", "chat").get_by_text('{"flat": 1}').wait_for()
@@ -621,7 +623,7 @@ async def test_hostile_names_and_values_are_text_and_large_ones_are_cut(memory: 
         "async () => (await own('state/tabs.js')).select({nodes: ['n2'], edges: [], frames: [], notes: []})"
     )
     await here.page.get_by_role("region", name="Stored: Chat").get_by_text("<img src=x onerror=alert(4)>").first.wait_for()
-    assert await here.page.locator(".variables img, .variables script, .left-side img, .left-side script").count() == 0
+    await expect(here.page.locator(".variables img, .variables script, .left-side img, .left-side script")).to_have_count(0)
 
 
 async def test_it_all_fits_a_narrow_screen(memory: OpenMemory) -> None:
@@ -639,7 +641,7 @@ async def test_it_all_fits_a_narrow_screen(memory: OpenMemory) -> None:
     await here.choose(floor=here.floors[0])
     await here.cell("gold", "branch").wait_for()
     await breaks_no_rule()
-    assert await page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    await becomes(lambda: page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), True)
     tree = await here.tree()
     await tree.get_by_role("treeitem", name="0 · I look around.").wait_for()
     await breaks_no_rule()
@@ -658,4 +660,4 @@ async def test_every_word_is_translated(memory: OpenMemory) -> None:
         await here.page.evaluate("async (locale) => (await own('words.js')).loadLocale(locale)", locale)
         await here.page.locator(f"html[lang={lang}]").wait_for()
         await here.cell("gold", "branch").wait_for()
-        assert "variables." not in await here.page.locator("#app").inner_text()
+        await expect(here.page.locator("#app")).not_to_contain_text("variables.", use_inner_text=True)

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import Editor, OpenEditor, until
+from tests.browser.conftest import Editor, OpenEditor, becomes, until
 from tests.browser.inspector_page import choose
 from tests.conftest import call
 
@@ -67,13 +67,13 @@ async def test_a_second_page_does_not_take_the_drafts_of_the_first(browser_of: A
     await first.get_by_role("button", name="New pipeline").click()
     await rename(first, "My new one")
     second = await open_page()
-    assert await tabs(second) == ["to openai"]
+    await becomes(lambda: tabs(second), ["to openai"])
     # Both edit the same pipeline; each finds its own words again.
     await rename(second, "Yours")
     await first.reload()
     await second.reload()
-    assert sorted(await tabs(first)) == ["Mine", "My new one"]
-    assert await tabs(second) == ["Yours"]
+    await becomes(lambda: tabs(first), lambda found: sorted(found) == ["Mine", "My new one"])
+    await becomes(lambda: tabs(second), ["Yours"])
 
 
 async def test_a_reload_does_not_take_the_drafts_of_a_page_that_is_on_its_way(browser_of: Any) -> None:
@@ -84,9 +84,9 @@ async def test_a_reload_does_not_take_the_drafts_of_a_page_that_is_on_its_way(br
     # While a page is loaded again, as all are when the browser comes back, it has let go of its drafts.
     await second.goto(f"{editor.server.origin}/health")
     await first.reload()
-    assert await tabs(first) == ["to openai"]
+    await becomes(lambda: tabs(first), ["to openai"])
     await second.goto(f"{editor.server.origin}/ui/")
-    assert await tabs(second) == ["Yours"]
+    await becomes(lambda: tabs(second), ["Yours"])
 
 
 async def test_what_a_closed_page_left_behind_opens_in_the_next(browser_of: Any) -> None:
@@ -99,12 +99,12 @@ async def test_what_a_closed_page_left_behind_opens_in_the_next(browser_of: Any)
     await editor.page.close()
     await second.close()
     third = await open_page()
-    assert sorted(await tabs(third)) == ["Left behind", "Without a file"]
+    await becomes(lambda: tabs(third), lambda found: sorted(found) == ["Left behind", "Without a file"])
     # It is the third page's now.
     fourth = await open_page()
-    assert await tabs(fourth) == ["to openai"]
+    await becomes(lambda: tabs(fourth), ["to openai"])
     await third.reload()
-    assert sorted(await tabs(third)) == ["Left behind", "Without a file"]
+    await becomes(lambda: tabs(third), lambda found: sorted(found) == ["Left behind", "Without a file"])
 
 
 async def test_what_was_typed_the_moment_before_a_page_closes_opens_in_the_next(browser_of: Any) -> None:
@@ -114,7 +114,8 @@ async def test_what_was_typed_the_moment_before_a_page_closes_opens_in_the_next(
     # As a person closes it, who is asked whether to leave; drafts are written when the typing rests, which it has not.
     async with second.expect_event("close"):
         await second.close(run_before_unload=True)
-    assert await tabs(await open_page()) == ["Just typed"]
+    third = await open_page()
+    await becomes(lambda: tabs(third), ["Just typed"])
 
 
 async def test_two_drafts_of_one_pipeline_are_both_kept(browser_of: Any) -> None:
@@ -125,7 +126,7 @@ async def test_two_drafts_of_one_pipeline_are_both_kept(browser_of: Any) -> None
     for page in pages:
         await page.close()
     last = await open_page()
-    assert {"One", "Two"} <= set(await tabs(last))
+    await becomes(lambda: tabs(last), lambda found: {"One", "Two"} <= set(found))
 
 
 async def test_a_reload_gives_tabs_selection_and_talk_back(browser_of: Any) -> None:
@@ -144,13 +145,13 @@ async def test_a_reload_gives_tabs_selection_and_talk_back(browser_of: Any) -> N
     await page.keyboard.type("And then")
     await expect(page).to_have_url(f"{editor.server.origin}/ui/#other")
     await page.reload()
-    assert await tabs(page) == ["to openai", "Other", "Untitled"]
+    await becomes(lambda: tabs(page), ["to openai", "Other", "Untitled"])
     await expect(page.get_by_role("tab", name="Other")).to_have_attribute("aria-selected", "true")
     await expect(page.locator(".canvas-node-selected")).to_have_count(1)
     await expect(page.locator('[data-t="said-user"]')).to_contain_text("Good morning")
-    assert await answer.inner_text() == said
+    await becomes(answer.inner_text, said)
     await expect(page.get_by_role("textbox", name="Say something to the pipeline")).to_have_value("And then")
-    assert "sk-" not in await page.evaluate("sessionStorage.getItem('agentui.tabs')")
+    await becomes(lambda: page.evaluate("sessionStorage.getItem('agentui.tabs')"), lambda found: "sk-" not in found)
 
 
 async def test_the_address_names_the_pipeline_in_front(browser_of: Any) -> None:
