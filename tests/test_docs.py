@@ -56,6 +56,7 @@ from agentui.templating.hadtavern.template import TextLanguage
 from agentui.templating.sillytavern.macros import BUILTINS, VALUES
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
+from agentui.tools.errors import ToolError
 from agentui.variables.errors import VariableError
 from agentui.variables.scopes import SCOPES
 from agentui.vendors.registry import make_vendors
@@ -252,7 +253,7 @@ def test_every_error_code_is_in_errors_with_its_status() -> None:
     }
     known: dict[str, set[str]] = {}
     for kind in errors_below(AgentUIError):
-        if kind not in (ApiError, VariableError):  # their codes are those of CODES and of the classes below
+        if kind not in (ApiError, ToolError, VariableError):  # their codes are those of CODES and of the classes below
             known.setdefault(kind.code, set()).add(str(kind.status))
     for name, code in CODES.items():
         known.setdefault(name, set()).add(str(code.status))

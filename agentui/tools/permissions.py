@@ -1,0 +1,58 @@
+"""What a model may do with tools in one turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentui.tools.catalog import EVERY
+from agentui.tools.tool import CallerSlot, HostedTool
+
+MAX_CALLS = 1000
+MAX_STEPS = 50
+DEFAULT_CALLS = 20
+DEFAULT_STEPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Which tools may be called and how often (spec: tavern-api part 10).
+
+    ``slot_allow_list`` and ``slot_deny_list`` hold names of tools, or ``*``, by who calls; a slot without a list of what is
+    allowed may call all that its tools allow it, and what is denied stays denied.
+    """
+
+    enabled: bool = False
+    max_calls_per_turn: int = DEFAULT_CALLS
+    """1 to MAX_CALLS."""
+    max_steps_per_generation: int = DEFAULT_STEPS
+    """How many times one generation may ask for tools, 1 to MAX_STEPS; after that it has to answer."""
+    allow_irreversible: bool = False
+    slot_allow_list: Mapping[CallerSlot, frozenset[str]] = field(default_factory=dict)
+    slot_deny_list: Mapping[CallerSlot, frozenset[str]] = field(default_factory=dict)
+
+    def refusal(self, tool: HostedTool, slot: CallerSlot) -> str | None:
+        """Why this slot may not call this tool, as the model is told; None where it may."""
+        if not self.enabled:
+            return "Tools are switched off here."
+        if slot not in tool.slots:
+            return f"The tool {tool.name} is not for the {slot}."
+        denied = self.slot_deny_list.get(slot, frozenset())
+        allowed = self.slot_allow_list.get(slot)
+        if EVERY in denied or tool.name in denied or (allowed is not None and not {EVERY, tool.name} & allowed):
+            return f"The tool {tool.name} is not allowed here."
+        if tool.side_effect == "irreversible" and not self.allow_irreversible:
+            return f"The tool {tool.name} cannot be undone, and such tools are not allowed here."
+        return None
+
+
+@dataclass(slots=True)
+class CallBudget:
+    """How many calls are left of a turn, whoever in it makes them."""
+
+    left: int
+
+    def spend(self) -> bool:
+        """Take one call; False where none is left."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        return True
