@@ -180,7 +180,7 @@ class PromptPreset:
         prompts = _prompts_of(content)
         tracks = _tracks_of(content)
         selected = next((wanted for wanted in (track, CURRENT_TRACK, FACTORY_TRACK, *tracks) if wanted in tracks), None)
-        switches = _FACTORY_ORDER if selected is None else tracks[selected]
+        switches = FACTORY_ORDER if selected is None else tracks[selected]
         off = frozenset(identifier for identifier, is_on in switches.items() if not is_on)
         order = tuple(prompts[identifier] for identifier, is_on in switches.items() if is_on and identifier in prompts)
         names = _NAMES.get(whole(content.get("names_behavior"), 0), "default")
@@ -209,7 +209,8 @@ class PromptPreset:
         )
 
 
-_FACTORY_ORDER: Final = {each.identifier: each.identifier != "enhanceDefinitions" for each in FACTORY_PROMPTS}
+FACTORY_ORDER: Final = {each.identifier: each.identifier != "enhanceDefinitions" for each in FACTORY_PROMPTS}
+"""What a preset without an order switches on, in the order in which it is sent."""
 
 
 def _items(value: Json) -> Iterator[Mapping[str, Json]]:

@@ -58,6 +58,7 @@ CODES: dict[str, Code] = {
     "page_conflict": Code(409, "The floor has this version of this page already, or another active version of it."),
     "payload_too_large": Code(413, "The body or one of its values is larger than allowed."),
     "preset_conflict": Code(409, "The prompt preset is no longer what the caller expected."),
+    "preset_entry_exists": Code(409, "The prompt preset has an entry with this identifier already."),
     "preset_not_found": Code(404, "There is no such preset."),
     "profile_not_found": Code(409, "The session's model_provider names no preset that serves the turn."),
     "project_not_found": Code(404, "There is no such project."),

@@ -8,6 +8,8 @@ from typing import Final
 from agentui.jsonio import Json, dumps_text
 from agentui.library.records import AssetKind
 
+MAX_CONTENT: Final = 16 * 1024 * 1024
+"""The largest content of an asset that is written through the API, in bytes."""
 MAX_NAME: Final = 200
 """The characters of an asset's name."""
 MAX_TAGS: Final = 100

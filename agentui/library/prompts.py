@@ -37,8 +37,8 @@ def tracks_of(content: Mapping[str, Json]) -> list[Content]:
 
 
 def active_track(content: Mapping[str, Json]) -> Content | None:
-    """The order that counts; None where there is none."""
-    tracks = tracks_of(content)
+    """The order that counts; None where there is none that names a prompt."""
+    tracks = [track for track in tracks_of(content) if track.get("order")]
     by_id = {whole(track.get("character_id"), 0): track for track in reversed(tracks)}
     return next((by_id[id] for id in ACTIVE_TRACKS if id in by_id), next(iter(tracks), None))
 

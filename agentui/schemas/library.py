@@ -14,9 +14,6 @@ from agentui.library.records import Asset, AssetKind, AssetStatus, AssetVersion,
 from agentui.library.versions import Difference
 from agentui.schemas.forms import MAX_INTEGER, NO_NUL, Form, Id, Ids, ListQuery, LongListQuery, QueryBool
 
-MAX_CONTENT = 16 * 1024 * 1024
-"""The largest body with the content of an asset, in bytes."""
-
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), NO_NUL]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG), NO_NUL]
 Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]

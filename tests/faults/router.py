@@ -12,7 +12,9 @@ from tests.faults.callers import DIALECTS, ask
 EXAMPLES = {
     "branch": "main",
     "hash": "0" * 64,
+    "entry_id": "same",
     "id": "same",
+    "identifier": "same",
     "number": "1",
     "pipeline": "same",
     "secret": "same",

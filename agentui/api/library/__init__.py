@@ -1,13 +1,25 @@
 """The library's API: characters, users, prompt presets, worldbooks and regex profiles, one file a resource."""
 
-from agentui.api.library import characters, exports, imports, presets, regexes, users, worldbooks
+from agentui.api.library import (
+    characters,
+    exports,
+    imports,
+    preset_entries,
+    presets,
+    regexes,
+    users,
+    worldbook_entries,
+    worldbooks,
+)
 from agentui.http.route import Route
 
 ROUTES: tuple[Route, ...] = (
     *characters.ROUTES,
     *users.ROUTES,
     *presets.ROUTES,
+    *preset_entries.ROUTES,
     *worldbooks.ROUTES,
+    *worldbook_entries.ROUTES,
     *regexes.ROUTES,
     *imports.ROUTES,
     *exports.ROUTES,

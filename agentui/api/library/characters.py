@@ -19,11 +19,10 @@ from agentui.api.library.assets import AssetRoutes, content_of, pack, shown
 from agentui.chats.listing import Listed
 from agentui.http.route import Route
 from agentui.library import assets, versions
-from agentui.library.content import Packed, name_of, tags_of_card
+from agentui.library.content import MAX_CONTENT, Packed, name_of, tags_of_card
 from agentui.library.records import Asset, AssetVersion
 from agentui.schemas.forms import Data, ListData
 from agentui.schemas.library import (
-    MAX_CONTENT,
     AssetQuery,
     Character,
     CharacterDetail,

@@ -22,10 +22,10 @@ from agentui.api.library.assets import AssetRoutes, content_of, pack, shown
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.library import assets, versions
-from agentui.library.content import Packed
+from agentui.library.content import MAX_CONTENT, Packed
 from agentui.library.records import Asset, AssetKind
 from agentui.schemas.forms import Data, ListData
-from agentui.schemas.library import MAX_CONTENT, AssetDetail, AssetQuery, DeleteQuery
+from agentui.schemas.library import AssetDetail, AssetQuery, DeleteQuery
 
 ContentOf = Callable[[Any], dict[str, Json]]
 

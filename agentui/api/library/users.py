@@ -22,11 +22,10 @@ from agentui.chats.listing import Listed
 from agentui.http.route import Route
 from agentui.library import assets, versions
 from agentui.library.assets import Edit
-from agentui.library.content import name_of
+from agentui.library.content import MAX_CONTENT, name_of
 from agentui.library.records import Asset, AssetVersion
 from agentui.schemas.forms import Data, DeleteResults, IdBatch, ListData
 from agentui.schemas.library import (
-    MAX_CONTENT,
     DeletedUser,
     ExpectedRevision,
     NewUser,

@@ -62,6 +62,8 @@ _PARAMETERS: Mapping[str, Json] = {
         "description": "The pipeline that serves this request.",
         "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
     },
+    "entry_id": {"description": "The id of the entry: its name in the worldbook.", "schema": {"type": "string"}},
+    "identifier": {"description": "The identifier of the prompt.", "schema": {"type": "string"}},
     "version_id": {"description": "The id of the version.", "schema": {"type": "string"}},
     "secret": {"description": "The key's name.", "schema": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}},
     "number": {"description": "A version's number.", "schema": {"type": "integer", "minimum": 1}},

@@ -28,7 +28,12 @@ def fitting(method: str, path: str) -> Json:
     return whole(schema, _nothing) or {first: good(fields[first], first, _nothing)}
 
 
-LIBRARY: dict[str, Json] = {"snapshot": {"name": "words"}, "entries": [], "order_contexts": []}
+LIBRARY: dict[str, Json] = {
+    "snapshot": {"name": "words"},
+    "entries": [],
+    "order_contexts": [],
+    "fields": {"content": "words"},
+}
 """Contents of assets that are some, by the fields that hold them."""
 
 
