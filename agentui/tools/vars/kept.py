@@ -1,0 +1,59 @@
+"""Results and arguments of calls as working variables: ``{tool}_{id}_result`` and ``{tool}_{id}_args``."""
+
+from collections.abc import Mapping
+
+from agentui.jsonio import Json, dumps_text
+from agentui.tools.tool import HostedTool, ToolAnswer
+from agentui.tools.vars.record import MAX_NAME, MAX_VALUE
+from agentui.tools.vars.system import VariableSystem
+
+MAX_SHOWN = 32 * 1024
+"""Characters of a result that the model gets at once; it reads the rest by ReadVar."""
+_SHOWN_NAME = MAX_NAME - 80
+"""Characters of a tool's name within a variable's, which leaves room for the call's id."""
+_PLAIN = str.maketrans(dict.fromkeys("{}:\0\r\n", "_"))
+
+
+def result_name(tool: str, call_id: str) -> str:
+    """The variable of a call's result."""
+    return f"{_stem(tool, call_id)}_result"
+
+
+def arguments_name(tool: str, call_id: str) -> str:
+    """The variable of a call's arguments."""
+    return f"{_stem(tool, call_id)}_args"
+
+
+def _stem(tool: str, call_id: str) -> str:
+    return f"{tool[:_SHOWN_NAME]}_{call_id[:64]}".translate(_PLAIN)
+
+
+def keep_call(
+    system: VariableSystem, tool: HostedTool, call_id: str, arguments: Mapping[str, Json], answer: ToolAnswer
+) -> ToolAnswer:
+    """Keep a successful call, and give the answer as the model gets it: a long one cut, with where to read the rest.
+
+    What is longer than a variable may be is kept cut. Results and arguments are literal: no reference in them is followed.
+    """
+    if not tool.is_cached or answer.is_error:
+        return answer
+    name = result_name(tool.name, call_id)
+    system.add(name, _kept(answer.text), "ToolCallResult", f"Result of {tool.name[:_SHOWN_NAME]}".translate(_PLAIN))
+    system.add(
+        arguments_name(tool.name, call_id),
+        _kept(dumps_text(dict(arguments))),
+        "ToolCallArgs",
+        f"Arguments of {tool.name[:_SHOWN_NAME]}".translate(_PLAIN),
+    )
+    if len(answer.text) <= MAX_SHOWN:
+        return answer
+    hint = (
+        f"\n\n[{MAX_SHOWN} of {len(answer.text)} characters. The whole result is the variable {name}: "
+        f'ReadVar({{"name": "{name}", "start": {MAX_SHOWN}}}), or $VAR_REF{{{{{name}}}}} in the arguments of another call.]'
+    )
+    return ToolAnswer(answer.text[:MAX_SHOWN] + hint, answer.value, answer.is_error)
+
+
+def _kept(text: str) -> str:
+    """A text that a variable can hold."""
+    return text[:MAX_VALUE].replace("\0", "\ufffd").encode("utf-8", "replace").decode()
