@@ -19,6 +19,7 @@ from agentui.store.base import Store
 from agentui.store.health import StoreHealth
 from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
+from agentui.turns.thin.assembler import Assembler
 
 CATALOG: web.AppKey[Catalog] = web.AppKey("catalog", Catalog)
 PIPELINES: web.AppKey[PipelineLibrary] = web.AppKey("pipelines", PipelineLibrary)
@@ -35,4 +36,6 @@ STORE_HEALTH: web.AppKey[StoreHealth] = web.AppKey("store_health", StoreHealth)
 JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
 LIVE: web.AppKey[LiveTurns] = web.AppKey("live", LiveTurns)
 """Turns that this server generates itself, for callers of the memory's API."""
+ASSEMBLER: web.AppKey[Assembler] = web.AppKey("assembler", Assembler)
+"""Makes the prompts of proxied turns, where their sessions are to."""
 TURNS: web.AppKey[TurnService] = web.AppKey("turns", TurnService)

@@ -42,11 +42,12 @@ _NAMES: Mapping[type[Any], str] = {kind: name for name, kind in _CLASSES.items()
 @dataclass(frozen=True, slots=True)
 class Content:
     """What a message holds, as it is written: its text, and its parts where the text is not all. ``blobs`` are the media's data
-    by their hash."""
+    by their hash. ``sent`` is the text as a client has it, where another one is kept: the message is found by both."""
 
     text: str
     parts_json: str | None = None
     blobs: Mapping[str, bytes] = field(default_factory=dict)
+    sent: str | None = None
 
 
 async def content_of(text: str, parts: Sequence[Part], redact: Callable[[str], str] = str) -> Content:

@@ -63,6 +63,7 @@ class Session:
     model_name: str | None
     model_params: Mapping[str, Json] | None
     prompt_mode: PromptMode | None
+    assemble: bool
     pipeline_id: str | None
     director_pipeline_id: str | None
     verifier_pipeline_id: str | None
@@ -169,6 +170,7 @@ def session_of(row: AnyRow) -> Session:
     character, user = bindings.pop("character_binding", None), bindings.pop("user_binding", None)
     known = {name: bindings.get(name) for name in BOUND}
     known["deep_binding"] = bool(known["deep_binding"])
+    known["assemble"] = bool(known["assemble"])
     return Session(
         id=row.id,
         name=row.name,
@@ -196,6 +198,7 @@ BOUND = (
     "model_name",
     "model_params",
     "prompt_mode",
+    "assemble",
     "pipeline_id",
     "director_pipeline_id",
     "verifier_pipeline_id",

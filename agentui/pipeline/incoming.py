@@ -4,9 +4,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
+from agentui.chat.messages import Message
 from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import InvalidJson, Json, dumps, loads
@@ -92,6 +94,19 @@ class Incoming:
         changed.headers, changed.api_key, changed._is_over = headers, api_key, False
         changed.release()
         changed._wire = None
+        return changed
+
+    def saying(self, messages: Sequence[Message], finish: Callable[[WireRequest], WireRequest]) -> "Incoming":
+        """The same request with another conversation, in its own dialect; ``finish`` has the last word on it. Takes long for a
+        long one. Raises UnsupportedFeature."""
+        chat, own = self.chat, self.wire
+        assert own is not None  # it came in a dialect
+        asked = chat.asking(messages, chat.model, stream=chat.stream)
+        rendered = self.vendors[own.vendor].render_request(asked)
+        wire = finish(rendered if own.is_retold else replace(own, body=rendered.body, dropped=rendered.dropped))
+        changed = copy(self)
+        changed.body, changed._json, changed._wire, changed._chat = dumps(wire.body), wire.body, wire, None
+        changed.path = wire.path if own.is_retold else self.path
         return changed
 
     def register_keys(self, redactor: Redactor) -> None:

@@ -115,6 +115,11 @@ class Run:
     def __post_init__(self) -> None:
         self.context: MacroContext = MacroContext(self.incoming)
 
+    def hear(self, incoming: Incoming) -> None:
+        """Answer another request from here on, with the same keys: before any node has run."""
+        self.incoming = incoming
+        self.context = MacroContext(incoming)
+
     def release_deadline(self) -> None:
         """The answer streams: from here on only silence ends it, not its length (spec: reliability part 7).
 

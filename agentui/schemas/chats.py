@@ -79,6 +79,7 @@ class SessionFields(Form):
     model_name: Line | None = None
     model_params: ModelParams | None = None
     prompt_mode: PromptMode | None = None
+    assemble: bool | None = None
     pipeline_id: Id | None = None
     director_pipeline_id: Id | None = None
     verifier_pipeline_id: Id | None = None

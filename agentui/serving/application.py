@@ -13,6 +13,7 @@ from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.editor import add_editor_routes
 from agentui.api.keys import (
+    ASSEMBLER,
     CATALOG,
     ENGINE,
     FILE_LIMITS,
@@ -62,6 +63,7 @@ from agentui.store.opening import make_store
 from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
+from agentui.turns.thin.assembler import Assembler
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.upstream.proxies import ProxyRules
@@ -196,6 +198,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         director=settings.director_pipeline,
         verifier=settings.verifier_pipeline,
     )
+    app[ASSEMBLER] = Assembler(app[TURNS], app[LIVE].bundles, app[LIVE].estimators)
 
 
 def _add_routes(app: web.Application, *, is_shared: bool) -> None:

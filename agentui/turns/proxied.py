@@ -4,8 +4,10 @@ x-agentui-session: an id or any name of the caller's own; a new name makes a ses
 x-agentui-branch:  a branch of it (main where none is named)
 x-agentui-intent:  what kind of generation the client says it is
 x-agentui-turn:    where the turn belongs, where the client knows better than its history (``turns/placed.py``)
+x-agentui-assemble: whether the session makes the prompt of the client's history (``turns/thin``)
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -14,8 +16,10 @@ from typing import get_args
 
 from agentui.chat.messages import Text
 from agentui.chats.parts import Content, content_of, input_parts
-from agentui.errors import BadRequest
+from agentui.errors import AgentUIError, BadRequest
 from agentui.jsonio import Json
+from agentui.pipeline.engine import to_its_end
+from agentui.pipeline.executor import INTERNAL, describe_error
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.result import RunResult
@@ -27,6 +31,7 @@ from agentui.turns.placing.sent import read_sent, words_of
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import Turn, TurnService
+from agentui.turns.thin.assembler import HEADER, Assembler, Assembly, check_wish
 from agentui.variables.staging import Staged
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -36,7 +41,13 @@ SaveAnswer = Callable[[], Awaitable[Saved]]
 
 
 async def open_memory(
-    turns: TurnService, run: Run, *, matching: bool, claim: Claim | None = None, save_answer: SaveAnswer | None = None
+    turns: TurnService,
+    assembler: Assembler,
+    run: Run,
+    *,
+    matching: bool,
+    claim: Claim | None = None,
+    save_answer: SaveAnswer | None = None,
 ) -> RunMemory | None:
     """The memory of a run that has just begun, if it has one: a run that names no session and no variable never touches the
     store. A turn takes the ``claim`` of its request, and keeps with it what ``save_answer`` gives. With ``matching`` the
@@ -47,11 +58,13 @@ async def open_memory(
     Raises ApiError (``generation_conflict``, ``session_archived`` ...) and the store's errors.
     """
     operation = run.incoming.operation
+    if operation == "chat":
+        check_wish(run.incoming.headers)
     session, branch = named_chat(run.incoming.headers)
     if not _sees_memory(turns, run) and (session is None or operation != "chat"):
         return None
     if session is not None and operation == "chat":
-        return await _open_turn(turns, run, session, branch, matching, claim, save_answer)
+        return await _open_turn(turns, assembler, run, session, branch, matching, claim, save_answer)
     if session is not None:
         return ReadMemory(await turns.look(session, branch))
     shared = await turns.shared()
@@ -60,6 +73,7 @@ async def open_memory(
 
 async def _open_turn(
     turns: TurnService,
+    assembler: Assembler,
     run: Run,
     session: str,
     branch: str | None,
@@ -69,10 +83,14 @@ async def _open_turn(
 ) -> RunMemory:
     """The memory of a turn, or of what turns out to be none."""
     placer = await run.incoming.worked_out(partial(_placer, run, session, matching))
-    said = await _user_content(run)
+    assembly = await assembler.wanted(run, session)
+    said = await _user_content(run, assembly)
     # A floor of the past is enough: it tells when the user last spoke.
     history = (lambda _: 0) if run.plan.reads_chat else None
     names = run.plan.variables
+    if assembly is not None:
+        # What the prompt's macros read and write is not known before.
+        history, names = assembly.history, None
     request = TurnRequest(run.id, session, branch, user=said, names=names, claim=claim, history=history, place=placer)
     try:
         turn = await turns.begin(request)
@@ -81,15 +99,25 @@ async def _open_turn(
         return AsideMemory(seen, aside)
     run.chat = chat_macros(turn)
     run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor_id
-    goes_on = placer is not None and placer.kind == "continue"
-    return TurnMemory(
-        turn,
-        run.redactor.redact,
-        save_answer,
-        kind="new" if placer is None else placer.kind,
-        begun=_last_answer(run) if goes_on else "",
-        keeps_words=placer is not None,
+    kind: Kind = "new" if placer is None else placer.kind
+    begun = _last_answer(run) if kind == "continue" else ""
+    memory = TurnMemory(
+        turn, run.redactor.redact, save_answer, kind=kind, begun=begun, keeps_words=placer is not None, assembly=assembly
     )
+    if assembly is not None:
+        await _put(assembly, turn, kind, memory)
+    return memory
+
+
+async def _put(assembly: Assembly, turn: Turn, kind: Kind, memory: "TurnMemory") -> None:
+    """Have the session make the prompt; a turn whose prompt cannot be made has failed."""
+    try:
+        await assembly.put(turn, kind)
+    except BaseException as error:
+        is_left = isinstance(error, asyncio.CancelledError)
+        told = describe_error(error) if isinstance(error, AgentUIError) else INTERNAL
+        await to_its_end(memory.fail(told, cancelled=is_left, words=""))
+        raise
 
 
 def _placer(run: Run, session: str, matching: bool) -> Placer | None:
@@ -154,15 +182,18 @@ class TurnMemory:
         kind: Kind = "new",
         begun: str = "",
         keeps_words: bool = False,
+        assembly: Assembly | None = None,
     ) -> None:
         """``begun`` are the words that the answer goes on from, and is kept with. ``keeps_words`` says that an answer that
-        broke off is kept as far as it came: its words stand in the history that the client sends next."""
+        broke off is kept as far as it came: its words stand in the history that the client sends next. ``assembly`` is what
+        makes the prompt, where the session does."""
         self._turn = turn
         self._redact = redact
         self._save_answer = save_answer
         self._kind = kind
         self._begun = begun
         self._keeps_words = keeps_words
+        self._assembly = assembly
 
     def staged(self) -> Staged:
         """The turn's buffer, over all five tiers."""
@@ -172,7 +203,9 @@ class TurnMemory:
     def headers(self) -> Mapping[str, str]:
         """Where the turn happens."""
         place = self._turn.place
+        assembled = {} if self._assembly is None else {HEADER: "session"}
         return {
+            **assembled,
             "x-agentui-session": place.session_id,
             "x-agentui-branch": place.branch_id.encode("unicode_escape").decode(),
             "x-agentui-floor": place.floor_id,
@@ -186,12 +219,22 @@ class TurnMemory:
         parts = answer.reply.choices[0].parts if answer.reply is not None and answer.reply.choices else ()
         begun = self._redact(self._begun)
         parts = (Text(begun), *parts) if begun and len(parts) > 1 else parts
-        content = await content_of(begun + answer.text, parts, self._redact)
-        await self._turn.commit(Outcome(content, answer.usage.input or 0, answer.usage.output or 0, saved=saved))
+        tokens = answer.usage.input or 0, answer.usage.output or 0
+        assembly = self._assembly
+        if assembly is None:
+            content = await content_of(begun + answer.text, parts, self._redact)
+            await self._turn.commit(Outcome(content, *tokens, saved=saved))
+            return
+        content = await assembly.kept_answer(begun + answer.text, tuple(parts))
+        assembly.learn(answer.usage.input)
+        await self._turn.commit(Outcome(content, *tokens, explain=assembly.explained(self._turn), saved=saved))
 
     async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
         """Keep the words of an answer that broke off; where there are none, leave a failed floor behind."""
-        broken = Content(self._redact(self._begun + words)) if words and self._keeps_words else None
+        broken = None
+        if words and self._keeps_words:
+            text = self._redact(self._begun + words)
+            broken = Content(text) if self._assembly is None else await self._assembly.kept_answer(text, ())
         await self._turn.fail(error, cancelled=cancelled, partial=broken)
 
 
@@ -236,7 +279,7 @@ class SharedMemory(ReadMemory):
         await self._turns.commit_shared(self._run_id, self._staged)
 
 
-async def _user_content(run: Run) -> Content | None:
+async def _user_content(run: Run, assembly: Assembly | None) -> Content | None:
     """The user's last words, and all that is new beside them. A conversation that we cannot read may still be one that its own
     vendor can."""
     try:
@@ -245,7 +288,9 @@ async def _user_content(run: Run) -> Content | None:
     except BadRequest:
         return None
     says_something = text or not all(isinstance(part, Text) for part in parts)
-    return await content_of(text, parts) if says_something else None
+    if not says_something:
+        return None
+    return await content_of(text, parts) if assembly is None else await assembly.kept_question(text, parts)
 
 
 def _text(header: str | None) -> str | None:

@@ -337,6 +337,8 @@ def insert_message(db: Connection, account: str, page_id: str, role: str, said: 
     _INSERT_MESSAGE.run(db, {**ids, **values, "parts_json": said.parts_json})
     keep_blobs(db, account, message_id, said.blobs, now)
     index_text(db, account, page_id, role, content)
+    if said.sent is not None:
+        index_text(db, account, page_id, role, said.sent)
 
 
 _INSERT_MESSAGE = Prepared(

@@ -146,6 +146,9 @@ class Chat(Protocol):
         """A chat body that a template rendered, as a request: a model and a stream switch in it count more than these, and
         members that the API refuses when they are empty are left out."""
 
+    def takes_sampling(self, wire: WireRequest) -> bool:
+        """Whether a caller's own request may be given the sampling parameters that it leaves open."""
+
     def patch_request(self, wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
         """The same request with another model or stream switch; a shallow copy, nothing else changes."""
 

@@ -371,3 +371,12 @@ async def test_what_a_script_makes_can_be_kept() -> None:
     script = RegexScript.of({"placement": [1], "findRegex": "a", "replaceString": "{{char}}\0"})
     bundle = Bundle({"character_snapshot": {"name": " "}}, assets=PromptAssets(scripts=(BoundScript(script),)))
     assert await rewritten(bundle, "xay", "user_input", "persist") == "xAssistant\ufffdy"
+
+
+async def test_words_that_broke_off_are_kept_after_the_scripts(house: House) -> None:
+    regex = await make(house, "/regex-profiles", name="R", data=[script("/sunny/", "rainy", 2)])
+    talk = await begin_talk(house, regex_profile_id=regex["id"])
+    house.mock.script([Step(text="It is sunny and warm", cut="clean", cut_after=-3)])
+    assert (await talk.refused(f"/sessions/{talk.session}/respond", {"message": "Hi"}))[1] == "upstream_error"
+    role, words = (await talk.timeline())[-1]
+    assert (role, words.startswith("It is rainy")) == ("assistant", True)

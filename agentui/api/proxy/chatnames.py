@@ -1,6 +1,7 @@
 """What a request says of its chat in its body, for clients that cannot send a header of their own.
 
-    {"model": "m", "messages": [...], "agentui": {"session": "tale", "branch": "main", "intent": "swipe", "turn": "new"}}
+    {"model": "m", "messages": [...], "agentui": {"session": "tale", "branch": "main", "intent": "swipe", "turn": "new",
+                                              "assemble": "session"}}
 
 The member never goes on: what it says stands in the headers of the same names from here on.
 """
@@ -17,6 +18,7 @@ _HEADERS: Mapping[str, str] = {
     "branch": "x-agentui-branch",
     "intent": "x-agentui-intent",
     "turn": "x-agentui-turn",
+    "assemble": "x-agentui-assemble",
 }
 
 

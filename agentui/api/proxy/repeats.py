@@ -15,6 +15,7 @@ from agentui.redaction import provider_keys
 from agentui.turns.repeats import HEADER, REPLAYED, Claim, Saved, claim
 
 _JSON = "application/json"
+_WISHES = ("x-agentui-intent", "x-agentui-turn", "x-agentui-assemble")
 
 
 def claim_of(request: web.Request, incoming: Incoming) -> Claim | None:
@@ -27,7 +28,7 @@ def claim_of(request: web.Request, incoming: Incoming) -> Claim | None:
         return None
     names = [headers.get(f"x-agentui-{name}", "") for name in ("session", "branch", "pipeline")]
     # Only where they are sent: keys of before this was asked stay what they are.
-    names += [f"{name}={headers[name]}" for name in ("x-agentui-intent", "x-agentui-turn") if headers.get(name)]
+    names += [f"{name}={headers[name]}" for name in _WISHES if headers.get(name)]
     return claim_for(request, headers[HEADER], incoming.body, *names, incoming.api_key, *provider_keys(headers))
 
 

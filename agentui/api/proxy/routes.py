@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from agentui.api.keys import ENGINE, PIPELINES, SERVICES, TURNS
+from agentui.api.keys import ASSEMBLER, ENGINE, PIPELINES, SERVICES, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
 from agentui.api.proxy.answer import AnswerWriter
 from agentui.api.proxy.detached import complete
@@ -115,7 +115,8 @@ async def _answer_once(request: web.Request, asked: RunRequest, wire: WireReques
 
 def _memory_of(request: web.Request) -> "partial[Coroutine[Any, Any, RunMemory | None]]":
     """What opens the memory of a request's run."""
-    return partial(open_memory, request.app[TURNS], matching=request.app[SETTINGS].turn_matching)
+    app = request.app
+    return partial(open_memory, app[TURNS], app[ASSEMBLER], matching=app[SETTINGS].turn_matching)
 
 
 async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter) -> None:

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, Protocol
+from typing import Protocol
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content, content_of
@@ -27,7 +27,6 @@ from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone
-from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
@@ -36,6 +35,7 @@ from agentui.regexes.scripts import Channel
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.looking import Look, look_at
 from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_size, stage_mutations
@@ -417,13 +417,7 @@ class _LiveTurn:
 
     def _explained(self, prepared: PreparedTurn) -> dict[str, Json]:
         """What is kept of the prompt."""
-        place = self._turn.place
-        mode: Literal["existing_branch", "source_floor_branch"] = (
-            "existing_branch" if place.source_floor_id is None else "source_floor_branch"
-        )
-        scope = PromptScope(place.session_id, place.branch_id, True, place.source_floor_id, place.branch_id, mode)
-        snapshot = prompt_snapshot(prepared, self._bundle.ids())
-        document = explain_document(prepared, self._resolution, scope, self._bundle.named(), snapshot)
+        document = explained(self._turn.place, prepared, self._resolution, self._bundle)
         assert self._run is not None
         redacted: dict[str, Json] = loads(self._run.redactor.redact(dumps_text(document)))
         return redacted
@@ -432,7 +426,7 @@ class _LiveTurn:
         """Leave a failed floor, or what had arrived of the answer."""
         words = self._partial(str(error["code"]))
         self.progress.fail(dict(error), now_ms(), cancelled=is_cancelled)
-        partial = None if words is None else Content(words)
+        partial = None if words is None else Content(await rewritten(self._bundle, words, "ai_output", "persist"))
         await self._turn.fail(error, cancelled=is_cancelled, partial=partial)
 
     def _partial(self, code: str) -> str | None:

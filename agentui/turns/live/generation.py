@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agentui.chat.messages import Message
-from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig
+from agentui.chat.messages import Message, text_message
+from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, WireRequest
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.incoming import Incoming
 from agentui.threads import LONG, apart
-from agentui.vendors.base import Vendors
+from agentui.vendors.base import Vendor, Vendors
 
 PATH = "/v1/chat/completions"
 """Where a turn's conversation would have come in: it is asked in OpenAI's dialect, so that every pipeline serves it."""
@@ -16,6 +16,9 @@ PATH = "/v1/chat/completions"
 NO_PARAMS: Mapping[str, Json] = {}
 _NEUTRAL: Mapping[str, float] = {"top_p": 1, "frequency_penalty": 0, "presence_penalty": 0}
 """Values that change nothing."""
+_SAMPLING = ("temperature", "top_p", "top_k")
+_CHOSEN_TOGETHER = frozenset({"temperature", "top_p"})
+"""Some models refuse one of these beside the other."""
 _EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 _NAMES: Mapping[str, str] = {"max_output_tokens": "max_tokens", "stop_sequences": "stop"}
 """The names of ours that ``Params`` has others for."""
@@ -47,6 +50,35 @@ def merged_params(
 
 def _is_a(value: Json, kinds: tuple[type, ...]) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def given_params(params: Params) -> dict[str, Json]:
+    """What a caller said of its parameters, by our names; what it did not say is left out."""
+    said = {name: getattr(params, _NAMES.get(name, name), None) for name in _KINDS}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def left_open(params: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+    """The parameters that a caller who ``given`` some leaves to others."""
+    chosen = given.keys() | (_CHOSEN_TOGETHER if given.keys() & _CHOSEN_TOGETHER else frozenset())
+    return {name: value for name, value in params.items() if name not in chosen}
+
+
+def filled(vendor: Vendor, wire: WireRequest, params: Mapping[str, Json]) -> WireRequest:
+    """A request with parameters (``merged_params``) that its caller did not say, as its dialect spells them."""
+    left_out = {"reasoning_effort"} if vendor.takes_sampling(wire) else {"reasoning_effort", *_SAMPLING}
+    spelled = {name: value for name, value in params.items() if name not in left_out}
+    spare = vendor.render_request(replace(chat_of([text_message("user", "")], wire.model, spelled), stream=False))
+    return replace(wire, body=_under(spare.body, wire.body))
+
+
+def _under(spare: Mapping[str, Json], own: Mapping[str, Json]) -> dict[str, Json]:
+    """A document with the members of another one that it has not."""
+    filled = {**spare, **own}
+    for name, value in spare.items():
+        if isinstance(value, dict) and isinstance(own.get(name), dict):
+            filled[name] = _under(value, own[name])
+    return filled
 
 
 def chat_of(messages: Sequence[Message], model: str | None, params: Mapping[str, Json]) -> ChatRequest:

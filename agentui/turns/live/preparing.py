@@ -63,7 +63,7 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """How a prompt is to be made. ``params`` are those of the turn (``merged_params``); ``notes`` say what its checks left
-    out."""
+    out. ``model`` is the one that is asked, where that is not the session's."""
 
     seen: Seen
     message: TurnMessage | None
@@ -77,6 +77,7 @@ class Preparation:
     notes: tuple[Note, ...] = ()
     estimator: TokenEstimator = UNCORRECTED
     assets: PromptAssets = NO_ASSETS
+    model: str | None = None
 
     async def prepared(self) -> PreparedTurn:
         """The prompt; a long one is made in a thread."""
@@ -87,6 +88,7 @@ class Preparation:
     def input(self) -> PromptInput:
         """What ``assemble`` takes."""
         session = self.seen.chat
+        model = self.model or session.model_name
         return PromptInput(
             session=session,
             scope=self._scope(),
@@ -97,12 +99,12 @@ class Preparation:
             extra=self.extra,
             words=self.words,
             run_kind=self.run_kind,
-            model=session.model_name,
+            model=model,
             window=self.params.get("max_context_tokens"),
             max_output_tokens=self.params.get("max_output_tokens"),
             estimator=self.estimator,
             is_cut=self.seen.is_cut,
-            goes_on=goes_on(session.model_name),
+            goes_on=goes_on(model),
             assets=self.assets,
             timed=timed_effects(self.seen.staged),
         )

@@ -1,11 +1,14 @@
 """What regex scripts make of a text before it is kept: of what the user says, and of what the model answers."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from agentui.assets.script import ScriptPlacement
+from agentui.chat.messages import Message, Text
 from agentui.library.bundles import Bundle
 from agentui.prompt.macros import text_member
-from agentui.regexes.scripts import Channel, run_scripts
+from agentui.regexes.scripts import Channel, SearchTime, run_scripts
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import in_thread
@@ -16,17 +19,54 @@ async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, chann
 
     Macros in scripts read names; what they would write is kept nowhere. Scripts may take long, so they run in a thread.
     """
-    scripts = bundle.assets.scripts
-    if not any(placement in bound.script.placements for bound in scripts):
+    if not _has_scripts(bundle, placement):
         return text
-    scope = MacroScope("assemble", datetime.now().astimezone(), values=_names(bundle))
+    writer = _Writer(bundle, channel)
+    return await in_thread(lambda: writer.kept(text, placement))
 
-    def run() -> str:
-        expand = MacroRun(scope).expand
-        made = run_scripts(text, scripts, placement=placement, channel=channel, depth=0, macros=expand).text
+
+async def rewritten_messages(bundle: Bundle, messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages of a client's history as they were kept, each as the newest that it once was. They share the time that
+    searches may take."""
+    if not _has_scripts(bundle, "user_input") and not _has_scripts(bundle, "ai_output"):
+        return messages
+    writer = _Writer(bundle, "persist")
+    return await in_thread(lambda: [writer.kept_message(message) for message in messages])
+
+
+def _has_scripts(bundle: Bundle, placement: ScriptPlacement) -> bool:
+    return any(placement in bound.script.placements for bound in bundle.assets.scripts)
+
+
+class _Writer:
+    """The scripts of one session, run over texts of one channel."""
+
+    def __init__(self, bundle: Bundle, channel: Channel) -> None:
+        self._scripts = bundle.assets.scripts
+        self._channel: Channel = channel
+        self._expand = MacroRun(MacroScope("assemble", datetime.now().astimezone(), values=_names(bundle))).expand
+        self._time = SearchTime()
+
+    def kept(self, text: str, placement: ScriptPlacement) -> str:
+        """A text as it is kept."""
+        made = run_scripts(
+            text,
+            self._scripts,
+            placement=placement,
+            channel=self._channel,
+            depth=0,
+            macros=self._expand,
+            time=self._time,
+        ).text
         return made.replace("\0", "\ufffd") if made.strip() else text  # PostgreSQL keeps no U+0000
 
-    return await in_thread(run)
+    def kept_message(self, message: Message) -> Message:
+        """A message of a client as it was kept; what neither the user nor the model said is as it was."""
+        if message.role not in ("user", "assistant"):
+            return message
+        placement: ScriptPlacement = "user_input" if message.role == "user" else "ai_output"
+        parts = tuple(Text(self.kept(part.text, placement)) if isinstance(part, Text) else part for part in message.parts)
+        return message if parts == message.parts else replace(message, parts=parts, raw=None, raw_vendor=None)
 
 
 def _names(bundle: Bundle) -> dict[str, str]:

@@ -50,6 +50,12 @@ class Claude:
         stream = switch_stream(body, stream=stream)
         return WireRequest("claude", "chat", named_model(body, model), stream, render.ENDPOINT, body)
 
+    def takes_sampling(self, wire: WireRequest) -> bool:
+        """Not while thinking, and not in a newer version of the API."""
+        thinking = wire.body.get("thinking")
+        is_thinking = isinstance(thinking, dict) and thinking.get("type") != "disabled"
+        return not is_thinking and wire.headers.get("anthropic-version", DEFAULT_VERSION) == DEFAULT_VERSION
+
     def stream_end(self) -> MarkedEnd:
         """Finds ``message_stop``."""
         return MarkedEnd(stream.ClaudeStreamParser())

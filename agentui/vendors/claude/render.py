@@ -96,8 +96,8 @@ def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
     if continued_message(own.body) is not None:
         dropped += ["system"] if system else []
         system = []
-    elif not spoken and chat.is_recomposed:
-        spoken = [dict(OPENING)]
+    elif chat.is_recomposed and (not spoken or spoken[0]["role"] == "assistant"):
+        spoken.insert(0, dict(OPENING))
     body = {**own.body, "messages": spoken}
     _put_system(body, system)
     wire = replace(own, body=body, dropped=tuple(dict.fromkeys(dropped)))

@@ -45,6 +45,10 @@ class Gemini:
         """``x-goog-api-key``: a header, so that the key stays out of every log of URLs."""
         return {"x-goog-api-key": key}
 
+    def takes_sampling(self, wire: WireRequest) -> bool:
+        """Always."""
+        return True
+
     def version_headers(self, wire: WireRequest | None) -> dict[str, str]:
         """The project that the caller bills; the version stands in the path."""
         return dict(wire.headers) if wire is not None and wire.vendor == "gemini" else {}

@@ -59,6 +59,10 @@ class OpenAI(OpenAIPlatform):
             return completions.render_reply(answer, wire, id=new_id("cmpl"), now=int(self._now()))
         return reply.render_reply(answer, wire, id=answer.id or new_id("chatcmpl"), now=int(self._now()))
 
+    def takes_sampling(self, wire: WireRequest) -> bool:
+        """Always."""
+        return True
+
     def stream_end(self) -> MarkedEnd:
         """Finds ``[DONE]``."""
         return MarkedEnd(OpenAIStreamParser())

@@ -68,6 +68,10 @@ class OpenAIResponses(OpenAIPlatform):
         """A whole response, whose items the cache keeps."""
         return stream.render_reply(answer, wire, id=new_id("resp"), now=int(self._now()), cache=self._cache)
 
+    def takes_sampling(self, wire: WireRequest) -> bool:
+        """Always."""
+        return True
+
     def stream_end(self) -> MarkedEnd:
         """Finds ``response.completed`` and its kin."""
         return MarkedEnd(stream.ResponsesStreamParser())

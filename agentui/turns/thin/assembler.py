@@ -1,0 +1,190 @@
+"""The history of a client, sent as the prompt of its session: with its character, persona, preset, lore and scripts.
+
+x-agentui-assemble: session    whatever the session says
+x-agentui-assemble: off        the request goes on as it came, whatever the session says
+
+Without the header it is the session's setting ``assemble``. The client's conversation is what was said; what the model gets is
+made of it as for a live turn, and goes on in the client's own dialect.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from agentui.chat.messages import Part, Text
+from agentui.chats.parts import Content, content_of
+from agentui.errors import BadRequest
+from agentui.jsonio import Json
+from agentui.library.bundles import Bundle, Bundles
+from agentui.pipeline.macros import ChatMacros
+from agentui.pipeline.run import Run
+from agentui.prompt.policy import Resolution
+from agentui.prompt.prepared import PreparedTurn, PromptIntent
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.threads import apart
+from agentui.turns.live.explaining import explained
+from agentui.turns.live.generation import filled, given_params, left_open, merged_params
+from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_size, stage_mutations
+from agentui.turns.live.rewriting import rewritten, rewritten_messages
+from agentui.turns.live.words import parts_with_text
+from agentui.turns.placing.matching import Kind
+from agentui.turns.placing.placed import AUTO, read_intent
+from agentui.turns.request import ChatFacts, TurnRequest
+from agentui.turns.rules import resolved
+from agentui.turns.service import Turn, TurnService
+from agentui.turns.targets import find_bindings
+from agentui.turns.thin.conversation import talk_of
+
+HEADER: Final = "x-agentui-assemble"
+_INTENTS: Final[Mapping[Kind, PromptIntent]] = {"regenerate": "regenerate", "continue": "continue"}
+
+
+class Assembler:
+    """Knows which requests are assembled. ``bundles`` and ``estimators`` are those of live turns."""
+
+    def __init__(self, turns: TurnService, bundles: Bundles, estimators: Estimators) -> None:
+        self._turns = turns
+        self._bundles = bundles
+        self.estimators = estimators
+
+    async def wanted(self, run: Run, session: str) -> "Assembly | None":
+        """How a chat request that names this session is assembled; None where it goes on as it came.
+
+        Raises BadRequest: another value of the header, a session that cannot be named yet (``auto``), one that has nothing to
+        make a prompt of, a conversation that is kept elsewhere.
+        """
+        wish = check_wish(run.incoming.headers)
+        if wish == "off" or (session == AUTO and wish is None):
+            return None
+        if session == AUTO:
+            raise BadRequest(f"{HEADER} needs a session that is named: what auto finds is known only later.", param=HEADER)
+        if wish is None and self._turns.store.is_blank:
+            return None
+        bindings = await self._turns.store.read(find_bindings, DEFAULT_ACCOUNT, TurnRequest("", session))
+        if wish is None and not bindings.get("assemble"):
+            return None
+        bundle = await self.load(bindings)
+        if bundle.assets.is_empty and not bindings.get("character_snapshot"):
+            raise BadRequest(
+                "The session has nothing that a prompt could be assembled of: bind a character, a user, a preset, a worldbook "
+                f"or a regex profile to it (PATCH /sessions/:id), or send {HEADER}: off.",
+                param=HEADER,
+            )
+        chat = await run.incoming.worked_out(lambda: run.incoming.chat)
+        if chat.needs_state is not None:
+            raise BadRequest(
+                f"With {chat.needs_state!r} the conversation is kept at the provider, and cannot be assembled here: send the "
+                f"whole of it, or {HEADER}: off.",
+                param=chat.needs_state,
+            )
+        return Assembly(self, run, bundle)
+
+    async def load(self, bindings: Mapping[str, Json]) -> Bundle:
+        """What the prompts of a session with these bindings are made of. Raises the store's errors."""
+        return await self._bundles.load(bindings)
+
+
+def check_wish(headers: Mapping[str, str]) -> str | None:
+    """What the header says; None where it is not sent. Raises BadRequest for what it cannot say, and where no session is
+    named."""
+    wish = headers.get(HEADER, "").strip().lower()
+    if not wish:
+        return None
+    if wish not in ("session", "off"):
+        raise BadRequest(f"{HEADER} is one of session, off.", param=HEADER)
+    if wish == "session" and not headers.get("x-agentui-session"):
+        raise BadRequest(f"{HEADER} needs a session: name it with the header x-agentui-session.", param=HEADER)
+    return wish
+
+
+@dataclass(slots=True)
+class _Made:
+    """The prompt of a turn, once it was made, and by which rules."""
+
+    prepared: PreparedTurn
+    resolution: Resolution
+
+
+class Assembly:
+    """One request on its way through the assembly."""
+
+    def __init__(self, house: Assembler, run: Run, bundle: Bundle) -> None:
+        self._house = house
+        self._run = run
+        self._bundle = bundle
+        self._given = given_params(run.incoming.chat.params)
+        self._made: _Made | None = None
+
+    def history(self, facts: ChatFacts) -> int:
+        """How many characters of its past the turn may need."""
+        return history_size({}, facts, self._bundle.params)
+
+    async def kept_question(self, text: str, parts: tuple[Part, ...]) -> Content:
+        """What the user says, as it is kept: after the scripts that are for it."""
+        kept = await rewritten(self._bundle, text, "user_input", "persist")
+        if kept == text:
+            return await content_of(text, parts)
+        same = tuple(Text(kept) if isinstance(part, Text) and part.text == text else part for part in parts)
+        content = await content_of(kept, same if same != parts else parts_with_text(parts, kept))
+        return replace(content, sent=text)
+
+    async def kept_answer(self, text: str, parts: tuple[Part, ...]) -> Content:
+        """What the model said, likewise; the client has heard it as it came."""
+        redact = self._run.redactor.redact
+        kept = await rewritten(self._bundle, text, "ai_output", "persist")
+        if kept == text:
+            return await content_of(text, parts, redact)
+        content = await content_of(kept, parts_with_text(parts, kept), redact)
+        return replace(content, sent=text)
+
+    async def put(self, turn: Turn, kind: Kind) -> None:
+        """Have the run ask what the session makes of the client's conversation; what macros and lore changed is staged.
+
+        Raises AgentUIError where it cannot be said in the client's dialect.
+        """
+        run, facts = self._run, turn.facts
+        assert facts is not None  # every assembled turn asks for its history
+        if not self._bundle.is_of(facts.bindings):  # somebody bound the session to others before the turn was opened
+            self._bundle = await self._house.load(facts.bindings)
+        chat = run.incoming.chat
+        intent = read_intent(run.incoming.headers.get("x-agentui-intent"))
+        messages = await rewritten_messages(self._bundle, chat.messages)
+        talk = talk_of(messages, turn.place.floor.floor_no, turn.past, continues=kind == "continue")
+        resolution = resolved(facts.policies)
+        params = merged_params(facts.bindings.get("model_params"), self._given, self._bundle.params)
+        preparation = Preparation(
+            seen=Seen(facts, talk.entries, talk.is_cut, turn.staged()),
+            message=talk.message,
+            intent=_INTENTS.get(kind, intent or "normal"),
+            run_kind=turn.place.kind,
+            policy=resolution.policy,
+            params=params,
+            extra=talk.extra,
+            words=talk.words,
+            estimator=self._house.estimators.of(run.incoming.model),
+            assets=self._bundle.assets,
+            model=run.incoming.model,
+        )
+        prepared = await preparation.prepared()
+        self._made = _Made(prepared, resolution)
+        stage_mutations(prepared, turn.staged())
+        own = left_open(params, self._given)
+        incoming = run.incoming
+        asked = partial(incoming.saying, prepared.messages, lambda wire: filled(incoming.vendors[wire.vendor], wire, own))
+        size = len(incoming.body) + sum(len(message.text) for message in prepared.messages)
+        run.hear(await apart(size, asked))
+        told = prepared.macro_scope
+        run.chat = ChatMacros(told.values, told.idle, told.greetings)
+
+    def explained(self, turn: Turn) -> Json:
+        """What is kept of the prompt."""
+        assert self._made is not None  # a turn that is kept has asked
+        document = explained(turn.place, self._made.prepared, self._made.resolution, self._bundle)
+        redacted: Json = self._run.redactor.redact_json(document)
+        return redacted
+
+    def learn(self, reported: int | None) -> None:
+        """The provider counted so many tokens."""
+        assert self._made is not None
+        self._house.estimators.learn(self._run.incoming.model, self._made.prepared.token_estimate, reported)
