@@ -29,18 +29,22 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 
-# A law says what is true, not how fast: an example that takes long on a busy machine breaks none.
-hypothesis.settings.register_profile("agentui", deadline=None)
+# A law says what is true, not how fast: an example that takes long on a busy machine breaks none. The examples are the same in
+# every run, so that a change fails by what it changed; ``--hypothesis-profile=random`` looks for others.
+hypothesis.settings.register_profile("random", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("agentui", hypothesis.settings.get_profile("random"), derandomize=True)
 hypothesis.settings.load_profile("agentui")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--campaigns``: the campaigns in their short form; without it a fifth of that. ``--agents``: drive the coding agents
     that npm installed into this folder (``tests/agents/package.json`` names them). ``--sillytavern``: chat in the SillyTavern
-    that npm installed into this folder (``npm install sillytavern``), and with ``--rerecord`` keep what it sends."""
+    that npm installed into this folder (``npm install sillytavern``), and with ``--rerecord`` keep what it sends.
+    ``--slow-pages``: the browser's pages compute as if the machine were so many times slower."""
     parser.addoption("--campaigns", action="store_true", help="run the campaigns in their short form, not a fifth of it")
     parser.addoption("--agents", metavar="FOLDER", help="drive the coding agents that npm installed into this folder")
     parser.addoption("--rerecord", action="store_true", help="with --sillytavern: keep what it sends")
+    parser.addoption("--slow-pages", metavar="TIMES", type=float, default=1, help="let pages compute so many times slower")
     parser.addoption("--sillytavern", metavar="FOLDER", help="chat in the SillyTavern that npm installed into this folder")
 
 
@@ -163,7 +167,7 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
                 pipelines=folder / "pipelines",
                 presets=folder / "presets",
                 data=folder / "data",
-                **settings,  # type: ignore[arg-type]
+                **settings,  # type: ignore[arg-type]  # settings by their names
             ),
             named_origins=named_origins or {},
             secret_env=secret_env or {},

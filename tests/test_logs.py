@@ -32,7 +32,7 @@ def written(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     redactor = Redactor()
     redactor.register(SECRET)
     set_up_logging(redactor, Settings(log_format=request.param, log_level="debug"))
-    stderr.format = request.param  # type: ignore[attr-defined]
+    stderr.format = request.param  # type: ignore[attr-defined]  # a stream takes any attribute
     # The upstreams of the tests are servers too, and log what they are asked.
     monkeypatch.setattr(logging.getLogger("aiohttp.access"), "disabled", True)
     yield stderr
@@ -41,7 +41,7 @@ def written(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def is_json(written: io.StringIO) -> bool:
-    return bool(written.format == "json")  # type: ignore[attr-defined]
+    return bool(written.format == "json")  # type: ignore[attr-defined]  # what the fixture has set
 
 
 def lines(written: io.StringIO) -> list[dict[str, str]]:
@@ -175,7 +175,7 @@ async def asking(start_server: StartServer, mock: Mock, written: io.StringIO, **
     root = logging.getLogger()
     settings_of = server.state.settings.model_copy(update={"log_format": "json" if is_json(written) else "text"})
     set_up_logging(server.state.redactor, settings_of)
-    root.handlers[0].setStream(written)  # type: ignore[attr-defined]
+    root.handlers[0].setStream(written)  # type: ignore[attr-defined]  # a handler of a stream
     return server
 
 

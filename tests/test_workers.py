@@ -60,8 +60,8 @@ class Process:
     async def says(self, pattern: str, times: int = 1) -> list[re.Match[str]]:
         """Wait until so many lines of the log match."""
         async with asyncio.timeout(PATIENCE):
-            while len(found := [match for line in self.log if (match := re.search(pattern, line))]) < times:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)  # a thread reads it
+            while len(found := [match for line in self.log if (match := re.search(pattern, line))]) < times:  # noqa: ASYNC110  # a thread reads it, and tells nobody
+                await asyncio.sleep(0.02)
         return found
 
     async def pids(self, workers: int = 2) -> dict[int, int]:

@@ -4,7 +4,7 @@ Content is SillyTavern's chat completion preset. A member that is missing has Si
 is empty.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Self, TypeAlias
 
@@ -27,7 +27,7 @@ MARKERS: Final = (
 """Identifiers of the places that a turn fills."""
 CURRENT_TRACK: Final = 100001
 """The track that SillyTavern's prompt manager reads and writes."""
-FACTORY_TRACK: Final = 100000
+_FACTORY_TRACK: Final = 100000
 """The track that presets have had since before there was one for all characters."""
 INTENTS: Final = ("normal", "continue", "impersonate", "swipe", "regenerate", "quiet")
 """What a prompt may be switched on for."""
@@ -176,10 +176,10 @@ class PromptPreset:
     @classmethod
     def of(cls, content: Mapping[str, Json], *, track: int | None = None) -> Self:
         """The preset that the content tells of; ``track`` is the character id of the ``prompt_order`` to take, where it has
-        one. Otherwise it is 100001, else 100000, else the first."""
+        one. Otherwise it is the one that ``selected_track`` finds."""
         prompts = _prompts_of(content)
         tracks = _tracks_of(content)
-        selected = next((wanted for wanted in (track, CURRENT_TRACK, FACTORY_TRACK, *tracks) if wanted in tracks), None)
+        selected = selected_track(tracks, track)
         switches = FACTORY_ORDER if selected is None else tracks[selected]
         off = frozenset(identifier for identifier, is_on in switches.items() if not is_on)
         order = tuple(prompts[identifier] for identifier, is_on in switches.items() if is_on and identifier in prompts)
@@ -211,6 +211,12 @@ class PromptPreset:
 
 FACTORY_ORDER: Final = {each.identifier: each.identifier != "enhanceDefinitions" for each in FACTORY_PROMPTS}
 """What a preset without an order switches on, in the order in which it is sent."""
+
+
+def selected_track(ids: Collection[int], wanted: int | None = None) -> int | None:
+    """Which of these tracks counts, by their character ids: the wanted one, else 100001, else 100000, else the first. None
+    where there is none."""
+    return next((id for id in (wanted, CURRENT_TRACK, _FACTORY_TRACK, *ids) if id in ids), None)
 
 
 def _items(value: Json) -> Iterator[Mapping[str, Json]]:

@@ -88,12 +88,6 @@ class BoundScript:
     is_allowed: bool = True
 
 
-def scripts_of(content: Mapping[str, Json]) -> tuple[RegexScript, ...]:
-    """The scripts of a regex profile (``scripts``), or of a card's or a preset's extensions (``regex_scripts``), in order."""
-    found = content.get("scripts", content.get("regex_scripts"))
-    return tuple(RegexScript.of(each) for each in found if isinstance(each, Mapping)) if isinstance(found, list) else ()
-
-
 def _placements(numbers: Set[int]) -> frozenset[ScriptPlacement]:
     if numbers == {_DISPLAY}:
         return frozenset(PLACEMENT_BY_NUMBER.values())

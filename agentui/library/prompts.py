@@ -1,17 +1,11 @@
-"""The parts of a prompt preset: its ``prompts``, and which track of ``prompt_order`` counts.
-
-SillyTavern writes the order that its own prompt manager shows under 100001, and a factory list under 100000; so the first one
-counts where there is one, then the other, then whichever comes first.
-"""
+"""The parts of a prompt preset: its ``prompts``, and the tracks of its ``prompt_order``."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
+from agentui.assets.preset import CURRENT_TRACK, selected_track
 from agentui.assets.values import whole
 from agentui.jsonio import Json
-
-ACTIVE_TRACKS: Final = (100001, 100000)
-"""The ``character_id`` of the tracks that count, the best first."""
 
 Content = dict[str, Any]
 
@@ -36,14 +30,7 @@ def tracks_of(content: Mapping[str, Json]) -> list[Content]:
     return [track for track in content.get("prompt_order") or [] if isinstance(track, dict)]
 
 
-def active_track(content: Mapping[str, Json]) -> Content | None:
-    """The order that counts; None where there is none that names a prompt."""
-    tracks = [track for track in tracks_of(content) if track.get("order")]
-    by_id = {whole(track.get("character_id"), 0): track for track in reversed(tracks)}
-    return next((by_id[id] for id in ACTIVE_TRACKS if id in by_id), next(iter(tracks), None))
-
-
 def default_character_id(content: Mapping[str, Json]) -> int:
-    """The id of the order that counts; that of a new one where there is none."""
-    track = active_track(content)
-    return ACTIVE_TRACKS[0] if track is None else whole(track.get("character_id"), 0)
+    """The id of the order that counts; that of a new one where none names a prompt."""
+    selected = selected_track([whole(track.get("character_id"), 0) for track in tracks_of(content) if track.get("order")])
+    return CURRENT_TRACK if selected is None else selected

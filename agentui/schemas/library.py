@@ -122,7 +122,10 @@ class UserStatusBatch(Form):
 
 
 class PresetEditorForm(Form):
-    """A prompt preset in parts: its prompts, the orders they are sent in, and everything else."""
+    """A prompt preset in parts: its prompts, the orders they are sent in, and everything else.
+
+    ``default_character_id`` is taken back as it was given out, and changes nothing: which order counts follows from their ids.
+    """
 
     default_character_id: int | None = None
     entries: Objects

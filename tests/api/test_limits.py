@@ -202,7 +202,7 @@ class Asked:
 )
 def test_the_address_of_a_caller(remote: str | None, forwarded: list[str], seen: str | None) -> None:
     limits = Limits(1, 1, ("10.0.0.0/8",), 1, 1)
-    assert limits.caller_of(Asked(remote, forwarded)) == seen  # type: ignore[arg-type]
+    assert limits.caller_of(Asked(remote, forwarded)) == seen  # type: ignore[arg-type]  # as much of a request as is read
 
 
 @pytest.mark.parametrize("value", ["10.0.0.1/8", "proxy.example", "300.1.1.1", "10.0.0.0/33"])

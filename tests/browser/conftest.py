@@ -111,6 +111,22 @@ async def browser() -> AsyncIterator["playwright.Browser"]:
         await browser.close()
 
 
+Slowed = Callable[["playwright.Page"], Awaitable[None]]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def slowed(request: pytest.FixtureRequest) -> Slowed:
+    """Slows a page down as ``--slow-pages`` asks for."""
+    times = request.config.getoption("--slow-pages")
+
+    async def slow_down(page: "playwright.Page") -> None:
+        if times != 1:
+            session = await page.context.new_cdp_session(page)
+            await session.send("Emulation.setCPUThrottlingRate", {"rate": times})
+
+    return slow_down
+
+
 @dataclass(frozen=True)
 class Home:
     """
@@ -202,7 +218,7 @@ OpenEditor = Callable[..., Awaitable[Editor]]
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def open_editor(
-    browser: "playwright.Browser", home: Home, start_server: StartServer, demo: DemoServer, tmp_path: Path
+    browser: "playwright.Browser", home: Home, start_server: StartServer, demo: DemoServer, tmp_path: Path, slowed: Slowed
 ) -> AsyncIterator[OpenEditor]:
     """
     Open editors: ``await open_editor(pipelines={...}, path="/ui/", width=1440, height=900, server=None, **settings)``.
@@ -242,6 +258,7 @@ async def open_editor(
         editor = Editor(page, server, shots)
         editors.append(editor)
         editor.page.set_default_timeout(WAIT_MS)
+        await slowed(page)
         if prepare is not None:
             await prepare(editor.page)
         await editor.page.goto(server.origin + path, wait_until="load")
@@ -277,7 +294,9 @@ OPEN = """async (id) => {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def reused(browser: "playwright.Browser", tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenEditor]:
+async def reused(
+    browser: "playwright.Browser", tmp_path_factory: pytest.TempPathFactory, slowed: Slowed
+) -> AsyncIterator[OpenEditor]:
     """Open the editor once for all tests of a module that ask for the same settings of the server."""
     editors: dict[str, Editor] = {}
     async with quick_demo() as demo, AsyncExitStack() as stack:
@@ -294,6 +313,7 @@ async def reused(browser: "playwright.Browser", tmp_path_factory: pytest.TempPat
             await context.add_init_script(f"{OWN_MODULES} localStorage.setItem('agentui.tour', 'declined');")
             editor = editors[repr(settings)] = Editor(await context.new_page(), server, folder)
             editor.page.set_default_timeout(WAIT_MS)
+            await slowed(editor.page)
             await editor.page.goto(server.origin + "/ui/", wait_until="load")
             await until(editor.page, "(await own('state/store.js')).store.get().runs.live === 'open'")
             return editor

@@ -226,7 +226,13 @@ async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLi
         {"identifier": "late", "name": "Late", "role": "user", "content": "Go on."},
     ]
     order = [{"identifier": one["identifier"], "enabled": True} for one in prompts]
-    data = {"prompts": prompts, "prompt_order": [{"character_id": 100001, "order": order}], "unknown": [1], "temperature": 0.5}
+    data: dict[str, Json] = {
+        "name": "Plain",
+        "prompts": prompts,
+        "prompt_order": [{"character_id": 100001, "order": order}],
+        "unknown": [1],
+        "temperature": 0.5,
+    }
     made = await here.make("/presets", {"name": "Plain", "data": data})
     await here.show("Prompt presets")
     dialog = await here.open("Plain")
@@ -246,7 +252,7 @@ async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLi
         {"identifier": "late", "enabled": True},
         {"identifier": "chatHistory", "enabled": False},
     ]
-    assert (kept["unknown"], kept["temperature"]) == ([1], 0.7)
+    assert (kept["name"], kept["unknown"], kept["temperature"]) == ("Plain", [1], 0.7)
     assert [one["content"] for one in kept["prompts"] if one["identifier"] == "late"] == ["Go on, please."]
 
 

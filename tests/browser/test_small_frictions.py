@@ -124,9 +124,9 @@ async def test_what_was_saved_takes_back_that_it_was_not(open_document: OpenEdit
 
     async def answer(route: object) -> None:
         if failing["now"]:
-            await route.fulfill(status=500, json={"error": {"message": "The disk is full.", "code": "internal"}})  # type: ignore[attr-defined]
+            await route.fulfill(status=500, json={"error": {"message": "The disk is full.", "code": "internal"}})  # type: ignore[attr-defined]  # Playwright's Route
         else:
-            await route.fallback()  # type: ignore[attr-defined]
+            await route.fallback()  # type: ignore[attr-defined]  # Playwright's Route
 
     await page.route("**/api/pipelines/default", answer)
     await page.get_by_role("region", name="Inspector").get_by_role("textbox", name="Name").fill("Changed")

@@ -78,7 +78,7 @@ class Restartable:
         folders = {name: self.folder / name for name in ("pipelines", "presets", "data")}
         for path in folders.values():
             path.mkdir(exist_ok=True)
-        app = create_app(Settings(port=self.port, **folders))  # type: ignore[arg-type]
+        app = create_app(Settings(port=self.port, **folders))  # type: ignore[arg-type]  # settings by their names
         self.listener = Listener(app, stop_seconds=0.1)
         await self.listener.start("127.0.0.1", self.port)
         return Server(f"http://127.0.0.1:{self.port}", ServerState(app), app, folders["pipelines"], folders["data"])

@@ -61,12 +61,12 @@ class Material:
 
     def lie(self, name: str, pieces: list[bytes], ending: str, **more: object) -> Lie:
         """A lie of one play."""
-        return Lie(name, [self.play(pieces, ending)], is_stream=self.told.is_stream, notes=self.dress.names, **more)  # type: ignore[arg-type]
+        return Lie(name, [self.play(pieces, ending)], is_stream=self.told.is_stream, notes=self.dress.names, **more)  # type: ignore[arg-type]  # fields by their names
 
     def play(self, pieces: list[bytes], ending: str) -> Play:
         """One play of these bytes, in slices."""
         slices = sliced(self.dice, b"".join(pieces))
-        return Play(slices, ending, self.dice.choice((0.0, 0.0, 0.0, 0.005, 0.02)))  # type: ignore[arg-type]
+        return Play(slices, ending, self.dice.choice((0.0, 0.0, 0.0, 0.005, 0.02)))  # type: ignore[arg-type]  # an ending by its name
 
     def said(self, status: int, content_type: str, body: bytes) -> list[bytes]:
         """Any body in the dress."""
@@ -394,12 +394,12 @@ def _retyped(dice: random.Random, data: bytes) -> bytes:
         keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
         for key in keys:
             places.append((value, key))
-            walk(value[key])  # type: ignore[index]
+            walk(value[key])  # type: ignore[index]  # an object or a list
 
     walk(document)
     holder, key = dice.choice(places)
     new: Json = dice.choice((None, True, -1, 1.5, "", "x", [], {}, [[]], {"x": 1}, 10**30, "\ud800", [None], "x" * 3000))
-    holder[key] = new  # type: ignore[index]
+    holder[key] = new  # type: ignore[index]  # an object or a list
     return json.dumps(document).encode()
 
 

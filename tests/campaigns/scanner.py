@@ -80,7 +80,7 @@ def captured_log(redactor: Redactor, level: str = "debug") -> Iterator[io.String
     root = logging.getLogger()
     handlers, before = root.handlers[:], root.level
     with patch("sys.stderr", stream):
-        set_up_logging(redactor, Settings(log_level=level))  # type: ignore[arg-type]
+        set_up_logging(redactor, Settings(log_level=level))  # type: ignore[arg-type]  # a level by its name
     try:
         yield stream
     finally:

@@ -21,7 +21,7 @@ def trial(folder: Path, requests: int) -> Trial:
 def soak_of(folder: Path, *, bytes_a_request: float, descriptors_a_sample: int) -> Soak:
     """A household that has lived, with a server that leaks so much."""
     made = trial(folder, 100_000)
-    soak = Soak(made, Process(0, "", folder), None, None)  # type: ignore[arg-type]
+    soak = Soak(made, Process(0, "", folder), None, None)  # type: ignore[arg-type]  # it asks nobody
     for number in range(101):
         requests = number * 1000
         # Arenas come and go.

@@ -46,7 +46,7 @@ class Runs:
         self.house = house
         self._known: list[tuple[str, weakref.ref[Run]]] = []
         self._add = house.server.state.history.add
-        house.server.state.history.add = self._note  # type: ignore[method-assign]
+        house.server.state.history.add = self._note  # type: ignore[method-assign]  # it notes what is added
 
     def _note(self, run: Run) -> None:
         self._known.append((f"{run.incoming.path} {run.incoming.model}", weakref.ref(run)))

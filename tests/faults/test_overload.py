@@ -147,7 +147,7 @@ async def test_a_whole_answer_that_nobody_reads_counts_and_is_dropped(
     head = f"POST /p/large{asked.path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     async with talking(house.origin) as (_, one), talking(house.origin) as (_, two), talking(house.origin) as (_, three):
         for writer in (one, two, three):
-            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport can read
             writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         await until(lambda: limits.body_bytes > 20 * MB, PATIENCE)
         assert house.server.state.in_flight == 3
@@ -167,7 +167,7 @@ async def test_a_large_answer_of_any_route_waits_for_its_reader(start_house: Sta
     house = await start_house(mock.origin, {"large": document}, write_timeout=1.0)
     limits = house.server.app[LIMITS]
     async with talking(house.origin) as (_, writer):
-        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport can read
         for _ in range(8):
             writer.write(b"GET /api/pipelines/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await until(lambda: limits.body_bytes > MB, PATIENCE)

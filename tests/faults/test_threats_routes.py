@@ -32,7 +32,7 @@ async def knock(house: House, door: Door, headers: Mapping[str, str], **more: ob
     given = {name: value for name, value in {**KEYS, **headers}.items() if value}
     skipped = ("Content-Type",) if headers.get("content-type") == "" else ()
     async with house.session.request(
-        door.method, url, headers=given, allow_redirects=False, skip_auto_headers=skipped, **sent  # type: ignore[arg-type]
+        door.method, url, headers=given, allow_redirects=False, skip_auto_headers=skipped, **sent  # type: ignore[arg-type]  # arguments of aiohttp's by their names
     ) as reply:  # fmt: skip
         endless = reply.status == 200 and door.path in STREAMS
         return Heard(reply.status, reply.headers, b"" if endless else await reply.read())

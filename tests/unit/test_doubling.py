@@ -99,7 +99,7 @@ def with_tools(size: int, schema: Json) -> ChatRequest:
 
 
 def chat(messages: Sequence[Message], **fields: object) -> ChatRequest:
-    return ChatRequest("agentui", "gemini-3-pro", messages, **fields)  # type: ignore[arg-type]
+    return ChatRequest("agentui", "gemini-3-pro", messages, **fields)  # type: ignore[arg-type]  # fields by their names
 
 
 def wide(size: int) -> Json:
@@ -124,7 +124,7 @@ def choosing(size: int) -> Json:
 
 
 REQUESTS: Mapping[str, Callable[[int], ChatRequest]] = {
-    **{name: (lambda size, talk=talk: chat(talk(size))) for name, talk in TALKS.items()},  # type: ignore[misc]
+    **{name: (lambda size, talk=talk: chat(talk(size))) for name, talk in TALKS.items()},  # type: ignore[misc]  # a lambda's default has no type
     "tools": lambda size: with_tools(size, wide(2)),
     "properties of a tool": lambda size: with_tools(1, wide(size)),
     "choices of a property": lambda size: with_tools(1, choosing(size)),
@@ -185,7 +185,7 @@ def test_conversations_are_paired_and_merged_in_proportion(what: str) -> None:
 
 
 def answer(*parts: Part, **fields: object) -> Reply:
-    return Reply((Choice(parts, "stop", **fields),), "r1", "m", 1)  # type: ignore[arg-type]
+    return Reply((Choice(parts, "stop", **fields),), "r1", "m", 1)  # type: ignore[arg-type]  # fields by their names
 
 
 REPLIES: Mapping[str, Callable[[int], Reply]] = {
@@ -267,7 +267,7 @@ def _pieces(reply: Reply) -> Iterator[object]:
         for field in ("text", "arguments"):
             whole = getattr(delta, field, None)
             if isinstance(whole, str) and len(whole) > 40:
-                yield from (replace(delta, **{field: whole[at : at + 40]}) for at in range(0, len(whole), 40))  # type: ignore[type-var]
+                yield from (replace(delta, **{field: whole[at : at + 40]}) for at in range(0, len(whole), 40))  # type: ignore[type-var]  # every delta is a dataclass
                 break
         else:
             yield delta
@@ -343,7 +343,7 @@ def incoming(size: int, **changed: object) -> Work:
     body = dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     fields = {"query": "", "headers": {"content-type": "application/json"}, "body": body, **changed}
     path = "/v1/chat/completions"
-    return lambda: read_incoming(VENDORS, "own-token-123", method="POST", url=f"http://h{path}", path=path, **fields)  # type: ignore[arg-type]
+    return lambda: read_incoming(VENDORS, "own-token-123", method="POST", url=f"http://h{path}", path=path, **fields)  # type: ignore[arg-type]  # fields by their names
 
 
 def reading_lines(line: bytes, chunk: int) -> Callable[[int], Work]:

@@ -262,4 +262,4 @@ class Client(RuleBasedStateMachine):
 
 
 def test_a_chat_has_as_many_turns_as_the_client_shows() -> None:
-    run_state_machine_as_test(Client, settings=settings(max_examples=15, stateful_step_count=40, deadline=None))  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(Client, settings=settings(max_examples=15, stateful_step_count=40, deadline=None))  # type: ignore[no-untyped-call]  # hypothesis gives it no types

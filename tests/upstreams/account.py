@@ -95,13 +95,13 @@ class _Handler:
         """The fields; files as name and bytes."""
         form: dict[str, Any] = {}
         async for part in await request.multipart():
-            assert part.name is not None  # type: ignore[union-attr]
+            assert part.name is not None  # type: ignore[union-attr]  # a form's parts are no forms here
             data = bytearray()
-            while piece := await part.read_chunk():  # type: ignore[union-attr]
+            while piece := await part.read_chunk():  # type: ignore[union-attr]  # a form's parts are no forms here
                 data += piece
                 self._account.most_read = len(data)
                 await self._account.note()
-            form[part.name] = (part.filename, bytes(data)) if part.filename else data.decode()  # type: ignore[union-attr]
+            form[part.name] = (part.filename, bytes(data)) if part.filename else data.decode()  # type: ignore[union-attr]  # it has a name, as was asserted
         return form
 
     def _check_key(self, request: web.Request) -> None:

@@ -5,17 +5,21 @@ import {pathOf} from './kinds.js';
 
 const {img, span} = tags;
 
-/** Pictures that were read, by their hash, as addresses of this page; null: there is none. @type {Map<string, Promise<string | null>>} */
+/** Pictures that were read, by their hash, as addresses of this page. @type {Map<string, Promise<string>>} */
 const known = new Map();
 /** How many are kept; the oldest are let go. */
 const MOST = 200;
 
-/** @param {string} id of a character @param {string} hash @returns {Promise<string | null>} */
+/** @param {string} id of a character @param {string} hash @returns {Promise<string>} */
 function pictureOf(id, hash) {
   const found = known.get(hash);
   if (found !== undefined) return found;
   // The address of an image cannot carry the access token, so it is read like everything else.
-  const reading = api.raw(`${pathOf('character', id)}/image`).then(async (response) => (response.ok ? URL.createObjectURL(await response.blob()) : null));
+  const reading = api.raw(`${pathOf('character', id)}/image`).then(async (response) => {
+    if (!response.ok) throw new Error(`The picture was not read (${response.status}).`);
+    return URL.createObjectURL(await response.blob());
+  });
+  // One that was not read is asked for again the next time it is shown.
   reading.catch(() => known.delete(hash));
   known.set(hash, reading);
   if (known.size > MOST) letGo(/** @type {string} */ (known.keys().next().value));
@@ -24,7 +28,7 @@ function pictureOf(id, hash) {
 
 /** @param {string} hash */
 function letGo(hash) {
-  known.get(hash)?.then((address) => address && URL.revokeObjectURL(address), () => null);
+  known.get(hash)?.then((address) => URL.revokeObjectURL(address), () => null);
   known.delete(hash);
 }
 

@@ -14,6 +14,7 @@ import {newPreset} from './forms/prompts.js';
  * @property {string} versionId
  * @property {string | null} image the hash of its picture
  * @property {any} content SillyTavern's own JSON
+ * @property {boolean} isNamed whether a prompt preset's content has a name of its own beside the asset's
  *
  * @typedef {object} Version
  * @property {string} id
@@ -29,7 +30,7 @@ const VERSIONS = 20;
 /** @param {Kind} kind @param {string} id @returns {Promise<Opened>} */
 export async function readAsset(kind, id) {
   const {data} = await readMemory(pathOf(kind, id));
-  return {id, name: data.name, revision: data.revision, version: data.version, versionId: data.version_id, image: data.image, content: contentOf(kind, data)};
+  return {id, name: data.name, revision: data.revision, version: data.version, versionId: data.version_id, image: data.image, content: contentOf(kind, data), isNamed: kind === 'preset' && 'name' in data.data};
 }
 
 /** @param {Kind} kind @param {any} data the answer's asset */
@@ -51,14 +52,15 @@ export function newContent(kind, name) {
  * @param {Opened} asset as it was read
  * @param {any} content
  */
-export async function writeAsset(kind, {id, revision, version}, content) {
+export async function writeAsset(kind, {id, revision, version, isNamed}, content) {
   const path = pathOf(kind, id);
   if (kind === 'character') return writeMemory('POST', `${path}/versions`, {snapshot: content, expected_revision: revision});
   if (kind === 'user') return writeMemory('PATCH', path, {snapshot: content, expected_revision: revision});
   const {name, ...data} = content;
   if (kind === 'regex') return writeMemory('PUT', path, {name, data: data.scripts, expected_version: version});
   if (kind === 'worldbook') return writeMemory('PUT', path, {name, data: {name, ...data}, expected_version: version});
-  const {prompts, prompt_order, ...top} = data;
+  const {prompts, prompt_order, ...rest} = data;
+  const top = isNamed ? {name, ...rest} : rest;
   return writeMemory('PUT', path, {
     name,
     expected_version: version,

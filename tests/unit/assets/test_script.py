@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.assets.script import RegexScript, scripts_of
+from agentui.assets.script import RegexScript
 from agentui.jsonio import Json
+from agentui.library.parsed import READERS
 from tests.unit.assets.test_character import ANYTHING
 
 FIELDS = [
@@ -84,8 +85,7 @@ def test_patterns_keep_their_line_ends() -> None:
     assert (made.find, made.replace) == ("a\r\nb", "\r")
 
 
-def test_the_scripts_of_a_profile_and_of_extensions_are_found() -> None:
-    one: dict[str, Json] = {"scriptName": "one"}
-    assert [script.name for script in scripts_of({"name": "p", "scripts": [one, None, 3]})] == ["one"]
-    assert [script.name for script in scripts_of({"regex_scripts": [one]})] == ["one"]
-    assert scripts_of({"regex_scripts": "none"}) == ()
+def test_what_is_no_script_is_left_out_of_a_profile() -> None:
+    profile = READERS["regex"]
+    assert [bound.script.name for bound in profile({"name": "p", "scripts": [{"scriptName": "one"}, None, 3]}, None)] == ["one"]
+    assert profile({"scripts": "none"}, None) == ()

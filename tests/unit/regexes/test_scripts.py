@@ -21,7 +21,7 @@ def bound(origin: ScriptOrigin = "global", *, is_allowed: bool = True, **content
 def run(text: str, *scripts: BoundScript, **options: object) -> ScriptsResult:
     """What the scripts make of a text of the model's that is kept."""
     given: dict[str, object] = {"placement": "ai_output", "channel": "persist", **options}
-    return run_scripts(text, scripts, **given)  # type: ignore[arg-type]
+    return run_scripts(text, scripts, **given)  # type: ignore[arg-type]  # arguments by their names
 
 
 def macros(text: str) -> str:

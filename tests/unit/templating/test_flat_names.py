@@ -5,7 +5,7 @@ from agentui.templating.hadtavern.template import TextLanguage
 
 
 def render(source: str, **scope: object) -> str:
-    return TextLanguage().compile(source).render(Scope(**scope))  # type: ignore[arg-type]
+    return TextLanguage().compile(source).render(Scope(**scope))  # type: ignore[arg-type]  # layers by their names
 
 
 def test_a_flat_name_wins_over_the_path() -> None:

@@ -227,7 +227,7 @@ def test_arithmetic_agrees_with_python(source):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         # The reference: Python itself, on text that this test wrote.
-        expected = eval(compile(ast.parse(source, mode="eval"), "formula", "eval"), {"__builtins__": {}})  # noqa: S307
+        expected = eval(compile(ast.parse(source, mode="eval"), "formula", "eval"), {"__builtins__": {}})  # noqa: S307  # Python's own evaluation of numbers is what ours is compared to
     assert value == expected or (math.isclose(value, expected) and type(value) is type(expected))
     assert type(value) is type(expected)
 

@@ -31,7 +31,7 @@ def cuts(data: bytes, size: int) -> Iterator[bytes]:
 
 @pytest.fixture(params=list(BEGIN))
 def name(request: pytest.FixtureRequest) -> VendorName:
-    return request.param  # type: ignore[no-any-return]
+    return request.param  # type: ignore[no-any-return]  # a fixture's parameter has no type
 
 
 @pytest.mark.parametrize("size", [1, 7, 13, 64, 10_000])

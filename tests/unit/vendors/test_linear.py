@@ -53,7 +53,7 @@ def assert_linear(work: Callable[[int], object]) -> None:
 def test_a_longer_conversation_is_rendered_in_proportion(vendor: str, talk: Callable[[int], list[Message]]) -> None:
     def work(size: int) -> object:
         chat = ChatRequest("agentui", "gemini-3-pro", talk(size), Params(), WIRE)
-        return VENDORS[vendor].render_request(chat)  # type: ignore[index]
+        return VENDORS[vendor].render_request(chat)  # type: ignore[index]  # the name is one of the registry's
 
     assert_linear(work)
 
