@@ -14,7 +14,7 @@ from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.conftest import ServerState, call
 from tests.faults.callers import DIALECTS, Asked, Route, ask, asking, looks_finished, routes, talking
-from tests.faults.conftest import KINDS, PATIENCE, PROMISE, House, StartHouse, until
+from tests.faults.conftest import KINDS, PATIENCE, House, StartHouse, until
 from tests.faults.speech import PIECE, streamed
 from tests.unit.upstream.conftest import Bytes, Visit
 from tests.upstreams.server import Mock, Step
@@ -44,7 +44,7 @@ async def test_who_leaves_takes_the_upstream_along(house: House, mock: Mock, mod
                     await mock.was_asked(number)
                     if model == "forever" and route.stream:
                         await reader.readuntil(b"again")
-            async with asyncio.timeout(PROMISE):
+            async with asyncio.timeout(PATIENCE):
                 await mock.was_aborted(number)
                 await mock.is_idle()
     assert len(mock.requests) == len(routes(kind))
@@ -59,7 +59,7 @@ async def test_who_leaves_with_a_reset_takes_the_upstream_along(house: House, mo
             await reader.readuntil(b"again")
             linger = b"\x01\x00\x00\x00\x00\x00\x00\x00"
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        async with asyncio.timeout(PROMISE):
+        async with asyncio.timeout(PATIENCE):
             await mock.was_aborted()
     assert house.run_states() == {"cancelled"}
 
@@ -80,9 +80,9 @@ async def test_however_one_leaves_in_whatever_silence_the_upstream_goes_along(
                     writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                 else:
                     writer.write_eof()
-                    async with asyncio.timeout(PROMISE):
+                    async with asyncio.timeout(PATIENCE):
                         await mock.was_aborted(number)
-            async with asyncio.timeout(PROMISE):
+            async with asyncio.timeout(PATIENCE):
                 await mock.was_aborted(number)
                 await mock.is_idle()
     assert len(mock.requests) == len(routes(kind))
@@ -112,7 +112,7 @@ async def test_who_leaves_stops_every_node_of_the_pipeline(start_house: StartHou
     async with nothing_left_behind(house):
         async with asking(house.origin, Asked(f"/p/wide{asked.path}", asked.headers, asked.body)), asyncio.timeout(PATIENCE):
             await mock.was_asked(2)
-        async with asyncio.timeout(PROMISE):
+        async with asyncio.timeout(PATIENCE):
             await mock.was_aborted(2)
     assert len(mock.requests) == 2
     assert house.run_states() == {"cancelled"}
@@ -140,7 +140,7 @@ async def test_ninety_who_leave_at_any_moment_leave_nothing(house: House, mock: 
     async with nothing_left_behind(house):
         await asyncio.gather(*(come_and_go(number) for number in range(90)))
         await house.is_quiet()
-        async with asyncio.timeout(PROMISE):
+        async with asyncio.timeout(PATIENCE):
             await mock.is_idle()
     assert house.run_states() <= {"cancelled"}
     assert [record.getMessage() for record in caplog.records if record.levelname != "DEBUG"] == []

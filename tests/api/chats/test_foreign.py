@@ -16,7 +16,7 @@ from agentui.api.chats import ROUTES
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.store.base import Store
-from agentui.store.tables import DEFAULT_ACCOUNT, metadata
+from agentui.store.tables import DEFAULT_ACCOUNT, jobs, metadata
 from tests.api.chats.conftest import Reader
 from tests.api.chats.forms import fitting
 from tests.api.editor_client import Answer
@@ -30,12 +30,11 @@ CHAT = {"x_agentui_session": "theirs"}
 
 
 async def everything(store: Store) -> dict[str, list[Any]]:
-    """Every row of every table, to see that nothing changed."""
+    """Every row of every table, to see that nothing changed; of jobs what they are, because periodic ones go on meanwhile."""
+    read = {table.name: select(table) for table in metadata.sorted_tables}
+    read["jobs"] = select(jobs.c.id, jobs.c.kind, jobs.c.payload_json)
     return await store.read(
-        lambda db: {
-            table.name: sorted((tuple(row) for row in db.execute(select(table)).all()), key=repr)
-            for table in metadata.sorted_tables
-        }
+        lambda db: {name: sorted((tuple(row) for row in db.execute(rows).all()), key=repr) for name, rows in read.items()}
     )
 
 
