@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from agentui.assets.preset import FACTORY_ORDER
+from agentui.assets.preset import CURRENT_TRACK, FACTORY_ORDER
 from agentui.assets.values import Role, flag, role, text, whole
 from agentui.chats.codes import failure
 from agentui.jsonio import Json, dumps_text
 from agentui.library.entries import Content, check_length, part_missing
-from agentui.library.prompts import ACTIVE_TRACKS, active_track, prompts_of, tracks_of
+from agentui.library.prompts import active_track, prompts_of, tracks_of
 
 MEMBERS: Final = (
     *("identifier", "name", "role", "content", "system_prompt", "marker", "injection_position", "injection_depth"),
@@ -178,7 +178,7 @@ def _order(content: Content) -> list[Content]:
     """The order that counts, to be changed; where there is none, one is made of SillyTavern's own."""
     track = active_track(content)
     if track is None:
-        track = {"character_id": ACTIVE_TRACKS[0]}
+        track = {"character_id": CURRENT_TRACK}
         track["order"] = [{"identifier": name, "enabled": is_on} for name, is_on in FACTORY_ORDER.items()]
         content["prompt_order"] = [*tracks_of(content), track]
     order: list[Content] = track["order"]

@@ -30,7 +30,15 @@ def tracks_of(content: Mapping[str, Json]) -> list[Content]:
     return [track for track in content.get("prompt_order") or [] if isinstance(track, dict)]
 
 
+def active_track(content: Mapping[str, Json]) -> Content | None:
+    """The order that counts; None where there is none that names a prompt."""
+    tracks = [track for track in tracks_of(content) if track.get("order")]
+    by_id = {whole(track.get("character_id"), 0): track for track in reversed(tracks)}
+    selected = selected_track([whole(track.get("character_id"), 0) for track in tracks])
+    return None if selected is None else by_id[selected]
+
+
 def default_character_id(content: Mapping[str, Json]) -> int:
-    """The id of the order that counts; that of a new one where none names a prompt."""
-    selected = selected_track([whole(track.get("character_id"), 0) for track in tracks_of(content) if track.get("order")])
-    return CURRENT_TRACK if selected is None else selected
+    """The id of the order that counts; that of a new one where there is none."""
+    track = active_track(content)
+    return CURRENT_TRACK if track is None else whole(track.get("character_id"), 0)
