@@ -42,11 +42,14 @@ CODES: dict[str, Code] = {
     "generation_queue_timeout": Code(503, "The branch was still generating when the longest wait for it was over."),
     "generation_target_stale": Code(409, "What should be made anew changed while the request waited."),
     "generation_timeout": Code(504, "The model took too long."),
-    "idempotency_answer_gone": Code(410, "The request with this key was answered, and its answer is not kept (any more)."),
+    "idempotency_answer_gone": Code(
+        410, "The request with this key was done; its answer broke off, or is not kept (any more)."
+    ),
     "idempotency_in_progress": Code(409, "The request with this key is still being answered."),
     "idempotency_key_reused": Code(422, "Another request had this key."),
     "invalid_message_role": Code(400, "Only what a user said can be edited."),
     "invalid_state": Code(409, "The floor's state does not allow this."),
+    "invalid_tool_mode": Code(400, "Tools run inline only: with enableTools no other toolMode is taken."),
     "invalid_variable_context": Code(400, "Session, branch, floor and page contradict each other."),
     "merge_blocked": Code(409, "The branches cannot be merged; details carry the conflicts."),
     "message_conflict": Code(409, "The page has a message with this seq already."),

@@ -21,7 +21,7 @@ from agentui.chats.rows import (
 from agentui.chats.versions import switch_variables
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
-from agentui.store.tables import pages
+from agentui.store.tables import floors, pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +142,13 @@ def remove_page(db: Connection, account: str, page_id: str, now: int) -> None:
 
 
 def _make_way(db: Connection, account: str, page: Page, now: int) -> None:
-    """Activate the newest other version of a page that is active. Raises 409 ``content_target_locked`` where there is none."""
+    """Activate the newest other version of a page that is active, a whole one before those that broke off. Raises
+    409 ``content_target_locked`` where there is none."""
     if not page.is_active:
         return
     others = (pages.c.floor_id == page.floor_id, pages.c.page_no == page.page_no, pages.c.id != page.id)
-    other = db.execute(select(pages.c.id).where(*others).order_by(pages.c.version.desc()).limit(1)).scalar_one_or_none()
+    newest = select(pages.c.id).where(*others).order_by(pages.c.is_partial, pages.c.version.desc()).limit(1)
+    other = db.execute(newest).scalar_one_or_none()
     if other is None:
         raise failure(
             "content_target_locked",
@@ -160,11 +162,18 @@ def _make_way(db: Connection, account: str, page: Page, now: int) -> None:
 def remove_pages(db: Connection, account: str, ids: Sequence[str], now: int) -> list[BatchResult]:
     """Remove many pages; unknown ones are reported. Raises 409 as ``remove_page`` does if any is locked."""
     wanted = (pages.c.account_id == account, pages.c.id.in_(ids))
-    check_contents_open(db, account, db.execute(select(pages.c.floor_id).where(*wanted)).scalars(), now)
+    broken = (pages.c.is_partial, floors.c.state == "committed")
+    of_floors = select(pages.c.id).join(floors, floors.c.id == pages.c.floor_id).where(*wanted, *broken)
+    partial = set(db.execute(of_floors).scalars())
+    others = (*wanted, pages.c.id.not_in(partial))
+    check_contents_open(db, account, db.execute(select(pages.c.floor_id).where(*others)).scalars(), now)
     # Now that the floors are held: who waited with us may have removed some.
     known = set(db.execute(select(pages.c.id).where(*wanted)).scalars())
     for page_id in sorted(known):
-        delete_page(db, account, page_id)
+        if page_id in partial:
+            remove_page(db, account, page_id, now)
+        else:
+            delete_page(db, account, page_id)
     return [BatchResult(index, id, "deleted" if id in known else "not_found") for index, id in enumerate(ids)]
 
 

@@ -179,3 +179,11 @@ class Run:
         self.context = MacroContext(self.incoming)
         if self.on_finish is not None:
             self.on_finish(self)
+
+    def revoke(self, error: Json) -> None:
+        """What the run came to was not kept after all: who reads of it from here on is told that it failed, and why. Does
+        nothing to a run that has not finished well."""
+        if self.state != "finished":
+            return
+        self.state = "failed"
+        self.events.items[-1] = self.events.items[-1]._replace(data={"state": "failed", "error": error})

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, AliasChoices, Field
 
 from agentui.jsonio import Json
 from agentui.prompt.policy import SECTIONS
@@ -52,7 +52,9 @@ class TurnConfig(Form):
     enableDirector: bool | None = None
     enableVerifier: bool | None = None
     enableMemoryConsolidation: bool | None = None
-    toolMode: Literal["inline", "standalone", "both"] | None = None
+    toolMode: Literal["inline", "standalone", "both"] | None = Field(
+        None, validation_alias=AliasChoices("toolMode", "tool_mode")
+    )
     verifierFailStrategy: Literal["warn", "block", "retry"] | None = None
     maxRetries: int | None = Field(None, ge=0, le=5)
 

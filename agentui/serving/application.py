@@ -149,7 +149,7 @@ def _add_engine(
     app[ENGINE] = Engine(
         app[SERVICES], app[HISTORY], app[REDACTOR], timeout=settings.run_timeout, new_run_id=workers.new_run_id
     )
-    app[DETACHED] = DetachedRuns()
+    app[DETACHED] = DetachedRuns(app[REDACTOR])
 
 
 def _add_documents(app: web.Application, default_active: str, *, is_shared: bool) -> None:

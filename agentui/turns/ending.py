@@ -7,15 +7,15 @@ answer was to be made anew they are one more version of it, and the old answer s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, insert, update
+from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content
-from agentui.chats.rows import find_floor, touch_above
+from agentui.chats.rows import delete_branch, find_floor, touch_above
 from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, page_results
+from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, page_results
 from agentui.turns.locks import is_alone, release_lock
 from agentui.turns.repeats import Claim, keep
 from agentui.turns.request import Outcome, TurnPlace
@@ -29,6 +29,7 @@ from agentui.turns.transactions import (
     hold_place_of,
     insert_message,
     insert_version,
+    spend_key,
 )
 from agentui.variables.committing import Replaced, commit_staged, forget_floor
 from agentui.variables.journal import Change, changes_of
@@ -160,12 +161,14 @@ def _text(value: Json) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class FailedTurn:
-    """A turn that failed: its place, why, and the words that it had said by then."""
+    """A turn that failed: its place, why, and the words that it had said by then. Where its caller's request would make another
+    turn behind those words, ``told_status`` is what that caller was told, and its key is not given up."""
 
     place: TurnPlace
     error: Mapping[str, Json]
     is_cancelled: bool
     partial: Content | None = None
+    told_status: int | None = None
 
 
 def fail_all(db: Connection, every: Sequence[FailedTurn], now: int) -> None:
@@ -181,11 +184,25 @@ def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:
         _keep_words(db, account, failed, words, now)
         return
     has_ended = fail_floor(db, account, floor_id, error, now, cancelled=cancelled, run_id=place.run_id)
+    if has_ended and place.is_new_branch:
+        _remove_branch(db, account, place)
+        return
     if not has_ended or words is None or place.replaced_floor_id is None:
         return
     page_id = place.floor.output_page_id
     if insert_version(db, account, place.replaced_floor_id, page_id, now, is_active=False, is_partial=True):
         insert_message(db, account, page_id, "assistant", words, 0, now)
+
+
+def _remove_branch(db: Connection, account: str, place: TurnPlace) -> None:
+    """Take back the branch that was made for a turn that came to nothing, unless somebody has put anything else there."""
+    others = select(floors.c.id).where(
+        floors.c.session_id == place.session_id, floors.c.branch_id == place.branch_id, floors.c.id != place.floor_id
+    )
+    forked = select(branches.c.branch_id).where(branches.c.source_floor_id == place.floor_id)
+    if db.execute(select(exists(others) | exists(forked))).scalar_one():
+        return
+    delete_branch(db, account, place.session_id, place.branch_id)
 
 
 def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content, now: int) -> None:
@@ -196,6 +213,9 @@ def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content
     insert_version(db, account, floor.floor_id, floor.output_page_id, now, is_active=True, is_partial=True)
     insert_message(db, account, floor.output_page_id, "assistant", words, 0, now)
     end_run(db, floor.floor_id, "cancelled" if failed.is_cancelled else "failed", dict(failed.error), now)
-    free_key(db, account, floor.floor_id)
+    if failed.told_status is None:
+        free_key(db, account, floor.floor_id)
+    else:
+        spend_key(db, account, floor.floor_id, failed.told_status, now)
     touch_above(db, floor.floor_id, now)
     save_snapshot_of(db, account, floor.floor_id, place.session_id, place.branch_id, now)

@@ -13,7 +13,10 @@ from agentui.chats.records import AnyRow
 from agentui.jsonio import loads
 from agentui.prompt.history import HistoryEntry
 from agentui.store.tables import branches, floors, messages, pages, sessions
-from agentui.turns.request import ChatFacts
+from agentui.turns.request import ChatFacts, Reach
+
+MOST_HIDDEN = 500
+"""Floors of which nothing is seen that are read on the way to older ones: a turn's work must not grow with its chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,10 @@ def read_facts(db: Connection, account: str, session_id: str, branch_id: str) ->
     return ChatFacts(row.id, row.name, row.title, loads(row.bindings_json), loads(row.metadata_json), policies)
 
 
-def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: str | None, most: int) -> Past:
-    """The past of a floor, at most so many characters of it and at least one floor; ``answered_floor_id`` is the floor whose
-    answer is made anew."""
-    entries, is_cut = _newest(db, account, ancestors(db, account, floor_id), most)
+def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: str | None, reach: Reach) -> Past:
+    """The past of a floor, as much of it as is wanted and at least one floor that is seen; ``answered_floor_id`` is the floor
+    whose answer is made anew."""
+    entries, is_cut = _newest(db, account, ancestors(db, account, floor_id), reach)
     answer, is_partial = _answer(db, account, answered_floor_id)
     return Past(
         entries=entries,
@@ -54,26 +57,31 @@ def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: st
     )
 
 
-def read_until(db: Connection, account: str, floor_id: str, most: int) -> Past:
+def read_until(db: Connection, account: str, floor_id: str, reach: Reach) -> Past:
     """What was said up to a floor, its own messages among it: the past of a floor that would go on from there."""
-    entries, is_cut = _newest(db, account, chain([[floor_id]], ancestors(db, account, floor_id)), most)
+    entries, is_cut = _newest(db, account, chain([[floor_id]], ancestors(db, account, floor_id)), reach)
     return Past(entries=entries, is_cut=is_cut)
 
 
 def _newest(
-    db: Connection, account: str, floor_ids: Iterable[Sequence[str]], most: int
+    db: Connection, account: str, floor_ids: Iterable[Sequence[str]], reach: Reach
 ) -> tuple[tuple[HistoryEntry, ...], bool]:
-    """What was said on floors that come newest first, oldest first and at most so many characters of it; True where there is
-    more."""
+    """What was said on floors that come newest first, oldest first and no more than is wanted of it; True where there is more.
+    What is hidden takes no room of what is not."""
     newest_first: list[list[HistoryEntry]] = []
-    length = 0
+    length = hidden = 0
+    has_seen = False
     for some in floor_ids:
         by_floor = _said(db, account, some)
         for id in some:
-            length += sum(size for _, size in by_floor.get(id, ()))
-            if length > most and newest_first:
+            said = by_floor.get(id, ())
+            seen = [size for entry, size in said if not entry.is_hidden and reach.is_seen(id, entry.floor_no)]
+            length += sum(seen)
+            hidden += not seen
+            if (length > reach.most and has_seen) or hidden > MOST_HIDDEN:
                 return _oldest_first(newest_first), True
-            newest_first.append([entry for entry, _ in by_floor.get(id, ())])
+            has_seen = has_seen or bool(seen)
+            newest_first.append([entry for entry, _ in said])
     return _oldest_first(newest_first), False
 
 

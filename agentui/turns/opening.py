@@ -88,7 +88,8 @@ def _respond(db: Connection, account: str, request: TurnRequest, owner: Owner, n
     floor = open_floor(db, account, joined.session_id, joined.branch_id, request.run_id, owner, request.user, now)
     if request.sent_past is not None:
         note_past(db, floor.floor_id, floor.input_page_id, request.sent_past)
-    return TurnPlace(joined.session_id, joined.branch_id, request.run_id, "respond", floor)
+    made = request.is_new_branch
+    return TurnPlace(joined.session_id, joined.branch_id, request.run_id, "respond", floor, is_new_branch=made)
 
 
 def _make_anew(
@@ -163,6 +164,7 @@ def _edit(db: Connection, account: str, request: TurnRequest, target: TurnTarget
         opened,
         source_floor_id=old.id,
         source_message_id=message.id,
+        is_new_branch=True,
     )
 
 

@@ -29,7 +29,7 @@ from agentui.turns.placing.matching import Kind
 from agentui.turns.placing.placed import AUTO, Forced, NoTurn, Placer, read_intent
 from agentui.turns.placing.sent import read_sent, words_of
 from agentui.turns.repeats import Claim, Saved
-from agentui.turns.request import Outcome, TurnRequest
+from agentui.turns.request import Outcome, Reach, TurnRequest
 from agentui.turns.service import Turn, TurnService
 from agentui.turns.thin.assembler import HEADER, Assembler, Assembly, check_wish
 from agentui.variables.staging import Staged
@@ -86,7 +86,7 @@ async def _open_turn(
     assembly = await assembler.wanted(run, session)
     said = await _user_content(run, assembly)
     # A floor of the past is enough: it tells when the user last spoke.
-    history = (lambda _: 0) if run.plan.reads_chat else None
+    history = (lambda _: Reach(0)) if run.plan.reads_chat else None
     names = run.plan.variables
     if assembly is not None:
         # What the prompt's macros read and write is not known before.

@@ -199,8 +199,8 @@ def _saved(row: AnyRow) -> Saved:
     if row.body is None:
         raise failure(
             "idempotency_answer_gone",
-            "The request with this Idempotency-Key was done and answered, and its answer was too large to be kept, or made "
-            "room for newer ones. What it wrote is there.",
+            "The request with this Idempotency-Key was done, and its answer broke off, was too large to be kept, or made room "
+            "for newer ones. What it wrote is there.",
             floor_id=row.floor_id,
         )
     return Saved(row.status, loads(row.headers_json), bytes(row.body))

@@ -59,6 +59,18 @@ class ChatFacts:
         return name
 
 
+def _sees_all(floor_id: str, floor_no: int) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How much of a chat's past is read: ``most`` characters of the floors that are seen, by id and number."""
+
+    most: int
+    is_seen: Callable[[str, int], bool] = _sees_all
+
+
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
     """A turn that is wanted.
@@ -70,10 +82,11 @@ class TurnRequest:
     ``user`` is what the user says. Who regenerates or retries says nothing: the question is there.
     ``names`` are the variables that the turn may read or write, by the beginning of their names (``load_layers``); what it
     does not name it must not touch. None reads all. A ``claim`` is taken together with the floor.
-    ``history`` says how many characters of the chat's past the turn needs, from what is known of the session; where it is
-    None nothing of the chat is read.
+    ``history`` says how much of the chat's past the turn needs, from what is known of the session; where it is None nothing of
+    the chat is read.
     ``place`` makes this request, in the transaction that opens it, the one that its client's history asks for
-    (``turns/placed.py``); ``sent_past`` is how many answers that history holds.
+    (``turns/placed.py``); ``sent_past`` is how many answers that history holds, and ``is_new_branch`` says that the branch was
+    made for the turn.
     """
 
     run_id: str
@@ -87,9 +100,10 @@ class TurnRequest:
     names: Set[str] | None = None
     claim: Claim | None = None
     must_exist: bool = False
-    history: Callable[[ChatFacts], int] | None = None
+    history: Callable[[ChatFacts], Reach] | None = None
     place: "Place | None" = None
     sent_past: int | None = None
+    is_new_branch: bool = False
 
 
 Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]
@@ -99,7 +113,8 @@ Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]
 @dataclass(frozen=True, slots=True)
 class TurnPlace:
     """Where a turn happens, and what it comes from: ``previous_floor_id`` is the floor that a regenerated one takes the place
-    of, the sources are those of a fork."""
+    of, the sources are those of a fork. ``is_new_branch``: the branch was made for the turn, and goes with it where it
+    fails."""
 
     session_id: str
     branch_id: str
@@ -109,6 +124,7 @@ class TurnPlace:
     previous_floor_id: str | None = None
     source_floor_id: str | None = None
     source_message_id: str | None = None
+    is_new_branch: bool = False
 
     @property
     def floor_id(self) -> str:

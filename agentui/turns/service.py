@@ -105,18 +105,26 @@ class Turn:
         self._end()
         self._service.queue.freed(self.place.session_id, self.place.branch_id)
 
-    async def fail(self, error: Mapping[str, Json], *, cancelled: bool = False, partial: Content | None = None) -> None:
+    async def fail(
+        self,
+        error: Mapping[str, Json],
+        *,
+        cancelled: bool = False,
+        partial: Content | None = None,
+        told_status: int | None = None,
+    ) -> None:
         """Leave a failed floor and free the branch; nothing that was staged is kept. Does nothing after a commit.
 
         The words that came before are kept where ``partial`` holds them: a new floor is committed with them, a floor whose
-        answer is made anew gets them as one more version, and its old answer stays.
+        answer is made anew gets them as one more version, and its old answer stays. ``told_status`` keeps the key of a request
+        that would make another turn behind them (``FailedTurn``).
 
         Where the store cannot take it now it is recorded later, and nobody waits: a caller has waited for the commit already.
         """
         if self._is_over:
             return
         self._end()
-        failed = FailedTurn(self.place, dict(error), cancelled, partial)
+        failed = FailedTurn(self.place, dict(error), cancelled, partial, told_status)
         await self._service.failed.record(failed, at_once=not self._store_is_away)
 
     def _end(self) -> None:

@@ -262,6 +262,19 @@ _FREE_KEY = Prepared(
 )
 
 
+def spend_key(db: Connection, account: str, floor_id: str, status: int, now: int) -> None:
+    """Give the claim of a turn that broke off an end without an answer: its words stay, so that the same request must not make
+    a second turn of it. ``status`` is what its caller was told."""
+    _SPEND_KEY.run(db, {"floor": floor_id, "account": account, "told": status, "now": now})
+
+
+_SPEND_KEY = Prepared(
+    update(claims)
+    .where(claims.c.floor_id == bindparam("floor"), claims.c.account_id == bindparam("account"), claims.c.status.is_(None))
+    .values(status=bindparam("told"), updated_at=bindparam("now"))
+)
+
+
 LOST: Json = {"code": "generation_lost", "message": "The process that generated this floor ended before the answer did."}
 """Why the floor of a dead generation failed."""
 

@@ -15,6 +15,7 @@ from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages
 from tests.browser.conftest import Editor, OpenEditor, axe, becomes
 from tests.browser.test_variables_panel import GOLD, Memory, dialog_of
 from tests.upstreams.server import API_KEY, Mock
+from tests.upstreams.step import Step
 
 pytestmark = pytest.mark.browser
 
@@ -229,6 +230,20 @@ async def test_a_stopped_edit_is_shown_where_its_words_are_kept(chat: OpenChat, 
     await expect(here.chat.get_by_text("broke off", exact=True)).to_be_visible()
     await expect(here.chat.locator('[data-t="said-user"]')).to_contain_text("I climb.")
     await expect(here.chat.get_by_label("Branch", exact=True)).not_to_have_value("main")
+
+
+async def test_an_edit_without_an_answer_goes_on_where_it_was(chat: OpenChat, mock: Mock) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await expect(here.floor_views).to_have_count(1)
+    here.editor.server.put("default", answered_by(mock, "text"))
+    mock.script(Step(status=400))
+    await here.field.press("ArrowUp")
+    await here.chat.get_by_label("What you said").fill("I climb.")
+    await here.page.keyboard.press("Enter")
+    await expect(here.chat.get_by_role("alert")).to_be_visible()
+    await expect(here.chat.get_by_label("What you said")).to_have_value("I climb.")
+    await expect(here.chat.get_by_label("Branch", exact=True)).to_have_value("main")
 
 
 async def test_a_question_without_an_answer_goes_back_into_the_field(chat: OpenChat) -> None:

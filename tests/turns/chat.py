@@ -13,7 +13,7 @@ from agentui.chats.parts import Content
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT, floors, pages
 from agentui.store.tables import messages as messages_table
-from agentui.turns.request import Outcome, TurnKind, TurnRequest
+from agentui.turns.request import Outcome, Reach, TurnKind, TurnRequest
 from agentui.turns.service import Turn, TurnService
 from agentui.variables.records import Put, delete_at, put_all
 from agentui.variables.resolve import load_targets
@@ -35,7 +35,9 @@ class Chat:
     async def begin(self, kind: TurnKind = "respond", text: str | None = None, **more: Any) -> Turn:
         user = None if text is None else Content(text)
         session = None if kind in ("retry_turn", "edit_and_regenerate") else self.name
-        turn = await self.turns.begin(TurnRequest("run", session, kind=kind, user=user, history=lambda _: 1_000_000, **more))
+        turn = await self.turns.begin(
+            TurnRequest("run", session, kind=kind, user=user, history=lambda _: Reach(1_000_000), **more)
+        )
         self.session_id = turn.place.session_id
         return turn
 

@@ -1,5 +1,7 @@
 """Director and verifier: what they say of a turn, and what becomes of it."""
 
+import asyncio
+
 import pytest
 
 from agentui.turns.live.checks import verdict_of
@@ -152,3 +154,23 @@ def test_what_is_no_verdict_is_none(text: str) -> None:
 def test_a_verdict_is_found_among_words() -> None:
     verdict = verdict_of('```json\n{"status": "fail", "issues": ["a", 1, "b"], "suggestion": ""}\n```')
     assert verdict.as_json() == {"status": "fail", "suggestion": None, "issues": ["a", "b"]}
+
+
+async def test_a_turn_with_a_key_goes_on_when_its_caller_leaves_during_the_director(house: House) -> None:
+    def choose(request: Recorded) -> Step:
+        last = str(request.body["messages"][-1]["content"])
+        return Step(text="Be brief.", hold=1) if last.startswith("[You are the director") else Step(text="Hello.")
+
+    house.mock.play(choose)
+    talk = await begin_talk(house, director_pipeline_id="plain")
+    path, body = f"/sessions/{talk.session}/respond", {"message": "Hi", "config": {"enableDirector": True}}
+    key = {"idempotency-key": "k"}
+    asking = asyncio.ensure_future(talk.post(path, body, **key))
+    await house.mock.was_asked()
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    house.mock.release()
+    await house.memory.becomes(f"/sessions/{talk.session}/timeline", lambda found: len(found["floors"]) == 1)
+    status, answer = await talk.post(path, body, **key)
+    assert (status, answer["data"]["generated_text"]) == (200, "Hello.")
+    assert len(house.mock.requests) == 2

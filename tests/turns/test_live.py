@@ -11,7 +11,7 @@ from agentui.chats.parts import Content
 from agentui.errors import AgentUIError
 from agentui.pipeline.run import Run
 from agentui.turns.live.request import LiveRequest
-from agentui.turns.request import TurnRequest
+from agentui.turns.request import Reach, TurnRequest
 from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, Json, chain, sets, target, text
@@ -367,7 +367,7 @@ async def test_a_turn_that_has_failed_is_not_stopped(house: House) -> None:
         def follow(self, run: Run) -> None:
             pass
 
-    turn = TurnRequest("run", talk.session, user=Content("Hi"), must_exist=True, history=lambda _: 1000)
+    turn = TurnRequest("run", talk.session, user=Content("Hi"), must_exist=True, history=lambda _: Reach(1000))
     with pytest.raises(AgentUIError) as failed:
         await live.generate(LiveRequest(turn, api_key=API_KEY), Listener())
     assert (failed.value.code, stops) == ("upstream_error", [None])

@@ -226,3 +226,62 @@ async def test_a_queued_turn_whose_target_moved_is_stale(start_house: StartHouse
     house.mock.release()
     assert (await asking)["floor_no"] == 1
     assert await stale == (409, "generation_target_stale")
+
+
+@pytest.mark.parametrize("branch", [None, "right"])
+async def test_an_edit_that_fails_leaves_no_branch_and_can_be_asked_again(talk: Talk, branch: str | None) -> None:
+    talk.house.mock.script([Step(text="One."), *[Step(status=400)] * 3, Step(text="Two.")])
+    first = await talk.respond("Hi")
+    path = f"/messages/{await message_id(talk, first['floor_id'])}/edit-and-regenerate"
+    body = {"content": "Ho", **({} if branch is None else {"branch_id": branch})}
+    for _ in range(3):
+        assert await talk.refused(path, body) == (502, "upstream_error")
+    branches = await talk.house.memory.get(f"/sessions/{talk.session}/branches")
+    assert [each["branch_id"] for each in branches] == ["main"]
+    status, answer = await talk.post(path, body)
+    assert (status, answer["data"]["generated_text"]) == (200, "Two.")
+    assert (await gold(talk), await gold(talk, answer["data"]["branch_id"])) == (1, 1)
+
+
+async def test_a_stopped_turn_with_a_key_is_not_played_twice(talk: Talk) -> None:
+    path, body, key = f"/sessions/{talk.session}/respond", {"message": "Go"}, {"idempotency-key": "k"}
+    talk.house.mock.script(Step(text="again ", forever=True, pause=0.002))
+    asking = asyncio.ensure_future(talk.refused(path, body, **key))
+    active = talk.house.server.state.live.active
+    await until(lambda: any(each.pending and "again" in each.pending.text for each in active.of_session(talk.session)), 30)
+    await talk.post(f"/sessions/{talk.session}/active-run/cancel")
+    assert await asking == (499, "generation_cancelled")
+    talk.house.mock.forget_steps()
+    status, answer = await talk.post(path, body, **key)
+    assert (status, answer["error"]["code"]) == (410, "idempotency_answer_gone")
+    (floor,) = await talk.house.memory.floors(talk.session)
+    assert answer["error"]["details"]["floor_id"] == floor["id"]
+    assert len(talk.house.mock.requests) == 1
+
+
+async def test_partial_pages_of_a_committed_floor_are_removed_in_a_batch(talk: Talk) -> None:
+    talk.house.mock.script(Step(text="One."))
+    floor = (await talk.respond("Hi"))["floor_id"]
+    for _ in range(2):
+        await stopped(talk, f"/floors/{floor}/retry")
+    whole, partial = await page_ids(talk, floor, is_active=True), await page_ids(talk, floor, is_active=False)
+    assert len(partial) == 2
+    status, _ = await talk.house.memory.call("PATCH", f"/pages/{partial[0]}/activate")
+    assert status == 200
+    status, answer = await talk.post("/pages/batch/delete", {"ids": partial})
+    assert status == 200, answer
+    assert (await page_ids(talk, floor, is_active=True), await page_ids(talk, floor, is_active=False)) == (whole, [])
+    assert await talk.refused("/pages/batch/delete", {"ids": whole}) == (409, "content_target_locked")
+
+
+async def test_the_run_of_a_turn_that_could_not_be_kept_has_failed(talk: Talk) -> None:
+    talk.house.mock.script(Step(text="One.", hold=1))
+    asking = asyncio.ensure_future(talk.refused(f"/sessions/{talk.session}/respond", {"message": "Hi"}))
+    await talk.house.mock.was_asked()
+    value = {"scope": "branch", "scope_id": f"branch:{talk.session}:main", "key": "gold", "value": 9}
+    status, answer = await talk.house.memory.call("PUT", "/variables", value)
+    assert status in (200, 201), answer
+    talk.house.mock.release()
+    assert await asking == (409, "variable_conflict")
+    status, runs = await talk.house.memory.call("GET", "/api/runs?limit=1")
+    assert (status, runs[0]["state"], runs[0]["error"]["code"]) == (200, "failed", "variable_conflict")

@@ -144,3 +144,40 @@ async def test_what_is_kept_of_a_prompt_has_no_key_of_its_caller(house: House) -
     kept = await house.memory.get(f"/floors/{floor}/prompt-runtime/explain")
     assert "The key is" in str(kept["sections"])
     assert API_KEY not in str(kept)
+
+
+async def test_what_is_hidden_takes_no_room_of_what_is_seen(house: House) -> None:
+    talk = await begin_talk(house, model_params={"max_context_tokens": 200})
+    house.mock.script([Step(text=text) for text in ("I remember.", "Long. " * 4000, "Yes.")])
+    await talk.respond("The word is moss.")
+    await talk.respond("Tell me much.")
+    hidden = {"visibility": {"hidden_floor_ranges": [{"start_floor_no": 1, "end_floor_no": 1}]}}
+    status, answer = await house.memory.call("PATCH", f"/sessions/{talk.session}/prompt-runtime/policy", hidden)
+    assert status == 200, answer
+    await talk.respond("What is the word?")
+    said = [message["content"] for message in house.mock.last.body["messages"] if message["role"] != "system"]
+    assert said == ["The word is moss.", "I remember.", "What is the word?"]
+
+
+async def test_the_routes_of_prompts_stand_below_a_pipeline_too(house: House) -> None:
+    talk = await begin_talk(house)
+    session, dialogue = f"/sessions/{talk.session}", {"message": "Hi"}
+    for path, body in (
+        ("respond/dry-run", dialogue),
+        ("prompt-runtime/inspect", dialogue),
+        ("prompt-runtime/preview", {"text": "Hi"}),
+    ):
+        status, answer = await talk.post(f"/p/plain{session}/{path}", body)
+        assert status == 200, answer
+        assert await talk.refused(f"/p/nobody{session}/{path}", body) == (404, "not_found")
+
+
+async def test_tools_run_inline_only(house: House) -> None:
+    talk = await begin_talk(house)
+    for name in ("toolMode", "tool_mode"):
+        body = {"message": "Hi", "config": {"enableTools": True, name: "standalone"}}
+        assert await talk.refused(f"/sessions/{talk.session}/respond", body) == (400, "invalid_tool_mode")
+        assert await talk.refused(f"/sessions/{talk.session}/respond/stream", body) == (400, "invalid_tool_mode")
+    assert await house.memory.floors(talk.session) == []
+    await talk.respond("Hi", config={"enableTools": True, "toolMode": "inline"})
+    await talk.respond("Hi", config={"toolMode": "both"})

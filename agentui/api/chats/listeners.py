@@ -19,10 +19,11 @@ from agentui.vendors.sse import encode_comment, encode_event
 
 
 class _Follower:
-    """Lets the request know of its runs. ``run`` is the newest one."""
+    """Lets the request know of its runs. ``run`` is the newest one; ``is_open`` says that the turn is."""
 
     def __init__(self, request: web.Request) -> None:
         self.run: Run | None = None
+        self.is_open = False
         self._request = request
 
     def follow(self, run: Run) -> None:
@@ -42,6 +43,7 @@ class WholeListener(_Follower):
 
     async def tell(self, event: str, data: Json) -> None:
         """The end sends the answer; nothing else is told."""
+        self.is_open = True
         if event == "done":
             await self._target.end()
 
@@ -67,6 +69,7 @@ class StreamListener(_Follower):
 
     async def tell(self, event: str, data: Json) -> None:
         """Send an event."""
+        self.is_open = True
         if event == "done":
             await self._target.end()
         else:

@@ -14,6 +14,8 @@ from typing import Any
 from aiohttp import web
 
 from agentui.api.chats.listeners import StreamListener, WholeListener
+from agentui.api.chats.promptruntime import ROUTES as PROMPT_ROUTES
+from agentui.api.chats.promptruntime import check_pipeline
 from agentui.api.chats.protocol import (
     BODY,
     data_answer,
@@ -112,6 +114,7 @@ async def edit_stream(request: web.Request) -> web.StreamResponse:
 
 async def dry_run(request: web.Request) -> web.StreamResponse:
     """Make the prompt of a turn that is not taken: nothing is sent, and nothing is kept."""
+    check_pipeline(request)
     id, document = path_id(request), await read_document(request)
     if "session_state_writes" in document:
         message = "a dry run writes nothing"
@@ -199,13 +202,15 @@ def _turn(request: web.Request, **wanted: Any) -> TurnRequest:
 
 
 def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveRequest:
-    """What every live turn is told alike. Raises 503 ``feature_unavailable``."""
+    """What every live turn is told alike. Raises 503 ``feature_unavailable``, 400 ``invalid_tool_mode``."""
     if form.session_state_writes:
         raise failure("feature_unavailable", "This server keeps no Session State: leave out session_state_writes.")
+    config, debug = form.config, form.debug_options
+    if config.enableTools and config.toolMode not in (None, "inline"):
+        raise failure("invalid_tool_mode", f"Tools run inline only, not {config.toolMode}: leave config.toolMode out.")
     token = request.app[SETTINGS].own_token
     headers = without_own_token(token, {name.lower(): value for name, value in request.headers.items()})
     key = caller_key(headers, {})
-    config, debug = form.config, form.debug_options
     return LiveRequest(
         turn,
         pipeline=request.match_info.get("pipeline") or headers.get("x-agentui-pipeline"),
@@ -267,7 +272,7 @@ async def _generate_once(
     recorder = Recorder()
     tee = Tee(caller, recorder)
     listener = kind(request, tee, recorder)
-    await complete(request, _generate(request, live, listener), tee, lambda: listener.run)
+    await complete(request, _generate(request, live, listener), tee, lambda: listener.run, lambda: listener.is_open)
 
 
 async def _generate(request: web.Request, live: LiveRequest, listener: WholeListener | StreamListener) -> None:
@@ -302,10 +307,13 @@ def _routes() -> Iterator[Route]:
 
 
 _TURNS = tuple(_routes())
+_DRY_RUN = route("POST", "/sessions/{id}/respond/dry-run", dry_run, Data[DryRun], 409, 413, body=DryRunForm, writes=False)
 ROUTES: tuple[Route, ...] = (
     *_TURNS,
-    route("POST", "/sessions/{id}/respond/dry-run", dry_run, Data[DryRun], 409, 413, body=DryRunForm, writes=False),
+    _DRY_RUN,
     route("POST", "/sessions/{id}/active-run/cancel", cancel, Data[Stopped], body=CancelForm, body_optional=True, writes=False),
 )
-PIPELINE_ROUTES: tuple[Route, ...] = tuple(replace(each, path=f"/p/{{pipeline}}{each.path}") for each in _TURNS)
-"""The turns once more below the name of the pipeline that answers them."""
+PIPELINE_ROUTES: tuple[Route, ...] = tuple(
+    replace(each, path=f"/p/{{pipeline}}{each.path}") for each in (*_TURNS, _DRY_RUN, *PROMPT_ROUTES)
+)
+"""The turns, and what tells of their prompts, once more below the name of the pipeline that answers them."""

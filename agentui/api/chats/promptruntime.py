@@ -38,7 +38,7 @@ from agentui.schemas.promptlook import (
 )
 from agentui.threads import apart
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Preparation, Seen, history_size, work_of
+from agentui.turns.live.preparing import Preparation, Seen, history_reach, work_of
 from agentui.turns.live.request import PromptRequest
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -55,10 +55,18 @@ TURN_CONFIG: Mapping[str, Json] = {
 """How a turn goes, unless its request says otherwise."""
 
 
+def check_pipeline(request: web.Request) -> None:
+    """Raise NotFound or InvalidPipeline where the path names a pipeline that could answer no turn."""
+    named = request.match_info.get("pipeline")
+    if named is not None:
+        request.app[LIVE].choice.check(named)
+
+
 async def preview(request: web.Request) -> web.Response:
     """Replace the macros of a text, as they would be in the next prompt of a branch."""
+    check_pipeline(request)
     id, form = path_id(request), await read_form(request, PreviewForm)
-    size = partial(history_size, form.override)
+    size = partial(history_reach, form.override)
     look = await read(request, look_at, id, form.branch_id, form.source_floor_id, size)
     resolution = resolved(look.facts.policies, form.override)
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms))
@@ -81,6 +89,7 @@ async def preview(request: web.Request) -> web.Response:
 
 async def inspect(request: web.Request) -> web.Response:
     """Make the prompt of a message without sending it, and tell all of it."""
+    check_pipeline(request)
     id, form = path_id(request), await read_form(request, InspectForm)
     debug, params = form.debug_options.model_dump(), form.generation_params.given
     looked = await request.app[LIVE].look(

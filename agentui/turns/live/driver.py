@@ -38,7 +38,7 @@ from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_size, stage_mutations
+from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_reach, stage_mutations
 from agentui.turns.live.progress import ActiveRuns, Pending, Phase, Progress
 from agentui.turns.live.request import LiveRequest, PromptRequest
 from agentui.turns.live.rewriting import rewritten
@@ -54,6 +54,8 @@ from agentui.vendors.base import Vendors
 BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout", "upstream_error"})
 """Errors after which the words that had arrived are kept."""
 LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
+LEFT_STATUS = 499
+"""What the log says of a caller who left (docs/errors.md)."""
 
 
 class TurnListener(Protocol):
@@ -103,7 +105,7 @@ class LiveTurns:
         if asked.pipeline is not None:
             self.choice.check(asked.pipeline)
         bundle = await self.bundle_of(asked.turn)
-        sized = partial(history_size, asked.policy, preset=bundle.params)
+        sized = partial(history_reach, asked.policy, preset=bundle.params)
         user = asked.turn.user
         if user is not None:
             channel: Channel = "edit" if asked.turn.kind == "edit_and_regenerate" else "persist"
@@ -119,7 +121,7 @@ class LiveTurns:
     async def look(self, asked: PromptRequest) -> "LookedAt":
         """Make the prompt of a turn that nobody takes; nothing is opened, and nothing is kept. Raises as ``look_at`` does."""
         bundle = await self.bundle_of(TurnRequest("", asked.session))
-        size = partial(history_size, asked.policy, preset=bundle.params)
+        size = partial(history_reach, asked.policy, preset=bundle.params)
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)
         resolution = resolved(look.facts.policies, asked.policy)
@@ -211,7 +213,7 @@ class _LiveTurn:
             return await self._succeed()
         except (asyncio.CancelledError, ListenerGone) as left:
             if isinstance(left, ListenerGone) or not self._is_stopped:
-                await to_its_end(self._fail(LEFT, is_cancelled=True))
+                await to_its_end(self._fail(LEFT, LEFT_STATUS, is_cancelled=True))
                 raise
             assert self._task is not None
             self._task.uncancel()
@@ -219,11 +221,11 @@ class _LiveTurn:
         except AgentUIError as raised:
             error = told_error(raised)
         except BaseException:
-            await to_its_end(self._fail(INTERNAL, is_cancelled=False))
+            await to_its_end(self._fail(INTERNAL, 500, is_cancelled=False))
             raise
         self.progress.stop = None  # what has failed is not stopped: its caller would not be told why
         told: dict[str, Json] = {"code": error.code, "message": self._shown(error.message)}
-        await to_its_end(self._fail(told, is_cancelled=error.code == "generation_cancelled"))
+        await to_its_end(self._fail(told, error.status, is_cancelled=error.code == "generation_cancelled"))
         error.details = {
             **error.details,
             "floor_id": self.progress.floor_id,
@@ -422,12 +424,15 @@ class _LiveTurn:
         redacted: dict[str, Json] = loads(self._run.redactor.redact(dumps_text(document)))
         return redacted
 
-    async def _fail(self, error: Mapping[str, Json], *, is_cancelled: bool) -> None:
-        """Leave a failed floor, or what had arrived of the answer."""
+    async def _fail(self, error: Mapping[str, Json], status: int, *, is_cancelled: bool) -> None:
+        """Leave a failed floor, or what had arrived of the answer, and a run that says so. ``status`` is what the caller is
+        told."""
+        if self._run is not None:
+            self._run.revoke(error)
         words = self._partial(str(error["code"]))
         self.progress.fail(dict(error), now_ms(), cancelled=is_cancelled)
         partial = None if words is None else Content(await rewritten(self._bundle, words, "ai_output", "persist"))
-        await self._turn.fail(error, cancelled=is_cancelled, partial=partial)
+        await self._turn.fail(error, cancelled=is_cancelled, partial=partial, told_status=status)
 
     def _partial(self, code: str) -> str | None:
         """The words of an answer that broke off; None where none came, or the answer was not broken off but refused."""

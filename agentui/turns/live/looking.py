@@ -10,7 +10,7 @@ from agentui.chats.rows import branch_head, find_branch, find_session, has_branc
 from agentui.prompt.explain import PromptScope
 from agentui.turns.history import NO_PAST, Past, read_facts, read_until
 from agentui.turns.joining import check_active, check_branch_name, fork_source, session_called
-from agentui.turns.request import ChatFacts
+from agentui.turns.request import ChatFacts, Reach
 from agentui.variables.journal import set_text
 from agentui.variables.resolve import Layers, load_layers
 from agentui.variables.scopes import branch_target
@@ -37,9 +37,9 @@ def look_at(
     session_id: str,
     branch_id: str | None,
     source_floor_id: str | None,
-    history: Callable[[ChatFacts], int],
+    history: Callable[[ChatFacts], Reach],
 ) -> Look:
-    """Read all of it in one transaction; ``history`` says how many characters of the past are wanted.
+    """Read all of it in one transaction; ``history`` says how much of the past is wanted.
 
     A branch that does not exist is looked at as a turn would make it: forked behind the source floor, else from the head of
     main. Raises 400 ``validation_error``, 404 ``session_not_found`` and ``source_floor_not_found``, 409 ``session_archived``,

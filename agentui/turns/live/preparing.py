@@ -19,7 +19,7 @@ from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart
 from agentui.turns.live.generation import NO_PARAMS, merged_params
-from agentui.turns.request import ChatFacts
+from agentui.turns.request import ChatFacts, Reach
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
 from agentui.vendors.claude.models import goes_on
@@ -41,12 +41,13 @@ def work_of(given: PromptInput) -> int:
     return sum(len(entry.text) + _ENTRY for entry in given.history)
 
 
-def history_size(request: Mapping[str, Json], chat: ChatFacts, preset: Mapping[str, Json] = NO_PARAMS) -> int:
-    """How many characters of its past a turn may need, by the window that the ``request``'s policy, its session's, its model or
-    the parameters of its prompt preset give it."""
+def history_reach(request: Mapping[str, Json], chat: ChatFacts, preset: Mapping[str, Json] = NO_PARAMS) -> Reach:
+    """How much of its past a turn may need, by what the ``request``'s policy and its session's let it see, and by the window
+    that they, its model or the parameters of its prompt preset give it."""
     params = merged_params(chat.bindings.get("model_params"), {}, preset)
-    own = resolved(chat.policies, request).policy.budget.max_input_tokens
-    return min(MOST_HISTORY, longest_history(own, params.get("max_context_tokens")))
+    policy = resolved(chat.policies, request).policy
+    most = longest_history(policy.budget.max_input_tokens, params.get("max_context_tokens"))
+    return Reach(min(MOST_HISTORY, most), policy.visibility.sight())
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Placer:
             return replace(request, kind="retry_turn", target_floor_id=placement.floor_id, branch=placement.branch_id)
         if placement.kind == "fork":
             assert session_id is not None
-            return replace(request, branch=_forked(db, account, session_id, placement, now))
+            return replace(request, branch=_forked(db, account, session_id, placement, now), is_new_branch=True)
         if placement.page_id is not None:
             activate_page(db, account, placement.page_id, now)
         return replace(request, branch=placement.branch_id or branch)

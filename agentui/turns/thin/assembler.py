@@ -25,12 +25,12 @@ from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import filled, given_params, left_open, merged_params
-from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_size, stage_mutations
+from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_reach, stage_mutations
 from agentui.turns.live.rewriting import rewritten, rewritten_messages
 from agentui.turns.live.words import parts_with_text
 from agentui.turns.placing.matching import Kind
 from agentui.turns.placing.placed import AUTO, read_intent
-from agentui.turns.request import ChatFacts, TurnRequest
+from agentui.turns.request import ChatFacts, Reach, TurnRequest
 from agentui.turns.rules import resolved
 from agentui.turns.service import Turn, TurnService
 from agentui.turns.targets import find_bindings
@@ -116,9 +116,9 @@ class Assembly:
         self._given = given_params(run.incoming.chat.params)
         self._made: _Made | None = None
 
-    def history(self, facts: ChatFacts) -> int:
-        """How many characters of its past the turn may need."""
-        return history_size({}, facts, self._bundle.params)
+    def history(self, facts: ChatFacts) -> Reach:
+        """How much of its past the turn may need."""
+        return history_reach({}, facts, self._bundle.params)
 
     async def kept_question(self, text: str, parts: tuple[Part, ...]) -> Content:
         """What the user says, as it is kept: after the scripts that are for it."""

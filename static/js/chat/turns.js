@@ -6,7 +6,9 @@ import {announce} from '../state/notices.js';
 import {Pieces} from '../state/pieces.js';
 import {chooseSession, refreshStored} from '../state/session.js';
 import {t} from '../words.js';
+import {setEditing} from './look.js';
 import {chosenPlace, isBusy, loadEnd, setTalk, talkOf} from './talk.js';
+import {questionOf} from './versions.js';
 
 /** @typedef {import('./talk.js').Place} Place */
 /** @typedef {import('./talk.js').Turn} Turn */
@@ -161,6 +163,17 @@ async function settle(place, error, isKept) {
     turn: error === null || wasStopped || turn === null ? null : {...turn, state: 'failed', error},
     draft: isLost && draft === '' ? (turn?.words ?? '') : draft,
   });
+  if (turn?.kind === 'edit' && !isKept) editAgain(place, turn);
   announce(error === null ? t('chat.answered') : error.message);
   void refreshStored();
+}
+
+/** An edit that came to nothing goes on where it was, with its words. @param {Place} place @param {Turn} turn */
+function editAgain(place, turn) {
+  const floor = talkOf(place).floors.find(({id}) => id === turn.target);
+  const question = floor ? questionOf(floor) : null;
+  const chosen = chosenPlace();
+  if (floor === undefined || question === null || turn.words === null) return;
+  if (chosen?.session !== place.session || chosen.branch !== place.branch) return;
+  setEditing({floor: floor.id, message: question.id, text: turn.words});
 }

@@ -11,7 +11,7 @@ from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.prepared import PromptInput, TurnMessage
 from agentui.prompt.report import prompt_snapshot
 from agentui.templating.sillytavern.scope import MacroScope
-from agentui.turns.request import ChatFacts, Outcome, TurnRequest
+from agentui.turns.request import ChatFacts, Outcome, Reach, TurnRequest
 from agentui.turns.rules import resolved
 from tests.api.chats.conftest import Reader
 
@@ -21,7 +21,7 @@ WINDOWED = {"source_selection": {"history": {"mode": "windowed", "max_messages":
 
 async def said(reader: Reader, session: str, words: str, *, explained: bool = True, branch: str = "main") -> str:
     """A committed turn, with what is kept of its prompt; returns its floor."""
-    request = TurnRequest(f"run-{words}", session, branch, user=Content(words), history=lambda _: 10_000)
+    request = TurnRequest(f"run-{words}", session, branch, user=Content(words), history=lambda _: Reach(10_000))
     turn = await reader.server.state.turns.begin(request)
     facts = turn.facts
     assert isinstance(facts, ChatFacts)
