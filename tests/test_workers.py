@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -472,6 +472,33 @@ async def test_turns_of_one_chat_through_all_workers_come_one_after_the_other(
         assert [floor["floor_no"] for floor in floors] == list(range(30))
         assert {floor["state"] for floor in floors} == {"committed"}
         assert (await memory.seen(session["id"]))["gold"] == 30
+
+
+async def test_a_chat_is_stopped_on_every_worker_that_generates_it(tmp_path: Path, mock: Mock, database: str) -> None:
+    async with (
+        own_crew(tmp_path, call("caller", mock.origin), AGENTUI_DATABASE_URL=database) as crew,
+        AsyncExitStack() as all_open,
+    ):
+        headers = {**KEY, "x-agentui-session": "s"}
+        body = {"model": "forever", "stream": True, "messages": HELLO}
+        answers: list[aiohttp.ClientResponse] = []
+        async with asyncio.timeout(PATIENCE):
+            while len({worker_of(answer.headers["x-agentui-run"]) for answer in answers}) < 2:
+                there = {**headers, "x-agentui-branch": f"b{len(answers)}"}
+                asked = crew.http.post(f"{crew.origin}/v1/chat/completions", json=body, headers=there)
+                answer = await all_open.enter_async_context(asked)
+                if answer.status == 200:  # else a worker has not opened the database yet
+                    await answer.content.readany()
+                    answers.append(answer)
+        session = answers[0].headers["x-agentui-session"]
+        status, _, told = await crew.call("POST", f"/sessions/{session}/active-run/cancel", {})
+        assert status == 200
+        runs = {answer.headers["x-agentui-run"] for answer in answers}
+        assert {each["run_id"] for each in told["data"]["stopped"]} == runs
+        async with asyncio.timeout(PATIENCE):
+            for answer in answers:
+                assert b"generation_cancelled" in await answer.read()
+        await mock.was_aborted(len(answers))
 
 
 # --- processes -------------------------------------------------------------------------------------------------------

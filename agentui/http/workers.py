@@ -10,7 +10,7 @@ What comes through one is answered by that worker alone.
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -147,6 +147,11 @@ class Workers:
     async def post_all(self, path: str, body: bytes = b"") -> None:
         """POST to each other worker, and wait until it has taken it in. One that is away need not know."""
         await asyncio.gather(*(self._ask(number, "POST", path, body) for number in self.numbers))
+
+    async def post_each(self, numbers: Iterable[int | None], path: str, body: bytes) -> list[Json]:
+        """What each of these answers to a POST, as JSON. One that is away is left out: what it had went with it."""
+        answers = await asyncio.gather(*(self._ask(number, "POST", path, body) for number in numbers if number is not None))
+        return [answer for answer in answers if answer is not None]
 
     async def post(self, number: int, path: str, body: bytes) -> bool:
         """POST to one worker; whether it has taken it in."""

@@ -43,7 +43,7 @@ from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import EVENT_STREAM, Route
-from agentui.http.workers import WORKERS
+from agentui.http.workers import WORKERS, is_from_worker
 from agentui.http.writing import send_whole
 from agentui.pipeline.executor import INTERNAL
 from agentui.prompt.report import dry_run_document
@@ -128,18 +128,19 @@ async def dry_run(request: web.Request) -> web.StreamResponse:
 
 
 async def cancel(request: web.Request) -> web.StreamResponse:
-    """Stop what a session generates; the words that arrived are kept. Running turns end a moment later."""
+    """Stop what a session generates, on whichever worker; the words that arrived are kept. Running turns end a moment later."""
     id, form = path_id(request), await read_form(request, CancelForm, optional=True)
-    app = request.app
+    app, workers = request.app, request.app[WORKERS]
     found = await read(request, active_runs, id, form.branch_id, now_ms())
-    elsewhere = {app[WORKERS].owner_of(run.active_run_id) for run in found}
-    if len(elsewhere) == 1 and (owner := elsewhere.pop()) is not None:
-        return await app[WORKERS].relay(request, owner, request.get(BODY, b""))
     stopped = [
         StoppedRun(run.branch_id, run.latest_floor_id, run.active_run_id)
         for run in found
         if _stop(app, run.latest_floor_id, run.active_run_id)
     ]
+    elsewhere = {workers.owner_of(run.active_run_id) for run in found} - {None}
+    if elsewhere and not is_from_worker(request):
+        for told in await workers.post_each(elsewhere, request.path_qs, request.get(BODY, b"")):
+            stopped += [StoppedRun(**each) for each in told["data"]["stopped"]]
     return data_answer(Stopped(id, stopped))
 
 

@@ -24,7 +24,7 @@ export function TalkView({place, visibility, onVisibility}) {
   const {floors, turn, elsewhere} = talk;
   const end = useEnd([isAtEnd(talk) ? floors : null, turn, elsewhere]);
   useStillness(end.element, talk.from, end.isAtEnd);
-  const isNew = turn !== null && (turn.target === null || turn.kind === 'edit');
+  const isNew = turn !== null && (turn.target === null || (turn.kind === 'edit' && turn.state !== 'failed'));
   return div(
     {
       ref: end.element,
