@@ -210,6 +210,7 @@ MEMORY_PAGES = (
     "docs/library-api.md",
     "docs/sessions-api.md",
     "docs/variables-api.md",
+    "docs/session-state.md",
     "docs/prompt-runtime.md",
     "docs/chats.md",
     "docs/regex.md",

@@ -20,6 +20,7 @@ from agentui.chats.rows import (
     register_branch,
     touch,
 )
+from agentui.chats.state.heads import discard_of_floors, heads_of, set_heads, snapshot_heads
 from agentui.chats.versions import move_branch_variables, take_back_behind
 from agentui.ids import new_short_id
 from agentui.store.tables import branches, floors
@@ -205,7 +206,8 @@ def list_branches(db: Connection, account: str, session_id: str, paging: Paging)
 
 
 def fork_branch(db: Connection, account: str, session_id: str, branch_id: str, source: Floor | None, now: int) -> bool:
-    """Register a branch behind ``source``, with the branch variables that this floor saw. False when it exists already.
+    """Register a branch behind ``source``, with the branch variables and the Session State that this floor saw. False when it
+    exists already.
 
     Raises 409 ``branch_local_snapshot_missing`` when it is not known what the floor saw.
     """
@@ -213,6 +215,7 @@ def fork_branch(db: Connection, account: str, session_id: str, branch_id: str, s
         return False
     if source is not None:
         fork_branch_variables(db, account, session_id, source.id, branch_id, now)
+        set_heads(db, account, session_id, branch_id, snapshot_heads(db, source.id))
     return True
 
 
@@ -308,8 +311,8 @@ def _path_with_floors(db: Connection, account: str, session_id: str, branch_id: 
 def reset_branch(
     db: Connection, account: str, session_id: str, branch_id: str, target_floor_id: str, expected_head: str | None, now: int
 ) -> BranchReset:
-    """Set every floor behind ``target_floor_id`` aside, so that it is the branch's head again, with the branch's variables as
-    it left them. What the floors behind changed of chat and global variables is taken back.
+    """Set every floor behind ``target_floor_id`` aside, so that it is the branch's head again, with the branch's variables and
+    its Session State as it left them. What the floors behind changed of chat and global variables is taken back.
 
     Raises 404, 409 ``invalid_state`` when the target is not a committed live floor of this branch, ``branch_head_conflict``
     when the head is not the expected one, ``active_run_in_progress``, ``branch_local_snapshot_missing``.
@@ -324,7 +327,9 @@ def reset_branch(
     _check_head(db, account, session_id, branch_id, expected_head)
     take_back_behind(db, account, target, now)
     set_branch_values(db, account, session_id, branch_id, load_branch_snapshot(db, account, target.id), now)
+    set_heads(db, account, session_id, branch_id, snapshot_heads(db, target.id))
     behind = _supersede_behind(db, account, target, now)
+    discard_of_floors(db, behind, now)
     touch(db, session_id, branch_id, now)
     return BranchReset(session_id, branch_id, target.id, target.id, behind, len(behind))
 
@@ -440,5 +445,6 @@ def merge_branch(
             .values(source_floor_id=head, source_branch_id=target, updated_at=now)
         )
         move_branch_variables(db, account, session_id, source, target, now)
+        set_heads(db, account, session_id, target, heads_of(db, session_id, source))
         touch(db, session_id, target, now)
     return Merged(session_id, source, target, preview.strategy, preview.floor_ids, len(preview.floor_ids), head)

@@ -21,6 +21,7 @@ from agentui.chats.rows import (
     register_branch,
     touch,
 )
+from agentui.chats.state.heads import save_snapshot
 from agentui.chats.versions import take_back_floor
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, loads
@@ -97,6 +98,7 @@ def create_floor(db: Connection, account: str, new: NewFloor, now: int) -> Floor
         raise _number_taken(new.branch_id, new.floor_no)
     if new.state == "committed":
         save_snapshot_of(db, account, floor_id, new.session_id, new.branch_id, now)
+        save_snapshot(db, account, floor_id, new.session_id, new.branch_id, now)
     touch(db, new.session_id, new.branch_id, now)
     return find_floor(db, account, floor_id)
 

@@ -1,4 +1,4 @@
-"""The versions of a floor's answer, and the variables that each of them wrote.
+"""The versions of a floor's answer, and the variables and the Session State that each of them wrote.
 
 Of the output pages with one number one is active. What its turn changed in the branch's, the chat's and the global variables
 holds; what the others changed is taken back (variables/journal.py).
@@ -8,9 +8,18 @@ from sqlalchemy import Connection, delete, select, update
 
 from agentui.chats.records import Floor
 from agentui.chats.rows import branch_head, find_floor, on_branch, parent_of
+from agentui.chats.state.heads import (
+    bring_back,
+    heads_before,
+    renew_snapshot,
+    save_snapshot_heads,
+    take_back,
+    written_by,
+)
 from agentui.jsonio import Json
 from agentui.store.tables import branch_snapshots, floors, page_results, pages, promotions, variable_changes, variables
-from agentui.variables.journal import Change, bring_back, changes_of, take_back
+from agentui.variables import journal
+from agentui.variables.journal import Change, changes_of
 from agentui.variables.records import Put, upsert
 from agentui.variables.resolve import load_targets
 from agentui.variables.scopes import Target, branch_target
@@ -68,14 +77,15 @@ def is_head(db: Connection, account: str, floor: Floor) -> bool:
 
 
 def switch_variables(db: Connection, account: str, floor: Floor, old_page_id: str | None, page_id: str, now: int) -> None:
-    """Take back what one version of a committed floor's answer wrote, and bring back what another did."""
+    """Take back what one version of a committed floor's answer wrote, and bring back what another did; Session State too."""
     before = variables_before(db, account, floor.id)
     if old_page_id is not None:
-        take_back(db, account, changes_of(db, account, old_page_id), now)
+        journal.take_back(db, account, changes_of(db, account, old_page_id), now)
     changes = changes_of(db, account, page_id)
-    bring_back(db, account, changes, now)
+    journal.bring_back(db, account, changes, now)
     _restore_floor(db, account, floor.id, page_id, now)
     keep_snapshot(db, account, floor, with_changes(before, changes), now)
+    _switch_state(db, account, floor, old_page_id, page_id, now)
     tokens = select(page_results.c.token_in, page_results.c.token_out).where(page_results.c.page_id == page_id)
     spent = db.execute(tokens).one_or_none()
     if spent is not None:
@@ -83,12 +93,25 @@ def switch_variables(db: Connection, account: str, floor: Floor, old_page_id: st
         db.execute(update(floors).where(floors.c.id == floor.id).values(updated_at=now, **counts))
 
 
+def _switch_state(db: Connection, account: str, floor: Floor, old_page_id: str | None, page_id: str, now: int) -> None:
+    """The same with Session State."""
+    place, before = (floor.session_id, floor.branch_id), heads_before(db, floor.id, old_page_id)
+    take_back(db, account, *place, old_page_id, now)
+    bring_back(db, account, *place, page_id, now)
+    if is_head(db, account, floor):
+        renew_snapshot(db, account, floor.id, *place, now)
+    else:
+        made = {mutation.key: mutation.id for mutation in written_by(db, page_id)}
+        save_snapshot_heads(db, account, floor.id, {**before, **made}, now)
+
+
 def take_back_floor(db: Connection, account: str, floor: Floor, now: int) -> None:
-    """Take back what a branch's newest turn changed, which is about to be removed. An older one's changes stay, as later turns
-    have gone on from them."""
+    """Take back what a branch's newest turn changed of variables and Session State; it is about to be removed. An older one's
+    changes stay, as later turns have gone on from them."""
     page_id = active_output(db, floor.id)
     if page_id is not None and floor.superseded_at is None and is_head(db, account, floor):
-        take_back(db, account, changes_of(db, account, page_id), now)
+        journal.take_back(db, account, changes_of(db, account, page_id), now)
+        take_back(db, account, floor.session_id, floor.branch_id, page_id, now)
 
 
 def take_back_behind(db: Connection, account: str, target: Floor, now: int) -> None:
@@ -102,7 +125,7 @@ def take_back_behind(db: Connection, account: str, target: Floor, now: int) -> N
         .order_by(floors.c.floor_no.desc(), pages.c.page_no.desc())
     )
     changes = [Change(Target(row.scope, row.scope_id), row.key, row.before_json, row.after_json) for row in db.execute(behind)]
-    take_back(db, account, changes, now)
+    journal.take_back(db, account, changes, now)
 
 
 def move_branch_variables(db: Connection, account: str, session_id: str, source: str, target: str, now: int) -> None:

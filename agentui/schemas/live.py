@@ -10,6 +10,7 @@ from agentui.jsonio import Json
 from agentui.prompt.policy import SECTIONS
 from agentui.schemas.forms import MAX_INTEGER, NO_NUL, BranchId, Form, Id
 from agentui.schemas.promptruntime import DeliveryForm, PolicyFields, StructureForm
+from agentui.schemas.state import StateWrites
 
 Intent = Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]
 Tokens = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
@@ -75,7 +76,7 @@ class LiveForm(Form):
     debug_options: DebugOptions = Field(default_factory=DebugOptions.model_construct)
     structure: StructureForm | None = None
     delivery: DeliveryForm | None = None
-    session_state_writes: Json = None
+    session_state_writes: StateWrites = Field(default_factory=list)
 
     @property
     def policy(self) -> dict[str, Json]:

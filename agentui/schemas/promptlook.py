@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from agentui.jsonio import Json
 from agentui.prompt.explain import Diagnostic, PromptScope
 from agentui.prompt.modes import ModeView
 from agentui.prompt.policy import SECTIONS
-from agentui.schemas.forms import NO_NUL, BranchId, Form, Id
+from agentui.schemas.forms import NO_NUL, BranchId, Id
 from agentui.schemas.live import Intent, LiveForm
 from agentui.schemas.promptruntime import PolicyFields
 
@@ -43,32 +43,16 @@ class StateWrite:
     operation: Literal["set", "delete"]
 
 
-class StateWriteForm(Form):
-    """What the turn would write to the session's state: a value, or that there is none any more (``delete``)."""
-
-    namespace: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$")]
-    slot: Annotated[str, Field(min_length=1, max_length=256), NO_NUL]
-    value: Json = None
-    delete: Literal[True] | None = None
-
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> "StateWriteForm":
-        if ("value" in self.model_fields_set) == (self.delete is True):
-            raise ValueError("say either a value or delete")
-        return self
-
-    @property
-    def summary(self) -> StateWrite:
-        """What is told of it."""
-        return StateWrite(self.namespace, self.slot, "delete" if self.delete else "set")
-
-
 class InspectForm(LookFields, LiveForm):
     """A message whose prompt is to be made, and not sent."""
 
     message: Annotated[str, Field(min_length=1), NO_NUL]
     prompt_intent: Intent = "normal"
-    session_state_writes: list[StateWriteForm] = Field(default_factory=list, max_length=100)
+
+    @property
+    def told_writes(self) -> list[StateWrite]:
+        """What the turn would write to the Session State."""
+        return [StateWrite(each.namespace, each.slot, "delete" if each.delete else "set") for each in self.session_state_writes]
 
 
 @dataclass(frozen=True, slots=True)

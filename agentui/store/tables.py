@@ -4,6 +4,7 @@
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
     page 1-n variable change · page 1-0..1 page result
     claim(account, key) unique · floor 1-0..1 claim
+    session 1-n state namespace · session 1-n state mutation · branch 1-n state head n-1 mutation · floor 1-0..1 state snapshot
     asset 1-n asset version n-0..1 blob · asset 1-n asset tag
 
 Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
@@ -40,6 +41,7 @@ DEFAULT_ACCOUNT = "default-admin"
 
 _ID = String(64).with_variant(String(64, collation="C"), "postgresql")
 _BRANCH = String(100).with_variant(String(100, collation="C"), "postgresql")
+_NAME = String(256).with_variant(String(256, collation="C"), "postgresql")
 _KEY = Text().with_variant(Text(collation="C"), "postgresql")
 
 sessions = Table(
@@ -298,6 +300,69 @@ branch_snapshots = Table(
         server_default=text("false"),
         comment="Whether variable_changes knows what the floor's turn changed; it does not for turns of older versions.",
     ),
+)
+
+state_namespaces = Table(
+    "state_namespaces",
+    metadata,
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("namespace", _NAME, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("owner_type", String(128), nullable=False),
+    Column("owner_id", String(256), nullable=False),
+    Column("replay_safety", String(24), nullable=False, comment="Of the turns that write here."),
+    Column("created_at", BigInteger, nullable=False),
+    comment="The namespaces of Session State that clients registered.",
+)
+
+state_mutations = Table(
+    "state_mutations",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("branch_id", _BRANCH, nullable=False),
+    Column("namespace", _NAME, nullable=False),
+    Column("slot", _NAME, nullable=False),
+    Column("page_id", _ID, comment="The answer whose turn wrote it; null for a write by itself."),
+    Column("floor_id", _ID),
+    Column("run_id", String(64)),
+    Column("write_mode", String(16), nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("replay_safety", String(24), nullable=False),
+    Column("before_id", _ID, comment="The mutation whose place it took; null where nothing was there."),
+    Column("is_present", Boolean, nullable=False),
+    Column("size", Integer, nullable=False, comment="Bytes of the value."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("value_json", Text, nullable=False),
+    Index(None, "page_id"),
+    Index(None, "session_id", "created_at"),
+    comment="Every write to Session State. They stay when their floor goes, for other branches may hold them.",
+)
+
+state_heads = Table(
+    "state_heads",
+    metadata,
+    Column("session_id", _ID, primary_key=True),
+    Column("branch_id", _BRANCH, primary_key=True),
+    Column("namespace", _NAME, primary_key=True),
+    Column("slot", _NAME, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("mutation_id", _ID, nullable=False),
+    Column("size", Integer, nullable=False),
+    ForeignKeyConstraint(["session_id", "branch_id"], ["branches.session_id", "branches.branch_id"], ondelete="CASCADE"),
+    Index(None, "account_id", "size"),
+    comment="The mutation that holds, for every slot of a branch.",
+)
+
+state_snapshots = Table(
+    "state_snapshots",
+    metadata,
+    Column("floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("mutations_json", Text, nullable=False, comment="The ids of the mutations that held when the floor was committed."),
+    Column("created_at", BigInteger, nullable=False),
 )
 
 claims = Table(

@@ -6,12 +6,16 @@ answer was to be made anew they are one more version of it, and the old answer s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content
 from agentui.chats.rows import delete_branch, find_floor, touch_above
+from agentui.chats.state.heads import heads_before, renew_snapshot, save_snapshot, take_back
+from agentui.chats.state.records import Write as StateWrite
+from agentui.chats.state.writing import Origin, commit_writes
 from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
@@ -36,11 +40,20 @@ from agentui.variables.journal import Change, changes_of
 from agentui.variables.snapshots import save_snapshot_of
 from agentui.variables.staging import Write
 
+StateWrites: TypeAlias = Sequence[StateWrite]
+
 
 def commit_turn(
-    db: Connection, place: TurnPlace, writes: tuple[Write, ...], outcome: Outcome, claim: Claim | None, now: int
+    db: Connection,
+    place: TurnPlace,
+    writes: tuple[Write, ...],
+    state_writes: StateWrites,
+    outcome: Outcome,
+    claim: Claim | None,
+    now: int,
 ) -> None:
     """The whole turn, or nothing of it. The floor comes first: it is held from there on, and its session with it.
+    ``state_writes`` are what the turn brings for the Session State.
 
     Raises as ``Turn.commit`` does.
     """
@@ -49,8 +62,10 @@ def commit_turn(
         _commit_new(db, account, place, outcome, now)
         _write(db, account, place, writes, now)
         save_snapshot_of(db, account, floor.floor_id, place.session_id, place.branch_id, now)
+        commit_writes(db, account, _origin(place), state_writes, now)
+        save_snapshot(db, account, floor.floor_id, place.session_id, place.branch_id, now)
     else:
-        _commit_anew(db, account, place, place.replaced_floor_id, writes, outcome, now)
+        _commit_anew(db, account, place, place.replaced_floor_id, writes, state_writes, outcome, now)
     _keep_result(db, account, floor.output_page_id, outcome)
     if claim is not None and outcome.saved is not None:
         keep(db, account, claim, outcome.saved, now)
@@ -67,16 +82,18 @@ def _commit_anew(
     place: TurnPlace,
     replaced_id: str,
     writes: tuple[Write, ...],
+    state_writes: StateWrites,
     outcome: Outcome,
     now: int,
 ) -> None:
-    """Keep an answer in the place of an older one, whose changes of variables go back."""
+    """Keep an answer in the place of an older one, whose changes of variables and Session State go back."""
     if not is_alone(db):
         hold_place_of(db, account, place.floor.floor_id)
     old_floor, old_page = find_floor(db, account, replaced_id, code="commit_conflict"), active_output(db, replaced_id)
     changes = () if old_page is None else tuple(changes_of(db, account, old_page))
     replaced = Replaced(changes, is_head(db, account, old_floor))
     before = {} if replaced.is_head else variables_before(db, account, replaced_id)
+    state_before = None if replaced.is_head else heads_before(db, replaced_id, old_page)
     if place.kind == "retry_turn":
         _commit_version(db, account, place, outcome, now)
     else:
@@ -85,6 +102,14 @@ def _commit_anew(
     made = _write(db, account, place, writes, now, replaced)
     new_floor = find_floor(db, account, place.floor.floor_id)
     keep_snapshot(db, account, new_floor, with_changes(before, made), now)
+    take_back(db, account, place.session_id, place.branch_id, old_page, now)
+    commit_writes(db, account, _origin(place), state_writes, now, state_before)
+    if state_before is None:
+        renew_snapshot(db, account, place.floor_id, place.session_id, place.branch_id, now)
+
+
+def _origin(place: TurnPlace) -> Origin:
+    return Origin(place.session_id, place.branch_id, place.floor.output_page_id, place.floor_id, place.run_id)
 
 
 def _commit_version(db: Connection, account: str, place: TurnPlace, outcome: Outcome, now: int) -> None:
@@ -219,3 +244,4 @@ def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content
         spend_key(db, account, floor.floor_id, failed.told_status, now)
     touch_above(db, floor.floor_id, now)
     save_snapshot_of(db, account, floor.floor_id, place.session_id, place.branch_id, now)
+    save_snapshot(db, account, floor.floor_id, place.session_id, place.branch_id, now)

@@ -9,6 +9,8 @@ from agentui.chats.branches import new_branch_name
 from agentui.chats.codes import failure
 from agentui.chats.questions import copy_question, question_page
 from agentui.chats.rows import branch_head, find_session, parent_of, register_branch
+from agentui.chats.state.heads import heads_before, set_heads
+from agentui.chats.state.namespaces import check_writable
 from agentui.chats.text_index import note_past
 from agentui.chats.versions import active_output, variables_before
 from agentui.ids import new_short_id
@@ -60,6 +62,7 @@ def open_turn(
     place = _respond(db, account, request, owner, now)
     if place is None:
         place = _make_anew(db, account, request, expected, owner, now)
+    check_writable(db, place.session_id, {write.key.namespace for write in request.state_writes})
     if claim is not None:
         attach(db, account, claim, place.floor.floor_id)
     # Nobody but this transaction knows the floor's new page, and the version before is none of this one's business.
@@ -153,6 +156,7 @@ def _edit(db: Connection, account: str, request: TurnRequest, target: TurnTarget
         raise failure("branch_exists", f"The session has a branch {place.branch_id!r} already.", branch_id=place.branch_id)
     values = variables_before(db, account, old.id)
     set_branch_values(db, account, place.session_id, place.branch_id, values, now)
+    set_heads(db, account, place.session_id, place.branch_id, heads_before(db, old.id, active_output(db, old.id)))
     opened = OpenedFloor(new_short_id(), old.floor_no, new_short_id(), new_short_id(), None if parent is None else parent.id)
     start_floor(db, account, place, opened, request.run_id, request.kind, owner, now)
     copy_question(db, account, old.id, opened.input_page_id, now, edited=(message.id, request.user.text))

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from agentui.chats.parts import Content
 from agentui.chats.policies import NO_POLICIES, StoredPolicies
+from agentui.chats.state.records import Write as StateWrite
 from agentui.jsonio import Json
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.transactions import OpenedFloor
@@ -86,7 +87,7 @@ class TurnRequest:
     the chat is read.
     ``place`` makes this request, in the transaction that opens it, the one that its client's history asks for
     (``turns/placed.py``); ``sent_past`` is how many answers that history holds, and ``is_new_branch`` says that the branch was
-    made for the turn.
+    made for the turn. ``state_writes`` go to the Session State with the turn's commit.
     """
 
     run_id: str
@@ -104,6 +105,7 @@ class TurnRequest:
     place: "Place | None" = None
     sent_past: int | None = None
     is_new_branch: bool = False
+    state_writes: tuple[StateWrite, ...] = ()
 
 
 Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]

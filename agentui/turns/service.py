@@ -69,11 +69,12 @@ class Turn:
     ``facts`` and ``past`` are what is known of the chat, where the request asked for its ``history``.
     """
 
-    def __init__(self, service: "TurnService", opened: OpenedTurn, claim: Claim | None) -> None:
+    def __init__(self, service: "TurnService", opened: OpenedTurn, request: TurnRequest) -> None:
         self.place = opened.place
         self.facts = opened.facts
         self.past = opened.past
-        self._claim = claim
+        self._claim = request.claim
+        self._state_writes = request.state_writes
         self._service = service
         self._layers = opened.layers
         self._staged = Staged(opened.layers, now=now_ms)
@@ -90,15 +91,16 @@ class Turn:
         self._staged = Staged(self._layers, now=now_ms)
 
     async def commit(self, outcome: Outcome) -> None:
-        """Make the turn durable: the answer, every variable, the snapshot and the floor, or nothing of it. With them goes what
+        """Make the turn durable: the answer, every variable and the Session State that it brings, the snapshots and the floor,
+        or nothing of it. With them goes what
         the caller gets, where the request had a key.
 
         Raises ApiError ``variable_conflict`` when somebody changed a variable that this run read and writes,
         ``commit_conflict`` when the floor was taken away, and the store's errors. All leave the rest to ``fail``.
         """
-        claim = self._claim
+        written = self._staged.writes(), self._state_writes
         try:
-            await self._service.store.write(commit_turn, self.place, self._staged.writes(), outcome, claim, now_ms())
+            await self._service.store.write(commit_turn, self.place, *written, outcome, self._claim, now_ms())
         except (Busy, StoreReadOnly):
             self._store_is_away = True
             raise
@@ -323,7 +325,7 @@ class TurnService:
             self.in_background(self._end_unwanted(opening, unrecorded))
             raise
         self.failed.were_recorded(unrecorded)
-        return Turn(self, opened, request.claim)
+        return Turn(self, opened, request)
 
     async def _end_unwanted(self, opening: "asyncio.Future[OpenedTurn]", unrecorded: Sequence[FailedTurn]) -> None:
         """Let a turn fail that is opened for somebody who has left; where opening failed there is nothing to end."""

@@ -11,6 +11,7 @@ from tests.faults.callers import DIALECTS, ask
 
 EXAMPLES = {
     "branch": "main",
+    "floor": "same",
     "hash": "0" * 64,
     "entry_id": "same",
     "id": "same",

@@ -60,14 +60,6 @@ async def test_a_dry_run_that_cannot_be_says_why(house: House) -> None:
     assert await talk.refused(path, {"message": "Hi"}) == (409, "session_archived")
 
 
-async def test_a_live_turn_takes_no_state_writes(house: House) -> None:
-    talk = await begin_talk(house)
-    writes = [{"namespace": "a.b", "slot": "x", "value": 1}]
-    body = {"message": "Hi", "session_state_writes": writes}
-    assert await talk.refused(f"/sessions/{talk.session}/respond", body) == (503, "feature_unavailable")
-    assert await house.memory.floors(talk.session) == []
-
-
 async def test_what_a_turn_tells_of_its_prompt_when_it_is_asked(house: House) -> None:
     talk = await begin_talk(house)
     plain = await talk.respond("Hi")

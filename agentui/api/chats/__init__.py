@@ -1,4 +1,5 @@
-"""The memory's API: sessions, branches, floors, pages, messages, variables, prompts and regex scripts, one file a resource."""
+"""The memory's API: sessions, branches, floors, pages, messages, variables, Session State, prompts and regex scripts, one file
+a resource."""
 
 from agentui.api.chats import (
     branches,
@@ -11,6 +12,7 @@ from agentui.api.chats import (
     promptruntime,
     regextest,
     sessions,
+    state,
     variables,
 )
 from agentui.http.route import Route
@@ -27,4 +29,5 @@ ROUTES: tuple[Route, ...] = (
     *promptruntime.ROUTES,
     *promptexplain.ROUTES,
     *regextest.ROUTES,
+    *state.ROUTES,
 )

@@ -38,6 +38,8 @@ from agentui.chats.conversations import active_runs
 from agentui.chats.messages import find_message
 from agentui.chats.parts import Content
 from agentui.chats.rows import find_floor, find_session
+from agentui.chats.state.limits import rendered
+from agentui.chats.state.records import Key, Write
 from agentui.errors import AgentUIError, NotFound
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -203,9 +205,7 @@ def _turn(request: web.Request, **wanted: Any) -> TurnRequest:
 
 
 def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveRequest:
-    """What every live turn is told alike. Raises 503 ``feature_unavailable``, 400 ``invalid_tool_mode``."""
-    if form.session_state_writes:
-        raise failure("feature_unavailable", "This server keeps no Session State: leave out session_state_writes.")
+    """What every live turn is told alike. Raises 400 ``invalid_tool_mode``, 409 ``session_state_payload_too_large``."""
     config, debug = form.config, form.debug_options
     if config.enableTools and config.toolMode not in (None, "inline"):
         raise failure("invalid_tool_mode", f"Tools run inline only, not {config.toolMode}: leave config.toolMode out.")
@@ -213,7 +213,7 @@ def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveReques
     headers = without_own_token(token, {name.lower(): value for name, value in request.headers.items()})
     key = caller_key(headers, {})
     return LiveRequest(
-        turn,
+        replace(turn, state_writes=_state_writes(form)),
         pipeline=request.match_info.get("pipeline") or headers.get("x-agentui-pipeline"),
         params=form.generation_params.given,
         policy=form.policy,
@@ -228,6 +228,17 @@ def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveReques
         shows_snapshot=debug.include_prompt_snapshot,
         shows_trace=debug.include_runtime_trace,
         shows_matches=debug.include_worldbook_matches,
+    )
+
+
+def _state_writes(form: LiveForm) -> tuple[Write, ...]:
+    """What the turn writes to the Session State, as it is kept. Raises 409 ``session_state_payload_too_large``."""
+    return tuple(
+        Write(
+            Key(each.namespace, each.slot),
+            None if each.delete else rendered(each.value, f"/session_state_writes/{number}/value"),
+        )
+        for number, each in enumerate(form.session_state_writes)
     )
 
 

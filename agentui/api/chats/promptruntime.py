@@ -104,7 +104,7 @@ async def inspect(request: web.Request) -> web.Response:
             policy=shown_policy(resolution, debug),
             source_map=shown_sources(resolution, look.scope, debug),
             history_normalization=history_normalization(prepared),
-            diagnostics=diagnostics(resolution, prepared) + _look_diagnostics(look, "dry_run") + _state_diagnostics(form),
+            diagnostics=diagnostics(resolution, prepared) + _look_diagnostics(look, "dry_run"),
             trim_reasons=[asdict(reason) for reason in prepared.trim_reasons],
             excluded_sources=[asdict(exclusion) for exclusion in prepared.excluded_sources],
             section_stats=section_stats(prepared.sections),
@@ -122,9 +122,7 @@ async def inspect(request: web.Request) -> web.Response:
                 generation_params=dict(looked.params),
                 requested_turn_config=config or None,
                 turn_config={**TURN_CONFIG, **{name: value for name, value in config.items() if value is not None}},
-                session_state_writes=StateWrites(
-                    len(form.session_state_writes), [write.summary for write in form.session_state_writes]
-                ),
+                session_state_writes=StateWrites(len(form.told_writes), form.told_writes),
                 contributors=[],
                 prepare_phase_trace=_phases(look, prepared),
             ),
@@ -158,13 +156,6 @@ def _look_diagnostics(look: Look, phase: str) -> list[Diagnostic]:
         text = f"The branch {scope.target_branch_id!r} exists, and goes on from its head: the source floor does not count."
         found.append(Diagnostic("source_floor_ignored", text, "info", "branch", "source_floor_id", phase))
     return found
-
-
-def _state_diagnostics(form: InspectForm) -> list[Diagnostic]:
-    if not form.session_state_writes:
-        return []
-    text = "This server keeps no session state: a turn with these writes would be refused."
-    return [Diagnostic("session_state_unavailable", text, "warning", "policy", "session_state_writes", "dry_run")]
 
 
 def _phases(look: Look, prepared: PreparedTurn) -> list[PreparePhase]:

@@ -53,6 +53,7 @@ _STREAMING = frozenset({"/v1/chat/completions", "/v1/completions", "/v1/response
 
 _PARAMETERS: Mapping[str, Json] = {
     "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
+    "floor": {"description": "The id of the floor.", "schema": {"type": "string"}},
     "hash": {
         "description": "The SHA-256 of the data, the `blob` of a part.",
         "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"},

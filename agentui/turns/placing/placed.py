@@ -15,7 +15,8 @@ from agentui.chats.branches import fork_branch
 from agentui.chats.pages import activate_page
 from agentui.chats.records import MAIN
 from agentui.chats.rows import find_branch, find_floor, find_session, has_branch, insert_new, register_branch
-from agentui.chats.versions import variables_before, with_changes
+from agentui.chats.state.heads import heads_before, set_heads, written_by
+from agentui.chats.versions import active_output, variables_before, with_changes
 from agentui.ids import new_short_id
 from agentui.store.tables import sessions
 from agentui.turns.joining import session_called
@@ -145,6 +146,9 @@ def _forked(db: Connection, account: str, session_id: str, placement: Placement,
         values = variables_before(db, account, placement.floor_id)
         values = with_changes(values, changes_of(db, account, placement.page_id))
         set_branch_values(db, account, session_id, name, values, now)
+        heads = heads_before(db, placement.floor_id, active_output(db, placement.floor_id))
+        heads |= {mutation.key: mutation.id for mutation in written_by(db, placement.page_id)}
+        set_heads(db, account, session_id, name, heads)
     return name
 
 

@@ -8,6 +8,13 @@ from agentui.settings import Settings
 
 DOCUMENT = build_openapi(Settings())
 
+QUERIES = {
+    "/sessions/{id}/branches/diff": "?target_branch_id=x",
+    "/sessions/{id}/state/diff": "?floor_id=x&against=floor:y",
+    "/sessions/{id}/state/resolve": "?branch_id=x",
+}
+"""What the queries of routes must name, by their paths."""
+
 Known = Callable[[str], Json]
 """What a field of this name should hold; None where the caller does not mind."""
 

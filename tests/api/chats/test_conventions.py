@@ -11,7 +11,7 @@ from agentui.jsonio import Json
 from agentui.store.paging import MAX_PART_BYTES
 from agentui.store.tables import floors, messages
 from tests.api.chats.conftest import Reader
-from tests.api.chats.forms import fitting
+from tests.api.chats.forms import QUERIES, fitting
 
 LISTS = ("/sessions", "/floors", "/pages", "/messages", "/variables")
 
@@ -150,8 +150,8 @@ async def test_every_route_below_an_id_says_when_there_is_nothing(reader: Reader
         if "{" not in route.path:
             continue
         path = re.sub(r"{\w+}", "nobody", route.path)
-        query = "?target_branch_id=x" if path.endswith("/diff") else ""
-        answer = await reader.call(route.method, path + query, fitting(route.method, route.path), {})
+        path += QUERIES.get(route.path, "")
+        answer = await reader.call(route.method, path, fitting(route.method, route.path), {})
         assert answer.status == 404, (route.method, path, answer.text)
         assert CODES[answer.code].status == 404, (route.method, path)
 

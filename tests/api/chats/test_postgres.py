@@ -5,6 +5,7 @@ import re
 from agentui.api.chats import ROUTES, branches, floors, messages, pages, sessions
 from agentui.jsonio import Json
 from tests.api.chats.conftest import Reader
+from tests.api.chats.forms import QUERIES, fitting
 
 ORDERS = {
     "/sessions": sessions.SessionQuery,
@@ -71,5 +72,6 @@ async def test_every_order_of_every_list_works(postgres_reader: Reader) -> None:
 async def test_nothing_is_found_below_unknown_ids(postgres_reader: Reader) -> None:
     for route in ROUTES:
         if "{" in route.path and route.method in ("GET", "DELETE"):
-            path = re.sub(r"{\w+}", "nobody", route.path) + ("?target_branch_id=x" if "diff" in route.path else "")
-            assert (await postgres_reader.call(route.method, path, None, {})).status == 404, path
+            path = re.sub(r"{\w+}", "nobody", route.path) + QUERIES.get(route.path, "")
+            body = fitting(route.method, route.path)
+            assert (await postgres_reader.call(route.method, path, body, {})).status == 404, path

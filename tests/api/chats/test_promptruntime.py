@@ -155,7 +155,7 @@ async def test_an_inspection_tells_all_of_a_prompt(reader: Reader) -> None:
     assert seen["policy"]["source_selection"]["history"] == {"mode": "windowed", "max_messages": 24}
     assert seen["policy"]["debug"]["include_runtime_trace"] is True
     assert seen["source_map"]["debug"]["include_runtime_trace"] == "request_override"
-    assert {each["code"] for each in seen["diagnostics"]} == {"unmaterialized_branch_inspect", "session_state_unavailable"}
+    assert {each["code"] for each in seen["diagnostics"]} == {"unmaterialized_branch_inspect"}
     assert {each["section_name"] for each in seen["section_stats"]} >= {"main", "history"}
     assert seen["governance"]["mismatches"] == []
     assert {entry["source_kind"] for entry in seen["governance"]["entries"]} >= {"history", "message"}

@@ -77,6 +77,11 @@ async def test_every_route_that_writes_does_it_once(caller: Reader) -> None:
     await twice(caller, "POST", f"/floors/{head}/branch", {"branch_id": "gone"}, "fg")
     await twice(caller, "DELETE", "/branches/gone", None, "db")
     await twice(caller, "DELETE", f"/floors/{floor}", None, "df")
+    owner = {"logical_owner_type": "plugin", "logical_owner_id": "x"}
+    await twice(caller, "POST", f"/sessions/{session}/state/namespaces", {"namespace": "n", **owner}, "sn")
+    slot = {"branch_id": "main", "namespace": "n", "slot": "s"}
+    await twice(caller, "POST", f"/sessions/{session}/state/values/write", {**slot, "value": 1}, "sw")
+    await twice(caller, "DELETE", f"/sessions/{session}/state/values", slot, "sd")
     await twice(caller, "DELETE", f"/sessions/{session}", None, "ds")
     session = (await twice(caller, "POST", "/sessions", {"title": "A"}, "s2"))["id"]
     await twice(caller, "POST", "/sessions/batch/delete", {"ids": [session]}, "bs")
