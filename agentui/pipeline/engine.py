@@ -29,6 +29,7 @@ from agentui.pipeline.run import Run, RunOrigin, Services
 from agentui.pipeline.sink import ListenerGone, Sink
 from agentui.pipeline.tokens import reply_of, usage_of
 from agentui.redaction import Redactor
+from agentui.tools.grant import ToolGrant
 
 log = logging.getLogger("agentui.turns")
 
@@ -42,7 +43,7 @@ class RunRequest:
 
     ``pins`` are OUT of nodes that must not run, by node id. ``memory`` opens the run's memory; without one it sees no stored
     variable. ``on_begin`` hears of the run before anything happens in it. ``run_id`` is one of ``Engine.new_run_id``, where
-    somebody needs to know it before.
+    somebody needs to know it before. ``tools`` are those of a turn, None for those of the server that nodes name.
     """
 
     plan: Plan
@@ -52,6 +53,7 @@ class RunRequest:
     memory: OpenMemory | None = None
     on_begin: Callable[[Run], None] | None = None
     run_id: str | None = None
+    tools: ToolGrant | None = None
 
 
 class Engine:
@@ -122,6 +124,7 @@ class Engine:
             request.run_id or self.new_run_id(),
             pins=request.pins,
             origin=request.origin,
+            granted=request.tools,
         )
         run.task = asyncio.current_task()
         if request.on_begin is not None:

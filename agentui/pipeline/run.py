@@ -20,8 +20,11 @@ from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunState
 from agentui.pipeline.thought_cache import ThoughtCache
+from agentui.pipeline.tool_steps import ToolSteps
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
+from agentui.tools.catalog import NO_TOOLS, Catalog
+from agentui.tools.grant import ToolGrant
 from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
@@ -56,6 +59,9 @@ class Services:
     max_event: int
     max_reply: int = 32 * 1024 * 1024
     max_stream: int = 128 * 1024 * 1024
+    tools: Catalog = NO_TOOLS
+    """The tools that nodes may name."""
+    tool_steps: ToolSteps = field(default_factory=ToolSteps)
 
 
 @dataclass(eq=False)
@@ -78,6 +84,8 @@ class Run:
     pins: Mapping[str, Json] = field(default_factory=dict)
     """OUT of nodes that must not run, by node id."""
     origin: RunOrigin = "client"
+    granted: ToolGrant | None = None
+    """The tools of the turn that the run is a part of; None where nodes have those that they name."""
     session: str | None = field(default=None, init=False)
     """The chat that the run is a turn of, with its branch and floor; None where it is none."""
     branch: str | None = field(default=None, init=False)
@@ -128,6 +136,11 @@ class Run:
         if self.clock is not None and not self.clock.expired():
             self.clock.reschedule(None)
         self.deadline = inf
+
+    @property
+    def tools(self) -> ToolGrant:
+        """The tools that the run's nodes may call."""
+        return ToolGrant(self.services.tools) if self.granted is None else self.granted
 
     @property
     def has_no_deadline(self) -> bool:

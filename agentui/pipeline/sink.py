@@ -34,8 +34,9 @@ class Sink(Protocol):
     def note_headers(self, headers: Mapping[str, str]) -> None:
         """Headers of the upstream's answer that the caller may see (request ids, rate limits), names in lower case."""
 
-    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
-        """The next piece of a streamed answer: the events as ``vendor`` wrote them, and what they mean."""
+    async def send(self, vendor: VendorName | None, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+        """The next piece of a streamed answer: the events as ``vendor`` wrote them, and what they mean. Without a vendor there
+        are no events: several answers are told as one."""
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:
         """A whole answer; ``body`` is its wire form where nothing has to be changed for the same dialect."""
@@ -76,7 +77,7 @@ class NullSink:
     def note_headers(self, headers: Mapping[str, str]) -> None:
         """Nothing."""
 
-    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+    async def send(self, vendor: VendorName | None, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
         """Nothing."""
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:

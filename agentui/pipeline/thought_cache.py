@@ -68,7 +68,7 @@ class ThoughtCache:
         """Keep the signed thoughts of an answer that asks for tools; what was kept, by its key."""
         told: dict[str, _Kept] = {}
         asking = [choice for choice in reply.choices if choice.tool_calls]
-        conversation = _conversation_of(incoming) if asking else ""
+        conversation = conversation_of(incoming) if asking else ""
         for choice in asking:
             thoughts = tuple(
                 part
@@ -88,7 +88,7 @@ class ThoughtCache:
             return messages
         # A Responses caller gives thoughts back itself, as items beside the call's.
         held = {_token(part) for message in messages for part in message.parts if isinstance(part, Thinking)}
-        conversation = _conversation_of(incoming)
+        conversation = conversation_of(incoming)
         return tuple(self._restore(vendor, conversation, message, held) for message in messages)
 
     def _restore(self, vendor: VendorName, conversation: str, message: Message, held: Set[str | None]) -> Message:
@@ -133,7 +133,7 @@ class ThoughtCache:
         return oldest is not None and time.monotonic() - oldest.since > MAX_AGE_SECONDS
 
 
-def _conversation_of(incoming: Incoming) -> str:
+def conversation_of(incoming: Incoming) -> str:
     """What tells a caller's conversation from every other: a hash of the keys, of the chat where one is named, and of what the
     user said first."""
     try:

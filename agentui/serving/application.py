@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
@@ -60,6 +60,8 @@ from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
 from agentui.store.health import StoreHealth
 from agentui.store.opening import make_store
+from agentui.tools.catalog import Catalog
+from agentui.tools.tool import HostedTool
 from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
@@ -83,13 +85,14 @@ def create_app(
     proxy_env: Mapping[str, str] = NOTHING,
     default_active: str = "default",
     group: WorkerGroup | None = None,
+    tools: Iterable[HostedTool] = (),
 ) -> web.Application:
     """The whole server as an application; it loads files and opens connections when it starts.
 
     ``named_origins`` are addresses that a base_url may call by a word (``demo``), ``secret_env`` the environment's
     ``AGENTUI_SECRET_*``, ``proxy_env`` its ``HTTPS_PROXY`` and kin, ``default_active`` the pipeline that answers until
     somebody activates another. ``group`` are the workers of one server, where this is one of several: somebody else has
-    locked the data folder for all of them.
+    locked the data folder for all of them. ``tools`` are those that models may be offered.
     """
     redactor = Redactor()
     if settings.own_token is not None:
@@ -108,7 +111,7 @@ def create_app(
     app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
-    _add_engine(app, vendors, named_origins, secret_env, proxies)
+    _add_engine(app, vendors, named_origins, secret_env, proxies, Catalog.of(tools))
     _add_documents(app, default_active, is_shared=group is not None)
     _add_memory(app, owner, is_shared=group is not None)
     _add_routes(app, is_shared=group is not None)
@@ -121,6 +124,7 @@ def _add_engine(
     named_origins: Mapping[str, str],
     secret_env: Mapping[str, str],
     proxies: ProxyRules,
+    tools: Catalog,
 ) -> None:
     """What runs pipelines, and what their nodes may reach."""
     settings, workers = app[SETTINGS], app[WORKERS]
@@ -144,6 +148,7 @@ def _add_engine(
         max_event=settings.max_event,
         max_reply=settings.max_reply,
         max_stream=settings.max_stream,
+        tools=tools,
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
     app[ENGINE] = Engine(

@@ -46,6 +46,8 @@ class Execution:
     finished_at: int | None = None
     duration_ms: float | None = None
     result: Json = None
+    result_text: str = ""
+    """What the model was told."""
     error_code: str | None = None
     error_message: str | None = None
     is_truncated: bool = False

@@ -122,6 +122,7 @@ class Executor:
             finished_at=time.time_ns() // 1_000_000,
             duration_ms=round(seconds * 1000, 3),
             result=self._redacted(outcome.answer.value),
+            result_text=text,
             error_code=outcome.error_code,
             error_message=text[:SHOWN] if outcome.answer.is_error else None,
             is_truncated=len(outcome.answer.text) > MAX_RESULT,

@@ -161,7 +161,7 @@ async def test_forms_of_the_shipped_types_begin_valid(core: Evaluate) -> None:
     by_type = {form["type"]: {field[0]: field for field in form["fields"]} for form in forms}
     assert all(form["wrong"] == [] and form["defaults"] == [] for form in forms)
     call = by_type["ProviderCall"]
-    fields = "provider base_url endpoint headers proxy model blocks session_model template"
+    fields = "provider base_url endpoint headers proxy model blocks session_model tools template"
     assert list(call) == fields.split()
     assert call["provider"][1] == "choice" and call["headers"][1] == "map" and call["headers"][5][1] == "text"
     block = {field[0]: field for field in call["blocks"][5][6]}

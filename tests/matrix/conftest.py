@@ -1,7 +1,7 @@
 """One server, one mock and one client per SDK for the whole folder, and the sum of what was checked."""
 
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -17,6 +17,7 @@ from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
+from agentui.tools.tool import HostedTool
 from tests.conftest import call
 from tests.matrix.callers import Callers
 from tests.matrix.neutral import CALLERS, UPSTREAMS, Answer, Ask, Seen
@@ -98,7 +99,12 @@ class Pair:
 
 @asynccontextmanager
 async def agentui(
-    folder: Path, mock: Mock, *, pipelines: Mapping[str, Json] = MappingProxyType({}), **config: Any
+    folder: Path,
+    mock: Mock,
+    *,
+    pipelines: Mapping[str, Json] = MappingProxyType({}),
+    hosted: Iterable[HostedTool] = (),
+    **config: Any,
 ) -> AsyncIterator[str]:
     """A running server with one pipeline per upstream, whose node has this ``config``, and others; gives its origin."""
     (folder / "pipelines").mkdir(parents=True)
@@ -107,7 +113,7 @@ async def agentui(
     for name, document in {**documents, **pipelines}.items():
         (folder / "pipelines" / f"{name}.json").write_bytes(dumps(document))
     settings = Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data")
-    listener = Listener(create_app(settings, named_origins={}, secret_env={}, default_active="openai"))
+    listener = Listener(create_app(settings, named_origins={}, secret_env={}, default_active="openai", tools=hosted))
     port = await listener.start("127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{port}"

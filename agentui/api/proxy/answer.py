@@ -82,7 +82,7 @@ class AnswerWriter:
         if self._is_settled and not self._has_begun:
             self._put_whole()
 
-    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+    async def send(self, vendor: VendorName | None, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
         """Pass on the next piece: the events themselves within one dialect, rendered deltas across."""
         if not self._wire.stream:
             if self._builder is None:

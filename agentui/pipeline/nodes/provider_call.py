@@ -1,26 +1,26 @@
 """ProviderCall: asks a model. What to send is assembled here, and what comes is passed on and kept as OUT."""
 
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from pydantic import Field
 
-from agentui.chat.deltas import TextDelta
-from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
-from agentui.jsonio import InvalidJson, Json, loads
-from agentui.pipeline.model_call import ModelRequest, WholeReply, ask_model, call_model, make_call
+from agentui.jsonio import Json
+from agentui.pipeline.model_call import ModelRequest, ask_model, call_model, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.blocks import Block, BlockList
+from agentui.pipeline.nodes.chat_out import chat_out
 from agentui.pipeline.nodes.forwarding import check_offered, forward, own_body
 from agentui.pipeline.nodes.target import Target, TargetFields, forward_target
+from agentui.pipeline.nodes.tool_loop import Render, converse, executor_of, offering
 from agentui.pipeline.tokens import estimate_outgoing, estimate_tokens
 from agentui.templating.hadtavern.scope import Scope
+from agentui.tools.executor import Executor
 from agentui.upstream.call import UpstreamCall
 from agentui.vendors.base import Embeddings, Vendor
 from agentui.vendors.registry import VENDOR_TITLES
@@ -62,6 +62,11 @@ class ProviderCallParams(NodeParams):
         description="Turns of a chat: call the preset that the session names as its model_provider, with its model_name; "
         "the fields above are for sessions without one.",
     )
+    tools: list[str] = Field(
+        default_factory=list,
+        max_length=100,
+        description="Tools of this server that the model may call: names, group:NAME, mcp:SERVER, or * for all.",
+    )
     template: str = Field(
         "",
         description="The request body, with [[PROMPT]] and pm.*; empty: made from blocks and the caller's parameters.",
@@ -97,6 +102,8 @@ class ProviderCall(Node[ProviderCallParams]):
         self._model = build.text("model", params.model)
         self._blocks = BlockList(params.blocks, build)
         self._template = build.object("template", params.template) if params.template.strip() else None
+        if self._template is not None and params.tools:
+            build.problem("tools.template", "Tools go with Prompt Blocks: a template writes the whole request itself.", "tools")
         if self._template is None and not self._blocks.has_question:
             build.warning(
                 "blocks.no_conversation",
@@ -111,10 +118,13 @@ class ProviderCall(Node[ProviderCallParams]):
             return await forward(ctx, self._forwarded(ctx))
         if ctx.incoming.operation == "count_tokens" and self._vendor(ctx).count_tokens is None:
             return await self._estimate(ctx)
+        executor = self._executor(ctx)
+        if executor is not None:
+            return await self._with_tools(ctx, executor)
         request = await self.assemble(ctx)
         match request.wire.operation:
             case "chat":
-                return await _chat_out(ctx, request)
+                return await chat_out(ctx, request.vendor, lambda: request.wire, call_model(ctx, request), request.vendor.name)
             case "count_tokens":
                 return await _count_out(ctx, request)
             case "embeddings":
@@ -127,7 +137,8 @@ class ProviderCall(Node[ProviderCallParams]):
         if ctx.incoming.operation == "forward":
             call = self._forwarded(ctx)
             return {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json}
-        request = await self.assemble(ctx)
+        executor = self._executor(ctx)
+        request = await (self.assemble(ctx) if executor is None else self._first_step(ctx, executor))
         return {
             "method": "POST",
             "url": request.url,
@@ -144,10 +155,48 @@ class ProviderCall(Node[ProviderCallParams]):
         scope = ctx.scope()
         model = await ctx.apart(partial(self._model_name, ctx, scope))
         wire = await self._wire(ctx, scope, vendor, model)
+        return await self._aimed(ctx, scope, vendor, wire)
+
+    async def _aimed(self, ctx: NodeContext, scope: Scope, vendor: Vendor, wire: WireRequest) -> ModelRequest:
+        """A request with where it goes."""
         target = await ctx.apart(partial(Target.render, self._target, ctx, scope, vendor, wire))
         if wire.stream != target.stream:
             wire = replace(wire, stream=target.stream)
         return ModelRequest(vendor, wire, target.url, target.headers, target.proxy)
+
+    def _executor(self, ctx: NodeContext) -> Executor | None:
+        """What runs the tools that this node offers in a chat; None where it offers none. Raises UnknownTool."""
+        if ctx.incoming.operation != "chat" or self._template is not None:
+            return None
+        return executor_of(ctx, self.params.tools)
+
+    async def _with_tools(self, ctx: NodeContext, executor: Executor) -> dict[str, Json]:
+        """Ask, run the tools that the model asks for, and ask again until it answers; OUT is that of all steps together."""
+        chat, vendor, render = await self._steps(ctx)
+        sent: list[ModelRequest] = []
+
+        async def remember(chat: ChatRequest) -> ModelRequest:
+            sent[:] = [await render(chat)]
+            return sent[0]
+
+        return await chat_out(ctx, vendor, lambda: sent[0].wire, converse(ctx, vendor, chat, executor, remember), None)
+
+    async def _first_step(self, ctx: NodeContext, executor: Executor) -> ModelRequest:
+        """What is sent first where tools are offered."""
+        chat, vendor, render = await self._steps(ctx)
+        return await render(offering(vendor, chat, executor.offered()))
+
+    async def _steps(self, ctx: NodeContext) -> tuple[ChatRequest, Vendor, Render]:
+        """The conversation before any step, whom it is sent to, and how each step is written."""
+        vendor, scope = self._vendor(ctx), ctx.scope()
+        model = await ctx.apart(partial(self._model_name, ctx, scope))
+        stream = ctx.sink is not None and ctx.sink.wants_stream
+
+        async def render(chat: ChatRequest) -> ModelRequest:
+            wire = await ctx.incoming.worked_out(partial(vendor.render_request, chat))
+            return await self._aimed(ctx, scope, vendor, wire)
+
+        return await self._chat(ctx, scope, vendor, model, stream), vendor, render
 
     def _forwarded(self, ctx: NodeContext) -> UpstreamCall:
         """The caller's own request to this node's upstream: blocks, template, model and endpoint are for conversations.
@@ -253,36 +302,6 @@ def _beyond_reach(field: str) -> UnsupportedState:
     )
 
 
-async def _chat_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
-    """OUT of a chat: each piece of the answer is kept and passed on before the next is read."""
-    builder = ReplyBuilder()
-    if ctx.sink is not None:
-        ctx.run.heard = builder
-    whole: Reply | None = None
-    async with aclosing(call_model(ctx, request)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, WholeReply):
-                whole = piece.reply
-                if whole.text:
-                    ctx.run.emit("node.chunk", ctx.node_id, {"text": whole.text})
-                if ctx.sink is not None:
-                    await ctx.sink.reply(whole, piece.body)
-                continue
-            builder.feed(piece.deltas)
-            for delta in piece.deltas:
-                if type(delta) is TextDelta:
-                    ctx.emit_chunk(delta.text)
-            if ctx.sink is not None:
-                await ctx.sink.send(request.vendor.name, piece.events, piece.deltas)
-    reply = builder.reply() if whole is None else whole
-    if request.vendor.name != ctx.incoming.vendor:
-        # Signed thoughts, for callers whose dialect cannot carry them back.
-        await ctx.services.thought_cache.share(request.vendor.name, ctx.incoming, reply)
-    if ctx.sink is not None:
-        ctx.run.reply, ctx.run.heard = reply, None
-    return _reply_out(reply, request.vendor.render_reply(reply, request.wire) if whole is None else whole.raw)
-
-
 async def _count_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
     """OUT of a token count."""
     assert request.vendor.count_tokens is not None
@@ -315,34 +334,3 @@ def _embeddings(ctx: NodeContext, own: WireRequest) -> Embeddings:
     embeddings = ctx.services.vendors[own.vendor].embeddings
     assert embeddings is not None  # or its reader had made something else of the request
     return embeddings
-
-
-def _reply_out(reply: Reply, result: Json) -> dict[str, Json]:
-    """A reply as OUT: the provider's JSON, and what pipelines mostly want of it."""
-    choice = reply.choices[0] if reply.choices else None
-    calls = choice.tool_calls if choice else ()
-    usage = reply.usage
-    return {
-        "result": result,
-        "response_text": reply.text,
-        "usage": None
-        if usage is None
-        else {
-            "input_tokens": usage.input,
-            "output_tokens": usage.output,
-            "total_tokens": usage.total,
-            "cache_read_tokens": usage.cache_read,
-            "cache_write_tokens": usage.cache_write,
-            "reasoning_tokens": usage.reasoning,
-        },
-        "finish_reason": choice.finish if choice else None,
-        "tool_calls": [{"id": call.id, "name": call.name, "arguments": _arguments(call.arguments)} for call in calls],
-    }
-
-
-def _arguments(text: str) -> Json:
-    """Arguments as JSON; a model's broken JSON stays text."""
-    try:
-        return loads(text or "{}")
-    except InvalidJson:
-        return text

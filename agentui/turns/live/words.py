@@ -32,7 +32,7 @@ class WordSink(NullSink):
         """What the summary blocks held, in their order; all of them after ``finish``."""
         return list(self._cutter.summaries)
 
-    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+    async def send(self, vendor: VendorName | None, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
         """A piece of a stream."""
         for delta in deltas:
             if type(delta) is TextDelta and delta.choice == 0:

@@ -45,7 +45,7 @@ class Ear(NullSink):
         self.replies: list[Reply] = []
         self.counts: list[tuple[int, bool]] = []
 
-    async def send(self, vendor: VendorName, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
+    async def send(self, vendor: VendorName | None, events: Sequence[SseEvent], deltas: Sequence[Delta]) -> None:
         """A piece of a stream."""
         raise AssertionError("no node of these tests streams")
 

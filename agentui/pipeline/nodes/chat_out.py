@@ -1,0 +1,82 @@
+"""OUT of a chat: what a model answered, kept and passed on piece by piece."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from agentui.chat.deltas import TextDelta
+from agentui.chat.reply import Reply, ReplyBuilder
+from agentui.chat.request import VendorName, WireRequest
+from agentui.jsonio import InvalidJson, Json, loads
+from agentui.pipeline.model_call import ModelPiece, StreamedPiece, WholeReply
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.vendors.base import Vendor
+
+
+async def chat_out(
+    ctx: NodeContext,
+    vendor: Vendor,
+    wire: Callable[[], WireRequest],
+    answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
+    written_by: VendorName | None,
+) -> dict[str, Json]:
+    """OUT of a chat: each piece of the answer is kept and passed on before the next is read.
+
+    ``wire`` gives what was asked, once it was; ``written_by`` is the dialect of the answer's events, None where it has none.
+    """
+    builder = ReplyBuilder()
+    if ctx.sink is not None:
+        ctx.run.heard = builder
+    whole: Reply | None = None
+    async with aclosing(answer) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, WholeReply):
+                whole = piece.reply
+                if whole.text:
+                    ctx.run.emit("node.chunk", ctx.node_id, {"text": whole.text})
+                if ctx.sink is not None:
+                    await ctx.sink.reply(whole, piece.body)
+                continue
+            builder.feed(piece.deltas)
+            for delta in piece.deltas:
+                if type(delta) is TextDelta:
+                    ctx.emit_chunk(delta.text)
+            if ctx.sink is not None:
+                await ctx.sink.send(written_by, piece.events, piece.deltas)
+    reply = builder.reply() if whole is None else whole
+    if vendor.name != ctx.incoming.vendor:
+        # Signed thoughts, for callers whose dialect cannot carry them back.
+        await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
+    if ctx.sink is not None:
+        ctx.run.reply, ctx.run.heard = reply, None
+    return _reply_out(reply, vendor.render_reply(reply, wire()) if whole is None else whole.raw)
+
+
+def _reply_out(reply: Reply, result: Json) -> dict[str, Json]:
+    """A reply as OUT: the provider's JSON, and what pipelines mostly want of it."""
+    choice = reply.choices[0] if reply.choices else None
+    calls = choice.tool_calls if choice else ()
+    usage = reply.usage
+    return {
+        "result": result,
+        "response_text": reply.text,
+        "usage": None
+        if usage is None
+        else {
+            "input_tokens": usage.input,
+            "output_tokens": usage.output,
+            "total_tokens": usage.total,
+            "cache_read_tokens": usage.cache_read,
+            "cache_write_tokens": usage.cache_write,
+            "reasoning_tokens": usage.reasoning,
+        },
+        "finish_reason": choice.finish if choice else None,
+        "tool_calls": [{"id": call.id, "name": call.name, "arguments": _arguments(call.arguments)} for call in calls],
+    }
+
+
+def _arguments(text: str) -> Json:
+    """Arguments as JSON; a model's broken JSON stays text."""
+    try:
+        return loads(text or "{}")
+    except InvalidJson:
+        return text

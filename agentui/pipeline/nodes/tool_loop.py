@@ -1,0 +1,237 @@
+"""Asks a model, runs the tools that it asks for here, and asks again with their results, until it answers.
+
+    ask ─▶ calls of this server's tools? ─▶ run them side by side ─▶ ask again with thoughts, calls and results
+            │ none, or the steps are used up: the answer is over
+            └ calls of the caller's tools too: the answer is over; what was called here is kept for when the caller is back
+
+A caller sees one answer: the words and thoughts of all steps, and the calls of its own tools alone.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, replace
+from functools import partial
+
+from agentui.chat.deltas import Delta, End, Finish, Start, TextDelta, ThinkingDelta, ToolCallDelta, Usage, UsageDelta
+from agentui.chat.messages import Message
+from agentui.chat.reply import Choice, Reply, ReplyBuilder
+from agentui.chat.request import ChatRequest, Tool, ToolChoice
+from agentui.jsonio import Json
+from agentui.pipeline.model_call import ModelRequest, StreamedPiece, WholeReply, call_model
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.tools.catalog import Catalog
+from agentui.tools.errors import ToolCatalogConflict
+from agentui.tools.execution import Execution
+from agentui.tools.executor import Executor
+from agentui.tools.tool import CallPlace
+from agentui.vendors.base import Vendor
+from agentui.vendors.offering import offer
+
+Render = Callable[[ChatRequest], Awaitable[ModelRequest]]
+"""A conversation as it is sent."""
+
+NOTHING_SAID = Choice()
+AGAIN = ToolChoice("auto")
+ANSWER_NOW = ToolChoice("none")
+
+
+def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None:
+    """What runs the tools of a node that names these; None where it has none. Raises UnknownTool."""
+    grant = ctx.run.tools
+    selectors = (*named, *(grant.offered if ctx.sink is not None else ()))
+    if not selectors:
+        return None
+    run = ctx.run
+    place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id)
+    grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
+    executor = grant.executor(selectors, place, _Events(ctx))
+    return executor if len(executor.offered()) else None
+
+
+def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoice | None = None) -> ChatRequest:
+    """The request with these tools beside the caller's own; ``choice`` stands in for the caller's where it is given.
+
+    Raises ToolCatalogConflict where the caller has a tool of the same name.
+    """
+    own = _names(chat)
+    for tool in tools:
+        if tool.name in own:
+            raise ToolCatalogConflict(
+                f"The request brings a tool named {tool.name!r:.200}, which this pipeline has too. Rename the request's.",
+                tool=tool.name[:200],
+            )
+    chat = replace(chat, params=replace(chat.params, n=None))
+    return offer(vendor, chat, [tool.offered() for tool in tools], choice)
+
+
+async def converse(
+    ctx: NodeContext, vendor: Vendor, chat: ChatRequest, executor: Executor, render: Render
+) -> AsyncGenerator[StreamedPiece, None]:
+    """The pieces of one answer over all steps, without events: no dialect wrote it as it is told.
+
+    ``chat`` is the caller's request without this server's tools. Raises as ``call_model``, ``render`` and the listeners of
+    calls do.
+    """
+    own = _names(chat)
+    told = _Told(own)
+    made: list[Message] = []
+    chat = replace(chat, messages=ctx.services.tool_steps.restore(ctx.incoming, chat.messages))
+    tools, choice = executor.offered(), None
+    is_forced = chat.tool_choice is not None and chat.tool_choice.mode in ("required", "named")
+    step = 0
+    while True:
+        step += 1
+        is_last = step > executor.permissions.max_steps_per_generation
+        if is_last:
+            choice = ANSWER_NOW
+        builder = ReplyBuilder()
+        async with aclosing(call_model(ctx, await render(offering(vendor, chat, tools, choice)))) as pieces:
+            async for piece in pieces:
+                deltas = list(piece.reply.deltas()) if isinstance(piece, WholeReply) else piece.deltas
+                builder.feed(deltas)
+                if shown := told.of(deltas):
+                    yield StreamedPiece((), shown)
+        said = _said(builder.reply())
+        hosted = [call for call in said.tool_calls if call.name not in own]
+        is_over = is_last or not hosted
+        results = [] if is_over else await executor.execute_all(hosted, step)
+        parts = said.parts if results else tuple(part for part in said.parts if part not in hosted)
+        messages = (Message("assistant", parts), *(Message("tool", (result,)) for result in results))
+        made += messages
+        if is_over or told.has_own_calls:
+            break
+        told.end_step()
+        chat = replace(chat, messages=(*chat.messages, *messages))
+        choice = AGAIN if is_forced else None
+    if told.own_calls and len(made) > 1:
+        ctx.services.tool_steps.keep(ctx.incoming, told.own_calls, made)
+    yield StreamedPiece((), list(told.ending(said)))
+
+
+def _names(chat: ChatRequest) -> frozenset[str]:
+    """The names of the caller's own tools."""
+    return frozenset(tool.name for tool in chat.tools if isinstance(tool, Tool))
+
+
+def _said(reply: Reply) -> Choice:
+    return reply.choices[0] if reply.choices else NOTHING_SAID
+
+
+class _Told:
+    """What the caller is told of the steps: one answer."""
+
+    def __init__(self, own: frozenset[str]) -> None:
+        self.own_calls: list[str] = []
+        """Ids of the calls of the caller's own tools."""
+        self._own = own
+        self._usage: Usage | None = None
+        self._step_usage: Usage | None = None
+        self._has_begun = self._has_text = self._wants_gap = False
+        self._block = self._blocks = 0
+        self._numbers: dict[int, int | None] = {}
+        self._calls = 0
+
+    @property
+    def has_own_calls(self) -> bool:
+        """Whether the answer ends with calls of the caller's own tools."""
+        return self._calls > 0
+
+    def of(self, deltas: Sequence[Delta]) -> list[Delta]:
+        """What the caller is told of these now; the end waits for ``ending``."""
+        shown: list[Delta] = []
+        for delta in deltas:
+            match delta:
+                case Start():
+                    if not self._has_begun:
+                        self._has_begun = True
+                        shown.append(delta)
+                case Finish() | End():
+                    pass
+                case UsageDelta(usage):
+                    self._step_usage = usage if self._step_usage is None else self._step_usage.updated(usage)
+                case ToolCallDelta():
+                    shown += self._call(delta)
+                case TextDelta(text):
+                    if text and self._wants_gap:
+                        # Two steps' words are two paragraphs.
+                        shown.append(TextDelta("\n\n"))
+                        self._wants_gap = False
+                    self._has_text = self._has_text or bool(text)
+                    shown.append(delta)
+                case ThinkingDelta():
+                    self._blocks = max(self._blocks, self._block + delta.block + 1)
+                    shown.append(replace(delta, block=self._block + delta.block))
+                case _:
+                    shown.append(delta)
+        return shown
+
+    def _call(self, delta: ToolCallDelta) -> Iterator[Delta]:
+        """A call of the caller's own tool, counted without this server's."""
+        if delta.index not in self._numbers:
+            is_own = delta.name in self._own
+            self._numbers[delta.index] = self._calls if is_own else None
+            self._calls += is_own
+            if is_own and delta.id is not None:
+                self.own_calls.append(delta.id)
+        number = self._numbers[delta.index]
+        if number is not None:
+            yield replace(delta, index=number)
+
+    def end_step(self) -> None:
+        """The model is asked again."""
+        self._count()
+        self._wants_gap = self._has_text
+        self._block = self._blocks
+        self._numbers = {}
+
+    def ending(self, said: Choice) -> Iterator[Delta]:
+        """What ends the answer: all tokens, and why the last step ended."""
+        self._count()
+        if self._usage is not None:
+            yield UsageDelta(self._usage)
+        if said.finish is not None:
+            yield Finish("stop" if said.finish == "tool_calls" and not self._calls else said.finish, said.stop_sequence)
+        yield End()
+
+    def _count(self) -> None:
+        """Add the step's tokens to those before."""
+        step, self._step_usage = self._step_usage, None
+        if step is None or self._usage is None:
+            self._usage = step if self._usage is None else self._usage
+            return
+        before = asdict(self._usage)
+        sums = {name: value if (old := before[name]) is None else old + (value or 0) for name, value in asdict(step).items()}
+        self._usage = Usage(**sums)
+
+
+class _Events:
+    """Tells a run's events of the calls of one node."""
+
+    def __init__(self, ctx: NodeContext) -> None:
+        self._run = ctx.run
+        self._node = ctx.node_id
+
+    async def started(self, execution: Execution) -> None:
+        """A tool begins to run."""
+        self._tell(execution)
+
+    async def finished(self, execution: Execution) -> None:
+        """A call is over."""
+        self._tell(execution)
+
+    def _tell(self, execution: Execution) -> None:
+        self._run.emit("node.tool", self._node, partial(_event_of, execution))
+
+
+def _event_of(execution: Execution) -> dict[str, Json]:
+    """A call for the timeline; ``duration_ms`` is None while it runs."""
+    return {
+        "id": execution.id,
+        "tool": execution.tool_name,
+        "step": execution.step,
+        "status": execution.status,
+        "arguments": execution.arguments,
+        "result": execution.result if execution.result is not None else execution.result_text,
+        "duration_ms": execution.duration_ms,
+        "error": execution.error_message,
+    }

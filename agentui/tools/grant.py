@@ -1,0 +1,34 @@
+"""What the calls of one run may reach, whichever of its nodes makes them."""
+
+from dataclasses import dataclass, field, replace
+
+from agentui.tools.catalog import Catalog
+from agentui.tools.execution import ExecutionListener
+from agentui.tools.executor import Executor, Surroundings
+from agentui.tools.permissions import CallBudget, Permissions
+from agentui.tools.tool import CallPlace
+
+NAMED_BY_A_NODE = Permissions(enabled=True)
+"""What a pipeline's node may call that names its tools, where no session says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolGrant:
+    """The tools of a run, and what may be done with them.
+
+    ``offered`` are selectors of the tools that the answering node offers beside those that it names itself. ``budget`` is
+    shared by all who call in the turn, None for one of this run's own.
+    """
+
+    catalog: Catalog
+    permissions: Permissions = NAMED_BY_A_NODE
+    around: Surroundings = field(default_factory=Surroundings)
+    place: CallPlace | None = None
+    offered: tuple[str, ...] = ()
+    budget: CallBudget | None = None
+
+    def executor(self, selectors: tuple[str, ...], place: CallPlace, *listeners: ExecutionListener) -> Executor:
+        """What executes the calls of one node at a place. Raises UnknownTool."""
+        where = place if self.place is None else replace(self.place, run_id=place.run_id, node_id=place.node_id)
+        around = replace(self.around, listeners=(*self.around.listeners, *listeners))
+        return Executor(self.catalog.chosen(selectors), self.permissions, where, around, self.budget)

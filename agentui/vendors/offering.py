@@ -1,0 +1,48 @@
+"""Tools offered beside those that a caller brings, also where its request goes out as it came."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agentui.chat.messages import text_message
+from agentui.chat.request import ChatRequest, Tool, ToolChoice
+from agentui.jsonio import Json
+from agentui.vendors.base import Vendor
+
+_QUESTION = (text_message("user", "?"),)
+
+
+def offer(vendor: Vendor, chat: ChatRequest, tools: Sequence[Tool], choice: ToolChoice | None) -> ChatRequest:
+    """The request with these tools too, and with this choice among all instead of the caller's (None: the caller's).
+
+    A renderer of the caller's dialect starts from the caller's body, so that is changed: by what the dialect writes for the
+    tools alone. Raises UnsupportedFeature for a tool that the dialect cannot name.
+    """
+    told = replace(chat, tools=(*chat.tools, *tools), tool_choice=choice or chat.tool_choice)
+    own = chat.wire_in(vendor.name)
+    if own is None:
+        return told
+    probe = ChatRequest("agentui", chat.model, _QUESTION)
+    plain, offered = (_body(vendor, replace(probe, tools=some)) for some in ((), tuple(tools)))
+    body = dict(own.body)
+    for name, value in offered.items():
+        if plain.get(name) != value:
+            key = _key_of(name, body)
+            body[key] = [*(body.get(key) or ()), *value]
+    if choice is not None:
+        chosen = _body(vendor, replace(probe, tools=tuple(tools), tool_choice=choice))
+        refused = _body(vendor, replace(probe, tools=tuple(tools), tool_choice=ToolChoice("none")))
+        for name in [name for name, value in refused.items() if offered.get(name) != value]:
+            body.pop(_key_of(name, body), None)
+            if name in chosen:
+                body[name] = chosen[name]
+    return replace(told, wire=replace(own, body=body))
+
+
+def _body(vendor: Vendor, chat: ChatRequest) -> dict[str, Json]:
+    return vendor.render_request(chat).body
+
+
+def _key_of(name: str, body: Mapping[str, Json]) -> str:
+    """The name as the body has it: one dialect takes both ``toolConfig`` and ``tool_config``."""
+    plain = name.replace("_", "").lower()
+    return next((key for key in body if key.replace("_", "").lower() == plain), name)
