@@ -23,6 +23,7 @@ from agentui import __version__
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.openapi import build_openapi
+from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.character import Character
 from agentui.assets.preset import PromptPreset
@@ -204,7 +205,7 @@ def test_every_route_is_in_the_docs() -> None:
     assert all(path.removeprefix("/p/{pipeline}") in paths for path in paths if path.startswith("/p/"))
 
 
-MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES)
+MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES)
 MEMORY_PAGES = (
     "docs/assets.md",
     "docs/library-api.md",
@@ -214,6 +215,7 @@ MEMORY_PAGES = (
     "docs/prompt-runtime.md",
     "docs/chats.md",
     "docs/regex.md",
+    "docs/tools-api.md",
 )
 
 

@@ -11,6 +11,7 @@ import pytest
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.telemetry import MEMORY_PATHS
+from agentui.api.tools import ROUTES as TOOL_ROUTES
 from tests.conftest import call, skip
 from tests.test_cli import agentui, running
 from tests.upstreams.server import API_KEY, Mock
@@ -52,4 +53,4 @@ async def test_a_start_is_quick_and_its_memory_small(tmp_path: Path, mock: Mock)
 
 
 def test_every_route_of_the_memory_lies_below_a_known_prefix_and_no_prefix_is_idle() -> None:
-    assert {f"/{route.path.split('/')[1]}" for route in (*CHAT_ROUTES, *LIBRARY_ROUTES)} == set(MEMORY_PATHS)
+    assert {f"/{route.path.split('/')[1]}" for route in (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES)} == set(MEMORY_PATHS)

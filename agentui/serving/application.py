@@ -37,6 +37,7 @@ from agentui.api.ops.workers import add_worker_routes
 from agentui.api.proxy.detached import DETACHED, DetachedRuns
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
+from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.assets.files.limits import FileLimits
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
@@ -212,6 +213,7 @@ def _add_routes(app: web.Application, *, is_shared: bool) -> None:
     add_editor_routes(app)
     add_routes(app, CHAT_ROUTES)
     add_routes(app, LIBRARY_ROUTES)
+    add_routes(app, TOOL_ROUTES)
     add_routes(app, PIPELINE_ROUTES)
     add_page_routes(app)
     if is_shared:

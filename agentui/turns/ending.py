@@ -16,6 +16,7 @@ from agentui.chats.rows import delete_branch, find_floor, touch_above
 from agentui.chats.state.heads import heads_before, renew_snapshot, save_snapshot, take_back
 from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.state.writing import Origin, commit_writes
+from agentui.chats.tools.executions import CountedExecution, has_lasting, keep_executions, settle_executions
 from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
@@ -67,6 +68,7 @@ def commit_turn(
     else:
         _commit_anew(db, account, place, place.replaced_floor_id, writes, state_writes, outcome, now)
     _keep_result(db, account, floor.output_page_id, outcome)
+    keep_executions(db, account, outcome.calls, "committed", now)
     if claim is not None and outcome.saved is not None:
         keep(db, account, claim, outcome.saved, now)
 
@@ -186,14 +188,16 @@ def _text(value: Json) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class FailedTurn:
-    """A turn that failed: its place, why, and the words that it had said by then. Where its caller's request would make another
-    turn behind those words, ``told_status`` is what that caller was told, and its key is not given up."""
+    """A turn that failed: its place, why, the words that it had said by then, and the calls of tools that it made. Where its
+    caller's request would make another turn behind those words, ``told_status`` is what that caller was told, and its key is
+    not given up."""
 
     place: TurnPlace
     error: Mapping[str, Json]
     is_cancelled: bool
     partial: Content | None = None
     told_status: int | None = None
+    calls: tuple[CountedExecution, ...] = ()
 
 
 def fail_all(db: Connection, every: Sequence[FailedTurn], now: int) -> None:
@@ -208,8 +212,8 @@ def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:
     if words is not None and place.replaced_floor_id is None:
         _keep_words(db, account, failed, words, now)
         return
-    has_ended = fail_floor(db, account, floor_id, error, now, cancelled=cancelled, run_id=place.run_id)
-    if has_ended and place.is_new_branch:
+    has_ended = fail_floor(db, account, floor_id, error, now, cancelled=cancelled, run_id=place.run_id, calls=failed.calls)
+    if has_ended and place.is_new_branch and not has_lasting(db, account, floor_id):
         _remove_branch(db, account, place)
         return
     if not has_ended or words is None or place.replaced_floor_id is None:
@@ -245,3 +249,5 @@ def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content
     touch_above(db, floor.floor_id, now)
     save_snapshot_of(db, account, floor.floor_id, place.session_id, place.branch_id, now)
     save_snapshot(db, account, floor.floor_id, place.session_id, place.branch_id, now)
+    keep_executions(db, account, failed.calls, "pending", now)
+    settle_executions(db, account, floor.floor_id, now)

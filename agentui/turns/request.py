@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from agentui.chats.parts import Content
 from agentui.chats.policies import NO_POLICIES, StoredPolicies
 from agentui.chats.state.records import Write as StateWrite
+from agentui.chats.tools.executions import CountedExecution
 from agentui.jsonio import Json
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.transactions import OpenedFloor
@@ -142,7 +143,7 @@ class TurnPlace:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a turn came to: the answer and its tokens, and what the page keeps beside it. ``saved`` is what the caller gets,
-    where the request had a key."""
+    where the request had a key; ``calls`` are those of tools, which the turn adds."""
 
     answer: Content
     tokens_in: int = 0
@@ -151,3 +152,4 @@ class Outcome:
     verifier: Json = None
     explain: Json = None
     saved: Saved | None = None
+    calls: tuple[CountedExecution, ...] = ()

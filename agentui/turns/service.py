@@ -14,6 +14,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
@@ -37,6 +38,7 @@ from agentui.turns.recovery import FailedTurns, Recovery
 from agentui.turns.repeats import Claim, Saved, answer_to, once, tidy
 from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.targets import TurnTarget, find_target
+from agentui.turns.toolcalls import TurnCalls
 from agentui.variables.committing import commit_staged
 from agentui.variables.resolve import Layers, load_global, load_layers
 from agentui.variables.scopes import Scope
@@ -66,7 +68,8 @@ now_ms = SystemClock().now_ms
 class Turn:
     """One turn of a chat; the run's memory. Exactly one of ``commit`` and ``fail`` ends it.
 
-    ``facts`` and ``past`` are what is known of the chat, where the request asked for its ``history``.
+    ``facts`` and ``past`` are what is known of the chat, where the request asked for its ``history``. ``calls`` hears of the
+    calls of tools that its runs make, which are kept with it.
     """
 
     def __init__(self, service: "TurnService", opened: OpenedTurn, request: TurnRequest) -> None:
@@ -78,6 +81,7 @@ class Turn:
         self._service = service
         self._layers = opened.layers
         self._staged = Staged(opened.layers, now=now_ms)
+        self.calls = TurnCalls(service.store)
         self._is_over = False
         self._store_is_away = False
         self._renewal = self._renew_later()
@@ -88,6 +92,7 @@ class Turn:
 
     def begin_again(self) -> None:
         """Forget what was staged: another run makes the answer."""
+        self.calls.begin_again()
         self._staged = Staged(self._layers, now=now_ms)
 
     async def commit(self, outcome: Outcome) -> None:
@@ -100,7 +105,8 @@ class Turn:
         """
         written = self._staged.writes(), self._state_writes
         try:
-            await self._service.store.write(commit_turn, self.place, *written, outcome, self._claim, now_ms())
+            kept = replace(outcome, calls=self.calls.calls)
+            await self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms())
         except (Busy, StoreReadOnly):
             self._store_is_away = True
             raise
@@ -126,7 +132,7 @@ class Turn:
         if self._is_over:
             return
         self._end()
-        failed = FailedTurn(self.place, dict(error), cancelled, partial, told_status)
+        failed = FailedTurn(self.place, dict(error), cancelled, partial, told_status, self.calls.calls)
         await self._service.failed.record(failed, at_once=not self._store_is_away)
 
     def _end(self) -> None:

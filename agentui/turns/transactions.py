@@ -3,6 +3,7 @@
 join_session -> open_floor -> (extend_lock ...) -> commit_floor | fail_floor
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,7 @@ from agentui.chats.rows import (
     touch_above,
 )
 from agentui.chats.text_index import index_text
+from agentui.chats.tools.executions import CountedExecution, keep_executions, settle_executions
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import INSERT, Prepared, named
@@ -229,13 +231,21 @@ def commit_floor(
 
 
 def fail_floor(
-    db: Connection, account: str, floor_id: str, error: Json, now: int, *, cancelled: bool = False, run_id: str | None = None
+    db: Connection,
+    account: str,
+    floor_id: str,
+    error: Json,
+    now: int,
+    *,
+    cancelled: bool = False,
+    run_id: str | None = None,
+    calls: Iterable[CountedExecution] = (),
 ) -> bool:
     """Let the run of a floor fail, and free the branch and the request's key. False when it was over, or another than
     ``run_id``. A generating floor is failed then, and its number stays taken; a committed one, which was to get another
     version, stays as it is.
 
-    ``error`` is ``{"code", "message"}`` for the run's record.
+    ``error`` is ``{"code", "message"}`` for the run's record; ``calls`` are those of tools that it made.
     """
     if not is_alone(db):
         hold_place_of(db, account, floor_id)
@@ -245,6 +255,8 @@ def fail_floor(
     if not (has_left or was_locked):
         return False
     end_run(db, floor_id, "cancelled" if cancelled else "failed", error, now)
+    keep_executions(db, account, calls, "pending", now)
+    settle_executions(db, account, floor_id, now)
     free_key(db, account, floor_id)
     touch_above(db, floor_id, now)
     return True

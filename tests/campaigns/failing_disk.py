@@ -307,7 +307,7 @@ class Search:
     async def of_start(self, folder: Path, control: Control, chance: Random, steps: range) -> None:
         """A start that has to migrate a file of the first schema."""
         first = folder / "first"
-        shutil.copytree(FOLDER, folder / "revisions", ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*"))
+        shutil.copytree(FOLDER, folder / "revisions", ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*", "r00[1-9]*"))
         old = SqliteStore(first / "agentui.db", reserve=65536, migrations_folder=folder / "revisions")
         await old.start()
         await old.write(open_session, "b")

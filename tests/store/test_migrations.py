@@ -152,7 +152,7 @@ async def test_a_new_revision_keeps_what_was_there(place: str, longer: Path) -> 
 
 async def test_a_database_of_the_first_schema_gets_the_later_revisions(place: str, tmp_path: Path) -> None:
     first = tmp_path / "first"
-    shutil.copytree(FOLDER, first, ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*"))
+    shutil.copytree(FOLDER, first, ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*", "r00[1-9]*"))
     store = open_with(place, first)
     await store.start()
     assert await store.read(current_revision) == "0001"
@@ -252,7 +252,7 @@ async def test_a_second_start_changes_nothing(make_store: MakeStore) -> None:
 
 async def test_a_copy_that_cannot_be_made_is_told_and_the_next_start_makes_it(tmp_path: Path) -> None:
     path, first = tmp_path / "data" / "agentui.db", tmp_path / "first"
-    shutil.copytree(FOLDER, first, ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*"))
+    shutil.copytree(FOLDER, first, ignore=shutil.ignore_patterns("__pycache__", "r000[2-9]*", "r00[1-9]*"))
     old = open_with(str(path), first)
     await old.start()
     await old.close()

@@ -21,6 +21,7 @@ from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.health import SERVICE
 from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
+from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.documents.document import ID_PATTERN
 from agentui.http.keys import SETTINGS
 from agentui.http.route import EVENT_STREAM, Route
@@ -248,7 +249,10 @@ def _operation(method: str, path: str, handler: Any, shapes: Mapping[Any, Json])
     return operation
 
 
-_ROUTES = {(route.method, route.path): route for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *LIBRARY_ROUTES, *PIPELINE_ROUTES)}
+_ROUTES = {
+    (route.method, route.path): route
+    for route in (*EDITOR_ROUTES, *CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES, *PIPELINE_ROUTES)
+}
 """The routes that say themselves what goes in and out."""
 
 

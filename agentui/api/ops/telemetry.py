@@ -42,6 +42,8 @@ MEMORY_PATHS = (
     "/prompt-runtime",
     "/regex-profiles",
     "/sessions",
+    "/tool-executions",
+    "/tools",
     "/users",
     "/variables",
     "/worldbooks",

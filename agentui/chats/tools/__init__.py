@@ -1,0 +1,1 @@
+"""Tools of a chat: what its session allows, and the calls that its turns made."""

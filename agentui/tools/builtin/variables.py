@@ -1,0 +1,84 @@
+"""The tools that read and write a turn's variables: what they write is staged, and kept with the turn or not at all.
+
+page_only                     the write stays on the answer's page
+promote_to_floor_on_accept    it comes to the floor when the answer is accepted (seed 000); the default
+promote_to_branch_on_accept   it comes to the branch, so that later turns see it
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from agentui.jsonio import Json
+from agentui.templating.core.paths import MISSING
+from agentui.tools.builtin.answers import answered, parameters
+from agentui.tools.tool import HostedTool, ToolAnswer, ToolCallContext
+from agentui.variables.paths import read
+from agentui.variables.scopes import SCOPES, Scope
+from agentui.variables.staging import Staged
+from agentui.variables.values import MAX_KEY_BYTES
+
+DEFAULT_INTENT: Final = "promote_to_floor_on_accept"
+TIERS: Final[Mapping[str, Scope]] = {
+    "page_only": "page",
+    DEFAULT_INTENT: "floor",
+    "promote_to_branch_on_accept": "branch",
+}
+"""By intent, where a write ends when the answer is accepted."""
+_KEY: Final[Mapping[str, Json]] = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_BYTES}
+
+
+def variable_tools(staged: Callable[[], Staged]) -> tuple[HostedTool, ...]:
+    """The tools for one turn; ``staged`` gives the buffer of its current attempt."""
+    return _getter(staged), _setter(staged)
+
+
+def _getter(staged: Callable[[], Staged]) -> HostedTool:
+    async def get(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
+        key, scope, (merged, tiers) = arguments["key"], arguments.get("scope"), staged().view()
+        value = read(merged if scope is None else tiers[scope], key)
+        is_found = value is not MISSING
+        return answered({"key": key, "found": is_found, "value": value if is_found else None})
+
+    scope = {"type": "string", "enum": list(SCOPES), "description": "Look in this tier alone; without it the nearest counts."}
+    return HostedTool(
+        name="get_variable",
+        description="Read a variable of this chat by its key.",
+        parameters=parameters(
+            {
+                "key": {**_KEY, "description": "The variable's key, or a path into its value such as assets.gold."},
+                "scope": scope,
+            },
+            ["key"],
+        ),
+        handler=get,
+        group="variables",
+    )
+
+
+def _setter(staged: Callable[[], Staged]) -> HostedTool:
+    async def set_variable(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
+        key, intent = arguments["key"], arguments.get("intent", DEFAULT_INTENT)
+        source = {"kind": "tool", "tool_name": "set_variable", "execution_id": context.execution_id}
+        staged().stage(TIERS[intent], key, arguments["value"], reason=arguments.get("reason"), source=source)
+        return answered({"key": key, "value": arguments["value"], "intent": intent, "status": "staged"})
+
+    properties = {
+        "key": {**_KEY, "description": "The variable's key, or a path into its value such as assets.gold."},
+        "value": {"description": "Any JSON value."},
+        "intent": {
+            "type": "string",
+            "enum": list(TIERS),
+            "default": DEFAULT_INTENT,
+            "description": "How far the value goes when this answer is accepted: its page, its floor, or the branch, where "
+            "later turns see it.",
+        },
+        "reason": {"type": "string", "maxLength": 1000, "description": "Why the value changes."},
+    }
+    return HostedTool(
+        name="set_variable",
+        description="Write a variable of this chat. It is kept if this answer is accepted, and forgotten if it is not.",
+        parameters=parameters(properties, ["key", "value"]),
+        handler=set_variable,
+        group="variables",
+        side_effect="sandbox",
+    )
