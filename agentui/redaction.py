@@ -8,7 +8,7 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -25,8 +25,7 @@ MOST_CHARACTERS = 512 * 1024
 LONGEST_TORN = 256
 """Characters of a secret that are put together again where a text comes in pieces."""
 _MANY = 200
-"""Forms of secrets from which on a text longer than ``_LONG`` is looked through once for all of them, not once for each."""
-_LONG = 16 * 1024
+"""Forms of secrets from which on a text is looked through once for all of them, not once for each."""
 _STRETCH = 64 * 1024
 """Characters that are looked through in one go, so that other threads get their turn."""
 _TELLING = 16
@@ -64,6 +63,7 @@ class Redactor:
         self._size = 0
         self._unread: list[Callable[[], Iterable[str]]] = []
         self._forms: list[tuple[str, str]] | None = []
+        self._finder: _Finder | None = None
         self._starts: dict[str, list[str]] | None = None
         self._lock = threading.RLock()
 
@@ -84,7 +84,7 @@ class Redactor:
                     self._size -= len(oldest)
                 self._values[value] = None
                 self._size += len(value)
-                self._forms = self._starts = None
+                self._forms = self._starts = self._finder = None
 
     def register_headers(self, headers: Mapping[str, str]) -> None:
         """Remember what these headers hold of credentials. They are looked through when a text is redacted for the first
@@ -115,8 +115,8 @@ class Redactor:
     def redact(self, text: str) -> str:
         """The text with every known secret replaced by ``***`` and, for long ones, the last four characters."""
         known = self._known()
-        if len(known) > _MANY and len(text) > _LONG:
-            text = _replaced(text, known)
+        if len(known) > _MANY:
+            text = self._known_finder().replaced(text)
         else:
             for form, mask in known:
                 if form in text:
@@ -164,6 +164,13 @@ class Redactor:
                 self._forms = sorted(pairs.items(), key=lambda pair: -len(pair[0]))
             return self._forms
 
+    def _known_finder(self) -> "_Finder":
+        """What finds every form of every secret in one pass."""
+        with self._lock:
+            if self._finder is None:
+                self._finder = _Finder(self._known())
+            return self._finder
+
     def _known_starts(self) -> dict[str, list[str]]:
         """The secrets by their first character."""
         with self._lock:
@@ -175,25 +182,30 @@ class Redactor:
             return self._starts
 
 
-def _replaced(text: str, known: list[tuple[str, str]]) -> str:
-    """The text with every form, longest first, replaced by its mask, in one pass: only where a secret may begin by its first
-    characters is it compared with those that begin so."""
-    by_start: dict[str, list[tuple[str, str]]] = {}
-    for form, mask in known:
-        by_start.setdefault(form[:SHORTEST], []).append((form, mask))
-    places = ("".join(map(re.escape, sorted({start[place] for start in by_start}))) for place in range(SHORTEST))
-    may_begin = re.compile(f"(?={''.join(f'[{characters}]' for characters in places)})")
-    pieces: list[str] = []
-    done = 0
-    for begin in range(0, len(text), _STRETCH):
-        for found in may_begin.finditer(text, begin, min(begin + _STRETCH + SHORTEST - 1, len(text))):
-            at = found.start()
-            for form, mask in by_start.get(text[at : at + SHORTEST], ()) if at >= done else ():
-                if text.startswith(form, at):
-                    pieces += (text[done:at], mask)
-                    done = at + len(form)
-                    break
-    return "".join((*pieces, text[done:]))
+class _Finder:
+    """Finds forms of secrets in one pass of a text: only where one may begin by its first characters is the text compared with
+    those that begin so. ``known`` is the longest form first, each with its mask."""
+
+    def __init__(self, known: Sequence[tuple[str, str]]) -> None:
+        self._by_start: dict[str, list[tuple[str, str]]] = {}
+        for form, mask in known:
+            self._by_start.setdefault(form[:SHORTEST], []).append((form, mask))
+        places = ("".join(map(re.escape, sorted({start[place] for start in self._by_start}))) for place in range(SHORTEST))
+        self._may_begin = re.compile(f"(?={''.join(f'[{characters}]' for characters in places)})")
+
+    def replaced(self, text: str) -> str:
+        """The text with every form replaced by its mask."""
+        pieces: list[str] = []
+        done = 0
+        for begin in range(0, len(text), _STRETCH):
+            for found in self._may_begin.finditer(text, begin, min(begin + _STRETCH + SHORTEST - 1, len(text))):
+                at = found.start()
+                for form, mask in self._by_start.get(text[at : at + SHORTEST], ()) if at >= done else ():
+                    if text.startswith(form, at):
+                        pieces += (text[done:at], mask)
+                        done = at + len(form)
+                        break
+        return "".join((*pieces, text[done:])) if pieces else text
 
 
 def mask_credentials(text: str) -> str:

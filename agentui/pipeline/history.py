@@ -193,14 +193,22 @@ class RunHistory:
         return run
 
     def list(
-        self, limit: int = 50, query: str = "", pipeline: str | None = None, state: RunState | None = None
+        self,
+        limit: int = 50,
+        query: str = "",
+        pipeline: str | None = None,
+        state: RunState | None = None,
+        before: str | None = None,
     ) -> list[RunSummary]:
-        """The newest runs that fit, newest first. ``query`` is words that must all be found."""
+        """The newest runs that fit, newest first. ``query`` is words that must all be found; ``before`` is the id of a run
+        that all of them began before: ids sort by time."""
         found: list[RunSummary] = []
         for run in reversed(self._runs.values()):
             if len(found) >= limit:
                 break
             if (pipeline is not None and run.plan.id != pipeline) or (state is not None and run.state != state):
+                continue
+            if before is not None and run.id >= before:
                 continue
             summary = RunSummary.of(run)
             if summary.mentions(query, run.redactor.redact):

@@ -22,13 +22,16 @@ MOST_HIDDEN = 500
 @dataclass(frozen=True, slots=True)
 class Past:
     """What was said before a turn, oldest first, and what is asked on its own floor. ``is_cut``: there is more. ``answer`` is
-    what the floor answers until now, where that is made anew; ``is_partial``: those are the words of a run that was stopped."""
+    what the floor answers until now, where that is made anew; ``is_partial``: those are the words of a run that was stopped.
+    ``versions`` are how many answers it has, ``version`` the place of the active one among them, from 1."""
 
     entries: tuple[HistoryEntry, ...] = ()
     question: tuple[HistoryEntry, ...] = ()
     answer: tuple[HistoryEntry, ...] = ()
     is_partial: bool = False
     is_cut: bool = False
+    version: int = 0
+    versions: int = 0
 
 
 NO_PAST = Past()
@@ -54,6 +57,7 @@ def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: st
         answer=answer,
         is_partial=is_partial,
         is_cut=is_cut,
+        **_versions(db, account, answered_floor_id),
     )
 
 
@@ -95,6 +99,14 @@ def _answer(db: Connection, account: str, floor_id: str | None) -> tuple[tuple[H
     said = tuple(entry for entry, _ in _said(db, account, [floor_id], kind="output").get(floor_id, ()))
     partial = select(pages.c.id).where(pages.c.floor_id == floor_id, pages.c.is_active, pages.c.is_partial)
     return said, db.execute(partial.limit(1)).first() is not None
+
+
+def _versions(db: Connection, account: str, floor_id: str | None) -> dict[str, int]:
+    """How many answers a floor has, and which of them is the active one."""
+    mine = (pages.c.floor_id == floor_id, pages.c.account_id == account, pages.c.page_kind == "output")
+    query = select(pages.c.is_active).where(*mine).order_by(pages.c.page_no, pages.c.version)
+    active = [] if floor_id is None else list(db.execute(query).scalars())
+    return {"version": active.index(True) + 1 if True in active else 0, "versions": len(active)}
 
 
 def _said(

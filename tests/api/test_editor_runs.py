@@ -254,3 +254,7 @@ async def test_a_list_is_never_larger_than_an_answer_may_be(start_server: StartS
         listed = await editor.get("/api/runs")
         assert [run["model"][0] for run in listed.body] == ["3", "2"]
         assert len(listed.text) <= MAX_PART_BYTES
+        assert listed.headers["x-agentui-next"] == listed.body[-1]["id"]
+        rest = await editor.get(f"/api/runs?before={listed.headers['x-agentui-next']}")
+        assert [run["model"][0] for run in rest.body] == ["1", "0"]
+        assert "x-agentui-next" not in rest.headers

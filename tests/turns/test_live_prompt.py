@@ -173,3 +173,19 @@ async def test_tools_run_inline_only(house: House) -> None:
     assert await house.memory.floors(talk.session) == []
     await talk.respond("Hi", config={"enableTools": True, "toolMode": "inline"})
     await talk.respond("Hi", config={"toolMode": "both"})
+
+
+async def test_macros_count_the_versions_of_an_answer(house: House) -> None:
+    talk = await begin_talk(house, character_snapshot={"name": "Ada", "system_prompt": "<{{currentSwipeId}}/{{lastSwipeId}}>"})
+    house.mock.script([Step(text="One."), Step(text="Two."), Step(text="Three."), Step(text=" More.")])
+
+    def counted() -> str:
+        return "".join(str(message["content"]) for message in house.mock.last.body["messages"] if "<" in message["content"])
+
+    floor = (await talk.respond("Hi"))["floor_id"]
+    assert counted() == "</>"
+    for told in ("<2/1>", "<3/2>"):
+        status, _ = await talk.post(f"/floors/{floor}/retry")
+        assert (status, counted()) == (200, told)
+    status, _ = await talk.post(f"/floors/{floor}/retry", {"prompt_intent": "continue"})
+    assert (status, counted()) == (200, "<3/3>")

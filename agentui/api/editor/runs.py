@@ -28,24 +28,32 @@ MAX_LIMIT = 1000
 STOP_SECONDS = 2.0
 _EVENTS_AT_ONCE = 100
 
+NEXT = "x-agentui-next"
+"""The header that tells the last run of a list that ends before its time."""
+
 EventJson: TypeAlias = dict[str, Json]
 
 
 async def list_runs(request: web.Request) -> web.Response:
-    """List the last runs, newest first."""
+    """List the last runs, newest first. Where one answer cannot hold them all, ``x-agentui-next`` is the id to go on from
+    with ``before``."""
     history, workers = request.app[HISTORY], request.app[WORKERS]
     query = request.query
     wanted = query.get("state")
     if wanted is not None and wanted not in get_args(RunState):
         raise BadRequest(f"state must be one of {', '.join(get_args(RunState))}.", param="state")
     limit = whole_number(query.get("limit", str(DEFAULT_LIMIT)), "limit", least=1, most=MAX_LIMIT)
-    summaries = history.list(limit, query.get("q", ""), query.get("pipeline"), _as_state(wanted))
+    summaries = history.list(limit, query.get("q", ""), query.get("pipeline"), _as_state(wanted), query.get("before"))
     lines = [_shown(summary, history.get(summary.id)) for summary in summaries]
     if workers.numbers and not is_from_worker(request):
         for more in await workers.ask_all(request.path_qs):
             lines += more
         lines = sorted(lines, key=lambda line: str(line["id"]), reverse=True)[:limit]
-    return answer(_beginning(lines))
+    shown = _beginning(lines)
+    response = answer(shown)
+    if len(shown) < len(lines):
+        response.headers[NEXT] = str(shown[-1]["id"])
+    return response
 
 
 def _beginning(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:
@@ -225,6 +233,7 @@ ROUTES = (
             "q": "Words that must all be found in the id, pipeline, model, path, state, chat, client or error.",
             "pipeline": "Only runs of this pipeline.",
             "state": "Only runs in this state.",
+            "before": "Only runs that began before the one with this id.",
         },
         errors=(400,),
     ),

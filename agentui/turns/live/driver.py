@@ -38,7 +38,7 @@ from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_reach, stage_mutations
+from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_reach, stage_mutations, swipe_macros
 from agentui.turns.live.progress import ActiveRuns, Pending, Phase, Progress
 from agentui.turns.live.request import LiveRequest, PromptRequest
 from agentui.turns.live.rewriting import rewritten
@@ -284,6 +284,7 @@ class _LiveTurn:
             policy=self._resolution.policy,
             params=self._params,
             words=self._words,
+            swipes=swipe_macros(asked.turn.kind, asked.intent, past),
             estimator=house.estimators.of(self._model),
             assets=self._bundle.assets,
         )

@@ -18,8 +18,9 @@ from agentui.prompt.tokens import UNCORRECTED, TokenEstimator, corrected
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart
+from agentui.turns.history import Past
 from agentui.turns.live.generation import NO_PARAMS, merged_params
-from agentui.turns.request import ChatFacts, Reach
+from agentui.turns.request import ChatFacts, Reach, TurnKind
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
 from agentui.vendors.claude.models import goes_on
@@ -75,6 +76,8 @@ class Preparation:
     params: Mapping[str, Json] = field(default_factory=dict)
     extra: tuple[ExtraSection, ...] = ()
     words: str = ""
+    swipes: Mapping[str, str] = field(default_factory=dict)
+    """The macros of ``swipe_macros``."""
     notes: tuple[Note, ...] = ()
     estimator: TokenEstimator = UNCORRECTED
     assets: PromptAssets = NO_ASSETS
@@ -119,7 +122,17 @@ class Preparation:
             local=local,
             globals=tiers["global"],
             seed=self.seen.chat.id,
+            values=self.swipes,
         )
+
+
+def swipe_macros(kind: TurnKind, intent: PromptIntent, past: Past) -> dict[str, str]:
+    """``{{lastSwipeId}}`` and ``{{currentSwipeId}}`` as SillyTavern counts them, from 1: of the answer that is made anew on its
+    floor, the newest version there is and the one that is being made. A turn that ends with what the user says has none."""
+    if kind != "retry_turn" or not past.versions:
+        return {}
+    current = past.version if intent == "continue" and past.version else past.versions + 1
+    return {"lastSwipeId": str(past.versions), "currentSwipeId": str(current)}
 
 
 def timed_effects(staged: Staged) -> Mapping[str, Json]:
