@@ -182,10 +182,10 @@ def _persona(bindings: Bindings) -> Persona | None:
 
 
 def _linked_names(bindings: Bindings, card: Card | None) -> dict[LoreScope, str]:
-    """The names (in folded case) of the worldbooks that the character (``extensions.world``) and the user (``lorebook``)
-    name."""
+    """The names (in folded case, as the library keeps blanks) of the worldbooks that the character (``extensions.world``) and
+    the user (``lorebook``) name."""
     is_bound = (bindings.get("user_binding") or {}).get("user_id") is not None
     user = bindings.get("user_snapshot") or {} if is_bound else {}
     world = text(members(None if card is None else card.character.extensions).get("world"))
     named: dict[LoreScope, str] = {"character": world, "persona": text(user.get("lorebook"))}
-    return {scope: name.strip().casefold() for scope, name in named.items() if name.strip()}
+    return {scope: " ".join(name.split()).casefold() for scope, name in named.items() if name.strip()}

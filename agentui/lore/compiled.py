@@ -71,7 +71,7 @@ class CompiledLore:
         )
 
 
-_Asked: TypeAlias = tuple[tuple[BoundBook, ...], LoreStrategy, bool, bool]
+_Asked: TypeAlias = tuple[tuple[BoundBook, ...], tuple[str, ...], LoreStrategy, bool, bool]
 _KEPT: Final[dict[_Asked, tuple[CompiledLore, int]]] = {}
 """What was compiled with its size, in the order of its last use."""
 _LOCK: Final = Lock()
@@ -80,11 +80,13 @@ _LOCK: Final = Lock()
 def compile_lore(books: Sequence[BoundBook], settings: LoreSettings) -> CompiledLore:
     """The books' entries for these settings; kept for the next time, of at most MOST_KEPT characters of keys what was used
     last."""
-    asked = tuple(books), settings.strategy, settings.is_case_sensitive, settings.is_whole_words
+    # Books are equal whatever they are called, and traces tell their names.
+    names = tuple(bound.book.name for bound in books)
+    asked = tuple(books), names, settings.strategy, settings.is_case_sensitive, settings.is_whole_words
     with _LOCK:
         kept = _KEPT.pop(asked, None)
     if kept is None:
-        made = _compiled(*asked)
+        made = _compiled(asked[0], *asked[2:])
         kept = made, made.size
     with _LOCK:
         _KEPT[asked] = kept

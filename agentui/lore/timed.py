@@ -14,6 +14,11 @@ from agentui.lore.compiled import CompiledEntry
 
 TimedKind: TypeAlias = Literal["sticky", "cooldown"]
 
+MOST_KEPT: Final = 640 * 1024
+"""Characters of effects that a chat keeps: beyond that goes what ends first. A variable holds a
+megabyte."""
+_EFFECT: Final = 80
+"""Characters of an effect beside its name and its digest."""
 _KINDS: Final[tuple[TimedKind, ...]] = ("sticky", "cooldown")
 
 
@@ -80,7 +85,14 @@ class TimedEffects:
                     self._effects[kind][one.name] = self._effect(one, kind, is_protected=False)
 
     def as_json(self) -> dict[str, Json]:
-        """What to keep until the next turn."""
+        """What to keep until the next turn: at most MOST_KEPT characters, of those that last longest."""
+        left = MOST_KEPT - sum(_weight(*pair) for kind in _KINDS for pair in self._effects[kind].items())
+        if left < 0:
+            every = [(effect.end, kind, name) for kind in _KINDS for name, effect in self._effects[kind].items()]
+            for _, kind, name in sorted(every):
+                if left >= 0:
+                    break
+                left += _weight(name, self._effects[kind].pop(name))
         return {kind: {name: effect.as_json() for name, effect in self._effects[kind].items()} for kind in _KINDS}
 
     def _effect(self, one: CompiledEntry, kind: TimedKind, *, is_protected: bool) -> TimedEffect:
@@ -104,6 +116,10 @@ class TimedEffects:
                     self._effects["cooldown"][name] = self._effect(one, "cooldown", is_protected=True)
             else:
                 self._active[kind].add(one.index)
+
+
+def _weight(name: str, effect: TimedEffect) -> int:
+    return len(name) + len(effect.digest) + _EFFECT
 
 
 def _span(one: CompiledEntry, kind: TimedKind) -> int:

@@ -228,7 +228,7 @@ async def test_what_was_read_is_kept_by_its_version_as_long_as_there_is_room(
 async def test_books_and_scripts_come_from_everything_that_is_bound(house: House) -> None:
     script = {"scriptName": "a", "findRegex": "a", "replaceString": "b", "placement": [1]}
     entries = {"0": {"uid": 0, "key": ["sea"], "content": "Deep."}}
-    for name in ("Town", "Sea", "Sea"):
+    for name in ("Old Town", "Sea", "Sea"):
         await make(house, "/worldbooks", name=name, data={"entries": entries if name == "Sea" else {}})
     world = await make(house, "/worldbooks", name="World", data={"entries": {}})
     regex = await make(house, "/regex-profiles", name="R", data=[script])
@@ -239,7 +239,7 @@ async def test_books_and_scripts_come_from_everything_that_is_bound(house: House
     }
     cards = [
         {**CARD, "character_book": inside, "extensions": {"world": world, "regex_scripts": [{**script, "scriptName": "c"}]}}
-        for world in ("TOWN", "Nowhere", None)
+        for world in (" OLD  TOWN", "Nowhere", None)
     ]
     preset = {**PRESET, "extensions": {"regex_scripts": [{**script, "scriptName": "p"}]}}
     fields = {
@@ -248,7 +248,7 @@ async def test_books_and_scripts_come_from_everything_that_is_bound(house: House
         "regex_profile_id": regex["id"],
         "preset_id": (await make(house, "/presets", name="P", data=preset))["id"],
     }
-    for card, of_card in zip(cards, ("Town", "Own", "Own"), strict=True):
+    for card, of_card in zip(cards, ("Old Town", "Own", "Own"), strict=True):
         character = await make(house, "/characters", snapshot=card)
         talk = await begin_talk(house, character_id=character["id"], **fields)
         found = (await bundle(house, talk)).assets

@@ -1,16 +1,19 @@
 """What SillyTavern's recordings do not show: where keys were found, why entries stay out, and what differs from SillyTavern."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from agentui.assets.lorebook import BoundBook, Lorebook
+from agentui.jsonio import dumps
 from agentui.lore.activation import activate
 from agentui.lore.compiled import compile_lore
 from agentui.lore.given import LoreInput, LoreMessage, LoreSettings
 from agentui.lore.result import LoreMatch, LoreReason
+from agentui.lore.timed import TimedEffects
 from tests.unit.lore.books import always, book, contents, reasons, run, said
 
 KEY = {"key": ["campfire"], "content": "Lore."}
@@ -201,3 +204,21 @@ def test_what_was_compiled_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch
     first, second = (compile_lore(each, LoreSettings()) for each in books)
     assert compile_lore(books[1], LoreSettings()) is second
     assert compile_lore(books[0], LoreSettings()) is not first
+
+
+def test_effects_of_very_many_entries_are_kept_as_far_as_a_variable_holds_them() -> None:
+    bound = book(*({**always("x"), "sticky": 2 + at % 7, "cooldown": 20} for at in range(9000)))
+    entries = compile_lore([bound], LoreSettings()).entries
+    effects = TimedEffects({}, entries, 1)
+    effects.begin(entries)
+    kept = effects.as_json()
+    assert len(dumps(kept)) < 1024 * 1024
+    assert kept["sticky"] == {} != kept["cooldown"], "What ends first goes first."
+    assert effects.as_json() == kept
+
+
+def test_a_book_that_was_renamed_is_told_by_its_new_name() -> None:
+    for name in ("Old", "New"):
+        bound = replace(book(always("x")), id="asset")
+        result = activate(LoreInput([replace(bound, book=replace(bound.book, name=name))], messages=said("x")))
+        assert [one.bound.book.name for one in result.activated] == [name]
