@@ -382,6 +382,11 @@ async def axe(page: "playwright.Page", within: str = "body") -> list[dict[str, A
     if not await page.evaluate("() => 'axe' in window"):
         await page.evaluate(AXE.read_text(encoding="utf-8"))
     await page.locator(within).first.wait_for(state="attached")
+    return await _violations(page, within) and await _violations(page, within)
+
+
+async def _violations(page: "playwright.Page", within: str) -> list[dict[str, Any]]:
+    """One look; what the next one does not find was on its way."""
     found: list[dict[str, Any]] = await page.evaluate(
         """async (within) => {
           // A colour on its way to another has a contrast of its own.
@@ -395,6 +400,18 @@ async def axe(page: "playwright.Page", within: str = "body") -> list[dict[str, A
         within,
     )
     return found
+
+
+async def box(place: "playwright.Locator") -> "playwright.FloatRect":
+    """Where something stands, in pixels of the window, once it stands still: what was measured on its way is missed by the hand."""
+    before = None
+    for _ in range(WAIT_MS // 50):
+        found = await place.bounding_box()
+        if found is not None and found == before:
+            return found
+        before = found
+        await place.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    raise AssertionError(f"{place} does not come to rest; the last was {before}")
 
 
 async def until(page: "playwright.Page", condition: str) -> None:

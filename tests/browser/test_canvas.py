@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe, becomes
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, box, until
 
 pytestmark = pytest.mark.browser
 
@@ -77,15 +77,13 @@ class Canvas:
 
     async def middle(self, locator: Any) -> tuple[float, float]:
         """The middle of an element in pixels of the window."""
-        box = await locator.bounding_box()
-        assert box is not None
-        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        place = await box(locator)
+        return place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
 
     async def space(self, dx: float = 0, dy: float = 0) -> tuple[float, float]:
         """A point of the empty canvas, above the row of nodes."""
-        box = await self.page.locator(".canvas").bounding_box()
-        assert box is not None
-        return box["x"] + box["width"] / 2 + dx, box["y"] + 110 + dy
+        place = await box(self.page.locator(".canvas"))
+        return place["x"] + place["width"] / 2 + dx, place["y"] + 110 + dy
 
     async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         await self.page.mouse.move(*start)
@@ -135,8 +133,9 @@ async def canvas(open_editor: OpenEditor, open_document: OpenEditor) -> AsyncIte
         else:
             opened = Canvas(await open_document(documents))
         if options.get("width", 1440) >= 900:
-            await opened.page.locator(".canvas .react-flow__viewport").wait_for(state="attached")
-            await opened.page.wait_for_timeout(150)
+            node = opened.page.locator(".canvas .react-flow__node").first
+            await node.wait_for()
+            await box(node)
         return opened
 
     yield open_canvas
@@ -155,8 +154,8 @@ async def test_dragging_a_node_is_one_step_for_undo(canvas: Open) -> None:
     here = await canvas()
     x, y = await here.middle(here.node("n2"))
     await here.drag((x, y), (x + 60, y + 90))
+    await becomes(lambda: here.place("n2"), lambda place: place[0] > 320 and place[1] > 0)
     moved = await here.place("n2")
-    assert moved[0] > 320 and moved[1] > 0
     await becomes(lambda: here.place("n1"), (0, 0))
     await here.undo()
     await becomes(lambda: here.place("n2"), (320, 0))
@@ -270,8 +269,6 @@ async def test_the_palette_adds_by_click_by_enter_and_by_dragging(canvas: Open) 
     await becomes(here.ids, lambda found: len(found) == 3)
     await field.fill("")
     item = nodes.get_by_role("button", name="Provider call")
-    canvas_box = await here.page.locator(".canvas").bounding_box()
-    assert canvas_box is not None
     await item.drag_to(here.page.locator(".react-flow__pane"), target_position={"x": 200, "y": 110})
     await becomes(here.ids, lambda found: len(found) == 4)
 
@@ -335,6 +332,7 @@ async def test_copy_and_paste_go_through_the_clipboard_and_between_pipelines(can
     await here.node("n1").click()
     await here.node("n2").click(modifiers=["Control"])
     await here.press("Control+c")
+    await becomes(lambda: here.page.evaluate("navigator.clipboard.readText()"), lambda found: '"n2"' in found)
     text = json.loads(await here.page.evaluate("navigator.clipboard.readText()"))
     assert text["agentui"] == "fragment" and [node["id"] for node in text["nodes"]] == ["n1", "n2"]
     await here.press("Alt+n")
@@ -382,9 +380,7 @@ async def test_duplicating_keeps_the_wires_between_the_copies(canvas: Open) -> N
 
 async def test_a_box_selects_and_delete_takes_all(canvas: Open) -> None:
     here = await canvas()
-    first = await here.node("n1").bounding_box()
-    second = await here.node("n2").bounding_box()
-    assert first is not None and second is not None
+    first, second = await box(here.node("n1")), await box(here.node("n2"))
     await here.page.keyboard.down("Shift")
     await here.drag((first["x"] - 20, first["y"] - 40), (second["x"] + 60, second["y"] + 90))
     await here.page.keyboard.up("Shift")
@@ -400,13 +396,14 @@ async def test_a_frame_takes_its_nodes_along(canvas: Open) -> None:
     await here.press("Control+g")
     await here.page.get_by_role("textbox", name="Title of the frame").fill("Prepare")
     await here.press("Enter")
+    await becomes(here.doc, lambda found: found["view"]["frames"][0]["title"] == "Prepare")
     [frame] = (await here.doc())["view"]["frames"]
-    assert frame["title"] == "Prepare" and frame["x"] < 0 and frame["width"] > 560
+    assert frame["x"] < 0 and frame["width"] > 560
     head = here.page.locator(".canvas-frame-head")
     x, y = await here.middle(head)
     await here.drag((x, y), (x + 50, y + 70))
+    await becomes(lambda: here.place("n1"), lambda place: place[0] > 0 and place[1] > 0)
     moved = await here.place("n1")
-    assert moved[0] > 0 and moved[1] > 0
     await becomes(lambda: here.place("n2"), lambda found: found[0] == pytest.approx(320 + moved[0], abs=1))
     await becomes(lambda: here.place("n3"), (640, 0))
     await here.undo()
@@ -424,12 +421,14 @@ async def test_a_note_is_written_coloured_and_resized(canvas: Open) -> None:
     await expect(note).to_have_text("Think <b>first</b>")
     await note.click(button="right")
     await here.menu("Violet")
+    await becomes(here.doc, lambda found: found["view"]["notes"][0]["color"] == "violet")
     before = (await here.doc())["view"]["notes"][0]
-    assert before["color"] == "violet" and before["text"] == "Think <b>first</b>"
+    assert before["text"] == "Think <b>first</b>"
     corner = await here.middle(note.locator(".react-flow__resize-control.handle.bottom.right"))
     await here.drag(corner, (corner[0] + 80, corner[1] + 40))
+    await becomes(here.doc, lambda found: found["view"]["notes"][0]["height"] > before["height"])
     after = (await here.doc())["view"]["notes"][0]
-    assert after["width"] > before["width"] and after["height"] > before["height"]
+    assert after["width"] > before["width"]
     await here.press("Control+Alt+ArrowRight")
     await becomes(here.doc, lambda found: found["view"]["notes"][0]["width"] == after["width"] + 20)
 
@@ -446,6 +445,7 @@ async def test_aligning_distributing_and_arranging(canvas: Open) -> None:
         await becomes(partial(here.place, id), lambda found: found[1] == 0)
     await here.undo()
     await here.press("Shift+L")
+    await becomes(lambda: here.place("n3"), lambda place: place != (388, 300))
     places = [await here.place(id) for id in ("n1", "n2", "n3")]
     assert [x for x, _ in places] == sorted({x for x, _ in places})
     assert len({y for _, y in places}) == 1
@@ -583,7 +583,8 @@ async def test_dragging_one_of_many_nodes_draws_no_node_anew(canvas: Open) -> No
         }"""
     )
     await here.drawn(lambda count: count == 100)
-    await here.page.wait_for_timeout(1500)
+    # What the server says of the document draws its nodes once more.
+    await until(here.page, "typeof (await own('state/tabs.js')).activeTab().valid === 'boolean'")
     await becomes(lambda: here.page.evaluate("window.reads"), lambda found: found >= 100)
     x, y = await here.middle(here.node("n55"))
     await here.page.mouse.move(x, y)
@@ -647,7 +648,6 @@ async def test_axe_finds_nothing_at_the_canvas_its_menus_and_searches(canvas: Op
     await here.node("n2").locator(".canvas-badge-error").wait_for()
     for theme in ("dark", "light"):
         await here.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-        await here.page.wait_for_timeout(250)
         assert await axe(here.page, ".canvas") == []
         assert await axe(here.page, ".left-side") == []
     await here.node("n1").click(button="right")
@@ -661,7 +661,6 @@ async def test_on_a_narrow_screen_two_taps_connect_and_a_long_press_opens_the_me
     here = await canvas(pipeline(2, wires=False), width=390, height=844, context={"has_touch": True})
     await here.page.get_by_role("button", name="Canvas", exact=True).click()
     await here.node("n2").wait_for()
-    await here.page.wait_for_timeout(200)
     await here.page.touchscreen.tap(*(await here.middle(here.output("n1"))))
     await here.page.touchscreen.tap(*(await here.middle(here.input("n2"))))
     await becomes(here.wires, [("n1", "n2")])

@@ -96,6 +96,5 @@ async def test_axe_finds_nothing_in_the_outline(canvas: Open) -> None:
     await here.page.locator('.canvas-outline-main[data-node="n2"]').click()
     for theme in ("dark", "light"):
         await here.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-        await here.page.wait_for_timeout(250)
         assert await axe(here.page, ".canvas-outline") == []
         assert await axe(here.page, ".canvas") == []

@@ -1,6 +1,7 @@
 """The palette, the shortcuts and the tour."""
 
 import pytest
+from playwright.async_api import expect
 
 from tests.browser.conftest import Editor, OpenEditor, axe
 from tests.conftest import call
@@ -54,6 +55,5 @@ async def test_the_tour_has_five_steps_and_is_offered_once(editor: Editor) -> No
         assert await axe(page) == []
         await page.get_by_role("button", name="Done" if step == 5 else "Next", exact=True).click()
     await page.reload()
-    await page.locator(".doc-tab").first.wait_for()
-    await page.wait_for_timeout(300)
-    assert await page.get_by_text("New here?").count() == 0
+    await page.locator(".react-flow__node").first.wait_for()
+    await expect(page.get_by_text("New here?")).to_have_count(0)

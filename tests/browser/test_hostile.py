@@ -278,10 +278,13 @@ async def test_stored_variables_and_sessions(watched: Open) -> None:
     await page.get_by_role("tab", name="Stored").click()
     await expect(page.locator(".variables-table [data-key]").first).to_be_visible()
     more = page.get_by_role("button", name="Show", exact=False).filter(has_text="more")
-    while await more.count():
-        await more.first.click()
-    shown = await page.eval_on_selector_all(".variables-table [data-key]", "(all) => all.map((one) => one.dataset.key)")
-    assert set(keys) - set(refused) <= set(shown)
+
+    async def shown() -> set[str]:
+        if await more.count():
+            await more.first.click()
+        return set(await page.eval_on_selector_all(".variables-table [data-key]", "(all) => all.map((one) => one.dataset.key)"))
+
+    await becomes(shown, lambda found: set(keys) - set(refused) <= found)
     assert len(refused) <= 4, refused
     await expect(page.get_by_role("tree", name="Sessions").get_by_role("treeitem").first).to_be_visible()
     await becomes(

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe, becomes
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, box
 from tests.browser.inspector_page import choose, config_of, document_of, undo, write
 
 PRESET: Json = {
@@ -127,9 +127,8 @@ async def test_lines_become_rows(open_document: OpenEditor) -> None:
 async def test_a_row_is_dragged_with_the_pointer(open_document: OpenEditor) -> None:
     page = (await open_node(open_document, "SetVars", {"variables": [row("A"), row("B"), row("C")]})).page
     await page.get_by_role("group", name="C would be now").wait_for()
-    start = await page.get_by_role("button", name="Move A, 1 of 3").bounding_box()
-    end = await page.get_by_role("button", name="Move C, 3 of 3").bounding_box()
-    assert start and end
+    start = await box(page.get_by_role("button", name="Move A, 1 of 3"))
+    end = await box(page.get_by_role("button", name="Move C, 3 of 3"))
     await page.mouse.move(start["x"] + 8, start["y"] + 8)
     await page.mouse.down()
     await page.mouse.move(end["x"] + 8, end["y"] + 12, steps=6)
@@ -258,10 +257,10 @@ async def test_the_first_block_keeps_the_conversation(open_document: OpenEditor)
         await page.get_by_role("button", name="Add block").click()
         await page.get_by_role("menuitem", name=f"Text: {role}").click()
         await expect(page.get_by_role("listitem", name="Conversation")).to_be_visible()
+        await expect(page.get_by_role("textbox", name="Text of Block")).to_be_focused()
         await page.keyboard.type("Be brief.")
-        blocks = (await config_of(page))["blocks"]
-        assert [block["kind"] for block in blocks] == kinds
-        assert [block["text"] for block in blocks if block["kind"] == "text"] == ["Be brief."]
+        await becomes(lambda: config_of(page), lambda found: "Be brief." in [one.get("text") for one in found["blocks"]])
+        assert [block["kind"] for block in (await config_of(page))["blocks"]] == kinds
         while (await config_of(page)).get("blocks"):
             await undo(page)
     await page.get_by_role("button", name="Add block").click()
@@ -292,7 +291,8 @@ async def test_blocks_without_the_conversation_are_mended_with_one_click(open_do
 async def test_order_numbers_decide_until_a_block_is_moved(open_document: OpenEditor) -> None:
     page = await blocks_page(open_document, [{"name": "late", "order": 9, "text": "b"}, {"name": "early", "text": "a"}])
     names = page.get_by_role("textbox", name="Name of block")
-    assert [await names.nth(index).input_value() for index in range(2)] == ["early", "late"]
+    for index, name in enumerate(("early", "late")):
+        await expect(names.nth(index)).to_have_value(name)
     await page.get_by_role("button", name="Move late, 2 of 2").press("ArrowUp")
     await becomes(
         lambda: config_of(page),
@@ -377,6 +377,7 @@ async def test_a_sillytavern_preset_comes_in_as_blocks_in_its_own_macros_with_a_
         await expect(dialog.get_by_text(text).first).to_be_visible()
     assert await axe(page, "dialog") == []
     await dialog.get_by_role("button", name="Replace the blocks").click()
+    await expect(dialog).to_have_count(0)
     blocks = (await config_of(page))["blocks"]
     assert [block["name"] for block in blocks] == ["Main", "Chat History", "Note"]
     assert blocks[0] == {

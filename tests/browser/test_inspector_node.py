@@ -70,6 +70,7 @@ async def test_a_node_is_titled_renamed_switched_copied_and_deleted(open_documen
         await expect(dialog.get_by_role("alert").filter(has_text=why)).to_be_visible()
     await dialog.get_by_role("textbox", name="New id").fill("words")
     await dialog.get_by_role("button", name="Rename", exact=True).click()
+    await expect(dialog).to_have_count(0)
     document = await document_of(page)
     assert document["edges"] == [{"from": "words", "to": "n2"}]
     assert document["nodes"][1]["config"]["model"] == "[[OUT:words.vars.HI]] x"

@@ -1,6 +1,5 @@
 """How the frame is laid out: nothing is cut off or covered, nothing moves under the cursor, and what is small can be enlarged."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
 from agentui.jsonio import Json, dumps, loads
-from tests.browser.conftest import Editor, OpenEditor, becomes
+from tests.browser.conftest import Editor, OpenEditor, becomes, box
 from tests.browser.inspector_page import choose, config_of
 from tests.browser.views import Open, every_view, opener
 from tests.conftest import call
@@ -60,13 +59,6 @@ async def test_no_control_is_cut_off_or_covered(screen: Open, width: int, height
         if part != "dialog":
             found[name] = await here.page.evaluate(CUT_OFF)
     assert {place: wrong for place, wrong in found.items() if wrong} == {}
-
-
-async def box(place: Locator) -> Mapping[str, float]:
-    """Where something stands, in pixels of the window."""
-    found = await place.bounding_box()
-    assert found is not None
-    return found
 
 
 @pytest.mark.parametrize("width", [1440, 1024])

@@ -334,8 +334,7 @@ async def test_from_a_node_on_nothing_before_it_is_paid_for_again(runs: Open, mo
     await expect(page.page.locator('[data-t="said-assistant"]')).to_have_count(2)
     await expect(page.page.locator(".composer").get_by_role("button", name="Send")).to_be_visible()
     assert len(mock.requests) == 3
-    latest = await page.state("state.runs.byId[state.runs.viewed].nodes.n2.state")
-    assert latest == "pinned"
+    await becomes(lambda: page.state("state.runs.byId[state.runs.viewed].nodes.n2.state"), "pinned")
 
 
 async def test_a_pinned_node_is_not_run(runs: Open, mock: Mock) -> None:

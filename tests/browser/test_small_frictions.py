@@ -1,12 +1,12 @@
 """What a new user stumbles over: selecting, keys between canvas and inspector, messages and badges that are not true any more."""
 
-from collections.abc import Mapping
+from functools import partial
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, becomes
+from tests.browser.conftest import Editor, OpenEditor, becomes, box
 from tests.browser.inspector_page import choose, document_of
 from tests.conftest import call
 
@@ -24,13 +24,6 @@ def nodes(count: int, gap: int = 300) -> dict[str, Json]:
 
 def node(page: Page, id: str) -> Locator:
     return page.locator(f'.react-flow__node[data-id="{id}"]')
-
-
-async def box(place: Locator) -> Mapping[str, float]:
-    """Where something stands, in pixels of the window."""
-    found = await place.bounding_box()
-    assert found is not None
-    return found
 
 
 async def selected(page: Page) -> list[str]:
@@ -102,9 +95,13 @@ async def test_arranged_nodes_are_all_in_view(open_document: OpenEditor) -> None
     await node(page, "n1").wait_for()
     await page.get_by_role("button", name="Arrange the nodes").click()
     canvas = await box(page.locator(".canvas"))
+    right = canvas["x"] + canvas["width"]
     for id in ("n1", "n2", "n3", "n4"):
-        place = await box(node(page, id))
-        assert place["x"] >= canvas["x"] and place["x"] + place["width"] <= canvas["x"] + canvas["width"], id
+        await becomes(
+            partial(box, node(page, id)),
+            lambda place: place["x"] >= canvas["x"] and place["x"] + place["width"] <= right,
+            id,
+        )
 
 
 async def test_save_as_has_the_name_selected(open_document: OpenEditor) -> None:
@@ -144,6 +141,7 @@ async def test_a_failure_is_no_longer_shown_at_a_node_that_was_changed(open_docu
     editor.allow(r"status of \d+")
     page = editor.page
     await page.get_by_role("button", name="Try", exact=True).click()
+    await expect(page.get_by_role("textbox", name="Say something to the pipeline")).to_be_focused()
     await page.keyboard.type("Hello")
     await page.keyboard.press("Enter")
     badge = node(page, "n1").locator(".canvas-badge-failed")
@@ -167,21 +165,24 @@ async def test_tokens_of_a_stream_are_not_its_pieces(open_document: OpenEditor) 
     assert "100 tokens" in shown
 
 
+async def covered(page: Page, target: str) -> int:
+    """How many of these elements the card of the tour lies over."""
+    card = await box(page.locator(".tour"))
+    return sum(
+        card["x"] < place["x"] + place["width"]
+        and card["x"] + card["width"] > place["x"]
+        and card["y"] < place["y"] + place["height"]
+        and card["y"] + card["height"] > place["y"]
+        for place in [await box(one) for one in await page.locator(target).all()]
+    )
+
+
 async def test_the_tour_does_not_cover_what_it_speaks_of(open_editor: OpenEditor) -> None:
     page = (await open_editor({"default": nodes(3)})).page
     await page.get_by_role("button", name="Start the tour").click()
     for step, target in enumerate((".react-flow__node", ".left-side", ".inspector-side", ".dock", ".dock"), 1):
         await page.get_by_text(f"Step {step} of 5").wait_for()
-        await page.wait_for_timeout(300)  # The card takes its place a moment after the panels do.
-        card = await box(page.locator(".tour"))
-        for place in [await box(one) for one in await page.locator(target).all()]:
-            apart = (
-                card["x"] >= place["x"] + place["width"]
-                or card["x"] + card["width"] <= place["x"]
-                or card["y"] >= place["y"] + place["height"]
-                or card["y"] + card["height"] <= place["y"]
-            )
-            assert apart, f"{step}: {target}"
+        await becomes(partial(covered, page, target), 0, f"{step}: {target}")
         await page.get_by_role("button", name="Done" if step == 5 else "Next", exact=True).click()
 
 
@@ -224,6 +225,7 @@ async def test_very_many_nodes_follow_the_hand_and_stay_where_it_lets_go(open_do
     await page.mouse.up()
     after = await box(node(page, "n50"))
     assert abs(after["x"] - under["x"]) < 3 and abs(after["y"] - under["y"]) < 3
+    await becomes(lambda: document_of(page), lambda found: found["nodes"][49]["position"] != {"x": 200, "y": 0})
     places = {one["id"]: one["position"] for one in (await document_of(page))["nodes"]}
     assert places["n1"] == {"x": 4, "y": 0}
     assert abs(places["n50"]["x"] - 200 + 120 / zoom) < 24 and abs(places["n50"]["y"] - 60 / zoom) < 24

@@ -138,6 +138,7 @@ async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor
 
     await node(page, "Set variables").click()
     await page.get_by_role("button", name="Add variable").click()
+    await expect(page.get_by_role("textbox", name="Name of variable 1")).to_be_focused()
     await page.keyboard.type("NAME")
     await page.get_by_role("textbox", name="Value of NAME").click()
     await page.keyboard.type("Ada")
@@ -149,6 +150,7 @@ async def test_by_mouse_from_an_empty_canvas_to_a_client(open_editor: OpenEditor
     await page.get_by_role("tab", name="Prompt Blocks").click()
     await page.get_by_role("button", name="Add block").click()
     await page.get_by_role("menuitem", name="Text: system").click()
+    await expect(page.get_by_role("textbox", name="Text of Block 1")).to_be_focused()
     await page.keyboard.type("Answer [[NA")
     await page.get_by_role("option", name="NAME").click()
     await page.keyboard.type(" politely.")
@@ -200,6 +202,7 @@ async def test_by_keyboard_alone_from_an_empty_canvas_to_a_client(open_editor: O
 
     # The search is opened by a letter; a node that follows the chosen one is wired to it.
     await press("a")
+    await expect(page.get_by_role("combobox", name="Add a node")).to_be_focused()
     await type_("variables")
     await press("Enter")
     await expect(node(page, "Set variables")).to_be_focused()
@@ -215,6 +218,7 @@ async def test_by_keyboard_alone_from_an_empty_canvas_to_a_client(open_editor: O
     await reach(page, node(page, "Set variables"), back=True)
 
     await press("a")
+    await expect(page.get_by_role("combobox", name="Add a node")).to_be_focused()
     await type_("provider")
     await press("Enter")
     await expect(node(page, "Provider call")).to_be_focused()
@@ -238,11 +242,13 @@ async def test_by_keyboard_alone_from_an_empty_canvas_to_a_client(open_editor: O
     await expect(page.get_by_role("listitem", name="Conversation")).to_be_visible()
 
     await press("Control+k")
+    await expect(page.get_by_role("combobox", name="What to do or find")).to_be_focused()
     await type_("preview the request")
     await press("Enter")
     await expect(page.get_by_role("region", name="Preview")).to_contain_text("Answer Ada politely.")
 
     await press("Control+k")
+    await expect(page.get_by_role("combobox", name="What to do or find")).to_be_focused()
     await type_("try open the chat")
     await press("Enter")
     await expect(page.get_by_role("textbox", name="Say something to the pipeline")).to_be_focused()
@@ -258,6 +264,7 @@ async def test_by_keyboard_alone_from_an_empty_canvas_to_a_client(open_editor: O
     await press("Enter")
     await expect(page.get_by_text("Saved as my-first-one.")).to_be_visible()
     await press("Control+k")
+    await expect(page.get_by_role("combobox", name="What to do or find")).to_be_focused()
     await type_("activate")
     await press("Enter")
     await expect(page.get_by_text("my-first-one answers callers who name no pipeline.")).to_be_visible()
@@ -289,6 +296,7 @@ async def test_on_a_phone_by_touch_from_nothing_to_a_client(open_editor: OpenEdi
     await page.locator(".canvas-outline-main").first.tap()
     await pages.get_by_role("button", name="Edit").tap()
     await page.get_by_role("button", name="Add variable").tap()
+    await expect(page.get_by_role("textbox", name="Name of variable 1")).to_be_focused()
     await page.keyboard.type("NAME")
     await page.get_by_role("textbox", name="Value of NAME").tap()
     await page.keyboard.type("Ada")
@@ -303,6 +311,7 @@ async def test_on_a_phone_by_touch_from_nothing_to_a_client(open_editor: OpenEdi
     await page.get_by_role("tab", name="Prompt Blocks").tap()
     await page.get_by_role("button", name="Add block").tap()
     await page.get_by_role("menuitem", name="Text: system").tap()
+    await expect(page.get_by_role("textbox", name="Text of Block 1")).to_be_focused()
     await page.keyboard.type("Answer [[NA")
     await page.get_by_role("option", name="NAME").tap()
     await page.keyboard.type(" politely.")

@@ -17,7 +17,7 @@ from agentui.jsonio import Json, dumps, loads
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
-from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, box, until
 from tests.conftest import Server, ServerState, call
 from tests.upstreams.server import API_KEY, Mock, Step
 
@@ -425,9 +425,8 @@ async def test_two_hundred_nodes_can_be_worked_with(open_calm: OpenCalm) -> None
     node = page.locator('.react-flow__node[data-id="n150"]')
     await expect(node).to_be_visible()
     await expect(page.get_by_role("textbox", name="Value of V150")).to_contain_text("[[V149]]")
-    box = await node.bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    place = await box(node)
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     await page.mouse.move(x, y)
     await page.mouse.down()
     await page.mouse.move(x + 40, y + 60, steps=6)

@@ -576,8 +576,10 @@ async def test_without_chats_the_panels_say_how_one_begins(memory: OpenMemory) -
     await left.get_by_text("There are no chats yet.").wait_for()
     assert await axe(here.page) == []
     await left.get_by_role("button", name="Copy the curl command").click()
-    line = await here.page.evaluate("() => navigator.clipboard.readText()")
-    assert f"curl {here.editor.server.origin}/v1/chat/completions" in line and "x-agentui-session: my-chat" in line
+    parts = (f"curl {here.editor.server.origin}/v1/chat/completions", "x-agentui-session: my-chat")
+    await becomes(
+        lambda: here.page.evaluate("() => navigator.clipboard.readText()"), lambda line: all(part in line for part in parts)
+    )
 
 
 async def test_a_chat_that_somebody_deletes_is_left(memory: OpenMemory) -> None:

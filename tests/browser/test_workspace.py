@@ -137,6 +137,7 @@ async def test_a_reload_gives_tabs_selection_and_talk_back(browser_of: Any) -> N
     await page.get_by_role("tab", name="Other").click()
     await choose(page, "n1")
     await page.get_by_role("button", name="Try", exact=True).click()
+    await expect(page.get_by_role("textbox", name="Say something to the pipeline")).to_be_focused()
     await page.keyboard.type("Good morning")
     await page.keyboard.press("Enter")
     answer = page.locator('[data-t="said-assistant"]')
