@@ -216,6 +216,7 @@ MEMORY_PAGES = (
     "docs/chats.md",
     "docs/regex.md",
     "docs/tools-api.md",
+    "docs/lorebooks.md",
 )
 
 

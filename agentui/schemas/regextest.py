@@ -35,9 +35,10 @@ class TriedScript:
 
 @dataclass(frozen=True, slots=True)
 class TriedChannel:
-    """The text as it becomes in one channel, and what became of the scripts that are for its placement."""
+    """The text as it becomes in one channel, how long that took, and what became of the scripts that are for its placement."""
 
     text: str
+    milliseconds: float
     trace: list[TriedScript]
 
 

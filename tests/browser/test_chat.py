@@ -387,3 +387,21 @@ async def test_the_chat_fits_a_phone(chat: OpenChat, locale: str) -> None:
     )
     assert outside == []
     assert await axe(here.page, ".chat") == []
+
+
+async def test_a_chat_makes_prompts_for_plain_clients_when_its_menu_says_so(chat: OpenChat) -> None:
+    here = await chat()
+    await here.show()
+    await here.say("Hello")
+    await here.rest()
+    item = here.page.get_by_role("menuitemcheckbox", name="Prompts for plain clients, too")
+    menu = here.page.get_by_role("button", name="More of this chat")
+    await expect(here.page.locator(".chat-session select")).not_to_have_value("")
+    await menu.click()
+    await item.click()
+    await expect(item).to_have_count(0)
+
+    async def wanted() -> list[bool]:
+        return [session["assemble"] for session in (await here.send("GET", "/sessions"))["data"]]
+
+    await becomes(wanted, lambda all: True in all)

@@ -353,3 +353,72 @@ async def test_an_imported_chat_is_opened(library: OpenLibrary) -> None:
     reports = await here.drop("chat.jsonl", b"\n".join(map(dumps, lines)), "application/jsonl")
     await reports.get_by_role("button", name="Open").click()
     await expect(here.page.locator('.chat-floors [data-t="said-assistant"] .said-text')).to_have_text("Here I am.")
+
+
+async def test_a_lorebook_is_tried_on_a_text_and_tells_of_each_entry(library: OpenLibrary) -> None:
+    here = await library()
+    entries: dict[str, Json] = {
+        str(number): {
+            "uid": number,
+            "comment": f"Entry {number}",
+            "key": [f"word{number} "],
+            "content": "Text.",
+            "order": number,
+        }
+        for number in range(MANY)
+    }
+    entries["3"] |= {"key": ["sea"], "order": 2000}
+    entries["4"] |= {"key": ["sea"], "order": 1999, "disable": True}
+    await here.make("/worldbooks", {"name": "World", "data": {"entries": entries}})
+    await here.show("Lorebooks")
+    dialog = await here.open("World")
+    field = dialog.get_by_label("Test against a text")
+    await field.click()
+    await here.page.keyboard.type("By the sea")
+    rows = dialog.locator(".library-table-row")
+    await expect(rows.nth(0)).to_contain_text("sea")
+    await expect(dialog.get_by_role("columnheader", name="Joins")).to_be_visible()
+    await expect(dialog.locator(".library-joins")).to_have_count(1)
+    await expect(rows.nth(1)).to_contain_text("Switched off")
+    await expect(rows.nth(2)).to_contain_text("Nothing found")
+    await expect(dialog.get_by_role("status").filter(has_text="1 joins")).to_be_visible()
+    # What is not saved yet counts.
+    await rows.nth(1).get_by_role("button").click()
+    await dialog.get_by_label("On", exact=True).click()
+    await expect(dialog.locator(".library-joins")).to_have_count(2)
+    assert await axe(here.page, "dialog") == []
+    await field.fill("")
+    await expect(dialog.get_by_role("columnheader", name="Keys")).to_be_visible()
+
+
+async def test_scripts_are_tried_on_a_text_in_four_channels(library: OpenLibrary) -> None:
+    here = await library()
+    scripts = [
+        {"scriptName": "Shout", "findRegex": "/a/g", "replaceString": "A", "placement": [2]},
+        {"scriptName": "Show", "findRegex": "/b/g", "replaceString": "<b>", "placement": [1, 2], "markdownOnly": True},
+        {"scriptName": "Broken", "findRegex": "/(/", "replaceString": "", "placement": [2]},
+    ]
+    await here.make("/regex-profiles", {"name": "Rules", "data": scripts})
+    await here.show("Regex profiles")
+    dialog = await here.open("Rules")
+    await dialog.get_by_label("Text to try").click()
+    await here.page.keyboard.type("aba")
+    trial = dialog.get_by_role("region", name="Trial")
+    kept, shown = (trial.get_by_role("region", name=name, exact=True) for name in ("Kept", "Shown"))
+    await expect(kept.locator("pre")).to_have_text("AbA")
+    await expect(kept).to_contain_text("Shout: 2 matches")
+    await expect(kept).to_contain_text("Show: for other channels")
+    await expect(kept).to_contain_text("Broken: no expression")
+    await expect(shown.locator("pre")).to_have_text("a<b>a")
+    await trial.get_by_label("Where it applies").select_option("What the user says")
+    await expect(kept.locator("pre")).to_have_text("aba")
+    await expect(shown.locator("pre")).to_have_text("a<b>a")
+    assert await axe(here.page, "dialog") == []
+    await trial.get_by_label("Where it applies").select_option("What the model says")
+    await dialog.get_by_role("button", name="Shout", exact=True).click()
+    await dialog.get_by_label("Find (regular expression)").fill("/b/g")
+    await expect(kept.locator("pre")).to_have_text("aAa")
+    await here.save()
+    (listed,) = (await here.send("GET", "/regex-profiles"))["data"]
+    saved = (await here.send("GET", f"/regex-profiles/{listed['id']}"))["data"]["data"]["scripts"]
+    assert saved == [{**scripts[0], "findRegex": "/b/g"}, *scripts[1:]]

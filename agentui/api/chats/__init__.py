@@ -1,10 +1,11 @@
-"""The memory's API: sessions, branches, floors, pages, messages, variables, Session State, prompts and regex scripts, one file
-a resource."""
+"""The memory's API: sessions, branches, floors, pages, messages, variables, Session State, prompts, and trials of lorebooks and
+regex scripts, one file a resource."""
 
 from agentui.api.chats import (
     branches,
     floors,
     live,
+    loretest,
     messages,
     pages,
     promptexplain,
@@ -28,6 +29,7 @@ ROUTES: tuple[Route, ...] = (
     *promptpolicy.ROUTES,
     *promptruntime.ROUTES,
     *promptexplain.ROUTES,
+    *loretest.ROUTES,
     *regextest.ROUTES,
     *state.ROUTES,
 )

@@ -1,6 +1,7 @@
 """Trying regex scripts on a text. Nothing is kept, and no profile has to exist."""
 
 from datetime import UTC, datetime
+from time import perf_counter
 
 from aiohttp import web
 
@@ -28,8 +29,12 @@ def _tried(form: RegexTestForm) -> TriedText:
 
     def tried(channel: Channel) -> TriedChannel:
         macros = MacroRun(MacroScope("preview", datetime.now(UTC), form.macros)).expand
+        began = perf_counter()
         made = run_scripts(form.text, scripts, placement=placement, channel=channel, depth=form.depth, macros=macros, time=time)
-        return TriedChannel(made.text, [TriedScript(one.name, one.matches, one.skipped, one.error) for one in made.trace])
+        milliseconds = round((perf_counter() - began) * 1000, 3)
+        return TriedChannel(
+            made.text, milliseconds, [TriedScript(one.name, one.matches, one.skipped, one.error) for one in made.trace]
+        )
 
     return TriedText(tried("persist"), tried("prompt"), tried("display"), tried("edit"))
 

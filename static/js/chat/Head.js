@@ -10,7 +10,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField} from '../ui/fields.js';
 import {MenuButton} from '../ui/menu.js';
-import {setPipeline} from './commands.js';
+import {setPipeline, toggleAssembly} from './commands.js';
 
 const {div} = tags;
 
@@ -78,6 +78,7 @@ function menuOf(place, session) {
   return [
     {label: t('variables.rename'), icon: 'edit', run: () => void renameSession(session)},
     {label: t(session.status === 'archived' ? 'variables.reopen' : 'variables.archive'), icon: 'folder', run: () => void archiveSession(session)},
+    {label: t('chat.assemble'), checked: session.assemble, run: () => void toggleAssembly(session)},
     {label: t('variables.compareBranches'), icon: 'compare', run: () => void openDialog('branch-diff', {session: place.session, target: null})},
     {},
     ...others,

@@ -97,6 +97,11 @@ export function toggleHidden(place, {id}, visibility) {
   return tried(() => writeMemory('PATCH', policyPath(place), {visibility: {hidden_floor_ids: hidden}}));
 }
 
+/** Say whether what plain clients send is made into the prompt of a chat. @param {any} session */
+export async function toggleAssembly(session) {
+  if (await tried(() => writeMemory('PATCH', `/sessions/${part(session.id)}`, {assemble: !session.assemble}))) await loadList(SESSIONS);
+}
+
 /** Say which pipeline answers a chat. @param {string} session @param {string | null} pipeline null: the usual one */
 export async function setPipeline(session, pipeline) {
   if (await tried(() => writeMemory('PATCH', `/sessions/${part(session)}`, {pipeline_id: pipeline}))) await loadList(SESSIONS);

@@ -37,7 +37,7 @@ export async function readAsset(kind, id) {
 function contentOf(kind, data) {
   if (kind === 'character') return data.latest_version.snapshot;
   if (kind === 'user') return data.snapshot;
-  return kind === 'regex' ? {name: data.name, scripts: data.data} : {...data.data, name: data.name};
+  return {...data.data, name: data.name};
 }
 
 /** What makes an asset with nothing but a name. @param {Kind} kind @param {string} name */

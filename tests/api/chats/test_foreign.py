@@ -172,6 +172,7 @@ async def test_nothing_can_be_written_below_what_belongs_to_another_account(fore
     assert plain == {f"{method} {path}" for method, path, _ in writes + batches} | {
         "POST /sessions",
         "POST /regex-profiles/test",  # keeps nothing
+        "POST /worldbooks/test",  # nor does this
     }
     for method, path, body in writes:
         answer = await foreign.ask(method, path, body)

@@ -10,6 +10,7 @@ from tests.api.chats.conftest import Reader
 from tests.api.editor_client import Answer
 
 READING = {
+    ("POST", "/worldbooks/test"),
     ("POST", "/regex-profiles/test"),
     ("POST", "/sessions/{id}/active-run/cancel"),
     ("POST", "/sessions/{id}/branches/{branch}/merge/preview"),

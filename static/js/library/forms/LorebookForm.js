@@ -5,8 +5,10 @@ import {classes, h, tags, useMemo, useState} from '../../h.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {TextField} from '../../ui/fields.js';
+import {Icon} from '../../ui/icons.js';
 import {EntryForm} from './EntryForm.js';
 import {textOf} from './fields.js';
+import {useTrial} from './trial.js';
 import {useWindow} from '../window.js';
 
 const {button, div, input, p, span} = tags;
@@ -56,6 +58,12 @@ export function LorebookForm({content, onChange}) {
     onChange({...content, entries});
     setChosen(null);
   };
+  const [said, setSaid] = useState('');
+  const body = useMemo(() => (said === '' ? null : {worldbooks: [content], text: said}), [content, said]);
+  /** @type {import('./trial.js').Trial<{entries: Tried[], tokens: number, budget: number, is_cut: boolean}>} */
+  const {result, error} = useTrial('/worldbooks/test', body);
+  const fates = useMemo(() => (result === null ? null : new Map(result.entries.map((one) => [String(one.uid), one]))), [result]);
+  const active = result === null ? 0 : result.entries.filter((one) => one.is_active).length;
   const entry = chosen === null ? undefined : content.entries?.[chosen];
   return div(
     {className: classes('library-form library-lorebook', entry !== undefined && 'library-chosen')},
@@ -67,7 +75,16 @@ export function LorebookForm({content, onChange}) {
         input({className: 'input', type: 'search', 'aria-label': t('library.findEntry'), placeholder: t('library.findEntry'), value: sought, spellCheck: false, onChange: (event) => setSought(event.target.value)}),
         h(Button, {label: t('library.addEntry'), icon: 'add', onClick: add}),
       ),
-      h(EntryTable, {rows: found, chosen, onChoose: setChosen}),
+      h(EntryTable, {rows: found, chosen, fates, onChoose: setChosen}),
+      h(TextField, {
+        label: t('library.trialLore'),
+        rows: 3,
+        value: said,
+        onChange: setSaid,
+        className: 'library-trial',
+        error,
+        aside: result === null ? undefined : span({className: 'library-total', role: 'status'}, t(result.is_cut ? 'library.joinCut' : 'library.join', {n: active, tokens: result.tokens, budget: result.budget})),
+      }),
     ),
     div(
       {className: 'library-fields'},
@@ -78,30 +95,50 @@ export function LorebookForm({content, onChange}) {
   );
 }
 
-/** @param {{rows: Row[], chosen: string | null, onChoose: (uid: string) => void}} props */
-function EntryTable({rows, chosen, onChoose}) {
+/**
+ * @typedef {object} Tried what became of an entry in a trial
+ * @property {string | number} uid
+ * @property {boolean} is_active
+ * @property {string | null} cause
+ * @property {string | null} reason
+ * @property {string} detail
+ * @property {{matched_key: string, excerpt: string} | null} first_match
+ */
+
+/** Why an entry joins or does not. @param {Tried} tried */
+function fateOf({is_active, cause, reason, detail, first_match}) {
+  if (is_active && first_match !== null) return t('library.joinsBy', {key: first_match.matched_key});
+  const told = is_active ? t(`library.cause.${cause}`) : t(`library.reason.${reason}`);
+  return detail ? `${told}: ${detail}` : told;
+}
+
+/** @param {{rows: Row[], chosen: string | null, fates: Map<string, Tried> | null, onChoose: (uid: string) => void}} props `fates`: null where nothing is tried */
+function EntryTable({rows, chosen, fates, onChoose}) {
   const seen = useWindow({count: rows.length, rowHeight: ROW});
   return div(
     {className: 'library-table', role: 'table', 'aria-label': t('library.entries'), 'aria-rowcount': rows.length + 1},
     div(
       {role: 'row', 'aria-rowindex': 1, className: 'library-table-head'},
-      ['title', 'keys', 'position', 'order', 'cost'].map((name) => span({key: name, role: 'columnheader'}, t(`library.column.${name}`))),
+      ['title', fates === null ? 'keys' : 'fate', 'position', 'order', 'cost'].map((name) => span({key: name, role: 'columnheader'}, t(`library.column.${name}`))),
     ),
     div(
       {className: 'library-table-scroll', ref: seen.scroller, role: 'rowgroup', tabIndex: 0, 'aria-label': t('library.entries')},
       div({style: {height: seen.height}, role: 'presentation', className: 'library-table-rows'},
         rows.slice(seen.from, seen.to).map(({uid, entry}, index) => {
+          const fate = fates?.get(textOf(entry.uid ?? uid));
           const name = textOf(entry.comment) || wordsOf(entry.key) || t('library.entryNumber', {number: uid});
           return div(
             {
               key: uid,
               role: 'row',
               'aria-rowindex': seen.from + index + 2,
-              className: classes('library-table-row', entry.disable && 'library-off', uid === chosen && 'library-table-chosen'),
+              className: classes('library-table-row', entry.disable && 'library-off', fate?.is_active && 'library-joins', uid === chosen && 'library-table-chosen'),
               style: {top: (seen.from + index) * ROW},
             },
             span({role: 'cell'}, button({type: 'button', className: 'library-link', 'aria-pressed': uid === chosen, onClick: () => onChoose(uid)}, name)),
-            span({role: 'cell'}, entry.constant ? t('library.constant') : wordsOf(entry.key)),
+            fate === undefined
+              ? span({role: 'cell'}, entry.constant ? t('library.constant') : wordsOf(entry.key))
+              : span({role: 'cell', title: fate.first_match?.excerpt}, h(Icon, {name: fate.is_active ? 'check' : 'close'}), ' ', fateOf(fate)),
             span({role: 'cell'}, t(`library.lorePosition.${Number(entry.position) in PLACES ? Number(entry.position) : 0}`)),
             span({role: 'cell'}, textOf(entry.order)),
             span({role: 'cell'}, String(estimateTokens(textOf(entry.content)))),

@@ -6,6 +6,7 @@ import {Button} from '../../ui/buttons.js';
 import {CheckField, TextField} from '../../ui/fields.js';
 import {moved, sortClasses, useSorting} from '../../ui/sorting.js';
 import {CheckPart, ChoicePart, NumberPart, textOf, TextPart} from './fields.js';
+import {RegexTrial} from './RegexTrial.js';
 
 const {div, fieldset, h3, legend} = tags;
 
@@ -67,6 +68,7 @@ export function RegexForm({content, onChange}) {
         }),
       ),
     ),
+    h(RegexTrial, {scripts, placements: PLACEMENTS}),
   );
 }
 
