@@ -116,6 +116,9 @@ class Settings(BaseSettings):
         gt=0,
         description="How long a branch stays locked when the machine of a process that shared the database vanishes.",
     )
+    mcp_programs: bool = Field(
+        False, description="Whether callers of the API may configure MCP servers that are programs, which are started here."
+    )
     chat_preset: str = Field(
         "openai", description="The preset that answers chats whose session names no model_provider; empty: none."
     )

@@ -207,6 +207,7 @@ def test_every_route_is_in_the_docs() -> None:
 
 MEMORY_ROUTES = (*CHAT_ROUTES, *LIBRARY_ROUTES, *TOOL_ROUTES)
 MEMORY_PAGES = (
+    "docs/mcp.md",
     "docs/assets.md",
     "docs/library-api.md",
     "docs/sessions-api.md",

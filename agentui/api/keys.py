@@ -9,6 +9,7 @@ from aiohttp import web
 
 from agentui.assets.files.limits import FileLimits
 from agentui.jobs.runner import JobRunner
+from agentui.mcp.servers import McpServers
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
@@ -34,6 +35,7 @@ HISTORY: web.AppKey[RunHistory] = web.AppKey("history", RunHistory)
 STORE: web.AppKey[Store] = web.AppKey("store", Store)
 STORE_HEALTH: web.AppKey[StoreHealth] = web.AppKey("store_health", StoreHealth)
 JOBS: web.AppKey[JobRunner] = web.AppKey("jobs", JobRunner)
+MCP: web.AppKey[McpServers] = web.AppKey("mcp", McpServers)
 LIVE: web.AppKey[LiveTurns] = web.AppKey("live", LiveTurns)
 """Turns that this server generates itself, for callers of the memory's API."""
 ASSEMBLER: web.AppKey[Assembler] = web.AppKey("assembler", Assembler)

@@ -20,6 +20,7 @@ from agentui.api.keys import (
     HISTORY,
     JOBS,
     LIVE,
+    MCP,
     PIPELINES,
     PRESETS,
     SERVICES,
@@ -48,6 +49,7 @@ from agentui.http.route import add_routes
 from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
+from agentui.mcp.servers import McpServers
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
@@ -196,6 +198,14 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         answer_seconds=settings.idempotency_age,
         answer_bytes=settings.idempotency_bytes,
     )
+    app[MCP] = McpServers(
+        store,
+        app[SERVICES].upstream,
+        app[SERVICES].secrets,
+        app[REDACTOR],
+        folder=settings.data,
+        may_start_programs=settings.mcp_programs,
+    )
     app[LIVE] = LiveTurns(
         app[TURNS],
         app[ENGINE],
@@ -231,6 +241,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
     app[STORE].claim()
     for library in libraries:
         library.refresh()
+    app[MCP].start()
     app[JOBS].start()
     async with app[SERVICES].upstream, app[WORKERS]:
         watchers = [asyncio.create_task(library.watch()) for library in libraries]
@@ -242,6 +253,7 @@ async def _live(app: web.Application) -> AsyncIterator[None]:
                 with suppress(asyncio.CancelledError):
                     await watcher
             await app[DETACHED].close()
+            await app[MCP].close()
             await app[TELEMETRY].close()
             await app[STORE_HEALTH].stop()
             await app[JOBS].close()

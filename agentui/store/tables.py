@@ -539,3 +539,21 @@ tool_executions = Table(
     Index(None, "account_id", "created_at"),
     comment="Calls of tools that turns made.",
 )
+
+mcp_servers = Table(
+    "mcp_servers",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("source", String(8), nullable=False, comment="api, or file for one of mcp.json."),
+    Column("transport", String(8), nullable=False, comment="stdio or http."),
+    Column("reached", Text, nullable=False, comment="How it is reached: JSON; values of env and headers may be secrets."),
+    Column("settings", Text, nullable=False, comment="How it is used: JSON."),
+    Column("enabled", Boolean, nullable=False),
+    Column("approved", Text, comment="Its tools as somebody approved them: JSON."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("uq_mcp_servers_account_id_name", "account_id", "name", unique=True),
+    comment="The MCP servers whose tools models may call.",
+)

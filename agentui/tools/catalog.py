@@ -68,8 +68,10 @@ class Catalog:
             group = selector.removeprefix(GROUP)
             yield from (name for name, tool in self.tools.items() if tool.group == group)
         elif selector.startswith(MCP_SERVER):
+            # The group of a server's tools is called so, by the server's name; its id does as well.
             server = selector.removeprefix(MCP_SERVER)
-            yield from (name for name, tool in self.tools.items() if tool.provider_type == "mcp" and tool.provider_id == server)
+            of_mcp = [tool for tool in self if tool.provider_type == "mcp"]
+            yield from (tool.name for tool in of_mcp if selector == tool.group or server == tool.provider_id)
         elif selector in self.tools:
             yield selector
 

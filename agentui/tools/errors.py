@@ -33,3 +33,11 @@ class InvalidArguments(ToolError):
 
     status = 422
     code = "invalid_tool_arguments"
+
+
+class OutcomeUnknown(AgentUIError):
+    """A call was made and its answer never came: whether it did anything is not known. Told to the model as an error; the
+    call's record is ``uncertain``."""
+
+    status = 502
+    code = "tool_outcome_unknown"

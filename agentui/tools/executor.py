@@ -18,6 +18,7 @@ from agentui.jsonio import Json
 from agentui.threads import apart
 from agentui.tools.arguments import ArgumentCheck, read_arguments, size_of
 from agentui.tools.catalog import Catalog
+from agentui.tools.errors import OutcomeUnknown
 from agentui.tools.execution import DeliveryMode, Execution, ExecutionListener, ExecutionStatus
 from agentui.tools.permissions import CallBudget, Permissions
 from agentui.tools.tool import CallPlace, HostedTool, ToolAnswer, ToolCallContext
@@ -198,6 +199,8 @@ class Executor:
         try:
             async with clock:
                 answer = await tool.handler(arguments, context)
+        except OutcomeUnknown as error:
+            return _refused("uncertain", error.code, error.message)
         except AgentUIError as error:
             return _refused("error", error.code, error.message)
         except Exception as error:

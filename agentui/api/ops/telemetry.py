@@ -36,6 +36,7 @@ MEMORY_PATHS = (
     "/export",
     "/floors",
     "/import",
+    "/mcp",
     "/messages",
     "/pages",
     "/presets",

@@ -11,6 +11,9 @@ from tests.api.editor_client import Answer
 
 READING = {
     ("POST", "/worldbooks/test"),
+    ("POST", "/mcp/servers/{id}/connect"),
+    ("POST", "/mcp/servers/{id}/disconnect"),
+    ("POST", "/mcp/servers/{id}/test"),
     ("POST", "/regex-profiles/test"),
     ("POST", "/sessions/{id}/active-run/cancel"),
     ("POST", "/sessions/{id}/branches/{branch}/merge/preview"),

@@ -1,0 +1,104 @@
+"""A server's tools as tools of this server: their names, what the operator says of them, and whether they are what was
+approved."""
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentui.jsonio import Json, dumps
+from agentui.mcp.records import McpServer, ToolDefinition, ToolOverride
+from agentui.tools.tool import ALL_SLOTS, HostedTool, ToolAnswer, ToolCallContext
+
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]")
+"""What some vendor does not take in the name of a tool."""
+LONGEST_NAME = 64
+"""Characters of a tool's name that every vendor takes."""
+
+CallTool = Callable[[McpServer, ToolDefinition, Mapping[str, Json], ToolCallContext], Awaitable[ToolAnswer]]
+"""Makes a call at a server, of a tool as it was approved."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTool:
+    """A tool of a server. ``name`` is what models call, ``tool_name`` what its server does. One that is not ``available`` has
+    a ``reason``."""
+
+    name: str
+    tool_name: str
+    description: str
+    parameters: Mapping[str, Json]
+    side_effect_level: str
+    allowed_slots: Sequence[str]
+    replay_safety: str
+    available: bool
+    reason: str | None
+
+
+def hosted_tools(server: McpServer, tools: Sequence[ToolDefinition], call: CallTool) -> Iterator[HostedTool]:
+    """The tools as models are offered them. What the operator says of one goes over what its server says."""
+    overrides = {override.tool_name: override for override in server.settings.metadata_overrides}
+    for tool in tools:
+        said = overrides.get(tool.name, ToolOverride(tool.name))
+        side_effect = said.side_effect_level or server.settings.default_side_effect_level
+
+        async def handle(arguments: Mapping[str, Json], context: ToolCallContext, tool: ToolDefinition = tool) -> ToolAnswer:
+            return await call(server, tool, arguments, context)
+
+        yield HostedTool(
+            name=offered_name(server, tool.name),
+            description=tool.description,
+            parameters=tool.parameters if said.parameter_schema is None else said.parameter_schema,
+            handler=handle,
+            group=f"mcp:{server.name}",
+            provider_type="mcp",
+            provider_id=server.id,
+            side_effect=side_effect,
+            replay_safety=said.replay_safety or ("safe" if side_effect == "none" else "confirm_on_replay"),
+            slots=ALL_SLOTS if said.allowed_slots is None else frozenset(said.allowed_slots),
+            timeout=server.settings.call_timeout_ms / 1000,
+        )
+
+
+def offered_name(server: McpServer, tool: str) -> str:
+    """What models call a tool: with the server's prefix, and with "_" for what not every vendor takes."""
+    name = _UNFIT.sub("_", f"{server.settings.tool_prefix or ''}{tool}")
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def fingerprint(tool: ToolDefinition) -> str:
+    """A hash of all that a model is told of a tool."""
+    return hashlib.sha256(dumps([tool.name, tool.description, tool.parameters])).hexdigest()
+
+
+def seen_tools(server: McpServer, live: Sequence[ToolDefinition], taken: Collection[str], call: CallTool) -> Iterator[SeenTool]:
+    """Every tool that a server has now or had when it was approved; ``taken`` are names of other tools."""
+    approved = {tool.name: fingerprint(tool) for tool in server.approved or ()}
+    present = {tool.name for tool in live}
+    gone = [tool for tool in server.approved or () if tool.name not in present]
+    names = set(taken)
+    for tool, hosted in zip((*live, *gone), hosted_tools(server, (*live, *gone), call), strict=True):
+        if hosted.name in names:
+            reason: str | None = "Another tool has this name: give the server a tool_prefix."
+        elif tool.name not in present:
+            reason = "The server has it no more."
+        elif tool.name not in approved:
+            reason = "It came after the server's tools were approved: connect again to approve it."
+        elif approved[tool.name] != fingerprint(tool):
+            reason = "It is no longer what was approved: connect again to approve it as it is now."
+        else:
+            reason = None
+        names.add(hosted.name)
+        yield SeenTool(
+            hosted.name,
+            tool.name,
+            hosted.description,
+            hosted.parameters,
+            hosted.side_effect,
+            sorted(hosted.slots),
+            hosted.replay_safety,
+            reason is None,
+            reason,
+        )

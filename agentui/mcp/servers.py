@@ -1,0 +1,359 @@
+"""The MCP servers of this process: connecting, trying again, and calling their tools."""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentui.chats.codes import failure
+from agentui.errors import AgentUIError
+from agentui.ids import Clock, SystemClock
+from agentui.jsonio import Json
+from agentui.mcp.errors import EXTRA, McpFailed, McpUnavailable
+from agentui.mcp.file import read_file
+from agentui.mcp.offered import SeenTool, fingerprint, hosted_tools, seen_tools
+from agentui.mcp.records import Endpoint, McpServer, ServerStatus, State, ToolDefinition
+from agentui.mcp.stored import all_servers, approve_tools, find_server, keep_file_servers
+from agentui.redaction import Redactor
+from agentui.secrets.store import SecretStore, check_origin
+from agentui.store.base import Store
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.tools.tool import HostedTool, ToolAnswer, ToolCallContext
+from agentui.upstream.client import Upstream
+from agentui.upstream.http.exchange import Timeouts
+
+if TYPE_CHECKING:
+    from agentui.mcp.connection import Connection, OpenStreams
+
+MAX_PAUSE = 60.0
+"""Most seconds between two attempts to reach a server; the first pause is one, each next twice as long."""
+_SECRET = re.compile(r"\[\[SECRET:([A-Za-z0-9_.-]{1,200})\]\]")
+
+log = logging.getLogger("agentui.mcp")
+
+
+@dataclass(slots=True)
+class _Link:
+    """What this process has with one server. ``not_before`` is a moment of ``time.monotonic``; ``live`` are its tools as they
+    were last listed: the fingerprint of each by name."""
+
+    server: McpServer
+    connection: "Connection | None" = None
+    connected_at: int | None = None
+    failures: int = 0
+    not_before: float = 0.0
+    error: str | None = None
+    is_connecting: bool = False
+    live: Mapping[str, str] | None = None
+    refresher: "asyncio.Task[None] | None" = None
+
+
+class McpServers:
+    """Connects to servers when somebody wants them, and keeps the connections of this process.
+
+    ``folder`` is where ``mcp.json`` may be. Without ``may_start_programs`` only that file names programs; the API refuses them.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        upstream: Upstream,
+        secrets: SecretStore,
+        redactor: Redactor,
+        *,
+        folder: Path,
+        may_start_programs: bool,
+        clock: Clock | None = None,
+    ) -> None:
+        self.may_start_programs = may_start_programs
+        self._store = store
+        self._upstream = upstream
+        self._secrets = secrets
+        self._redactor = redactor
+        self._folder = folder
+        self._clock = clock or SystemClock()
+        self._links: dict[str, _Link] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._firsts: dict[str, asyncio.Task[None]] = {}
+
+    def start(self) -> None:
+        """Read the operator's file; what it says is taken over when the store opens. Of a wrong one nothing is."""
+        try:
+            configured = read_file(self._folder)
+        except ValueError as error:
+            log.error("%s. The servers that it named before stay as they are.", error)
+            return
+        self._store.at_open(keep_file_servers, DEFAULT_ACCOUNT, configured, self._clock.now_ms())
+
+    async def close(self) -> None:
+        """Close every connection and end every program."""
+        firsts = list(self._firsts.values())
+        for first in firsts:
+            first.cancel()
+        await asyncio.gather(*firsts, return_exceptions=True)
+        for id in list(self._links):
+            await self.forget(id)
+
+    async def tools(self, taken: Collection[str]) -> list[HostedTool]:
+        """The approved tools of every server that is on. Names in ``taken`` are others' and never replaced.
+
+        A server that was never connected to is connected to meanwhile: the tools that it then has are there the next time.
+        """
+        servers = await self._store.read(all_servers, DEFAULT_ACCOUNT)
+        present = {server.id for server in servers if server.enabled}
+        for id in [id for id in self._links if id not in present]:
+            await self.forget(id)
+        names, found = set(taken), list[HostedTool]()
+        for server in servers:
+            if not server.enabled:
+                continue
+            if server.approved is None:
+                self._begin_first(server)
+            for tool in hosted_tools(server, server.approved or (), self._call):
+                if tool.name not in names:
+                    names.add(tool.name)
+                    found.append(tool)
+        return found
+
+    async def seen_tools(self, id: str, taken: Collection[str]) -> list[SeenTool]:
+        """Every tool that a server has, and which are offered. Raises 404, 409 ``mcp_server_disabled``, McpUnavailable and
+        McpFailed."""
+        async with self._linked(await self._enabled(id)) as (link, connection):
+            live = await self._listed(link, connection)
+        return list(seen_tools(link.server, live, taken, self._call))
+
+    async def connect(self, id: str) -> ServerStatus:
+        """Connect anew, and offer the tools that the server has now. Raises as ``seen_tools`` does."""
+        server = await self._enabled(id)
+        await self.forget(id)
+        async with self._linked(server) as (link, connection):
+            tools = await self._listed(link, connection)
+            link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, id, tools, only_first=False)
+        return self.status_of(link.server)
+
+    async def disconnect(self, id: str) -> ServerStatus:
+        """Close this process's connection; the next call of a tool opens another. Raises 404."""
+        server = await self._store.read(find_server, DEFAULT_ACCOUNT, id)
+        await self.forget(id)
+        return self.status_of(server)
+
+    async def test(self, id: str) -> tuple[ServerStatus, list[ToolDefinition]]:
+        """Connect as a trial beside what is there, and list the tools; nothing is kept. Raises 404, McpUnavailable and
+        McpFailed."""
+        server = await self._store.read(find_server, DEFAULT_ACCOUNT, id)
+        connection = self._connection(server)
+        try:
+            await connection.open(server.settings.connect_timeout_ms / 1000)
+            link = _Link(server, connection, self._clock.now_ms())
+            tools = await self._listed(link, connection)
+            return self._status(server, link), list(tools)
+        finally:
+            await connection.close()
+
+    async def status(self, id: str) -> ServerStatus:
+        """How a server is doing. Raises 404."""
+        return self.status_of(await self._store.read(find_server, DEFAULT_ACCOUNT, id))
+
+    async def statuses(self) -> list[ServerStatus]:
+        """How every server is doing, by name."""
+        return [self.status_of(server) for server in await self._store.read(all_servers, DEFAULT_ACCOUNT)]
+
+    def status_of(self, server: McpServer) -> ServerStatus:
+        """How this one is doing."""
+        return self._status(server, self._links.get(server.id))
+
+    def _status(self, server: McpServer, link: _Link | None) -> ServerStatus:
+        connection = None if link is None else link.connection
+        is_open = connection is not None and connection.is_open
+        error = None if link is None or is_open else link.error or (None if connection is None else connection.lost)
+        state: State = "disconnected"
+        if not server.enabled:
+            state = "disabled"
+        elif is_open:
+            state = "connected"
+        elif link is not None and link.is_connecting:
+            state = "connecting"
+        elif error is not None:
+            state = "error"
+        info = connection.info if connection is not None and is_open else None
+        wait = 0.0 if link is None else link.not_before - time.monotonic()
+        return ServerStatus(
+            server_id=server.id,
+            name=server.name,
+            status=state,
+            tool_count=len(server.approved or ()) if link is None or link.live is None else len(link.live),
+            connected_at=link.connected_at if link is not None and is_open else None,
+            last_error=error,
+            next_attempt_at=self._clock.now_ms() + round(wait * 1000) if wait > 0 and state == "error" else None,
+            server_name=None if info is None else info.name,
+            server_version=None if info is None else info.version,
+            protocol_version=None if info is None else info.protocol_version,
+        )
+
+    async def _enabled(self, id: str) -> McpServer:
+        server = await self._store.read(find_server, DEFAULT_ACCOUNT, id)
+        if not server.enabled:
+            raise failure("mcp_server_disabled", f"The MCP server {server.name} is switched off.")
+        return server
+
+    async def _call(
+        self, server: McpServer, tool: ToolDefinition, arguments: Mapping[str, Json], context: ToolCallContext
+    ) -> ToolAnswer:
+        """Call a tool that is still what was approved. Raises McpUnavailable and McpFailed."""
+        seconds = min(server.settings.call_timeout_ms / 1000, max(context.deadline - time.perf_counter(), 0.001))
+        async with self._linked(server) as (link, connection):
+            if link.live is None:
+                await self._listed(link, connection)
+            assert link.live is not None
+            if link.live.get(tool.name) != fingerprint(tool):
+                raise McpFailed(
+                    f"The tool {tool.name} of the MCP server {server.name} is no longer what was approved. "
+                    "Somebody has to look at it and connect the server again.",
+                    tool=tool.name,
+                )
+        return await connection.call(tool.name, arguments, seconds)
+
+    @asynccontextmanager
+    async def _linked(self, server: McpServer) -> AsyncIterator[tuple[_Link, "Connection"]]:
+        """An open connection to a server as it is configured now, while nobody else changes it. Raises McpUnavailable: soon
+        after a failure at once, until it may be tried again."""
+        async with self._locks.setdefault(server.id, asyncio.Lock()):
+            link = self._links.get(server.id)
+            if link is not None and (link.server.stdio, link.server.http) != (server.stdio, server.http):
+                await self._drop(link)
+                link = None
+            if link is None:
+                link = self._links[server.id] = _Link(server)
+            link.server = server
+            if link.connection is None or not link.connection.is_open:
+                await self._open(link)
+            assert link.connection is not None
+            yield link, link.connection
+
+    async def _open(self, link: _Link) -> None:
+        """Connect. Raises McpUnavailable."""
+        server = link.server
+        if link.connection is not None:
+            link.error = link.connection.lost
+            await self._drop(link)
+            self._failed(link, link.error or "The connection was lost.")
+        wait = link.not_before - time.monotonic()
+        if wait > 0:
+            raise McpUnavailable(
+                f"The MCP server {server.name} is left alone for {wait:.1f} seconds. {link.error}", server=server.name
+            )
+        link.is_connecting = True
+        connection = self._connection(server)
+        try:
+            await connection.open(server.settings.connect_timeout_ms / 1000)
+        except AgentUIError as error:
+            self._failed(link, error.message)
+            raise
+        finally:
+            link.is_connecting = False
+        link.connection, link.connected_at, link.error, link.live = connection, self._clock.now_ms(), None, None
+        log.info("connected to the MCP server %s", server.name)
+        if server.settings.tool_refresh_interval_ms:
+            link.refresher = asyncio.create_task(self._refresh(link, connection))
+
+    def _failed(self, link: _Link, message: str) -> None:
+        link.error = self._redactor.redact(message)
+        link.not_before = time.monotonic() + min(2.0**link.failures, MAX_PAUSE)
+        link.failures += 1
+        log.warning("the MCP server %s cannot be used: %s", link.server.name, link.error)
+
+    async def _listed(self, link: _Link, connection: "Connection") -> tuple[ToolDefinition, ...]:
+        """The tools that the server has now. Raises McpUnavailable and McpFailed."""
+        tools = await connection.tools(link.server.settings.connect_timeout_ms / 1000)
+        link.live, link.failures = {tool.name: fingerprint(tool) for tool in tools}, 0
+        return tools
+
+    async def _refresh(self, link: _Link, connection: "Connection") -> None:
+        """Look again from time to time what tools there are: one that changed is not called any more."""
+        while connection.is_open:
+            await asyncio.sleep(link.server.settings.tool_refresh_interval_ms / 1000)
+            try:
+                await self._listed(link, connection)
+            except AgentUIError as error:
+                log.warning("the MCP server %s does not list its tools: %s", link.server.name, error.message)
+
+    def _begin_first(self, server: McpServer) -> None:
+        if server.id not in self._firsts:
+            task = self._firsts[server.id] = asyncio.create_task(self._first(server))
+            task.add_done_callback(lambda _: self._firsts.pop(server.id, None))
+
+    async def _first(self, server: McpServer) -> None:
+        """Connect to a server for the first time, and approve what it has."""
+        try:
+            async with self._linked(server) as (link, connection):
+                tools = await self._listed(link, connection)
+                link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, server.id, tools, only_first=True)
+        except AgentUIError as error:
+            log.debug("the first connection to the MCP server %s failed: %s", server.name, error.message)
+
+    async def forget(self, id: str) -> None:
+        """Close this process's connection to a server, if there is one."""
+        async with self._locks.setdefault(id, asyncio.Lock()):
+            link = self._links.pop(id, None)
+            if link is not None:
+                await self._drop(link)
+
+    async def _drop(self, link: _Link) -> None:
+        """Close the connection of a link, if it has one."""
+        if link.refresher is not None:
+            link.refresher.cancel()
+            link.refresher = None
+        connection, link.connection, link.live = link.connection, None, None
+        if connection is not None:
+            await connection.close()
+
+    def _connection(self, server: McpServer) -> "Connection":
+        """A connection to a server that is not open yet. Raises McpUnavailable without the extra, and where a secret is
+        missing or not meant for this place."""
+        if find_spec("mcp") is None:
+            raise McpUnavailable(EXTRA)
+        from agentui.mcp.connection import Connection  # the library is an extra, and slow to load
+
+        return Connection(self._streams(server))
+
+    def _streams(self, server: McpServer) -> "OpenStreams":
+        from agentui.mcp.streams import http_streams, program_streams  # as above
+
+        if server.stdio is not None:
+            program = server.stdio
+            env = {name: self._with_secrets(value, None) for name, value in program.env.items()}
+            return partial(program_streams, program, env)
+        assert server.http is not None
+        endpoint: Endpoint = server.http
+        headers = {name: self._with_secrets(value, endpoint.url) for name, value in endpoint.headers.items()}
+        self._redactor.register(*headers.values())
+        timeouts = Timeouts(
+            connect=server.settings.connect_timeout_ms / 1000,
+            first_byte=server.settings.call_timeout_ms / 1000,
+            idle=float("inf"),
+        )
+
+        def open_streams(_: Callable[[str], None]) -> AbstractAsyncContextManager[Any]:
+            return http_streams(self._upstream, endpoint.url, headers, timeouts)
+
+        return open_streams
+
+    def _with_secrets(self, text: str, url: str | None) -> str:
+        """A configured value with the stored keys that it names as ``[[SECRET:name]]``. Raises NotFound, and Forbidden for a
+        key that may not go to ``url``."""
+
+        def value(found: re.Match[str]) -> str:
+            secret = self._secrets.get(found[1])
+            if url is not None:
+                check_origin(secret, url)
+            self._redactor.register(secret.value)
+            return secret.value
+
+        return _SECRET.sub(value, text)
