@@ -23,7 +23,7 @@ from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.pipeline.tool_steps import ToolSteps
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
-from agentui.tools.catalog import NO_TOOLS, Catalog
+from agentui.tools.catalog import Catalog, no_tools
 from agentui.tools.grant import ToolGrant
 from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
@@ -59,8 +59,8 @@ class Services:
     max_event: int
     max_reply: int = 32 * 1024 * 1024
     max_stream: int = 128 * 1024 * 1024
-    tools: Catalog = NO_TOOLS
-    """The tools that nodes may name."""
+    tools: Callable[[], Catalog] = no_tools
+    """Gives the tools that nodes may name."""
     tool_steps: ToolSteps = field(default_factory=ToolSteps)
 
 
@@ -140,7 +140,7 @@ class Run:
     @property
     def tools(self) -> ToolGrant:
         """The tools that the run's nodes may call."""
-        return ToolGrant(self.services.tools) if self.granted is None else self.granted
+        return ToolGrant(self.services.tools()) if self.granted is None else self.granted
 
     @property
     def has_no_deadline(self) -> bool:

@@ -63,6 +63,7 @@ from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
 from agentui.store.health import StoreHealth
 from agentui.store.opening import make_store
+from agentui.tools.builtin import STANDING
 from agentui.tools.catalog import Catalog
 from agentui.tools.tool import HostedTool
 from agentui.turns.live.choice import PipelineChoice
@@ -114,7 +115,7 @@ def create_app(
     app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
-    _add_engine(app, vendors, named_origins, secret_env, proxies, Catalog.of(tools))
+    _add_engine(app, vendors, named_origins, secret_env, proxies, Catalog.of((*STANDING, *tools)))
     _add_documents(app, default_active, is_shared=group is not None)
     _add_memory(app, owner, is_shared=group is not None)
     _add_routes(app, is_shared=group is not None)
@@ -151,7 +152,7 @@ def _add_engine(
         max_event=settings.max_event,
         max_reply=settings.max_reply,
         max_stream=settings.max_stream,
-        tools=tools,
+        tools=lambda: tools,
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
     app[ENGINE] = Engine(
@@ -213,6 +214,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset),
         director=settings.director_pipeline,
         verifier=settings.verifier_pipeline,
+        tools=app[SERVICES].tools,
     )
     app[ASSEMBLER] = Assembler(app[TURNS], app[LIVE].bundles, app[LIVE].estimators)
 

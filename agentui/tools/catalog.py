@@ -76,4 +76,6 @@ class Catalog:
             yield selector
 
 
-NO_TOOLS = Catalog({})
+def no_tools() -> Catalog:
+    """A catalog without tools."""
+    return Catalog({})

@@ -225,6 +225,7 @@ def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveReques
         ),
         headers={name: value for name, value in headers.items() if name not in _ENTITY and not _is_ours(name)},
         api_key=key,
+        tools=bool(config.enableTools),
         shows_snapshot=debug.include_prompt_snapshot,
         shows_trace=debug.include_runtime_trace,
         shows_matches=debug.include_worldbook_matches,

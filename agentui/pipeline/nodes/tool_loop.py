@@ -16,7 +16,7 @@ from agentui.chat.deltas import Delta, End, Finish, Start, TextDelta, ThinkingDe
 from agentui.chat.messages import Message
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, Tool, ToolChoice
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.model_call import ModelRequest, StreamedPiece, WholeReply, call_model
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.tools.catalog import Catalog
@@ -30,6 +30,8 @@ from agentui.vendors.offering import offer
 Render = Callable[[ChatRequest], Awaitable[ModelRequest]]
 """A conversation as it is sent."""
 
+SHOWN = 2000
+"""Characters of arguments and of a result that the timeline has."""
 NOTHING_SAID = Choice()
 AGAIN = ToolChoice("auto")
 ANSWER_NOW = ToolChoice("none")
@@ -223,6 +225,12 @@ class _Events:
         self._run.emit("node.tool", self._node, partial(_event_of, execution))
 
 
+def _beginning(value: Json) -> Json:
+    """A value where it is short, else the beginning of its text: the record has the whole."""
+    text = value if isinstance(value, str) else dumps_text(value)
+    return value if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
 def _event_of(execution: Execution) -> dict[str, Json]:
     """A call for the timeline; ``duration_ms`` is None while it runs."""
     return {
@@ -230,8 +238,8 @@ def _event_of(execution: Execution) -> dict[str, Json]:
         "tool": execution.tool_name,
         "step": execution.step,
         "status": execution.status,
-        "arguments": execution.arguments,
-        "result": execution.result if execution.result is not None else execution.result_text,
+        "arguments": _beginning(execution.arguments),
+        "result": _beginning(execution.result if execution.result is not None else execution.result_text),
         "duration_ms": execution.duration_ms,
         "error": execution.error_message,
     }

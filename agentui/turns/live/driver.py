@@ -9,7 +9,7 @@
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -33,6 +33,8 @@ from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.report import prompt_snapshot, runtime_trace
 from agentui.regexes.scripts import Channel
 from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.tools.catalog import Catalog
+from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.explaining import explained
@@ -42,6 +44,7 @@ from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_
 from agentui.turns.live.progress import ActiveRuns, Pending, Phase, Progress
 from agentui.turns.live.request import LiveRequest, PromptRequest
 from agentui.turns.live.rewriting import rewritten
+from agentui.turns.live.tools import TurnTools, permissions_for
 from agentui.turns.live.words import WordSink, parts_with_text
 from agentui.turns.repeats import Saved
 from agentui.turns.request import Outcome, TurnRequest
@@ -84,8 +87,11 @@ class LiveTurns:
         *,
         director: str,
         verifier: str,
+        tools: Callable[[], Catalog],
     ) -> None:
-        """``director`` and ``verifier`` are the server's own pipelines for these; "" for none."""
+        """``director`` and ``verifier`` are the server's own pipelines for these; "" for none. ``tools`` gives the tools that
+        need nothing of a turn."""
+        self.tools = tools
         self.turns = turns
         self.engine = engine
         self.vendors = vendors
@@ -241,9 +247,11 @@ class _LiveTurn:
         await self._move("semantic_resolved")
         plan = self._plan()
         await self._move("prechecked")
+        permissions = await permissions_for(self._house.turns.store, turn.place.session_id, wanted=self._asked.tools)
+        tools = TurnTools(self._house.tools(), permissions, turn, lambda: self._bundle.assets, listener.tell)
         preparation, prepared = await self._prepared()
         await self._move("prompt_assembled")
-        prepared, candidate = await self._checked(plan, preparation, prepared)
+        prepared, candidate = await self._checked(plan, preparation, prepared, tools)
         self.progress.stop = None  # what is being kept is not stopped: its caller would be told of a failure that was none
         await self._move("transaction_prepared")
         if candidate.summaries:
@@ -295,11 +303,13 @@ class _LiveTurn:
             prepared = await preparation.prepared()
         return preparation, prepared
 
-    async def _checked(self, plan: Plan, preparation: Preparation, prepared: PreparedTurn) -> tuple[PreparedTurn, Candidate]:
+    async def _checked(
+        self, plan: Plan, preparation: Preparation, prepared: PreparedTurn, tools: TurnTools
+    ) -> tuple[PreparedTurn, Candidate]:
         """An answer that is to be kept, and the prompt that it answers. Raises what the run raises, and ``verifier_failed``."""
         checks, progress = self._asked.checks, self.progress
         while True:
-            candidate = await self._attempt(plan, prepared)
+            candidate = await self._attempt(plan, prepared, tools)
             await self._move("candidate_generated")
             verdict = await self._verdict(prepared, candidate)
             progress.verifier = verdict.as_json()
@@ -322,7 +332,7 @@ class _LiveTurn:
             return SKIPPED
         return await self._house.adviser.verify(self._conversation(prepared), candidate.text, self._chat)
 
-    async def _attempt(self, plan: Plan, prepared: PreparedTurn) -> Candidate:
+    async def _attempt(self, plan: Plan, prepared: PreparedTurn, tools: TurnTools) -> Candidate:
         """Run the pipeline once. Raises AgentUIError where the run fails."""
         house, asked, turn, progress = self._house, self._asked, self._turn, self.progress
         await self._move("page_generating")
@@ -332,7 +342,7 @@ class _LiveTurn:
         if self._words:
             pending.pieces.append(self._words)
         await self._move("page_generating")
-        sink, memory = WordSink(self._hear), _AttemptMemory(turn)
+        sink, memory = WordSink(self._hear), AttemptMemory(turn)
 
         def begin(run: Run) -> None:
             sink.run = self._run = run
@@ -342,7 +352,8 @@ class _LiveTurn:
             self._listener.follow(run)
 
         run_id = asked.turn.run_id if progress.attempt_no == 1 else None
-        request = RunRequest(plan, incoming, memory=memory.open, on_begin=begin, run_id=run_id)
+        grant = tools.grant(progress.attempt_no)
+        request = RunRequest(plan, incoming, memory=memory.open, on_begin=begin, run_id=run_id, tools=grant)
         result = await house.engine.run(request, sink)
         if result.error is not None:
             raise result.error
@@ -444,32 +455,6 @@ class _LiveTurn:
     def _shown(self, text: str) -> str:
         """A text without the keys of the run."""
         return text if self._run is None else self._run.redactor.redact(text)
-
-
-class _AttemptMemory:
-    """The memory of one attempt's run: the turn's. The turn is kept by whoever made the attempt, and not by its run."""
-
-    headers: Mapping[str, str] = {}
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self.refused: str | None = None
-        """What an upstream said whose error was passed on."""
-
-    async def open(self, run: Run) -> "_AttemptMemory":
-        """The memory, which is open."""
-        return self
-
-    def staged(self) -> Staged:
-        """The turn's buffer."""
-        return self._turn.staged()
-
-    async def commit(self, result: RunResult) -> None:
-        """Nothing: the turn is not over with its run."""
-
-    async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
-        """Note what an upstream said."""
-        self.refused = str(error.get("message"))
 
 
 def said_in(entries: Sequence[HistoryEntry]) -> str:

@@ -26,8 +26,8 @@ class LiveRequest:
 
     ``pipeline`` is the one that the request names, ``params`` are the generation parameters that it gives, ``policy`` is what
     it says of its prompt (``resolve_policy``). ``headers`` are the caller's (names in lower case, without this server's own
-    token), ``api_key`` the key among them: nodes may read them. ``shows_snapshot``, ``shows_trace`` and, within that,
-    ``shows_matches`` ask for what is told of the prompt.
+    token), ``api_key`` the key among them: nodes may read them. ``tools`` says that models get those that the session allows.
+    ``shows_snapshot``, ``shows_trace`` and, within that, ``shows_matches`` ask for what is told of the prompt.
     """
 
     turn: TurnRequest
@@ -38,6 +38,7 @@ class LiveRequest:
     checks: Checks = Checks()
     headers: Mapping[str, str] = field(default_factory=dict)
     api_key: str = ""
+    tools: bool = False
     shows_snapshot: bool = False
     shows_trace: bool = False
     shows_matches: bool = False

@@ -201,6 +201,19 @@ import {brokenAt} from './jsontext.js';
  */
 
 /**
+ * One call of a tool that ran here.
+ * @typedef {object} ToolRun
+ * @property {string} id
+ * @property {string} tool
+ * @property {'running' | 'success' | 'error' | 'denied' | 'timeout' | 'blocked'} status
+ * @property {Json | undefined} arguments
+ * @property {Json | undefined} result
+ * @property {string | null} error
+ * @property {number} start
+ * @property {number | null} end null while it runs
+ */
+
+/**
  * What is known of one node of a run. Times are milliseconds from the beginning of the run.
  * @typedef {object} NodeRun
  * @property {string} id
@@ -210,6 +223,7 @@ import {brokenAt} from './jsontext.js';
  * @property {Json | Linked | null} request what was sent (node.request)
  * @property {number | null} requested when
  * @property {Attempt[]} attempts
+ * @property {ToolRun[]} tools the tools that ran here for it
  * @property {number | null} firstChunk
  * @property {number | null} lastChunk
  * @property {number} chunks how many pieces of text came
@@ -250,6 +264,7 @@ import {brokenAt} from './jsontext.js';
  * @property {Span | null} firstToken until the first byte
  * @property {Span | null} stream from there to the end
  * @property {{number: number, start: number, end: number, status: number | null, error: string | null}[]} attempts
+ * @property {(Span & {id: string})[]} tools when tools ran here
  * @typedef {{from: number, to: number}} Span
  */
 

@@ -11,6 +11,7 @@
 /** @typedef {import('./doc.js').NodeState} NodeState */
 /** @typedef {import('./doc.js').Pieces} Pieces */
 /** @typedef {import('./doc.js').Attempt} Attempt */
+/** @typedef {import('./doc.js').ToolRun} ToolRun */
 /** @typedef {import('./doc.js').Failure} Failure */
 /** @typedef {import('./doc.js').WaterfallRow} WaterfallRow */
 /** @typedef {import('./doc.js').Span} Span */
@@ -105,6 +106,7 @@ function silentNode(id) {
     request: null,
     requested: null,
     attempts: [],
+    tools: [],
     firstChunk: null,
     lastChunk: null,
     chunks: 0,
@@ -126,6 +128,7 @@ const CHANGES = {
   'node.request': (node, {at_ms, data}) => ({...node, request: data ?? null, requested: at_ms}),
   'node.attempt': (node, {data}) => ({...node, attempts: withAttempt(node.attempts, data)}),
   'node.chunk': withChunk,
+  'node.tool': (node, {at_ms, data}) => ({...node, tools: withTool(node.tools, at_ms, data)}),
   // A node that may fail tells of the failure, and then of the OUT that tells the nodes behind it.
   'node.finished': (node, {at_ms, data, pinned}) => {
     if (pinned) return {...node, state: 'pinned', started: at_ms, ended: at_ms, out: data};
@@ -154,6 +157,21 @@ function withChunk(node, {at_ms, data}) {
     text: piece === '' ? node.text : {piece, before: node.text, length: (node.text?.length ?? 0) + piece.length},
     links: link === null ? node.links : [...node.links, link],
   };
+}
+
+/**
+ * The tools that ran with what is told of one: that it starts, and how it ended.
+ * @param {ToolRun[]} tools
+ * @param {number} at
+ * @param {Json | undefined} data
+ * @returns {ToolRun[]}
+ */
+function withTool(tools, at, data) {
+  if (!isObject(data)) return tools;
+  const told = /** @type {ToolRun} */ (/** @type {unknown} */ (data));
+  const known = tools.find((each) => each.id === told.id);
+  const call = {...told, start: known?.start ?? at, end: told.status === 'running' ? null : at};
+  return known ? tools.map((each) => (each === known ? call : each)) : [...tools, call];
 }
 
 /**
@@ -315,6 +333,7 @@ function rowOf(node, run, label) {
     connect: span(called, connected),
     firstToken: called === null ? null : span(connected ?? called, heard ?? end),
     stream: span(heard, end),
+    tools: node.tools.map((each) => ({id: each.id, from: each.start, to: each.end ?? end})),
     attempts: attempts.map((each, index) => ({
       number: each.number,
       start: each.started_ms ?? start,

@@ -15,6 +15,7 @@ import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {runAgain} from './conversation.js';
 import {Value} from './JsonView.js';
+import {ToolCalls} from './ToolCalls.js';
 import {duration} from './times.js';
 
 const {button, dd, details, div, dl, dt, h3, li, ol, p, pre, span, summary} = tags;
@@ -94,6 +95,7 @@ function Exchange({run, node}) {
         Array.isArray(out?.tool_calls) && out.tool_calls.length > 0
           ? h(Fragment, null, h3(null, t('run.toolCalls')), h(Value, {label: t('run.toolCalls'), value: out.tool_calls}))
           : null,
+        node.tools.length > 0 ? h(ToolCalls, {calls: node.tools}) : null,
         attempts.length > 0 ? h(Attempts, {attempts}) : null,
         node.out !== undefined ? details({className: 'run-more', open: !node.text}, summary(null, t('run.out')), h(Value, {label: t('run.out'), value: node.out})) : null,
       ),

@@ -109,6 +109,7 @@ function Bar({row, end, isSelected, onPoint}) {
         {className: 'run-bar-area', 'aria-hidden': true},
         span({className: classes('run-bar', isLocal && 'run-bar-local', row.state === 'running' && 'run-bar-running'), style: place({from: row.start, to: row.end})}),
         row.attempts.slice(0, -1).map((attempt) => span({key: attempt.number, className: 'run-bar run-bar-attempt', style: place({from: attempt.start, to: attempt.end})})),
+        row.tools.map((each) => span({key: each.id, className: 'run-bar run-bar-tool', style: place(each)})),
         PHASES.map((phase) => {
           const part = row[phase];
           return part && !(isLocal && phase === 'queue') ? span({key: phase, className: `run-bar run-bar-${phase}`, style: place(part)}) : null;

@@ -1,0 +1,35 @@
+"""What the run of one attempt at a turn's answer has for its memory."""
+
+from collections.abc import Mapping
+
+from agentui.jsonio import Json
+from agentui.pipeline.result import RunResult
+from agentui.pipeline.run import Run
+from agentui.turns.service import Turn
+from agentui.variables.staging import Staged
+
+
+class AttemptMemory:
+    """The memory of one attempt's run: the turn's. The turn is kept by whoever made the attempt, and not by its run."""
+
+    headers: Mapping[str, str] = {}
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self.refused: str | None = None
+        """What an upstream said whose error was passed on."""
+
+    async def open(self, run: Run) -> "AttemptMemory":
+        """The memory, which is open."""
+        return self
+
+    def staged(self) -> Staged:
+        """The turn's buffer."""
+        return self._turn.staged()
+
+    async def commit(self, result: RunResult) -> None:
+        """Nothing: the turn is not over with its run."""
+
+    async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
+        """Note what an upstream said."""
+        self.refused = str(error.get("message"))

@@ -1,0 +1,86 @@
+"""The tools of a live turn: which its session allows, and who hears of their calls."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from agentui.assets.bundle import PromptAssets
+from agentui.chats.tools.permissions import permissions_of, read_permissions
+from agentui.jsonio import Json
+from agentui.store.base import Store
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.tools.builtin import builtin_tools
+from agentui.tools.catalog import EVERY, Catalog
+from agentui.tools.execution import Execution
+from agentui.tools.executor import Surroundings
+from agentui.tools.grant import NAMED_BY_A_NODE, ToolGrant
+from agentui.tools.permissions import CallBudget, Permissions
+from agentui.tools.tool import CallPlace
+from agentui.turns.service import Turn
+
+Tell = Callable[[str, Json], Awaitable[None]]
+"""Tells a client of an event."""
+
+
+class TurnTools:
+    """What one turn may call. Its calls are counted together, whichever attempt makes them."""
+
+    def __init__(
+        self, standing: Catalog, permissions: Permissions, turn: Turn, assets: Callable[[], PromptAssets], tell: Tell
+    ) -> None:
+        """``standing`` are the tools that need nothing of a turn; ``assets`` gives what the turn's prompt is made of."""
+        place = turn.place
+        self._catalog = Catalog.of((*builtin_tools(turn.staged, assets), *standing))
+        self._permissions = permissions
+        self._budget = CallBudget(permissions.max_calls_per_turn)
+        self._listeners = (turn.calls, _Client(tell))
+        self._place = CallPlace(place.run_id, place.session_id, place.branch_id, place.floor_id, place.floor.input_page_id)
+
+    def grant(self, attempt_no: int) -> ToolGrant:
+        """The tools of an attempt at the answer, numbered from 1: all that the session allows, or those alone that a node names
+        where it allows none."""
+        is_allowed = self._permissions.enabled
+        return ToolGrant(
+            self._catalog,
+            self._permissions if is_allowed else NAMED_BY_A_NODE,
+            Surroundings(listeners=self._listeners, attempt_no=attempt_no),
+            self._place,
+            (EVERY,) if is_allowed else (),
+            self._budget,
+        )
+
+
+async def permissions_for(store: Store, session_id: str, *, wanted: bool) -> Permissions:
+    """What a turn's session allows it, which is nothing where the turn does not want tools."""
+    if not wanted:
+        return Permissions()
+    return permissions_of(await store.read(read_permissions, DEFAULT_ACCOUNT, session_id))
+
+
+class _Client:
+    """Tells a turn's client of calls, as events ``tool``."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    async def started(self, execution: Execution) -> None:
+        """A tool is about to run; whether it may be run again is not known yet."""
+        await self._tell("tool", _event(replace(execution, replay_safety="uncertain"), "start"))
+
+    async def finished(self, execution: Execution) -> None:
+        """A call is over: its phase is how it ended."""
+        await self._tell("tool", _event(execution, execution.status))
+
+
+def _event(execution: Execution, phase: str) -> dict[str, Json]:
+    """A call as clients hear of it (spec: tavern-api part 5)."""
+    return {
+        "execution_id": execution.id,
+        "tool_name": execution.tool_name,
+        "provider_id": execution.provider_id,
+        "provider_type": execution.provider_type,
+        "side_effect_level": execution.side_effect,
+        "phase": phase,
+        "message": execution.error_message,
+        "duration_ms": execution.duration_ms,
+        "replay_safety": execution.replay_safety,
+    }

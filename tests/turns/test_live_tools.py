@@ -1,0 +1,82 @@
+"""Tools in the turns of a chat: offered where turn and session say so, run, told to the client, and kept with the turn."""
+
+import pytest
+
+from tests.turns.house import House, Json
+from tests.turns.talk import Talk, begin_talk, named
+from tests.upstreams.step import Call, Step
+
+TOOLS = {"config": {"enableTools": True}}
+ROLL = Call("roll_dice", '{"notation": "1d6"}', "call_1")
+WRITE = Call("set_variable", '{"key": "gold", "value": 7, "intent": "promote_to_branch_on_accept"}', "call_2")
+
+
+async def allow(talk: Talk, **said: Json) -> None:
+    """Say what the session allows."""
+    status, answer = await talk.house.memory.call(
+        "PUT", f"/sessions/{talk.session}/tool-permissions", {"enabled": True, **said}
+    )
+    assert status == 200, answer
+
+
+def offered(house: House) -> list[list[str]]:
+    """The names of the tools that each request offered."""
+    return [[tool["function"]["name"] for tool in request.body.get("tools", ())] for request in house.mock.requests]
+
+
+async def test_a_turn_calls_tools_and_is_told_of_them(house: House) -> None:
+    talk = await begin_talk(house)
+    await allow(talk)
+    house.mock.script([Step(text="I roll.", calls=(ROLL, WRITE)), Step(text="It is done.")])
+    events = await talk.stream("Roll!", **TOOLS)
+    told = named(events, "tool")
+    assert sorted((each["tool_name"], each["phase"]) for each in told) == [
+        ("roll_dice", "start"),
+        ("roll_dice", "success"),
+        ("set_variable", "start"),
+        ("set_variable", "success"),
+    ]
+    assert {each["replay_safety"] for each in told if each["phase"] == "start"} == {"uncertain"}
+    (done,) = named(events, "done")
+    assert done["generated_text"] == "I roll.\n\nIt is done."
+    assert all("roll_dice" in names and "set_variable" in names for names in offered(house))
+    listed = await house.memory.get(f"/tool-executions?floor_id={done['floor_id']}")
+    assert {each["execution_id"] for each in listed} == {each["execution_id"] for each in told}
+    assert {(each["tool_name"], each["status"], each["commit_outcome"]) for each in listed} == {
+        ("roll_dice", "success", "committed"),
+        ("set_variable", "success", "committed"),
+    }
+    resolved = await house.memory.get(f"/variables/resolve?session_id={talk.session}&branch_id=main")
+    assert [each["value"] for each in resolved["resolved"] if each["key"] == "gold"] == [7]
+
+
+@pytest.mark.parametrize("said", [None, {"enabled": False}])
+async def test_a_session_that_does_not_allow_tools_offers_none(house: House, said: Json) -> None:
+    talk = await begin_talk(house)
+    if said is not None:
+        await allow(talk, **said)
+    await talk.respond("Hi", **TOOLS)
+    assert offered(house) == [[]]
+
+
+async def test_a_turn_that_wants_no_tools_offers_none(house: House) -> None:
+    talk = await begin_talk(house)
+    await allow(talk)
+    await talk.respond("Hi")
+    assert offered(house) == [[]]
+
+
+async def test_what_a_session_denies_is_not_offered_and_its_steps_and_calls_are_counted(house: House) -> None:
+    talk = await begin_talk(house)
+    denied = {"narrator": ["set_variable"]}
+    await allow(talk, max_steps_per_generation=2, max_calls_per_turn=1, slot_deny_list=denied)
+    house.mock.script([Step(text="", calls=(ROLL, WRITE)), Step(text="", calls=(ROLL,)), Step(text="Enough.")])
+    done = await talk.respond("Roll!", **TOOLS)
+    assert done["generated_text"] == "Enough." and all("set_variable" not in names for names in offered(house))
+    assert house.mock.requests[2].body["tool_choice"] == "none"
+    listed = await house.memory.get(f"/tool-executions?floor_id={done['floor_id']}")
+    assert sorted((each["tool_name"], each["status"]) for each in listed) == [
+        ("roll_dice", "blocked"),
+        ("roll_dice", "success"),
+        ("set_variable", "denied"),
+    ]
