@@ -25,7 +25,9 @@ MOST_CHARACTERS = 512 * 1024
 LONGEST_TORN = 256
 """Characters of a secret that are put together again where a text comes in pieces."""
 _MANY = 200
-"""Forms of secrets from which on a text is looked through once for all of them, not once for each."""
+"""Forms of secrets from which on a text longer than ``_LONG``, and every text of a JSON value, is looked through once for all
+of them, not once for each."""
+_LONG = 16 * 1024
 _STRETCH = 64 * 1024
 """Characters that are looked through in one go, so that other threads get their turn."""
 _TELLING = 16
@@ -115,7 +117,7 @@ class Redactor:
     def redact(self, text: str) -> str:
         """The text with every known secret replaced by ``***`` and, for long ones, the last four characters."""
         known = self._known()
-        if len(known) > _MANY:
+        if len(known) > _MANY and (len(text) > _LONG or self._finder is not None):
             text = self._known_finder().replaced(text)
         else:
             for form, mask in known:
@@ -125,6 +127,8 @@ class Redactor:
 
     def redact_json(self, value: Json) -> Json:
         """A copy of the JSON value with every known secret replaced in its texts and names."""
+        if not isinstance(value, str) and len(self._known()) > _MANY:
+            self._known_finder()  # it takes about as long to make as one look for each form
         match value:
             case str():
                 return self.redact(value)

@@ -6,13 +6,15 @@ dialect mixes them with text (Claude, Gemini).
 """
 
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from agentui.jsonio import Json, dumps
 
 Role = Literal["system", "user", "assistant", "tool"]
+NO_RESULT = "No result was given."
+"""What a model reads as the result of a call that the history leaves open."""
 MediaKind = Literal["image", "document", "audio", "video"]
 
 
@@ -257,6 +259,25 @@ def orphans_as_text(messages: Sequence[Message]) -> Sequence[Message]:
         # Behind the results that are left: nothing may stand between those and their calls.
         whole.append(Message("user", (*kept, *orphans), message.name) if orphans else message)
     return whole
+
+
+def missing_results(messages: Sequence[Message]) -> Mapping[int, Message]:
+    """For dialects that refuse calls without results: what is to stand behind each message with calls that nobody answers, by
+    that message's place. ``messages`` are paired, and their orphans are words."""
+    given: defaultdict[str | None, int] = defaultdict(int)
+    missing: dict[int, Message] = {}
+    for place in range(len(messages) - 1, -1, -1):
+        results: list[Part] = []
+        for part in reversed(messages[place].parts):
+            if isinstance(part, ToolResult):
+                given[part.call_id] += 1
+            elif isinstance(part, ToolCall) and given[part.id]:
+                given[part.id] -= 1
+            elif isinstance(part, ToolCall):
+                results.append(ToolResult(part.id, (Text(NO_RESULT),), part.name))
+        if results:
+            missing[place] = Message("tool", tuple(reversed(results)))
+    return missing
 
 
 def _as_words(result: ToolResult) -> list[Part]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentui.chat.messages import (
+    NO_RESULT,
     Media,
     Message,
     Opaque,
@@ -26,9 +27,6 @@ from agentui.chat.messages import (
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
 from agentui.vendors.claude.content import CITATION, clean_id, clean_name, render_part
-
-NO_RESULT = "No result was given."
-"""What Claude reads as the result of a call that the history leaves open."""
 
 _OPENING = text_message("user", ".")
 """A conversation must open with a user's turn, and empty text is refused: this is the least that can be said."""

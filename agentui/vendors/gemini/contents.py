@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from agentui.chat.messages import (
+    NO_RESULT,
     Media,
     Message,
     Opaque,
@@ -37,8 +38,6 @@ from agentui.vendors.gemini.protojson import Malformed, items, member, spelling,
 
 SENTINEL: Final = "skip_thought_signature_validator"
 """What Google documents as the signature of a call that another model made (ai.google.dev, thought signatures)."""
-
-NO_RESULT: Final = "No result was given."
 
 _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "assistant", "function": "tool", "tool": "tool"}
 

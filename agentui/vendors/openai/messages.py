@@ -30,6 +30,7 @@ from agentui.chat.messages import (
     ToolCall,
     ToolResult,
     media_kind,
+    missing_results,
     orphans_as_text,
     pair_tool_calls,
     uses_tools,
@@ -64,25 +65,30 @@ def render_messages(messages: Sequence[Message], custom: Set[str] = frozenset())
 
     Tool results become ``tool`` messages of text. Pictures and files inside a result, and those that an assistant made,
     are moved to the next user message, since this dialect takes them nowhere else.
-    Calls of the tools in ``custom`` are those of custom tools. Raises UnsupportedFeature for media that the dialect cannot
-    express.
+    A call without a result gets one that says so. Calls of the tools in ``custom`` are those of custom tools. Raises
+    UnsupportedFeature for media that the dialect cannot express.
     """
     own = [message.raw for message in messages if message.raw_vendor == VENDOR and message.raw is not None]
     if len(own) == len(messages):
         return own, ()
     writer = _Writer(custom)
-    paired = messages
+    paired, missing = messages, dict[int, Message]()
     if uses_tools(messages):
         messages = _whole_turns(messages)
         answered = pair_tool_calls(messages)
         paired = orphans_as_text(answered)
         if any(one is not other for one, other in zip(answered, paired, strict=True)):
             writer.dropped.append("messages.orphan_tool_result")
-    for message, said in zip(messages, paired, strict=True):
+        missing = dict(missing_results(paired))
+        if missing:
+            writer.dropped.append("messages.missing_tool_result")
+    for place, (message, said) in enumerate(zip(messages, paired, strict=True)):
         if message.raw_vendor == VENDOR and message.raw is not None:
             writer.put_back(message.raw)
         else:
             writer.write(said, knows_files=message.raw_vendor is None or message.raw_vendor in PLATFORM)
+        if place in missing:
+            writer.write(missing[place], knows_files=False)
     writer.flush()
     return writer.wire, tuple(dict.fromkeys(writer.dropped))
 

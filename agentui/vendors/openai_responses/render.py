@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from agentui.chat.messages import Message, Text, orphans_as_text, pair_tool_calls
+from agentui.chat.messages import Message, Text, missing_results, orphans_as_text, pair_tool_calls
 from agentui.chat.request import ChatRequest, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.chat.stops import cut_of
 from agentui.errors import UnsupportedFeature
@@ -118,6 +118,9 @@ def _put_messages(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> N
     rest = orphans_as_text(answered)
     if any(one is not other for one, other in zip(answered, rest, strict=True)):
         losses.drop("messages.orphan_tool_result")
+    if missing := missing_results(rest):
+        losses.drop("messages.missing_tool_result")
+        rest = [one for place, said in enumerate(rest) for one in ((said, missing[place]) if place in missing else (said,))]
     items = render_items(rest, losses)
     wants_json = chat.response_format is not None and chat.response_format.kind == "json"
     if wants_json and not any("json" in message.text.lower() for message in rest):
