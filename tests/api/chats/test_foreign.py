@@ -96,7 +96,11 @@ async def foreign(request: pytest.FixtureRequest, start_server: StartServer, moc
         yield Foreign(reader, ids, await everything(store))
 
 
-QUERIES = {"GET /sessions/{id}/branches/diff": "?base_branch_id=main&target_branch_id=side"}
+QUERIES = {
+    "GET /sessions/{id}/branches/diff": "?base_branch_id=main&target_branch_id=side",
+    "GET /sessions/{id}/state/diff": "?floor_id=f&against=live&branch_id=main",
+    "GET /sessions/{id}/state/resolve": "?branch_id=main",
+}
 
 
 def named(route: Route) -> str:
