@@ -1,4 +1,4 @@
-"""The shapes of tools over HTTP: what sessions allow, what there is, what users define, and the calls that were made."""
+"""The shapes of tools over HTTP: what sessions allow, what there is, and the calls that were made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -79,6 +79,20 @@ class ToolView:
             allowed_slots=sorted(tool.slots),
             timeout_ms=round(tool.timeout * 1000),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTool(ToolView):
+    """A tool of a session's turns. ``refusal`` says why the slot may not call it, null where it may."""
+
+    is_allowed: bool
+    refusal: str | None
+
+
+class CatalogQuery(Form):
+    """For whom the tools are listed."""
+
+    caller_slot: CallerSlot = Field("narrator", description="For the narrator, director, verifier or memory.")
 
 
 class CallQuery(ListQuery):

@@ -49,6 +49,7 @@ from agentui.http.route import add_routes
 from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
+from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
@@ -63,8 +64,9 @@ from agentui.secrets.store import SecretStore
 from agentui.settings import Settings
 from agentui.store.health import StoreHealth
 from agentui.store.opening import make_store
-from agentui.tools.builtin import STANDING
+from agentui.tools.builtin import NAMES, STANDING
 from agentui.tools.catalog import Catalog
+from agentui.tools.plugins import load_tools
 from agentui.tools.tool import HostedTool
 from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.driver import LiveTurns
@@ -115,7 +117,12 @@ def create_app(
     app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
-    _add_engine(app, vendors, named_origins, secret_env, proxies, Catalog.of((*STANDING, *tools)))
+    own = (*STANDING, *asset_tools(lambda: app[STORE]), *tools)
+    added, complaints = load_tools(NAMES | {tool.name for tool in own})
+    for complaint in complaints:
+        log.warning("%s", complaint)
+    catalog = Catalog.of((*own, *added))
+    _add_engine(app, vendors, named_origins, secret_env, proxies, catalog)
     _add_documents(app, default_active, is_shared=group is not None)
     _add_memory(app, owner, is_shared=group is not None)
     _add_routes(app, is_shared=group is not None)

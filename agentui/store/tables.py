@@ -475,28 +475,6 @@ asset_tags = Table(
     comment="The words by which people sort their assets.",
 )
 
-tool_definitions = Table(
-    "tool_definitions",
-    metadata,
-    Column("id", _ID, primary_key=True),
-    Column("account_id", String(120), nullable=False),
-    Column("name", _KEY, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("parameters_json", Text, nullable=False, comment="JSON Schema of its arguments."),
-    Column("side_effect", String(16), nullable=False),
-    Column("slots_json", Text, nullable=False, comment="Who in a turn may call it."),
-    Column("source", String(16), nullable=False, comment="preset, character or custom: what it came with."),
-    Column("source_id", _ID),
-    Column("enabled", Boolean, nullable=False),
-    Column("handler_type", String(16), nullable=False, comment="http or pipeline."),
-    Column("handler_json", Text, nullable=False),
-    Column("created_at", BigInteger, nullable=False),
-    Column("updated_at", BigInteger, nullable=False),
-    UniqueConstraint("account_id", "name"),
-    Index(None, "account_id", "updated_at"),
-    comment="Tools that users define.",
-)
-
 tool_executions = Table(
     "tool_executions",
     metadata,

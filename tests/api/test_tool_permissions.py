@@ -83,8 +83,29 @@ def test_what_was_not_said_follows_the_defaults() -> None:
 async def test_the_builtin_tools_are_listed(reader: Reader) -> None:
     tools = {tool["name"]: tool for tool in (await reader.get("/tools/builtin")).body["data"]}
     assert tools.keys() >= {
-        "get_variable", "set_variable", "roll_dice", "random_choice", "get_time", "get_character_info",
+        "get_variable", "set_variable", "roll_dice", "random_choice", "get_time", "get_character_info", "list_characters",
+        "delete_worldbook",
     }  # fmt: skip
     assert tools["set_variable"]["side_effect_level"] == "sandbox"
     assert tools["roll_dice"]["allowed_slots"] == ["director", "memory", "narrator", "verifier"]
     assert tools["get_variable"]["parameters"]["required"] == ["key"]
+
+
+async def test_the_catalog_says_what_a_session_allows(reader: Reader) -> None:
+    session = await reader.session_id()
+    path = f"/sessions/{session}/tool-catalog"
+
+    async def allowed(slot: str = "narrator") -> set[str]:
+        tools = (await reader.get(f"{path}?caller_slot={slot}")).body["data"]
+        assert all((tool["refusal"] is None) == tool["is_allowed"] for tool in tools)
+        return {tool["name"] for tool in tools if tool["is_allowed"]}
+
+    assert await allowed() == set()
+    await reader.put(f"/sessions/{session}/tool-permissions", {"enabled": True, "slot_deny_list": {"director": ["*"]}})
+    assert await allowed() >= {"roll_dice", "set_variable", "list_characters"}
+    assert "delete_character" not in await allowed()
+    assert await allowed("director") == set()
+    await reader.patch(f"/sessions/{session}/tool-permissions", {"allow_irreversible": True})
+    assert "delete_character" in await allowed()
+    assert (await reader.get(f"{path}?caller_slot=nobody")).status == 400
+    assert (await reader.get("/sessions/none/tool-catalog")).status == 404

@@ -1,6 +1,6 @@
-"""The API of tools: what sessions allow, what there is, what users define and what was called, and MCP servers."""
+"""The API of tools: what sessions allow, what there is and what was called, and MCP servers, one file a resource."""
 
-from agentui.api.tools import builtin, executions, mcp, permissions
+from agentui.api.tools import catalog, executions, mcp, permissions
 from agentui.http.route import Route
 
-ROUTES: tuple[Route, ...] = (*permissions.ROUTES, *builtin.ROUTES, *executions.ROUTES, *mcp.ROUTES)
+ROUTES: tuple[Route, ...] = (*permissions.ROUTES, *catalog.ROUTES, *executions.ROUTES, *mcp.ROUTES)

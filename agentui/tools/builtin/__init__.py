@@ -17,3 +17,7 @@ STANDING: tuple[HostedTool, ...] = (roll_dice(), random_choice(), get_time())
 def builtin_tools(staged: Callable[[], Staged], assets: Callable[[], PromptAssets]) -> tuple[HostedTool, ...]:
     """The tools of one turn: ``staged`` gives the buffer of its current attempt, ``assets`` what its prompt is made of."""
     return *variable_tools(staged), *STANDING, character_info(assets)
+
+
+NAMES = frozenset(tool.name for tool in builtin_tools(lambda: Staged({}, now=lambda: 0), PromptAssets))
+"""The names of all of them, which no other tool may have."""

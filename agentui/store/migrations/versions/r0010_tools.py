@@ -1,4 +1,4 @@
-"""Tools: what sessions allow, what users define, and the calls that turns made."""
+"""Tools: what sessions allow, and the calls that turns made."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations
@@ -23,30 +23,9 @@ def key() -> sa.Text:
 
 
 def upgrade(op: Operations) -> None:
-    """Add the column, which is null where nobody said anything, and make the tables."""
+    """Add the column, which is null where nobody said anything, and make the table."""
     of_session = "What models may do with tools here; null where nobody said."
     op.add_column("sessions", sa.Column("tools_json", sa.Text(), comment=of_session))
-    op.create_table(
-        "tool_definitions",
-        sa.Column("id", ident(), nullable=False),
-        sa.Column("account_id", sa.String(120), nullable=False),
-        sa.Column("name", key(), nullable=False),
-        sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("parameters_json", sa.Text(), nullable=False, comment="JSON Schema of its arguments."),
-        sa.Column("side_effect", sa.String(16), nullable=False),
-        sa.Column("slots_json", sa.Text(), nullable=False, comment="Who in a turn may call it."),
-        sa.Column("source", sa.String(16), nullable=False, comment="preset, character or custom: what it came with."),
-        sa.Column("source_id", ident()),
-        sa.Column("enabled", sa.Boolean(), nullable=False),
-        sa.Column("handler_type", sa.String(16), nullable=False, comment="http or pipeline."),
-        sa.Column("handler_json", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.UniqueConstraint("account_id", "name", name="uq_tool_definitions_account_id_name"),
-        sa.PrimaryKeyConstraint("id", name="pk_tool_definitions"),
-        comment="Tools that users define.",
-    )
-    op.create_index("ix_tool_definitions_account_id_updated_at", "tool_definitions", ["account_id", "updated_at"])
     op.create_table(
         "tool_executions",
         sa.Column("id", ident(), nullable=False),

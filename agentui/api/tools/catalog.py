@@ -1,0 +1,44 @@
+"""The tools that there are: those of every server, and those of a session with what it allows."""
+
+from dataclasses import fields
+
+from aiohttp import web
+
+from agentui.api.chats.protocol import data_answer, described, now_ms, path_id, read, read_query, route
+from agentui.api.keys import SERVICES
+from agentui.assets.bundle import PromptAssets
+from agentui.chats.tools.permissions import permissions_of, read_permissions
+from agentui.http.route import Route
+from agentui.schemas.forms import Data
+from agentui.schemas.tools import CatalogQuery, CatalogTool, ToolView
+from agentui.tools.builtin import builtin_tools
+from agentui.tools.catalog import Catalog
+from agentui.variables.staging import Staged
+
+
+async def list_builtin(request: web.Request) -> web.Response:
+    """List the tools that every server has."""
+    return data_answer([ToolView.of(tool) for tool in _catalog(request) if tool.provider_type == "builtin"])
+
+
+async def list_catalog(request: web.Request) -> web.Response:
+    """List the tools of a session's turns, and which of them it allows."""
+    id, slot = path_id(request), read_query(request, CatalogQuery).caller_slot
+    permissions = permissions_of(await read(request, read_permissions, id))
+    listed = []
+    for tool in _catalog(request):
+        view, refusal = ToolView.of(tool), permissions.refusal(tool, slot)
+        told = {field.name: getattr(view, field.name) for field in fields(view)}
+        listed.append(CatalogTool(**told, is_allowed=refusal is None, refusal=refusal))
+    return data_answer(listed)
+
+
+def _catalog(request: web.Request) -> Catalog:
+    """The tools of a turn, though of none in particular."""
+    return Catalog.of((*builtin_tools(lambda: Staged({}, now=now_ms), PromptAssets), *request.app[SERVICES].tools()))
+
+
+ROUTES: tuple[Route, ...] = (
+    route("GET", "/tools/builtin", list_builtin, Data[list[ToolView]]),
+    route("GET", "/sessions/{id}/tool-catalog", list_catalog, Data[list[CatalogTool]], query=described(CatalogQuery)),
+)

@@ -1,0 +1,36 @@
+"""Tools of installed packages: good ones are found, and bad ones do no harm."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from agentui.jsonio import Json
+from agentui.tools.builtin import NAMES, STANDING
+from agentui.tools.plugins import load_tools
+from agentui.tools.tool import HostedTool, ToolAnswer, ToolCallContext
+
+
+async def shout(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
+    return ToolAnswer(str(arguments["text"]).upper())
+
+
+SHOUT = HostedTool("shout", "Says a text loudly.", {"type": "object"}, shout, "voices")
+AGAIN = replace(SHOUT, description="Another.")
+SHADOW = replace(SHOUT, name="set_variable")
+ODD = replace(SHOUT, name="odd", parameters={"type": "nothing"})
+
+
+def test_good_tools_are_found_and_the_others_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"voice": "SHOUT", "again": "AGAIN", "shadow": "SHADOW", "odd": "ODD", "function": "shout", "gone": "NOBODY"}
+    entries = [EntryPoint(name, f"{__name__}:{value}", "agentui.tools") for name, value in names.items()]
+    monkeypatch.setattr("agentui.tools.plugins.entry_points", lambda group: entries if group == "agentui.tools" else [])
+    (tool,), complaints = load_tools(NAMES)
+    assert tool == replace(SHOUT, provider_type="unknown", provider_id="voice")
+    assert [next(word for word in ("again", "shadow", "ODD", "function", "gone", "AGAIN", "SHADOW") if word in each)
+            for each in complaints] == ["AGAIN", "SHADOW", "ODD", "function", "gone"]  # fmt: skip
+
+
+def test_every_name_of_a_builtin_tool_is_taken() -> None:
+    assert {tool.name for tool in STANDING} < NAMES >= {"get_variable", "set_variable", "get_character_info"}
