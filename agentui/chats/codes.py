@@ -87,6 +87,8 @@ CODES: dict[str, Code] = {
     "session_state_namespace_reserved": Code(409, "The namespace belongs to the server."),
     "session_state_payload_too_large": Code(409, "A value of Session State is larger than its slot takes."),
     "session_state_public_write_forbidden": Code(409, "Only the server itself writes to this namespace."),
+    "session_state_replay_blocked": Code(409, "The turn wrote to Session State that is never written again."),
+    "session_state_replay_confirmation_required": Code(409, "The turn wrote to Session State: the caller has to confirm."),
     "skill_rule_locked": Code(409, "A skill rule is neither written nor removed as a working variable."),
     "source_floor_not_found": Code(404, "There is no such floor in the session to fork from."),
     "upstream_error": Code(502, "The model's side failed; details say how."),

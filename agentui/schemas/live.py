@@ -84,6 +84,12 @@ class LiveForm(Form):
         return {name: self.given[name] for name in ("structure", "delivery") if self.given.get(name) is not None}
 
 
+class ReplayForm(LiveForm):
+    """What a turn may be told that makes an answer anew."""
+
+    confirmed_session_state_mutation_ids: list[Id] = Field(default_factory=list, max_length=1000)
+
+
 class RespondForm(LiveForm):
     """What the user says, and where."""
 
@@ -93,19 +99,19 @@ class RespondForm(LiveForm):
     prompt_intent: Intent = "normal"
 
 
-class RegenerateForm(LiveForm):
+class RegenerateForm(ReplayForm):
     """The newest floor of a branch, once more."""
 
     branch_id: BranchId | None = None
 
 
-class RetryForm(LiveForm):
+class RetryForm(ReplayForm):
     """A floor, once more."""
 
     prompt_intent: Intent = "swipe"
 
 
-class EditForm(LiveForm):
+class EditForm(ReplayForm):
     """A message, said otherwise on a branch of its own."""
 
     content: Annotated[str, Field(min_length=1), NO_NUL]

@@ -20,6 +20,7 @@ from agentui.turns.history import NO_PAST, Past, read_facts, read_past
 from agentui.turns.joining import Joined, join_session
 from agentui.turns.locks import Owner
 from agentui.turns.repeats import attach, hold
+from agentui.turns.replay import check_replay
 from agentui.turns.request import ChatFacts, TurnPlace, TurnRequest
 from agentui.turns.targets import TurnTarget, find_target
 from agentui.turns.transactions import OpenedFloor, hold_free_branch, open_floor, start_floor, start_run
@@ -98,16 +99,19 @@ def _respond(db: Connection, account: str, request: TurnRequest, owner: Owner, n
 def _make_anew(
     db: Connection, account: str, request: TurnRequest, expected: TurnTarget | None, owner: Owner, now: int
 ) -> TurnPlace:
-    """The place of a turn that goes back to a floor. Raises 409 ``generation_target_stale`` where that has changed."""
+    """The place of a turn that goes back to a floor. Raises 409 ``generation_target_stale`` where that has changed, and as
+    ``check_replay`` does."""
     target = find_target(db, account, request)
     session_id = target.floor.session_id
     find_session(db, account, session_id, code="session_not_found", hold=True)
     if request.kind == "edit_and_regenerate":
         _check_same(target, expected)
+        check_replay(db, target.floor.id, request.confirmed_mutations)
         return _edit(db, account, request, target, owner, now)
     hold_free_branch(db, account, session_id, target.floor.branch_id, owner, now)
     # Again, now that nobody else can change it.
     _check_same(find_target(db, account, request), expected or target)
+    check_replay(db, target.floor.id, request.confirmed_mutations)
     place = Joined(session_id, target.floor.branch_id)
     if request.kind == "regenerate_page":
         return _regenerate(db, account, request, target, place, owner, now)
