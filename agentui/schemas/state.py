@@ -90,10 +90,9 @@ class StateResolveQuery(WantedQuery):
     source_floor_id: Id | None = Field(None, description="Show what held when this floor was committed.")
 
 
-class StateDiffQuery(WantedQuery):
-    """Two sides."""
+class StateDiffSides(Form):
+    """What a floor is compared with."""
 
-    floor_id: Id = Field(description="The floor on the right side.")
     against: Annotated[str, Field(min_length=1, max_length=210), NO_NUL] = Field(description="live, or floor:<id>.")
     branch_id: BranchId | None = Field(None, description="The branch of against=live.")
 
@@ -110,6 +109,12 @@ class StateDiffQuery(WantedQuery):
     def against_floor_id(self) -> str | None:
         """The floor on the left side; None for a branch."""
         return None if self.against == "live" else self.against.removeprefix("floor:")
+
+
+class StateDiffQuery(StateDiffSides, WantedQuery):
+    """Two sides."""
+
+    floor_id: Id = Field(description="The floor on the right side.")
 
 
 class SlotCapabilities(TypedDict):

@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from agentui.chats.codes import failure
+from agentui.chats.rows import find_floor
 from agentui.chats.state.heads import written_by
 from agentui.chats.state.records import Mutation
 from agentui.chats.versions import active_output
@@ -66,3 +67,9 @@ def _blocker(mutation: Mutation) -> dict[str, Json]:
         "status": mutation.status,
         "reason": IS_NEVER if mutation.replay_safety == "never_auto_replay" else NEEDS_CONFIRMATION,
     }
+
+
+def replay_safety(db: Connection, account: str, floor_id: str, confirmed: Set[str]) -> list[dict[str, Json]]:
+    """What would stand in the way of making a floor's answer anew. Raises 404 ``not_found``."""
+    find_floor(db, account, floor_id)
+    return blockers_of(db, floor_id, confirmed)

@@ -12,6 +12,9 @@ from tests.faults.callers import DIALECTS, ask
 EXAMPLES = {
     "branch": "main",
     "floor": "same",
+    "mutation": "same",
+    "namespace": "same",
+    "slot": "same",
     "hash": "0" * 64,
     "entry_id": "same",
     "id": "same",

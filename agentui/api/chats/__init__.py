@@ -14,6 +14,7 @@ from agentui.api.chats import (
     regextest,
     sessions,
     state,
+    stateobservation,
     variables,
 )
 from agentui.http.route import Route
@@ -32,4 +33,5 @@ ROUTES: tuple[Route, ...] = (
     *loretest.ROUTES,
     *regextest.ROUTES,
     *state.ROUTES,
+    *stateobservation.ROUTES,
 )

@@ -78,7 +78,7 @@ async def delete_value(request: web.Request) -> web.Response:
 
 async def _write(request: web.Request, form: SlotForm, text: str | None) -> web.Response:
     id, change = path_id(request), Write(Key(form.namespace, form.slot), text)
-    show = partial(_resolved, id, form.branch_id)
+    show = partial(resolved_data, id, form.branch_id)
     return await write(request, lambda done: data_answer(show(done)), write_direct, id, form.branch_id, change, now_ms())
 
 
@@ -86,14 +86,14 @@ async def resolve_state(request: web.Request) -> web.Response:
     """What the slots of a session hold on a branch, or held at a floor."""
     id, query = path_id(request), read_query(request, StateResolveQuery)
     found = await read(request, resolve, id, query.branch_id, query.wanted, query.source_floor_id)
-    return data_answer([_resolved(id, query.branch_id, value) for value in found])
+    return data_answer([resolved_data(id, query.branch_id, value) for value in found])
 
 
 async def floor_snapshot(request: web.Request) -> web.Response:
     """What the slots held when a floor was committed."""
     id, floor_id, query = path_id(request), path_id(request, "floor"), read_query(request, WantedQuery)
     floor, found = await read(request, read_snapshot, id, floor_id, query.wanted)
-    return data_answer([_snapshot(id, floor.branch_id, value) for value in found])
+    return data_answer([snapshot_data(id, floor.branch_id, value) for value in found])
 
 
 async def diff(request: web.Request) -> web.Response:
@@ -158,11 +158,13 @@ def _held(session_id: str, branch_id: str, value: StateValue) -> HeldData:
     }
 
 
-def _resolved(session_id: str, branch_id: str, value: StateValue) -> ResolvedState:
+def resolved_data(session_id: str, branch_id: str, value: StateValue) -> ResolvedState:
+    """What a slot holds on a branch, as it is told."""
     return {**_held(session_id, branch_id, value), "source": value.source, "updated_at": value.at}
 
 
-def _snapshot(session_id: str, branch_id: str, value: StateValue) -> SnapshotState:
+def snapshot_data(session_id: str, branch_id: str, value: StateValue) -> SnapshotState:
+    """What a slot held at a floor, as it is told."""
     return {**_held(session_id, branch_id, value), "committed_at": value.at}
 
 

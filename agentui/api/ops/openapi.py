@@ -60,6 +60,9 @@ _PARAMETERS: Mapping[str, Json] = {
         "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
     },
     "id": {"description": "The id of the thing.", "schema": {"type": "string"}},
+    "mutation": {"description": "The id of a write.", "schema": {"type": "string"}},
+    "namespace": {"description": "A namespace of Session State.", "schema": {"type": "string"}},
+    "slot": {"description": "A slot of the namespace.", "schema": {"type": "string"}},
     "pipeline": {
         "description": "The pipeline that serves this request.",
         "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},

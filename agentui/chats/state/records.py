@@ -10,6 +10,8 @@ from agentui.variables.values import parse
 GAME: Final = "game_state"
 """The built-in namespace, which clients read only; names that begin with it and a dot are kept free too."""
 SCHEMA_VERSION: Final = 1
+PREVIEW: Final = 256
+"""Characters of a value that lists show."""
 
 ReplaySafety: TypeAlias = Literal["safe", "confirm_on_replay", "never_auto_replay", "uncertain"]
 """Whether a turn that wrote may be generated anew: at once, after somebody confirmed it, or never by itself."""
@@ -80,6 +82,11 @@ class Mutation:
     def value(self) -> Json:
         """The value; None where it was taken away."""
         return parse(self.value_json)
+
+    @property
+    def preview(self) -> str:
+        """The beginning of the value's JSON."""
+        return self.value_json[:PREVIEW]
 
 
 @dataclass(frozen=True, slots=True)

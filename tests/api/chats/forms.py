@@ -10,6 +10,8 @@ DOCUMENT = build_openapi(Settings())
 
 QUERIES = {
     "/sessions/{id}/branches/diff": "?target_branch_id=x",
+    "/floors/{id}/session-state/diff": "?against=floor:y",
+    "/sessions/{id}/session-state/live/{namespace}/{slot}": "?branch_id=main",
     "/sessions/{id}/state/diff": "?floor_id=x&against=floor:y",
     "/sessions/{id}/state/resolve": "?branch_id=x",
 }
