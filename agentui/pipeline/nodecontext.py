@@ -2,10 +2,11 @@
 
 import asyncio
 import time
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
@@ -88,14 +89,18 @@ class NodeContext:
             return self._scope
         run = self.run
         variables: Mapping[str, Json] = NOTHING
+        context: Mapping[str, Json] = run.context
         tiers: Any = NO_TIERS  # by their names, which are texts; to a Mapping's type that is something else
         if run.memory is not None:
-            variables, tiers = run.memory.staged().view()
+            staged = run.memory.staged()
+            variables, tiers = staged.view()
+            if staged.state:
+                context = ChainMap({"state": staged.state}, cast(dict[str, Json], context))
         scope = Scope(
             run_vars=run.run_vars,
             variables=variables,
             tiers=tiers,
-            context=run.context,
+            context=context,
             out=run.out,
             own=own,
             prompt=prompt,

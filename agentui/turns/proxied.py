@@ -104,15 +104,17 @@ async def _open_turn(
     memory = TurnMemory(
         turn, run.redactor.redact, save_answer, kind=kind, begun=begun, keeps_words=placer is not None, assembly=assembly
     )
+    if run.plan.reads_state:
+        await _or_fail(memory, turn.see_state())
     if assembly is not None:
-        await _put(assembly, turn, kind, memory)
+        await _or_fail(memory, assembly.put(turn, kind))
     return memory
 
 
-async def _put(assembly: Assembly, turn: Turn, kind: Kind, memory: "TurnMemory") -> None:
-    """Have the session make the prompt; a turn whose prompt cannot be made has failed."""
+async def _or_fail(memory: "TurnMemory", work: Awaitable[None]) -> None:
+    """Do what a turn needs before its run; where that cannot be done the turn has failed."""
     try:
-        await assembly.put(turn, kind)
+        await work
     except BaseException as error:
         is_left = isinstance(error, asyncio.CancelledError)
         told = describe_error(error) if isinstance(error, AgentUIError) else INTERNAL

@@ -23,6 +23,7 @@ from agentui.chats.codes import failure
 from agentui.chats.parts import Content, tidy_blobs
 from agentui.chats.records import MAIN
 from agentui.chats.rows import has_branch
+from agentui.chats.state.reading import state_seen
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
@@ -93,7 +94,15 @@ class Turn:
     def begin_again(self) -> None:
         """Forget what was staged: another run makes the answer."""
         self.calls.begin_again()
+        state = self._staged.state
         self._staged = Staged(self._layers, now=now_ms)
+        self._staged.state = state
+
+    async def see_state(self) -> None:
+        """Let the run's templates see the Session State. Raises 413 ``payload_too_large`` and the store's errors."""
+        place = self.place
+        ids = place.session_id, place.branch_id, place.floor.parent_floor_id, place.replaced_floor_id
+        self._staged.state = await self._service.store.read(state_seen, DEFAULT_ACCOUNT, *ids)
 
     async def commit(self, outcome: Outcome) -> None:
         """Make the turn durable: the answer, every variable and the Session State that it brings, the snapshots and the floor,

@@ -82,6 +82,8 @@ class Staged:
         self._tiers: dict[Scope, _Tier] = {scope: _Tier(layers.get(scope, {})) for scope in SCOPES}
         self._merged = _Merged(tuple(self._tiers[scope] for scope in reversed(SCOPES)))
         self._writes: dict[tuple[Scope, str], Write] = {}
+        self.state: Mapping[str, Json] = {}
+        """The chat's Session State, by the parts of its namespaces, where the run has asked for it."""
 
     @cached_property
     def durable_size(self) -> int:

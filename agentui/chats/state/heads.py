@@ -98,19 +98,18 @@ def snapshot_heads(db: Connection, floor_id: str) -> dict[Key, str]:
 
 def heads_before(db: Connection, floor_id: str, page_id: str | None) -> dict[Key, str]:
     """What held when a floor was committed, without what the turn of its page wrote."""
-    heads = snapshot_heads(db, floor_id)
-    for mutation in written_by(db, page_id):
-        if heads.get(mutation.key) == mutation.id:
-            set_or_drop(heads, mutation.key, mutation.before_id)
-    return heads
+    return without(snapshot_heads(db, floor_id), written_by(db, page_id))
 
 
-def set_or_drop(heads: dict[Key, str], key: Key, id: str | None) -> None:
-    """Let a slot point to a mutation, or to none."""
-    if id is None:
-        heads.pop(key, None)
-    else:
-        heads[key] = id
+def without(heads: Heads, made: Iterable[Mutation]) -> dict[Key, str]:
+    """What held, without mutations of one turn."""
+    left = dict(heads)
+    for mutation in made:
+        if left.get(mutation.key) == mutation.id:
+            del left[mutation.key]
+            if mutation.before_id is not None:
+                left[mutation.key] = mutation.before_id
+    return left
 
 
 def written_by(db: Connection, page_id: str | None) -> Sequence[Mutation]:

@@ -10,9 +10,11 @@ from agentui.chats.codes import failure
 from agentui.chats.records import Floor
 from agentui.chats.rows import find_branch, find_floor, find_session
 from agentui.chats.state.game import SCENE, WORLD, game_of_branch, game_of_floor
-from agentui.chats.state.heads import heads_of, mutations_of, snapshot_ids
+from agentui.chats.state.heads import heads_before, heads_of, mutations_of, snapshot_ids, without, written_by
 from agentui.chats.state.namespaces import known_slots
 from agentui.chats.state.records import EVERYTHING, Key, Mutation, Source, StateValue, Wanted
+from agentui.chats.versions import active_output, is_head
+from agentui.jsonio import Json
 from agentui.store.paging import MAX_PART_BYTES
 
 Values: TypeAlias = Mapping[Key, StateValue]
@@ -98,6 +100,44 @@ def live_values(db: Connection, session_id: str, branch_id: str, wanted: Wanted 
     """What the registered namespaces hold on a branch now. Raises 413 ``payload_too_large``."""
     ids = [id for key, id in heads_of(db, session_id, branch_id).items() if wanted.fits(key)]
     return {each.key: value_of(each, "live_head") for each in _loaded(db, ids, wanted)}
+
+
+def state_seen(
+    db: Connection,
+    account: str,
+    session_id: str,
+    branch_id: str,
+    parent_floor_id: str | None,
+    replaced_floor_id: str | None,
+) -> dict[str, Json]:
+    """What the templates of a turn see, by the parts of namespaces and their slots: what holds on its branch, without what the
+    turn of the answer that it makes anew wrote. A namespace hides a slot of the same name. Raises 413 ``payload_too_large``."""
+    heads = _heads_seen(db, account, session_id, branch_id, replaced_floor_id)
+    values = {each.key: each.value for each in _loaded(db, list(heads.values()), EVERYTHING) if each.is_present}
+    game = {} if parent_floor_id is None else game_of_floor(db, account, parent_floor_id, "live_head")
+    root = _Level()
+    for key in sorted((*values, *game), key=lambda key: (key.namespace.count("."), key)):
+        level = root
+        for part in key.namespace.split("."):
+            below = level.get(part)
+            if not isinstance(below, _Level):
+                below = level[part] = _Level()
+            level = below
+        level[key.slot] = game[key].value if key in game else values[key]
+    return root
+
+
+class _Level(dict[str, Json]):
+    """A part of a namespace's name, with what is below it."""
+
+
+def _heads_seen(db: Connection, account: str, session_id: str, branch_id: str, replaced_floor_id: str | None) -> dict[Key, str]:
+    if replaced_floor_id is None:
+        return heads_of(db, session_id, branch_id)
+    page_id = active_output(db, replaced_floor_id)
+    if not is_head(db, account, find_floor(db, account, replaced_floor_id)):
+        return heads_before(db, replaced_floor_id, page_id)
+    return without(heads_of(db, session_id, branch_id), written_by(db, page_id))
 
 
 def _live(db: Connection, account: str, session_id: str, branch_id: str, wanted: Wanted) -> Values:

@@ -74,6 +74,11 @@ class Plan:
     reads_chat: bool
     warnings: tuple[Problem, ...]
 
+    @property
+    def reads_state(self) -> bool:
+        """Whether a template may read the chat's Session State."""
+        return self.variables is None or "state" in self.variables
+
     def before(self, position: int) -> set[int]:
         """The positions of the nodes that this one waits for, near or far."""
         graph: nx.DiGraph[int] = nx.DiGraph()

@@ -246,6 +246,8 @@ class _LiveTurn:
         await listener.tell("start", self._where())
         await self._move("semantic_resolved")
         plan = self._plan()
+        if plan.reads_state:
+            await turn.see_state()
         await self._move("prechecked")
         permissions = await permissions_for(self._house.turns.store, turn.place.session_id, wanted=self._asked.tools)
         tools = TurnTools(self._house.tools(), permissions, turn, lambda: self._bundle.assets, listener.tell)

@@ -18,7 +18,7 @@ from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT, jobs, metadata
 from tests.api.chats.conftest import Reader
-from tests.api.chats.forms import fitting
+from tests.api.chats.forms import QUERIES, fitting
 from tests.api.editor_client import Answer
 from tests.conftest import StartServer, call
 from tests.faults.hygiene import check_hygiene
@@ -55,7 +55,8 @@ class Foreign:
         """A route's path with the foreign ids of its kind."""
         kind = pattern.split("/")[1]
         id = self.ids["branch" if kind == "branches" else kind.removesuffix("s")]
-        return pattern.replace("{id}", id).replace("{branch}", self.ids["branch"])
+        known = pattern.replace("{id}", id).replace("{branch}", self.ids["branch"]).replace("{floor}", self.ids["floor"])
+        return re.sub(r"{\w+}", "words", known)
 
     async def ask(self, method: str, path: str, body: Json = None) -> Answer:
         return await self.reader.call(method, path, body, {})
@@ -96,11 +97,7 @@ async def foreign(request: pytest.FixtureRequest, start_server: StartServer, moc
         yield Foreign(reader, ids, await everything(store))
 
 
-QUERIES = {
-    "GET /sessions/{id}/branches/diff": "?base_branch_id=main&target_branch_id=side",
-    "GET /sessions/{id}/state/diff": "?floor_id=f&against=live&branch_id=main",
-    "GET /sessions/{id}/state/resolve": "?branch_id=main",
-}
+ASKED = {**QUERIES, "/sessions/{id}/branches/diff": "?base_branch_id=main&target_branch_id=side"}
 
 
 def named(route: Route) -> str:
@@ -112,7 +109,7 @@ async def test_every_route_below_an_id_finds_nothing_of_another_account(foreign:
     for route in ROUTES:
         if "{" not in route.path:
             continue
-        path = foreign.path(route.path) + QUERIES.get(named(route), "")
+        path = foreign.path(route.path) + ASKED.get(route.path, "")
         if route.path == "/branches/{id}":
             path += f"?session_id={foreign.ids['session']}"
         answer = await foreign.ask(route.method, path, fitting(route.method, route.path))
