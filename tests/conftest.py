@@ -1,5 +1,6 @@
 """What many tests share: a running agentui, the demo, the strict mocks, and honest skips."""
 
+import gc
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
@@ -46,6 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rerecord", action="store_true", help="with --sillytavern: keep what it sends")
     parser.addoption("--slow-pages", metavar="TIMES", type=float, default=1, help="let pages compute so many times slower")
     parser.addoption("--sillytavern", metavar="FOLDER", help="chat in the SillyTavern that npm installed into this folder")
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end, so no look for garbage goes through it: thousands of tests are a large heap."""
+    gc.collect()
+    gc.freeze()
 
 
 def must_run() -> bool:
