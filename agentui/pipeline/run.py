@@ -23,8 +23,8 @@ from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.pipeline.tool_steps import ToolSteps
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
-from agentui.tools.catalog import Catalog, no_tools
 from agentui.tools.grant import ToolGrant
+from agentui.tools.sources import ToolSources
 from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
@@ -59,7 +59,7 @@ class Services:
     max_event: int
     max_reply: int = 32 * 1024 * 1024
     max_stream: int = 128 * 1024 * 1024
-    tools: Callable[[], Catalog] = no_tools
+    tools: ToolSources = field(default_factory=ToolSources)
     """Gives the tools that nodes may name."""
     tool_steps: ToolSteps = field(default_factory=ToolSteps)
 
@@ -140,7 +140,7 @@ class Run:
     @property
     def tools(self) -> ToolGrant:
         """The tools that the run's nodes may call."""
-        return ToolGrant(self.services.tools()) if self.granted is None else self.granted
+        return ToolGrant(self.services.tools.catalog) if self.granted is None else self.granted
 
     @property
     def has_no_deadline(self) -> bool:

@@ -67,6 +67,7 @@ from agentui.store.opening import make_store
 from agentui.tools.builtin import NAMES, STANDING
 from agentui.tools.catalog import Catalog
 from agentui.tools.plugins import load_tools
+from agentui.tools.sources import ToolSources
 from agentui.tools.tool import HostedTool
 from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.driver import LiveTurns
@@ -121,8 +122,8 @@ def create_app(
     added, complaints = load_tools(NAMES | {tool.name for tool in own})
     for complaint in complaints:
         log.warning("%s", complaint)
-    catalog = Catalog.of((*own, *added))
-    _add_engine(app, vendors, named_origins, secret_env, proxies, catalog)
+    sources = ToolSources(Catalog.of((*own, *added)), NAMES)
+    _add_engine(app, vendors, named_origins, secret_env, proxies, sources)
     _add_documents(app, default_active, is_shared=group is not None)
     _add_memory(app, owner, is_shared=group is not None)
     _add_routes(app, is_shared=group is not None)
@@ -135,7 +136,7 @@ def _add_engine(
     named_origins: Mapping[str, str],
     secret_env: Mapping[str, str],
     proxies: ProxyRules,
-    tools: Catalog,
+    tools: ToolSources,
 ) -> None:
     """What runs pipelines, and what their nodes may reach."""
     settings, workers = app[SETTINGS], app[WORKERS]
@@ -159,7 +160,7 @@ def _add_engine(
         max_event=settings.max_event,
         max_reply=settings.max_reply,
         max_stream=settings.max_stream,
-        tools=lambda: tools,
+        tools=tools,
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
     app[ENGINE] = Engine(
@@ -214,6 +215,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         folder=settings.data,
         may_start_programs=settings.mcp_programs,
     )
+    app[SERVICES].tools.add(app[MCP].tools)
     app[LIVE] = LiveTurns(
         app[TURNS],
         app[ENGINE],

@@ -76,6 +76,4 @@ class Catalog:
             yield selector
 
 
-def no_tools() -> Catalog:
-    """A catalog without tools."""
-    return Catalog({})
+NO_TOOLS = Catalog({})

@@ -1,5 +1,6 @@
 """What the calls of one run may reach, whichever of its nodes makes them."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from agentui.tools.catalog import Catalog
@@ -16,19 +17,20 @@ NAMED_BY_A_NODE = Permissions(enabled=True)
 class ToolGrant:
     """The tools of a run, and what may be done with them.
 
-    ``offered`` are selectors of the tools that the answering node offers beside those that it names itself. ``budget`` is
-    shared by all who call in the turn, None for one of this run's own.
+    ``catalog`` gives all there are, once somebody wants any. ``offered`` are selectors of the tools that the answering node
+    offers beside those that it names itself. ``budget`` is shared by all who call in the turn, None for one of this run's own.
     """
 
-    catalog: Catalog
+    catalog: Callable[[], Awaitable[Catalog]]
     permissions: Permissions = NAMED_BY_A_NODE
     around: Surroundings = field(default_factory=Surroundings)
     place: CallPlace | None = None
     offered: tuple[str, ...] = ()
     budget: CallBudget | None = None
 
-    def executor(self, selectors: tuple[str, ...], place: CallPlace, *listeners: ExecutionListener) -> Executor:
-        """What executes the calls of one node at a place. Raises UnknownTool."""
+    async def executor(self, selectors: tuple[str, ...], place: CallPlace, *listeners: ExecutionListener) -> Executor:
+        """What executes the calls of one node at a place. Raises UnknownTool, and what asking for the catalog raises."""
         where = place if self.place is None else replace(self.place, run_id=place.run_id, node_id=place.node_id)
         around = replace(self.around, listeners=(*self.around.listeners, *listeners))
-        return Executor(self.catalog.chosen(selectors), self.permissions, where, around, self.budget)
+        catalog = await self.catalog()
+        return Executor(catalog.chosen(selectors), self.permissions, where, around, self.budget)

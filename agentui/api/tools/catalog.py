@@ -18,7 +18,7 @@ from agentui.variables.staging import Staged
 
 async def list_builtin(request: web.Request) -> web.Response:
     """List the tools that every server has."""
-    return data_answer([ToolView.of(tool) for tool in _catalog(request) if tool.provider_type == "builtin"])
+    return data_answer([ToolView.of(tool) for tool in await _catalog(request) if tool.provider_type == "builtin"])
 
 
 async def list_catalog(request: web.Request) -> web.Response:
@@ -26,16 +26,17 @@ async def list_catalog(request: web.Request) -> web.Response:
     id, slot = path_id(request), read_query(request, CatalogQuery).caller_slot
     permissions = permissions_of(await read(request, read_permissions, id))
     listed = []
-    for tool in _catalog(request):
+    for tool in await _catalog(request):
         view, refusal = ToolView.of(tool), permissions.refusal(tool, slot)
         told = {field.name: getattr(view, field.name) for field in fields(view)}
         listed.append(CatalogTool(**told, is_allowed=refusal is None, refusal=refusal))
     return data_answer(listed)
 
 
-def _catalog(request: web.Request) -> Catalog:
-    """The tools of a turn, though of none in particular."""
-    return Catalog.of((*builtin_tools(lambda: Staged({}, now=now_ms), PromptAssets), *request.app[SERVICES].tools()))
+async def _catalog(request: web.Request) -> Catalog:
+    """Every tool that a turn of a session may have."""
+    own = builtin_tools(lambda: Staged({}, now=now_ms), PromptAssets)
+    return Catalog.of((*own, *await request.app[SERVICES].tools.catalog()))
 
 
 ROUTES: tuple[Route, ...] = (

@@ -16,7 +16,7 @@ from agentui.api.chats.protocol import (
     route,
     write,
 )
-from agentui.api.keys import MCP
+from agentui.api.keys import MCP, SERVICES
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed
 from agentui.http.route import Route
@@ -116,7 +116,7 @@ async def test_server(request: web.Request) -> web.Response:
 
 async def server_tools(request: web.Request) -> web.Response:
     """Every tool of a server, and which of them models are offered."""
-    return data_answer(await request.app[MCP].seen_tools(path_id(request), frozenset()))
+    return data_answer(await request.app[MCP].seen_tools(path_id(request), request.app[SERVICES].tools.taken))
 
 
 def _shown(server: McpServer) -> web.Response:

@@ -118,7 +118,7 @@ class ProviderCall(Node[ProviderCallParams]):
             return await forward(ctx, self._forwarded(ctx))
         if ctx.incoming.operation == "count_tokens" and self._vendor(ctx).count_tokens is None:
             return await self._estimate(ctx)
-        executor = self._executor(ctx)
+        executor = await self._executor(ctx)
         if executor is not None:
             return await self._with_tools(ctx, executor)
         request = await self.assemble(ctx)
@@ -137,7 +137,7 @@ class ProviderCall(Node[ProviderCallParams]):
         if ctx.incoming.operation == "forward":
             call = self._forwarded(ctx)
             return {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json}
-        executor = self._executor(ctx)
+        executor = await self._executor(ctx)
         request = await (self.assemble(ctx) if executor is None else self._first_step(ctx, executor))
         return {
             "method": "POST",
@@ -164,11 +164,11 @@ class ProviderCall(Node[ProviderCallParams]):
             wire = replace(wire, stream=target.stream)
         return ModelRequest(vendor, wire, target.url, target.headers, target.proxy)
 
-    def _executor(self, ctx: NodeContext) -> Executor | None:
+    async def _executor(self, ctx: NodeContext) -> Executor | None:
         """What runs the tools that this node offers in a chat; None where it offers none. Raises UnknownTool."""
         if ctx.incoming.operation != "chat" or self._template is not None:
             return None
-        return executor_of(ctx, self.params.tools)
+        return await executor_of(ctx, self.params.tools)
 
     async def _with_tools(self, ctx: NodeContext, executor: Executor) -> dict[str, Json]:
         """Ask, run the tools that the model asks for, and ask again until it answers; OUT is that of all steps together."""

@@ -37,7 +37,7 @@ AGAIN = ToolChoice("auto")
 ANSWER_NOW = ToolChoice("none")
 
 
-def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None:
+async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None:
     """What runs the tools of a node that names these; None where it has none. Raises UnknownTool."""
     grant = ctx.run.tools
     selectors = (*named, *(grant.offered if ctx.sink is not None else ()))
@@ -46,7 +46,7 @@ def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None:
     run = ctx.run
     place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id)
     grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
-    executor = grant.executor(selectors, place, _Events(ctx))
+    executor = await grant.executor(selectors, place, _Events(ctx))
     return executor if len(executor.offered()) else None
 
 

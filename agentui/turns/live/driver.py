@@ -9,7 +9,7 @@
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -33,7 +33,7 @@ from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.report import prompt_snapshot, runtime_trace
 from agentui.regexes.scripts import Channel
 from agentui.store.tables import DEFAULT_ACCOUNT
-from agentui.tools.catalog import Catalog
+from agentui.tools.sources import ToolSources
 from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice, SessionModel
@@ -87,7 +87,7 @@ class LiveTurns:
         *,
         director: str,
         verifier: str,
-        tools: Callable[[], Catalog],
+        tools: ToolSources,
     ) -> None:
         """``director`` and ``verifier`` are the server's own pipelines for these; "" for none. ``tools`` gives the tools that
         need nothing of a turn."""
@@ -250,7 +250,7 @@ class _LiveTurn:
             await turn.see_state()
         await self._move("prechecked")
         permissions = await permissions_for(self._house.turns.store, turn.place.session_id, wanted=self._asked.tools)
-        tools = TurnTools(self._house.tools(), permissions, turn, lambda: self._bundle.assets, listener.tell)
+        tools = TurnTools(self._house.tools, permissions, turn, lambda: self._bundle.assets, listener.tell)
         preparation, prepared = await self._prepared()
         await self._move("prompt_assembled")
         prepared, candidate = await self._checked(plan, preparation, prepared, tools)

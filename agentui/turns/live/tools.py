@@ -14,6 +14,7 @@ from agentui.tools.execution import Execution
 from agentui.tools.executor import Surroundings
 from agentui.tools.grant import NAMED_BY_A_NODE, ToolGrant
 from agentui.tools.permissions import CallBudget, Permissions
+from agentui.tools.sources import ToolSources
 from agentui.tools.tool import CallPlace
 from agentui.turns.service import Turn
 
@@ -25,11 +26,13 @@ class TurnTools:
     """What one turn may call. Its calls are counted together, whichever attempt makes them."""
 
     def __init__(
-        self, standing: Catalog, permissions: Permissions, turn: Turn, assets: Callable[[], PromptAssets], tell: Tell
+        self, sources: ToolSources, permissions: Permissions, turn: Turn, assets: Callable[[], PromptAssets], tell: Tell
     ) -> None:
-        """``standing`` are the tools that need nothing of a turn; ``assets`` gives what the turn's prompt is made of."""
+        """``sources`` has the tools that need nothing of a turn; ``assets`` gives what the turn's prompt is made of."""
         place = turn.place
-        self._catalog = Catalog.of((*builtin_tools(turn.staged, assets), *standing))
+        self._sources = sources
+        self._own = builtin_tools(turn.staged, assets)
+        self._catalog: Catalog | None = None
         self._permissions = permissions
         self._budget = CallBudget(permissions.max_calls_per_turn)
         self._listeners = (turn.calls, _Client(tell))
@@ -40,13 +43,19 @@ class TurnTools:
         where it allows none."""
         is_allowed = self._permissions.enabled
         return ToolGrant(
-            self._catalog,
+            self._all,
             self._permissions if is_allowed else NAMED_BY_A_NODE,
             Surroundings(listeners=self._listeners, attempt_no=attempt_no),
             self._place,
             (EVERY,) if is_allowed else (),
             self._budget,
         )
+
+    async def _all(self) -> Catalog:
+        """Every tool, as they were when the turn first wanted any."""
+        if self._catalog is None:
+            self._catalog = Catalog.of((*self._own, *await self._sources.catalog()))
+        return self._catalog
 
 
 async def permissions_for(store: Store, session_id: str, *, wanted: bool) -> Permissions:

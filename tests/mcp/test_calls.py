@@ -1,0 +1,65 @@
+"""Tools of a real MCP server in turns of a chat and in pipelines, whichever dialect their callers speak."""
+
+import pytest
+
+from tests.conftest import call
+from tests.mcp.conftest import Served
+from tests.turns.conftest import StartHouse, engine, start_house, store_settings
+from tests.turns.house import House
+from tests.turns.talk import begin_talk, named
+from tests.upstreams.server import API_KEY
+from tests.upstreams.step import Call, Step
+
+__all__ = ["engine", "start_house", "store_settings"]
+
+ADD = Call("add", '{"a": 2, "b": 3}', "call_1")
+
+
+async def offer(house: House, served: Served, **said: object) -> None:
+    """Configure the server and approve its tools."""
+    body = {"name": "parts", "transport": "http", "http": {"url": served.url}, **said}
+    status, made = await house.memory.call("POST", "/mcp/servers", body)
+    assert status == 201, made
+    status, answer = await house.memory.call("POST", f"/mcp/servers/{made['data']['id']}/connect", {})
+    assert status == 200, answer
+
+
+async def test_a_turn_calls_a_tool_of_an_mcp_server(start_house: StartHouse, served: Served) -> None:
+    house = await start_house()
+    await offer(house, served)
+    talk = await begin_talk(house)
+    permissions = {"enabled": True, "allow_irreversible": True}
+    assert (await house.memory.call("PUT", f"/sessions/{talk.session}/tool-permissions", permissions))[0] == 200
+    house.mock.script([Step(text="", calls=(ADD,)), Step(text="It is 5.")])
+    events = await talk.stream("How much?", config={"enableTools": True})
+    assert [(event["tool_name"], event["provider_type"], event["phase"]) for event in named(events, "tool")] == [
+        ("add", "mcp", "start"),
+        ("add", "mcp", "success"),
+    ]
+    (done,) = named(events, "done")
+    (record,) = await house.memory.get(f"/tool-executions?floor_id={done['floor_id']}")
+    assert (record["result"], record["status"], record["side_effect_level"]) == ({"sum": 5}, "success", "irreversible")
+
+
+async def test_what_a_session_does_not_allow_of_a_stranger_is_not_offered(start_house: StartHouse, served: Served) -> None:
+    house = await start_house()
+    await offer(house, served)
+    talk = await begin_talk(house)
+    assert (await house.memory.call("PUT", f"/sessions/{talk.session}/tool-permissions", {"enabled": True}))[0] == 200
+    await talk.respond("Hi", config={"enableTools": True})
+    offered = [tool["function"]["name"] for tool in house.mock.requests[0].body["tools"]]
+    assert "add" not in offered
+    assert "roll_dice" in offered
+
+
+@pytest.mark.parametrize("vendor", ["openai", "openai_responses", "claude", "gemini"])
+async def test_a_pipeline_names_an_mcp_server(start_house: StartHouse, served: Served, vendor: str) -> None:
+    house = await start_house()
+    await offer(house, served, default_side_effect_level="none")
+    house.server.put("adding", call(vendor, house.mock.origin, tools=["mcp:parts"]))
+    house.mock.script([Step(text="", calls=(ADD,)), Step(text="It is 5.")])
+    body = {"model": "pipeline/adding/text", "messages": [{"role": "user", "content": "How much?"}]}
+    status, answer = await house.memory.call("POST", "/v1/chat/completions", body, authorization=f"Bearer {API_KEY}")
+    assert status == 200, answer
+    assert answer["choices"][0]["message"]["content"] == "It is 5."
+    assert "5" in str(house.mock.requests[1].body)
