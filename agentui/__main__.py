@@ -3,7 +3,6 @@
 Started as a file or a folder (a double click, ``python agentui``) it starts the demo.
 """
 
-import gc
 import sys
 from pathlib import Path
 
@@ -17,11 +16,8 @@ def main() -> None:
     from agentui.bootstrap import enter_environment
 
     enter_environment("agentui")
-    # What is imported stays: looking through it for garbage again and again is a sixth of the start.
-    gc.disable()
     from agentui.cli import main as run
 
-    gc.enable()
     sys.exit(run())
 
 
