@@ -42,6 +42,11 @@ class Settings(BaseSettings):
     port: int = Field(7860, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     pipelines: Path = Field(Path("pipelines"), description="Folder of pipeline files.")
     presets: Path = Field(Path("presets"), description="Folder of preset files.")
+    rules: Path = Field(Path("rules"), description="Folder of skill rules, Markdown files in folders of their groups.")
+    var_ref_nested: bool = Field(
+        False,
+        description="Also follow the $VAR_REF in results of tools, messages and rules: whoever wrote them reads variables.",
+    )
     data: Path = Field(
         default_factory=default_data_folder, description="Folder for state: versions, the active pipeline, sealed keys."
     )

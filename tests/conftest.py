@@ -133,6 +133,10 @@ class Server:
     data: Path
 
     @property
+    def rules(self) -> Path:
+        return self.pipelines.parent / "rules"
+
+    @property
     def presets(self) -> Path:
         return self.pipelines.parent / "presets"
 
@@ -173,6 +177,7 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
                 port=0,
                 pipelines=folder / "pipelines",
                 presets=folder / "presets",
+                rules=folder / "rules",
                 data=folder / "data",
                 **settings,  # type: ignore[arg-type]  # settings by their names
             ),

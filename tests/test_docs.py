@@ -218,6 +218,7 @@ MEMORY_PAGES = (
     "docs/regex.md",
     "docs/tools-api.md",
     "docs/lorebooks.md",
+    "docs/working-variables.md",
 )
 
 

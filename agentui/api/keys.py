@@ -18,6 +18,7 @@ from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
 from agentui.store.base import Store
 from agentui.store.health import StoreHealth
+from agentui.tools.vars.rulefolder import RuleFolder
 from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
@@ -28,6 +29,8 @@ PRESETS: web.AppKey[PresetLibrary] = web.AppKey("presets", PresetLibrary)
 SERVICES: web.AppKey[Services] = web.AppKey("services", Services)
 """What nodes may use: dialects, upstreams, secrets."""
 FILE_LIMITS: web.AppKey[FileLimits] = web.AppKey("file_limits", FileLimits)
+RULES: web.AppKey[RuleFolder] = web.AppKey("rules", RuleFolder)
+"""The skill rules of this server."""
 STOPPING: web.AppKey[asyncio.Event] = web.AppKey("stopping", asyncio.Event)
 """Set once the server takes no more connections."""
 ENGINE: web.AppKey[Engine] = web.AppKey("engine", Engine)

@@ -22,6 +22,7 @@ from agentui.chats.rows import (
 )
 from agentui.chats.state.heads import discard_of_floors, heads_of, set_heads, snapshot_heads
 from agentui.chats.versions import move_branch_variables, take_back_behind
+from agentui.chats.working.journal import move_working_variables
 from agentui.ids import new_short_id
 from agentui.store.tables import branches, floors
 from agentui.variables.snapshots import fork_branch_variables, load_branch_snapshot, set_branch_values
@@ -446,5 +447,6 @@ def merge_branch(
         )
         move_branch_variables(db, account, session_id, source, target, now)
         set_heads(db, account, session_id, target, heads_of(db, session_id, source))
+        move_working_variables(db, session_id, source, target)
         touch(db, session_id, target, now)
     return Merged(session_id, source, target, preview.strategy, preview.floor_ids, len(preview.floor_ids), head)

@@ -25,6 +25,7 @@ from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.tools.grant import ToolGrant
 from agentui.tools.sources import ToolSources
+from agentui.tools.vars.desk import Desk, RuleSource, shipped_rules
 from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
@@ -62,6 +63,10 @@ class Services:
     tools: ToolSources = field(default_factory=ToolSources)
     """Gives the tools that nodes may name."""
     tool_steps: ToolSteps = field(default_factory=ToolSteps)
+    rules: RuleSource = shipped_rules
+    """The skill rules that models with tools are told of."""
+    follows_all_references: bool = False
+    """Whether references in what came from outside are followed (``References``)."""
 
 
 @dataclass(eq=False)
@@ -90,6 +95,8 @@ class Run:
     """The chat that the run is a turn of, with its branch and floor; None where it is none."""
     branch: str | None = field(default=None, init=False)
     floor: str | None = field(default=None, init=False)
+    desk: Desk = field(default_factory=Desk, init=False)
+    """The working variables of its models, those of the branch where it is a turn."""
     memory: RunMemory | None = field(default=None, init=False)
     """The stored variables, and the turn; None where the run has neither."""
     chat: ChatMacros = field(default_factory=ChatMacros, init=False)

@@ -23,6 +23,7 @@ from agentui.api.keys import (
     MCP,
     PIPELINES,
     PRESETS,
+    RULES,
     SERVICES,
     STOPPING,
     STORE,
@@ -69,6 +70,8 @@ from agentui.tools.catalog import Catalog
 from agentui.tools.plugins import load_tools
 from agentui.tools.sources import ToolSources
 from agentui.tools.tool import HostedTool
+from agentui.tools.vars.rulefolder import RuleFolder
+from agentui.tools.vars.tools import NAMES as VARIABLE_TOOLS
 from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
@@ -115,6 +118,7 @@ def create_app(
     app.cleanup_ctx.append(_live)
     app[SETTINGS], app[REDACTOR], app[GUARD], app[LIMITS], app[TELEMETRY] = settings, redactor, guard, limits, telemetry
     app[STOPPING] = asyncio.Event()
+    app[RULES] = RuleFolder(settings.rules)
     app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))
@@ -122,7 +126,7 @@ def create_app(
     added, complaints = load_tools(NAMES | {tool.name for tool in own})
     for complaint in complaints:
         log.warning("%s", complaint)
-    sources = ToolSources(Catalog.of((*own, *added)), NAMES)
+    sources = ToolSources(Catalog.of((*own, *added)), (*NAMES, *VARIABLE_TOOLS))
     _add_engine(app, vendors, named_origins, secret_env, proxies, sources)
     _add_documents(app, default_active, is_shared=group is not None)
     _add_memory(app, owner, is_shared=group is not None)
@@ -161,6 +165,8 @@ def _add_engine(
         max_reply=settings.max_reply,
         max_stream=settings.max_stream,
         tools=tools,
+        rules=app[RULES].groups,
+        follows_all_references=settings.var_ref_nested,
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
     app[ENGINE] = Engine(

@@ -535,3 +535,22 @@ mcp_servers = Table(
     Index("uq_mcp_servers_account_id_name", "account_id", "name", unique=True),
     comment="The MCP servers whose tools models may call.",
 )
+
+working_variables = Table(
+    "working_variables",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("branch_id", _BRANCH, comment="Where a person wrote; null where a turn did."),
+    Column("floor_id", _ID, ForeignKey("floors.id", ondelete="CASCADE"), index=True, comment="Null before the first floor."),
+    Column("page_id", _ID, ForeignKey("pages.id", ondelete="CASCADE"), index=True, comment="The turn's; null for a person."),
+    Column("name", _KEY, nullable=False),
+    Column("facts_json", Text, comment="All but name and value; null where the variable was removed."),
+    Column("written_at", BigInteger, nullable=False),
+    Column("length", BigInteger, comment="Characters of the value; null where it stayed as it was."),
+    Column("value", Text),
+    ForeignKeyConstraint(["session_id", "branch_id"], ["branches.session_id", "branches.branch_id"], ondelete="CASCADE"),
+    Index(None, "session_id", "branch_id"),
+    comment="What was written to the working variables of a chat, and where in it.",
+)

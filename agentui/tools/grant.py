@@ -8,6 +8,10 @@ from agentui.tools.execution import ExecutionListener
 from agentui.tools.executor import Executor, Surroundings
 from agentui.tools.permissions import CallBudget, Permissions
 from agentui.tools.tool import CallPlace
+from agentui.tools.vars.kept import CallKeeper
+from agentui.tools.vars.references import References
+from agentui.tools.vars.system import VariableSystem
+from agentui.tools.vars.tools import variable_tools
 
 NAMED_BY_A_NODE = Permissions(enabled=True)
 """What a pipeline's node may call that names its tools, where no session says otherwise."""
@@ -27,6 +31,19 @@ class ToolGrant:
     place: CallPlace | None = None
     offered: tuple[str, ...] = ()
     budget: CallBudget | None = None
+
+    def with_variables(self, system: VariableSystem, *, follows_all: bool) -> "ToolGrant":
+        """The same with a run's working variables: their tools in the catalog, references resolved, results kept.
+        ``follows_all`` as in ``References``. Raises ToolCatalogConflict where another tool has the name of one of theirs."""
+        tools = variable_tools(system)
+
+        async def catalog() -> Catalog:
+            return Catalog.of((*await self.catalog(), *tools))
+
+        references = References(system, follows_all=follows_all)
+        return replace(
+            self, catalog=catalog, around=replace(self.around, resolve=references.resolve, keeper=CallKeeper(system))
+        )
 
     async def executor(self, selectors: tuple[str, ...], place: CallPlace, *listeners: ExecutionListener) -> Executor:
         """What executes the calls of one node at a place. Raises UnknownTool, and what asking for the catalog raises."""

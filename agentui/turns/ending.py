@@ -18,6 +18,7 @@ from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.state.writing import Origin, commit_writes
 from agentui.chats.tools.executions import CountedExecution, has_lasting, keep_executions, settle_executions
 from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
+from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
 from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, page_results
@@ -67,6 +68,8 @@ def commit_turn(
         save_snapshot(db, account, floor.floor_id, place.session_id, place.branch_id, now)
     else:
         _commit_anew(db, account, place, place.replaced_floor_id, writes, state_writes, outcome, now)
+    spot = Spot(place.session_id, place.branch_id, floor.floor_id, floor.output_page_id)
+    save_changes(db, account, spot, outcome.working, now)
     _keep_result(db, account, floor.output_page_id, outcome)
     keep_executions(db, account, outcome.calls, "committed", now)
     if claim is not None and outcome.saved is not None:
@@ -101,6 +104,7 @@ def _commit_anew(
     else:
         _commit_new(db, account, place, outcome, now)
         _take_place(db, account, replaced_id, place.floor.floor_id, now)
+        carry_over(db, account, Spot(place.session_id, place.branch_id, replaced_id), place.floor.floor_id)
     made = _write(db, account, place, writes, now, replaced)
     new_floor = find_floor(db, account, place.floor.floor_id)
     keep_snapshot(db, account, new_floor, with_changes(before, made), now)

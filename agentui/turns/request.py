@@ -17,6 +17,7 @@ from agentui.chats.policies import NO_POLICIES, StoredPolicies
 from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.tools.executions import CountedExecution
 from agentui.jsonio import Json
+from agentui.tools.vars.system import Change as WorkingChange
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.transactions import OpenedFloor
 
@@ -145,7 +146,8 @@ class TurnPlace:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a turn came to: the answer and its tokens, and what the page keeps beside it. ``saved`` is what the caller gets,
-    where the request had a key; ``calls`` are those of tools, which the turn adds."""
+    where the request had a key; ``calls`` are those of tools, ``working`` is what its models wrote to the working variables;
+    the turn adds both."""
 
     answer: Content
     tokens_in: int = 0
@@ -155,3 +157,4 @@ class Outcome:
     explain: Json = None
     saved: Saved | None = None
     calls: tuple[CountedExecution, ...] = ()
+    working: tuple[WorkingChange, ...] = ()

@@ -24,12 +24,16 @@ from agentui.chats.parts import Content, tidy_blobs
 from agentui.chats.records import MAIN
 from agentui.chats.rows import has_branch
 from agentui.chats.state.reading import state_seen
+from agentui.chats.working.journal import load_system
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.tools.vars.desk import Desk
+from agentui.tools.vars.record import WorkingVariable
+from agentui.tools.vars.system import VariableSystem
 from agentui.turns.ending import FailedTurn, commit_turn
 from agentui.turns.joining import session_called
 from agentui.turns.locks import BranchQueue, Owner, extend_lock
@@ -83,6 +87,8 @@ class Turn:
         self._layers = opened.layers
         self._staged = Staged(opened.layers, now=now_ms)
         self.calls = TurnCalls(service.store)
+        self.desk = Desk(self._load_working)
+        """The working variables of the turn's models."""
         self._is_over = False
         self._store_is_away = False
         self._renewal = self._renew_later()
@@ -97,6 +103,7 @@ class Turn:
         state = self._staged.state
         self._staged = Staged(self._layers, now=now_ms)
         self._staged.state = state
+        self.desk = Desk(self._load_working)
 
     async def see_state(self) -> None:
         """Let the run's templates see the Session State. Raises 413 ``payload_too_large`` and the store's errors."""
@@ -114,7 +121,7 @@ class Turn:
         """
         written = self._staged.writes(), self._state_writes
         try:
-            kept = replace(outcome, calls=self.calls.calls)
+            kept = replace(outcome, calls=self.calls.calls, working=self.desk.changes())
             await self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms())
         except (Busy, StoreReadOnly):
             self._store_is_away = True
@@ -143,6 +150,12 @@ class Turn:
         self._end()
         failed = FailedTurn(self.place, dict(error), cancelled, partial, told_status, self.calls.calls)
         await self._service.failed.record(failed, at_once=not self._store_is_away)
+
+    async def _load_working(self, rules: Sequence[WorkingVariable]) -> VariableSystem:
+        """The working variables of the branch before the turn."""
+        place = self.place
+        where = place.session_id, place.branch_id, now_ms, rules, place.replaced_floor_id or place.floor_id
+        return await self._service.store.read(load_system, DEFAULT_ACCOUNT, *where)
 
     def _end(self) -> None:
         self._is_over = True

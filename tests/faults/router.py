@@ -23,6 +23,7 @@ EXAMPLES = {
     "pipeline": "same",
     "secret": "same",
     "session": "same",
+    "variable": "same",
     "sequence": "0",
     "name": "js/main.js",
     "model": "text",

@@ -70,7 +70,8 @@ async def test_calls_are_made_and_answered(dice: Pair, stream: bool) -> None:
         == {"openai": "stop", "openai_responses": "completed", "claude": "end_turn", "gemini": "STOP"}[dice.caller_name]
     )
     first, second = (read(request) for request in dice.mock.requests)
-    assert [name for name, *_ in first.tools] == ["roll"] == [name for name, *_ in second.tools]
+    for request in (first, second):
+        assert [name for name, *_ in request.tools] == ["roll", "ReadVar", "ListVars"]
     assert [part[2:4] for part in second.parts("call")] == [("roll", {"sides": 6}), ("roll", {"sides": 10})]
     assert [part[3] for part in second.parts("result")] == ["You rolled 6.", "You rolled 10."]
 

@@ -16,6 +16,7 @@ from agentui.api.chats import (
     state,
     stateobservation,
     variables,
+    workingvariables,
 )
 from agentui.http.route import Route
 
@@ -27,6 +28,7 @@ ROUTES: tuple[Route, ...] = (
     *pages.ROUTES,
     *messages.ROUTES,
     *variables.ROUTES,
+    *workingvariables.ROUTES,
     *promptpolicy.ROUTES,
     *promptruntime.ROUTES,
     *promptexplain.ROUTES,

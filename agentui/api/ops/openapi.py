@@ -54,6 +54,7 @@ _STREAMING = frozenset({"/v1/chat/completions", "/v1/completions", "/v1/response
 
 _PARAMETERS: Mapping[str, Json] = {
     "branch": {"description": "A branch's name.", "schema": {"type": "string"}},
+    "variable": {"description": "The name of a working variable, its slashes as %2F.", "schema": {"type": "string"}},
     "floor": {"description": "The id of the floor.", "schema": {"type": "string"}},
     "hash": {
         "description": "The SHA-256 of the data, the `blob` of a part.",

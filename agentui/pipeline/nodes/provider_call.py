@@ -17,7 +17,7 @@ from agentui.pipeline.nodes.blocks import Block, BlockList
 from agentui.pipeline.nodes.chat_out import chat_out
 from agentui.pipeline.nodes.forwarding import check_offered, forward, own_body
 from agentui.pipeline.nodes.target import Target, TargetFields, forward_target
-from agentui.pipeline.nodes.tool_loop import Render, converse, executor_of, offering
+from agentui.pipeline.nodes.tool_loop import Render, converse, executor_of, offering, with_rules
 from agentui.pipeline.tokens import estimate_outgoing, estimate_tokens
 from agentui.templating.hadtavern.scope import Scope
 from agentui.tools.executor import Executor
@@ -196,7 +196,7 @@ class ProviderCall(Node[ProviderCallParams]):
             wire = await ctx.incoming.worked_out(partial(vendor.render_request, chat))
             return await self._aimed(ctx, scope, vendor, wire)
 
-        return await self._chat(ctx, scope, vendor, model, stream), vendor, render
+        return with_rules(ctx, await self._chat(ctx, scope, vendor, model, stream)), vendor, render
 
     def _forwarded(self, ctx: NodeContext) -> UpstreamCall:
         """The caller's own request to this node's upstream: blocks, template, model and endpoint are for conversations.

@@ -13,17 +13,18 @@ from dataclasses import asdict, replace
 from functools import partial
 
 from agentui.chat.deltas import Delta, End, Finish, Start, TextDelta, ThinkingDelta, ToolCallDelta, Usage, UsageDelta
-from agentui.chat.messages import Message
+from agentui.chat.messages import Message, text_message
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, Tool, ToolChoice
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.model_call import ModelRequest, StreamedPiece, WholeReply, call_model
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.tools.catalog import Catalog
+from agentui.tools.catalog import GROUP, Catalog
 from agentui.tools.errors import ToolCatalogConflict
 from agentui.tools.execution import Execution
 from agentui.tools.executor import Executor
 from agentui.tools.tool import CallPlace
+from agentui.tools.vars.tools import READING_GROUP
 from agentui.vendors.base import Vendor
 from agentui.vendors.offering import offer
 
@@ -38,16 +39,28 @@ ANSWER_NOW = ToolChoice("none")
 
 
 async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None:
-    """What runs the tools of a node that names these; None where it has none. Raises UnknownTool."""
+    """What runs the tools of a node that names these; None where it has none. Beside the tools that are chosen those that
+    read working variables are there. Raises UnknownTool, and ToolCatalogConflict."""
     grant = ctx.run.tools
     selectors = (*named, *(grant.offered if ctx.sink is not None else ()))
     if not selectors:
         return None
     run = ctx.run
+    system = await run.desk.system(ctx.services.rules)
+    grant = grant.with_variables(system, follows_all=ctx.services.follows_all_references)
     place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id)
     grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
-    executor = await grant.executor(selectors, place, _Events(ctx))
-    return executor if len(executor.offered()) else None
+    if not len((await grant.executor(selectors, place)).offered()):
+        return None
+    return await grant.executor((*selectors, f"{GROUP}{READING_GROUP}"), place, _Events(ctx))
+
+
+def with_rules(ctx: NodeContext, chat: ChatRequest) -> ChatRequest:
+    """The request with what its system prompt says of the skill rules."""
+    text, at = ctx.run.desk.rules_prompt, 0
+    while at < len(chat.messages) and chat.messages[at].role == "system":
+        at += 1
+    return replace(chat, messages=(*chat.messages[:at], text_message("system", text), *chat.messages[at:]))
 
 
 def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoice | None = None) -> ChatRequest:

@@ -1,9 +1,12 @@
 """Results and arguments of calls as working variables: ``{tool}_{id}_result`` and ``{tool}_{id}_args``."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agentui.jsonio import Json, dumps_text
+from agentui.tools.execution import Execution
 from agentui.tools.tool import HostedTool, ToolAnswer
+from agentui.tools.vars.errors import VariableTooLarge
 from agentui.tools.vars.record import MAX_NAME, MAX_VALUE
 from agentui.tools.vars.system import VariableSystem
 
@@ -28,30 +31,31 @@ def _stem(tool: str, call_id: str) -> str:
     return f"{tool[:_SHOWN_NAME]}_{call_id[:64]}".translate(_PLAIN)
 
 
-def keep_call(
-    system: VariableSystem, tool: HostedTool, call_id: str, arguments: Mapping[str, Json], answer: ToolAnswer
-) -> ToolAnswer:
-    """Keep a successful call, and give the answer as the model gets it: a long one cut, with where to read the rest.
+class CallKeeper:
+    """Keeps the successful calls of a run among its variables."""
 
-    What is longer than a variable may be is kept cut. Results and arguments are literal: no reference in them is followed.
-    """
-    if not tool.is_cached or answer.is_error:
-        return answer
-    name = result_name(tool.name, call_id)
-    system.add(name, _kept(answer.text), "ToolCallResult", f"Result of {tool.name[:_SHOWN_NAME]}".translate(_PLAIN))
-    system.add(
-        arguments_name(tool.name, call_id),
-        _kept(dumps_text(dict(arguments))),
-        "ToolCallArgs",
-        f"Arguments of {tool.name[:_SHOWN_NAME]}".translate(_PLAIN),
-    )
-    if len(answer.text) <= MAX_SHOWN:
-        return answer
-    hint = (
-        f"\n\n[{MAX_SHOWN} of {len(answer.text)} characters. The whole result is the variable {name}: "
-        f'ReadVar({{"name": "{name}", "start": {MAX_SHOWN}}}), or $VAR_REF{{{{{name}}}}} in the arguments of another call.]'
-    )
-    return ToolAnswer(answer.text[:MAX_SHOWN] + hint, answer.value, answer.is_error)
+    def __init__(self, system: VariableSystem) -> None:
+        self._system = system
+
+    def keep(self, tool: HostedTool, execution: Execution, arguments: Mapping[str, Json], answer: ToolAnswer) -> ToolAnswer:
+        """Keep a call, and give the answer as the model gets it: a long one cut, with where to read the rest.
+
+        What is longer than a variable may be is kept cut. Results and arguments are literal: no reference in them is followed.
+        """
+        name, title = result_name(tool.name, execution.id), tool.name[:_SHOWN_NAME].translate(_PLAIN)
+        try:
+            self._system.add(name, _kept(answer.text), "ToolCallResult", f"Result of {title}")
+            kept = _kept(dumps_text(dict(arguments)))
+            self._system.add(arguments_name(tool.name, execution.id), kept, "ToolCallArgs", f"Arguments of {title}")
+        except VariableTooLarge:
+            return answer  # what is kept for ever leaves no room
+        if len(answer.text) <= MAX_SHOWN:
+            return answer
+        hint = (
+            f"\n\n[{MAX_SHOWN} of {len(answer.text)} characters. The whole result is the variable {name}: "
+            f'ReadVar({{"name": "{name}", "start": {MAX_SHOWN}}}), or $VAR_REF{{{{{name}}}}} in the arguments of another call.]'
+        )
+        return replace(answer, text=answer.text[:MAX_SHOWN] + hint)
 
 
 def _kept(text: str) -> str:

@@ -16,6 +16,8 @@ GROUP = "vars"
 """The group of the tools that change variables."""
 READING_GROUP = "vars_reading"
 """The group of the tools that are always there."""
+NAMES = ("ReadVar", "ListVars", "WriteVar", "RemoveVars")
+"""The names of the four, which no other tool may have."""
 
 _NAME: Json = {"type": "string", "minLength": 1, "maxLength": MAX_NAME, "description": "The variable's name."}
 _READ: Json = {

@@ -8,9 +8,10 @@ import pytest
 
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
+from agentui.tools.execution import Execution
 from agentui.tools.tool import CallPlace, HostedTool, ToolAnswer, ToolCallContext
 from agentui.tools.vars.errors import NoSuchVariable, RuleIsFixed
-from agentui.tools.vars.kept import MAX_SHOWN, arguments_name, keep_call, result_name
+from agentui.tools.vars.kept import MAX_SHOWN, CallKeeper, arguments_name, result_name
 from agentui.tools.vars.references import References
 from agentui.tools.vars.system import VariableSystem
 from agentui.tools.vars.tools import variable_tools
@@ -77,10 +78,16 @@ async def _nothing(_: Mapping[str, Json], __: ToolCallContext) -> ToolAnswer:
 TOOL = HostedTool("fetch", "Fetch a page.", {}, _nothing, "web")
 
 
+def keep(vars: VariableSystem, tool: HostedTool, id: str, arguments: Json, answer: ToolAnswer) -> ToolAnswer:
+    """What the model is told of a call that was made."""
+    execution = Execution(id, CallPlace("run_1"), tool.name, "call_1", 1, arguments, 0)
+    return CallKeeper(vars).keep(tool, execution, arguments, answer)
+
+
 def test_arguments_and_results_of_calls_are_kept() -> None:
     vars = system()
     answer = ToolAnswer("short")
-    assert keep_call(vars, TOOL, "c1", {"url": "x"}, answer) is answer
+    assert keep(vars, TOOL, "c1", {"url": "x"}, answer) is answer
     kept = {variable.name: (variable.type, variable.value) for variable in vars.listed()}
     assert kept == {"fetch_c1_args": ("ToolCallArgs", '{"url":"x"}'), "fetch_c1_result": ("ToolCallResult", "short")}
 
@@ -88,26 +95,29 @@ def test_arguments_and_results_of_calls_are_kept() -> None:
 def test_a_long_result_is_cut_with_a_hint_that_reads_the_rest() -> None:
     vars = system()
     text = "é" * (MAX_SHOWN + 5)
-    answer = keep_call(vars, TOOL, "c1", {}, ToolAnswer(text))
+    answer = keep(vars, TOOL, "c1", {}, ToolAnswer(text))
     assert answer.text.startswith("é" * MAX_SHOWN + "\n")
     assert f'ReadVar({{"name": "fetch_c1_result", "start": {MAX_SHOWN}}})' in answer.text
     assert "$VAR_REF{{fetch_c1_result}}" in answer.text
     assert call(vars, "ReadVar", name="fetch_c1_result", start=MAX_SHOWN).text == "é" * 5
 
 
-def test_neither_errors_nor_the_variables_own_tools_are_kept() -> None:
-    vars = system()
-    for tool in variable_tools(vars):
-        keep_call(vars, tool, "c1", {}, ToolAnswer("x"))
-    keep_call(vars, TOOL, "c1", {}, ToolAnswer("broken", is_error=True))
-    assert vars.listed() == []
+def test_the_variables_own_tools_are_not_kept() -> None:
+    assert not any(tool.is_cached for tool in variable_tools(system()))
+
+
+def test_a_call_for_which_there_is_no_room_is_told_all_the_same() -> None:
+    vars = system(total=10)
+    vars.add("kept", "1234567890", "USER_ADD", keep=True)
+    assert keep(vars, TOOL, "c1", {}, ToolAnswer("more")).text == "more"
+    assert [variable.name for variable in vars.listed()] == ["kept"]
 
 
 @pytest.mark.parametrize("name", ["x" * 500, "a{b}:c\n", "\0"])
 def test_a_tool_of_any_name_has_its_variables(name: str) -> None:
     vars = system()
     tool = HostedTool(name, "", {}, _nothing, "web")
-    keep_call(vars, tool, "call:{1}", {}, ToolAnswer("\0 \ud800"))
+    keep(vars, tool, "call:{1}", {}, ToolAnswer("\0 \ud800"))
     for variable in (result_name(name, "call:{1}"), arguments_name(name, "call:{1}")):
         assert References(vars).resolve(f"$VAR_REF{{{{{variable}}}}}") != f"$VAR_REF{{{{{variable}}}}}"
 

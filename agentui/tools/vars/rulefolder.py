@@ -1,0 +1,110 @@
+"""A folder of skill rules as Markdown files, ``{group}/{name}.md``, read again when a file changed.
+
+---
+desc: How we write dialogue
+when: Before writing a scene
+alwaysLoad: false
+---
+# Dialogue ...
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentui.files import signature_of
+from agentui.tools.vars.errors import InvalidVariable
+from agentui.tools.vars.record import MAX_DESC
+from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, SkillRule
+
+MAX_FILE = 256 * 1024
+"""Bytes of a rule's file."""
+MAX_FILES = 500
+_PART = re.compile(r"[^\W_][\w .-]{0,59}")
+"""A group's or a rule's name: a file's name on every system. It begins with a letter or a digit, so that none is hidden."""
+_FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FIELDS = ("desc", "when", "alwaysload")
+
+log = logging.getLogger("agentui.tools")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    signature: tuple[int, int, int]
+    rule: SkillRule | None
+
+
+class RuleFolder:
+    """The rules of this server: those that come with it, and those of a folder, which need not exist.
+
+    It reads files: call it in a thread.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[Path, _Read] = {}
+
+    def groups(self) -> RuleGroups:
+        """All rules by their groups. A file that is no rule is left out, and the log says why; so is one that has the name of a
+        rule that comes with the server."""
+        found = {group: {rule.name: rule for rule in rules} for group, rules in AGENT_RULES.items()}
+        seen: dict[Path, _Read] = {}
+        for path in self._files():
+            signature = signature_of(path)
+            if signature is None:
+                continue
+            old = self._read.get(path)
+            seen[path] = old if old is not None and old.signature == signature else _Read(signature, _rule_of(path))
+            rule = seen[path].rule
+            if rule is not None:
+                found.setdefault(path.parent.name, {}).setdefault(rule.name, rule)
+        self._read = seen
+        return {group: tuple(rules.values()) for group, rules in found.items()}
+
+    def _files(self) -> Iterator[Path]:
+        """The files that may be rules, the first MAX_FILES by their names; none leads out of the folder."""
+        paths = sorted(path for path in self.folder.glob("*/*.md") if not path.is_symlink() and not path.parent.is_symlink())
+        yield from paths[:MAX_FILES]
+
+
+def read_rule(name: str, text: str) -> SkillRule:
+    """A rule out of its file's text: the fields between two lines of ``---``, then the rule. Without a description the first
+    line serves. Raises InvalidVariable for a field that is none, and for a rule without a text."""
+    text = text.replace("\r\n", "\n")
+    front = _FRONT.match(text)
+    fields: dict[str, str] = {}
+    for line in front[1].splitlines() if front is not None else ():
+        if not line.strip():
+            continue
+        field, colon, value = line.partition(":")
+        if not colon or field.strip().lower() not in _FIELDS:
+            raise InvalidVariable("/", f"{line!r:.100} is none of desc, when and alwaysLoad with a colon behind it.")
+        fields[field.strip().lower()] = value.strip()
+    prompt = text[front.end() :] if front is not None else text
+    if not prompt.strip():
+        raise InvalidVariable("/prompt", "A rule needs a text.")
+    if "\0" in text:
+        raise InvalidVariable("/prompt", "A text cannot hold the character NUL.")
+    first = prompt.strip().splitlines()[0].lstrip("# ")
+    return SkillRule(
+        name,
+        (fields.get("desc") or first)[:MAX_DESC],
+        prompt,
+        fields.get("when", "")[:MAX_DESC],
+        fields.get("alwaysload", "").lower() in ("true", "yes", "1"),
+    )
+
+
+def _rule_of(path: Path) -> SkillRule | None:
+    """The rule of a file; None for one that is none."""
+    try:
+        if not all(_PART.fullmatch(part) for part in (path.parent.name, path.stem)):
+            raise InvalidVariable("/name", "the names of folder and file are of another form")
+        if path.stat().st_size > MAX_FILE:
+            raise InvalidVariable("/", f"it has more than {MAX_FILE} bytes")
+        return read_rule(path.stem, path.read_text("utf-8-sig"))
+    except (OSError, ValueError, InvalidVariable) as error:
+        log.warning("The file %s is no skill rule: %s", path, error)
+        return None
