@@ -61,8 +61,10 @@ def create_asset(
     *,
     source: str = "api",
     tags: Sequence[str] = (),
+    scripts_allowed: str | None = None,
 ) -> Asset:
-    """Make an asset with its first version. Raises 409 ``user_conflict`` for a second user of one name."""
+    """Make an asset with its first version; ``scripts_allowed`` is the consent to the scripts inside it. Raises 409
+    ``user_conflict`` for a second user of one name."""
     id, version_id = new_short_id(), new_short_id()
     values = {
         "id": id,
@@ -76,6 +78,7 @@ def create_asset(
         "current_version_id": version_id,
         "created_at": now,
         "updated_at": now,
+        "scripts_allowed": scripts_allowed,
     }
     try:
         db.execute(insert(assets), values)
@@ -114,6 +117,7 @@ def find_content(
         updated_at=row.updated_at,
         text=version.content_json,
         origin_text=version.origin_json,
+        scripts_allowed=row.scripts_allowed,
     )
 
 
@@ -178,6 +182,13 @@ def update_asset(db: Connection, account: str, kind: AssetKind, id: str, expecte
     if edit.content is not None:
         return write_version(db, account, kind, id, *edit.content, NOTHING, now)
     return _changed(db, row, now)
+
+
+def set_consent(db: Connection, account: str, kind: AssetKind, id: str, now: int, consent: str) -> Asset:
+    """Write down which scripts inside an asset run, by their hash, in whatever version they stand; its content stays. Raises
+    404."""
+    row, _ = hold_asset(db, account, kind, id)
+    return _changed(db, row, now, scripts_allowed=consent)
 
 
 def delete_asset(db: Connection, account: str, kind: AssetKind, id: str, expected: Expected, now: int) -> Asset:

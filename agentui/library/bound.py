@@ -32,13 +32,14 @@ _MEMBERS: Final = (*(name for names in _BOUND.values() for name in names), "char
 _SNAPSHOTS: Final = ("character_snapshot", "user_snapshot")
 
 Bindings: TypeAlias = Mapping[str, Json]
-Texts: TypeAlias = dict[str, tuple[str, str | None]]
-"""The JSON of versions by their ids: content and origin."""
+Texts: TypeAlias = dict[str, str]
+"""The JSON of versions by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundAsset:
-    """The version of an asset that a prompt is made of."""
+    """The version of an asset that a prompt is made of. ``consent`` is the hash of the scripts inside it that somebody
+    allowed; None where all run."""
 
     kind: AssetKind
     id: str
@@ -48,6 +49,7 @@ class BoundAsset:
     version_no: int
     content_hash: str
     updated_at: int
+    consent: str | None
 
 
 def bound_in(bindings: Bindings) -> dict[str, Json]:
@@ -76,8 +78,7 @@ def named_assets(bindings: Bindings, bound: Iterable[BoundAsset]) -> dict[str, J
 
 
 def find_contents(db: Connection, account: str, bindings: Bindings, parsed: Set[str]) -> tuple[list[BoundAsset], Texts]:
-    """The versions that count for a session, and the JSON of those that are not ``parsed`` yet, by their ids: content and
-    origin."""
+    """The versions that count for a session, and the JSON of those that are not ``parsed`` yet, by their ids."""
     found = find_bound(db, account, bindings)
     return found, _texts(db, found, parsed)
 
@@ -102,7 +103,9 @@ def find_bound(db: Connection, account: str, bindings: Bindings) -> list[BoundAs
 def _bound_assets(db: Connection, account: str, where: ColumnElement[bool]) -> list[BoundAsset]:
     columns = (assets.c.kind, assets.c.id, assets.c.name, assets.c.source, asset_versions.c.id.label("version_id"))
     query = (
-        select(*columns, asset_versions.c.version_no, asset_versions.c.content_hash, assets.c.updated_at)
+        select(
+            *columns, asset_versions.c.version_no, asset_versions.c.content_hash, assets.c.updated_at, assets.c.scripts_allowed
+        )
         .join(asset_versions, asset_versions.c.asset_id == assets.c.id)
         .where(assets.c.account_id == account, where)
         .order_by(assets.c.kind)
@@ -112,9 +115,8 @@ def _bound_assets(db: Connection, account: str, where: ColumnElement[bool]) -> l
 
 def _texts(db: Connection, found: Iterable[BoundAsset], parsed: Set[str]) -> Texts:
     new = [each.version_id for each in found if each.version_id not in parsed]
-    columns = (asset_versions.c.id, asset_versions.c.content_json, asset_versions.c.origin_json)
-    query = select(*columns).where(asset_versions.c.id.in_(new))
-    return {row.id: (row.content_json, row.origin_json) for row in db.execute(query)} if new else {}
+    query = select(asset_versions.c.id, asset_versions.c.content_json).where(asset_versions.c.id.in_(new))
+    return {row.id: row.content_json for row in db.execute(query)} if new else {}
 
 
 def _wanted(bindings: Bindings) -> list[Any]:

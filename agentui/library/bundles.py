@@ -2,7 +2,8 @@
 
 choose   one query: which version of each asset counts (``bound.py``)
 read     the JSON of those that nobody has read yet
-parse    apart from the event loop (``parsed.py``); what was read is kept by its version, which never changes
+parse    apart from the event loop (``parsed.py``); what was read is kept by its version, which never changes, and a session's
+         own copy of a card by its hash
 """
 
 from collections import OrderedDict
@@ -106,7 +107,7 @@ class Bundles:
         known = dict(self._kept)  # of its own: others may push what is needed here out meanwhile
         bound, texts = await self._store.read(find_contents, DEFAULT_ACCOUNT, wanted, known.keys())
         read = {each.kind: await self._read(each, known, texts) for each in bound}
-        card = await in_thread(lambda: _card(wanted, read.get("character")))  # a session may keep a card of any size
+        card = await self._card(wanted, read.get("character"), known)
         names = _linked_names(wanted, card)
         linked: list[BoundAsset] = []
         books = [_book(read["worldbook"], each, "global") for each in bound if each.kind == "worldbook"]
@@ -119,6 +120,7 @@ class Bundles:
         if card is not None and card.book is not None and all(book.scope != "character" for book in books):
             books.append(BoundBook(card.book, "character"))
         preset: PresetWithScripts | None = read.get("preset")
+        consents = {each.kind: each.consent for each in bound}
         assets = PromptAssets(
             character=None if card is None else card.character,
             persona=_persona(wanted),
@@ -126,8 +128,8 @@ class Bundles:
             lorebooks=tuple(books),
             scripts=(
                 *read.get("regex", ()),
-                *(() if preset is None else preset.scripts),
-                *(() if card is None else card.scripts),
+                *(() if preset is None else preset.scripts.bound(consents.get("preset"))),
+                *(() if card is None else card.scripts.bound(consents.get("character", ""))),
             ),
         )
         return Bundle(wanted, tuple(bound), tuple(linked), assets)
@@ -136,12 +138,29 @@ class Bundles:
         """What a version says."""
         kept = known.get(bound.version_id)
         if kept is None:
-            content, origin = texts[bound.version_id]
+            content = texts[bound.version_id]
             reader = READERS[bound.kind]
-            noun = await apart(len(content), lambda: reader(loads(content), None if origin is None else loads(origin)))
+            noun = await apart(len(content), lambda: reader(loads(content)))
             kept = _Read(len(content), noun)
         self._keep(bound.version_id, kept)
         return kept.noun
+
+    async def _card(self, bindings: Bindings, version: Card | None, known: "Mapping[str, _Read]") -> Card | None:
+        """The character that a session is bound to: as it keeps it, with the lorebook of its version. One that the session
+        merely describes is none; prompts find it there."""
+        if (bindings.get("character_binding") or {}).get("character_id") is None:
+            return None
+        if version is not None and follows(bindings):
+            return version
+        snapshot = bindings.get("character_snapshot") or {}
+        text = await in_thread(lambda: dumps(snapshot))  # a session may keep a card of any size
+        id = sha256(text).hexdigest()
+        read = known.get(id)
+        if read is None:
+            read = _Read(len(text), await apart(len(text), lambda: Card.of(snapshot)))
+        self._keep(id, read)
+        kept: Card = read.noun
+        return kept if kept.book is not None or version is None else replace(kept, book=version.book)
 
     def _keep(self, id: str, read: "_Read") -> None:
         """Keep a version as the one that was used last."""
@@ -154,7 +173,7 @@ class Bundles:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A version that was read, with the characters of its JSON."""
+    """A version, or a session's own copy of a card, that was read, with the characters of its JSON."""
 
     size: int
     noun: Any
@@ -163,17 +182,6 @@ class _Read:
 def _book(book: Lorebook, asset: BoundAsset, scope: LoreScope) -> BoundBook:
     """A worldbook of the library, by the name that it has there."""
     return BoundBook(replace(book, name=asset.name), scope, asset.id)
-
-
-def _card(bindings: Bindings, version: Card | None) -> Card | None:
-    """The character that a session is bound to: as it keeps it, with the lorebook of its version. One that the session merely
-    describes is none; prompts find it there."""
-    if (bindings.get("character_binding") or {}).get("character_id") is None:
-        return None
-    if version is not None and follows(bindings):
-        return version
-    kept = Card.of(bindings.get("character_snapshot") or {}, allowed=version is not None and version.allowed)
-    return kept if kept.book is not None or version is None else replace(kept, book=version.book)
 
 
 def _persona(bindings: Bindings) -> Persona | None:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from agentui.assets.files.scripts import embedded_scripts, origin_with_consent
+from agentui.assets.files.scripts import embedded_scripts, scripts_digest
 from agentui.chats.records import Session
-from agentui.jsonio import Json, dumps_text, loads
-from agentui.library.assets import create_asset, find_content, hold_asset, write_version
+from agentui.jsonio import Json, loads
+from agentui.library.assets import create_asset, find_content, hold_asset, set_consent
 from agentui.library.bindings import create_session
 from agentui.library.content import Packed
 from agentui.library.records import Asset, AssetKind, Expected, Kept
@@ -25,8 +25,9 @@ class FileAsset:
 
 
 def import_asset(db: Connection, account: str, file: FileAsset, now: int) -> Asset:
-    """Keep what a file held."""
-    return create_asset(db, account, file.kind, file.name, file.packed, now, source=file.source, tags=file.tags)
+    """Keep what a file held; scripts inside it wait for a consent."""
+    kept = (file.kind, file.name, file.packed)
+    return create_asset(db, account, *kept, now, source=file.source, tags=file.tags, scripts_allowed="")
 
 
 def import_with_session(db: Connection, account: str, file: FileAsset, title: str | None, now: int) -> tuple[Asset, Session]:
@@ -36,23 +37,30 @@ def import_with_session(db: Connection, account: str, file: FileAsset, title: st
     return asset, create_session(db, account, fields, now)
 
 
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """How many regex scripts the newest version of a character or a prompt preset holds, and whether they run."""
+
+    version: Kept
+    scripts: int
+    is_given: bool
+
+
 def allow_scripts(
     db: Connection, account: str, kind: AssetKind, id: str, expected: Expected, now: int, *, allowed: bool
-) -> tuple[Kept, int]:
-    """Make a version of a character or a prompt preset whose scripts run, or do not, and which is like the newest otherwise.
-    Returns it with the number of its scripts: they are counted here, apart from the event loop. Raises 404 and 409 in the
-    kind's code."""
+) -> Consent:
+    """Let the scripts that a character or a prompt preset holds now run, in every version that has the same, or none of any
+    version. They are read here, apart from the event loop. Raises 404 and 409 in the kind's code."""
     hold_asset(db, account, kind, id, expected)
-    kept = find_content(db, account, kind, id)
-    origin_text = dumps_text(origin_with_consent(origin_of(kept), allowed=allowed))
-    packed = Packed(kept.text, kept.content_hash, origin_text, None, kept.image)
-    write_version(db, account, kind, id, kept.name, packed, expected, now)
-    return find_content(db, account, kind, id), count_scripts(kept)
+    scripts = embedded_scripts(loads(find_content(db, account, kind, id).text))
+    set_consent(db, account, kind, id, now, scripts_digest(scripts) if allowed else "")
+    return consent_to(find_content(db, account, kind, id))
 
 
-def count_scripts(kept: Kept) -> int:
-    """How many regex scripts a version of a character or a prompt preset holds."""
-    return len(embedded_scripts(loads(kept.text)))
+def consent_to(kept: Kept) -> Consent:
+    """The consent to the scripts inside a version; what is long takes a while."""
+    scripts = embedded_scripts(loads(kept.text))
+    return Consent(kept, len(scripts), kept.scripts_allowed in (None, scripts_digest(scripts)))
 
 
 def origin_of(kept: Kept) -> Json:

@@ -71,7 +71,7 @@ class AssetVersion:
 @dataclass(frozen=True, slots=True)
 class Kept:
     """The content of one version as its JSON text: whoever wants it parsed does so apart from the event loop, for it may be
-    long."""
+    long. ``scripts_allowed`` is its asset's: the hash of the scripts inside that somebody allowed, None where all run."""
 
     asset_id: str
     name: str
@@ -82,6 +82,7 @@ class Kept:
     updated_at: int
     text: str
     origin_text: str | None
+    scripts_allowed: str | None
 
 
 @dataclass(frozen=True, slots=True)

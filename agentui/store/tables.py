@@ -433,6 +433,11 @@ assets = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Column("deleted_at", BigInteger),
+    Column(
+        "scripts_allowed",
+        String(64),
+        comment="The hash of the scripts inside that somebody allowed; empty: none. Null: it came from no file, and all run.",
+    ),
     Index(None, "account_id", "kind", "updated_at"),
     Index(None, "account_id", "kind", "created_at"),
     Index(None, "account_id", "kind", "folded_name"),

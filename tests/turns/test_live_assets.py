@@ -360,7 +360,12 @@ async def test_scripts_that_came_in_a_file_wait_until_they_are_allowed_and_go_wi
     for path in (f"/characters/{character}/scripts", f"/presets/{preset}/scripts"):
         assert (await house.memory.call("PUT", path, {"allowed": True}))[0] == 200
     assert await heard() == "A dog at sky"
+    talk = await begin_talk(house, character_id=character, character_sync_policy="pin")
+    await talk.respond("A cat")
+    assert sent(house)[-1][1] == "A dog"
     assert (await house.memory.call("PUT", f"/characters/{character}/scripts", {"allowed": False}))[0] == 200
+    await talk.respond("A cat")
+    assert sent(house)[-1][1] == "A cat", "forbidding holds at once, also where the version is pinned"
     talk = await begin_talk(house, character_id=character, character_sync_policy="pin")
     assert (await house.memory.call("DELETE", f"/characters/{character}", {}))[0] == 200
     await talk.respond("A cat")

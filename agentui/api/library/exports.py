@@ -13,12 +13,12 @@ from agentui.assets.files.chat_lines import write_lines
 from agentui.assets.files.chats import ChatRecord, write_thchat
 from agentui.assets.files.limits import InvalidFile
 from agentui.assets.files.presets import write_preset
-from agentui.assets.files.scripts import scripts_are_allowed, write_scripts
+from agentui.assets.files.scripts import write_scripts
 from agentui.assets.values import members
 from agentui.http.route import Handler, Route
 from agentui.jsonio import Json, loads
 from agentui.library.assets import find_content, find_image
-from agentui.library.imports import allow_scripts, count_scripts, origin_of
+from agentui.library.imports import Consent, allow_scripts, consent_to, origin_of
 from agentui.library.records import AssetKind, Kept
 from agentui.library.transfer import export_chat
 from agentui.schemas.files import CharacterExportQuery, ChatExportQuery, ExportQuery, ScriptConsent, ScriptsAllowed
@@ -79,10 +79,9 @@ async def export_chat_file(request: web.Request) -> web.Response:
     return download(await in_thread(partial(write_thchat, record)), name, "thchat", _JSON)
 
 
-def _shown_scripts(found: tuple[Kept, int]) -> web.Response:
-    kept, scripts = found
-    allowed = scripts_are_allowed(origin_of(kept))
-    return data_answer(ScriptsAllowed(kept.asset_id, kept.version_no, kept.version_id, scripts, allowed))
+def _shown_scripts(consent: Consent) -> web.Response:
+    kept = consent.version
+    return data_answer(ScriptsAllowed(kept.asset_id, kept.version_no, kept.version_id, consent.scripts, consent.is_given))
 
 
 def _consents(kind: AssetKind, path: str) -> tuple[Route, Route]:
@@ -91,7 +90,7 @@ def _consents(kind: AssetKind, path: str) -> tuple[Route, Route]:
     async def tell(request: web.Request) -> web.Response:
         """Tell whether the regex scripts inside an asset run."""
         kept = await read(request, find_content, kind, path_id(request))
-        return _shown_scripts((kept, await apart(len(kept.text), partial(count_scripts, kept))))
+        return _shown_scripts(await apart(len(kept.text), partial(consent_to, kept)))
 
     async def allow(request: web.Request) -> web.Response:
         """Allow the regex scripts inside an asset to run, or forbid it."""

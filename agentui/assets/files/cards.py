@@ -13,7 +13,7 @@ from agentui.assets.files.charx import START, embedded_path, icon_of, read_charx
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.png import SIGNATURE, read_png, write_png
 from agentui.assets.files.report import ImportReport
-from agentui.assets.files.scripts import embedded_scripts, origin_with_consent
+from agentui.assets.files.scripts import embedded_scripts
 from agentui.assets.values import members, text, texts
 from agentui.jsonio import Json, dumps
 
@@ -99,8 +99,6 @@ def read_card(card: Json, limits: FileLimits, container: str = "json") -> CardFi
     origin: dict[str, Json] = {"format": report.format, "spec": spec, "outer": outer}
     if "spec_version" in card:
         origin["spec_version"] = card["spec_version"]
-    if report.scripts_waiting:
-        origin = origin_with_consent(origin, allowed=False)
     return CardFile(content, origin, report)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.report import ImportReport
-from agentui.assets.files.scripts import embedded_scripts, origin_with_consent
+from agentui.assets.files.scripts import embedded_scripts
 from agentui.assets.preset import CURRENT_TRACK, PromptPreset
 from agentui.assets.values import members
 from agentui.jsonio import Json, dumps
@@ -78,8 +78,6 @@ def read_preset(document: Json, limits: FileLimits) -> PresetFile:
         raise InvalidFile("This is no chat completion preset: it has no prompts and no field of one.")
     _tell(content, report)
     origin: dict[str, Json] = {"format": report.format}
-    if report.scripts_waiting:
-        origin = origin_with_consent(origin, allowed=False)
     return PresetFile(content, origin, report)
 
 

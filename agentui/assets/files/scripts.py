@@ -1,11 +1,12 @@
 """Regex scripts: SillyTavern's files of one script (an object) or several (a list), and those inside cards and presets.
 
 What is kept of a file is ``{"name", "scripts": [...]}`` with every script as it came. Scripts that came inside of something
-else do not run before they are allowed; that is kept beside them, and no field of their own says it.
+else do not run before they are allowed; the library keeps the hash of those that are, and no field of their own says it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final
 
 from agentui.assets.files.limits import FileLimits, InvalidFile
@@ -13,8 +14,6 @@ from agentui.assets.files.report import ImportReport
 from agentui.assets.values import members, text
 from agentui.jsonio import Json, dumps
 
-ALLOWED: Final = "scripts_allowed"
-"""The member of an origin that says whether scripts run."""
 _KNOWN: Final = frozenset(
     (
         "id",
@@ -84,11 +83,6 @@ def embedded_scripts(content: Mapping[str, Json]) -> list[Json]:
     return [script for script in (found if isinstance(found, list) else []) if isinstance(script, dict)]
 
 
-def scripts_are_allowed(origin: Mapping[str, Json] | None) -> bool:
-    """Whether the scripts inside a card or a preset run: those that came in a file do when somebody allowed them."""
-    return members(origin).get(ALLOWED) is not False
-
-
-def origin_with_consent(origin: Mapping[str, Json] | None, *, allowed: bool) -> dict[str, Json]:
-    """The origin of a card or a preset whose scripts are allowed, or not."""
-    return {**members(origin), ALLOWED: allowed}
+def scripts_digest(scripts: Sequence[Json]) -> str:
+    """The hash of the scripts inside a card or a preset, by which a consent names them; empty for none, which need none."""
+    return sha256(dumps(list(scripts))).hexdigest() if scripts else ""

@@ -11,7 +11,6 @@ import {newPreset} from './forms/prompts.js';
  * @property {string} name
  * @property {number} revision counts every change: one names what it changes, so that nobody's change is lost
  * @property {number} version counts its contents from 1; some kinds name it in place of the revision
- * @property {string} versionId
  * @property {string | null} image the hash of its picture
  * @property {any} content SillyTavern's own JSON
  * @property {boolean} isNamed whether a prompt preset's content has a name of its own beside the asset's
@@ -30,7 +29,7 @@ const VERSIONS = 20;
 /** @param {Kind} kind @param {string} id @returns {Promise<Opened>} */
 export async function readAsset(kind, id) {
   const {data} = await readMemory(pathOf(kind, id));
-  return {id, name: data.name, revision: data.revision, version: data.version, versionId: data.version_id, image: data.image, content: contentOf(kind, data), isNamed: kind === 'preset' && 'name' in data.data};
+  return {id, name: data.name, revision: data.revision, version: data.version, image: data.image, content: contentOf(kind, data), isNamed: kind === 'preset' && 'name' in data.data};
 }
 
 /** @param {Kind} kind @param {any} data the answer's asset */
@@ -90,9 +89,8 @@ export async function rollBack(kind, {id, revision, version: number}, version) {
 }
 
 /** Whether the regex scripts inside a character or a prompt preset run. @param {Kind} kind @param {Opened} asset @returns {Promise<boolean>} */
-export async function areScriptsAllowed(kind, {id, versionId}) {
-  const {data} = await readMemory(`${pathOf(kind, id)}/versions/${encodeURIComponent(versionId)}`);
-  return data.origin?.scripts_allowed !== false;
+export async function areScriptsAllowed(kind, {id}) {
+  return (await readMemory(`${pathOf(kind, id)}/scripts`)).data.allowed;
 }
 
 /** @param {Kind} kind @param {Opened} asset @param {boolean} allowed */

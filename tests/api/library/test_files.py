@@ -92,11 +92,25 @@ async def test_scripts_of_a_card_wait_until_somebody_allows_them(caller: Reader)
     first = (await caller.get(f"{path}/scripts")).body["data"]
     assert (first["version"], first["scripts"], first["allowed"]) == (1, 1, False)
     allowed = (await caller.put(f"{path}/scripts", {"allowed": True})).body["data"]
-    assert (allowed["version"], allowed["scripts"], allowed["allowed"]) == (2, 1, True)
+    assert (allowed["version"], allowed["scripts"], allowed["allowed"]) == (1, 1, True)
     assert (await caller.get(f"{path}/scripts")).body["data"] == allowed
-    changed = await caller.post(f"{path}/versions", {"snapshot": {**CARD["data"], "name": "Mira II"}})
-    assert changed.status == 201, changed.text
-    assert (await caller.get(f"{path}/scripts")).body["data"]["allowed"] is True
+
+    async def is_allowed() -> bool:
+        return (await caller.get(f"{path}/scripts")).body["data"]["allowed"] is True
+
+    async def change(**content: Json) -> None:
+        changed = await caller.post(f"{path}/versions", {"snapshot": {**CARD["data"], **content}})
+        assert changed.status == 201, changed.text
+
+    await change(name="Mira II")
+    assert await is_allowed(), "the scripts are the same"
+    await change(extensions={"regex_scripts": [SCRIPT, SCRIPT]})
+    assert not await is_allowed(), "another script needs a consent of its own"
+    await change()
+    assert await is_allowed(), "these are allowed"
+    assert (await caller.put(f"{path}/scripts", {"allowed": False})).status == 200
+    await caller.post(f"{path}/versions/{allowed['version_id']}/rollback")
+    assert not await is_allowed(), "a rollback brings no consent back"
     late = await caller.put(f"{path}/scripts", {"allowed": False, "expected_revision": 0})
     assert (late.status, late.code) == (409, "character_revision_conflict")
 

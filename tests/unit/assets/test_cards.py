@@ -142,7 +142,6 @@ def test_scripts_in_a_card_wait_until_they_are_allowed() -> None:
     script = {"scriptName": "Waves", "findRegex": "/sea/g"}
     read = read_card({**MIRA, "data": {**MIRA["data"], "extensions": {"regex_scripts": [script]}}}, LIMITS)
     assert read.report.scripts_waiting == 1
-    assert read.origin["scripts_allowed"] is False
     assert read.content["extensions"]["regex_scripts"] == [script]
 
 

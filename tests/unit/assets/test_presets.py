@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.presets import read_preset, write_preset
-from agentui.assets.files.scripts import origin_with_consent, read_scripts, scripts_are_allowed, write_scripts
+from agentui.assets.files.scripts import read_scripts, scripts_digest, write_scripts
 from agentui.jsonio import Json, loads
 from tests.unit.assets.values import ANYTHING, OBJECTS
 
@@ -118,8 +118,7 @@ def test_scripts_that_are_none_are_refused(document: Json, words: str) -> None:
         read_scripts(document, "", LIMITS)
 
 
-def test_scripts_run_unless_they_came_in_a_file_and_nobody_allowed_them() -> None:
-    assert scripts_are_allowed(None) and scripts_are_allowed({"format": "v2"})
-    refused = origin_with_consent({"format": "v2"}, allowed=False)
-    assert not scripts_are_allowed(refused)
-    assert scripts_are_allowed(origin_with_consent(refused, allowed=True))
+def test_scripts_are_named_by_what_they_are() -> None:
+    assert scripts_digest([]) == ""
+    assert scripts_digest([SCRIPT]) == scripts_digest([dict(SCRIPT)])
+    assert len({scripts_digest(scripts) for scripts in ([SCRIPT], [SCRIPT, SCRIPT], [{**SCRIPT, "disabled": True}])}) == 3
