@@ -181,7 +181,7 @@ def active_runs(db: Connection, account: str, session_id: str, branch_id: str | 
 
 def _bound(old: Mapping[str, Json], fields: Mapping[str, Json]) -> dict[str, Json]:
     """The bindings after a change: what stands beside a session is kept as it was given."""
-    bindings = {**old, **{name: fields[name] for name in (*BOUND, *_SNAPSHOTS) if name in fields}}
+    bindings = {**old, **{name: fields[name] for name in (*BOUND, *_BESIDE) if name in fields}}
     if any(name.startswith("character_") for name in fields):
         bindings["character_binding"] = _character(bindings.get("character_binding") or {}, fields)
     if any(name.startswith("user_") for name in fields):
@@ -189,7 +189,7 @@ def _bound(old: Mapping[str, Json], fields: Mapping[str, Json]) -> dict[str, Jso
     return bindings
 
 
-_SNAPSHOTS = ("character_snapshot", "user_snapshot")
+_BESIDE = ("character_snapshot", "user_snapshot")
 
 
 def _character(old: Mapping[str, Json], fields: Mapping[str, Json]) -> Json:

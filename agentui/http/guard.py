@@ -59,6 +59,8 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 IMPORTS = "/import/"
 """What the paths begin with to which people upload files."""
+PICTURE = "/image"
+"""Ends the paths that pictures are put to."""
 
 _SIMPLE = frozenset({"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"})
 """What a page may send to anybody without asking first (Fetch, 2.2.2)."""
@@ -324,7 +326,8 @@ def check_content_type(request: web.Request) -> None:
     content_type = request.headers.get("Content-Type", "")
     if is_form(content_type):
         route = passed_route(split_prefix(request.path).path, request.method)
-        if (route is not None and route.body == "form") or request.path.startswith(IMPORTS):
+        is_picture = request.method == "PUT" and request.path.endswith(PICTURE)
+        if (route is not None and route.body == "form") or request.path.startswith(IMPORTS) or is_picture:
             return
     if (request.can_read_body or content_type.partition(";")[0].strip().lower() in _SIMPLE) and not is_json(content_type):
         raise WrongContentType("The content type must be application/json: send the header 'Content-Type: application/json'.")

@@ -20,6 +20,9 @@ from agentui.library.assets import find_content
 from agentui.library.records import KINDS, AssetKind, Kept
 from agentui.store.tables import assets, sessions
 
+CHAT_METADATA: Final = "chat_metadata"
+"""The member of a session's metadata that keeps what a file told of its chat."""
+
 Fields = Mapping[str, Json]
 
 

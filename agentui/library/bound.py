@@ -29,7 +29,7 @@ _BOUND: Final[Mapping[AssetKind, tuple[str, str]]] = {
 }
 """The fields by which a session names an asset and a version of it."""
 _MEMBERS: Final = (*(name for names in _BOUND.values() for name in names), "character_binding", "user_binding")
-_SNAPSHOTS: Final = ("character_snapshot", "user_snapshot")
+_BESIDE: Final = ("character_snapshot", "user_snapshot")
 
 Bindings: TypeAlias = Mapping[str, Json]
 Texts: TypeAlias = dict[str, str]
@@ -54,14 +54,15 @@ class BoundAsset:
 
 def bound_in(bindings: Bindings) -> dict[str, Json]:
     """What of a session's bindings its prompts' assets depend on."""
-    return {name: bindings[name] for name in (*_MEMBERS, *_SNAPSHOTS) if bindings.get(name) is not None}
+    return {name: bindings[name] for name in (*_MEMBERS, *_BESIDE) if bindings.get(name) is not None}
 
 
 def names_assets(bindings: Bindings) -> bool:
     """Whether a session is bound to anything of the library."""
     character, user = bindings.get("character_binding") or {}, bindings.get("user_binding") or {}
     profiles = (bindings.get(id) for id, _ in _BOUND.values())
-    return any(id is not None for id in (character.get("character_id"), user.get("user_id"), *profiles))
+    ids = (character.get("character_id"), user.get("user_id"), *profiles)
+    return any(id is not None for id in ids)
 
 
 def named_assets(bindings: Bindings, bound: Iterable[BoundAsset]) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Whole chats that come in and go out: a session made of a record, and the record of a session's branch main.
+"""Whole chats that come in and go out: a session made of a record, and the record of one of its branches.
 
 A record's floors are committed ones, in their order; what stood beside the chat in its file is kept in the session's metadata
 (``chat_metadata``), so that it goes out again.
@@ -12,20 +12,19 @@ from sqlalchemy import Connection, insert, select
 
 from agentui.assets.files.chats import ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.assets.values import members, text
+from agentui.chats.lineage import branch_path
 from agentui.chats.records import MAIN, AnyRow, CharacterBinding, Session, UserBinding
-from agentui.chats.rows import find_session, on_branch
+from agentui.chats.rows import find_branch, find_session
 from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
-from agentui.library.bindings import create_session, update_session
+from agentui.library.bindings import CHAT_METADATA, create_session, update_session
 from agentui.store.tables import branch_snapshots, floors, messages, pages
 from agentui.variables.records import Put, put_all
 from agentui.variables.resolve import load_targets
 from agentui.variables.scopes import Target
 from agentui.variables.values import check_key, render
 
-METADATA: Final = "chat_metadata"
-"""The member of a session's metadata that keeps what a file told of its chat."""
 MAX_TITLE: Final = 200
 _ROWS: Final = 500
 """Rows in one statement: neither engine takes any number of values."""
@@ -49,7 +48,7 @@ def import_chat(
     variables that cannot be kept."""
     fields: dict[str, Json] = {"title": (title or _clean(record.title))[:MAX_TITLE] or None}
     if record.metadata:
-        fields["metadata"] = {METADATA: dict(record.metadata)}
+        fields["metadata"] = {CHAT_METADATA: dict(record.metadata)}
     if name := _clean(record.character_name)[:MAX_TITLE]:
         fields["character_snapshot"] = {"name": name}
     if name := _clean(record.user_name)[:MAX_TITLE]:
@@ -139,12 +138,12 @@ def _clean(said: str) -> str:
     return said.replace("\0", "\ufffd")
 
 
-def export_chat(db: Connection, account: str, session_id: str, *, include_variables: bool) -> ChatRecord:
-    """The record of a session: the committed floors of its branch main, with every version of what was said on them. Raises
-    404."""
+def export_chat(db: Connection, account: str, session_id: str, branch_id: str, *, include_variables: bool) -> ChatRecord:
+    """The record of a session: the committed floors that a branch leads through, also those before its fork, with every version
+    of what was said on them. Raises 404, and 404 ``branch_not_found``."""
     session = find_session(db, account, session_id)
-    listed = select(floors.c.id).where(*on_branch(account, session_id, MAIN), floors.c.state == "committed")
-    ids = list(db.execute(listed.order_by(floors.c.floor_no)).scalars())
+    find_branch(db, account, session_id, branch_id)
+    ids = [floor.id for floor in branch_path(db, account, session_id, branch_id) if floor.state == "committed"]
     made: list[ChatFloor] = []
     for at in range(0, len(ids), _ROWS):
         made += _floors_of(db, account, ids[at : at + _ROWS])
@@ -154,7 +153,7 @@ def export_chat(db: Connection, account: str, session_id: str, *, include_variab
         user_name=_name_of(session.user_binding),
         character_name=_name_of(session.character_binding),
         variables=_variables_of(db, account, session_id) if include_variables else {},
-        metadata=members(session.metadata.get(METADATA)),
+        metadata=members(session.metadata.get(CHAT_METADATA)),
     )
 
 

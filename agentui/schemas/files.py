@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentui.assets.files.report import ImportReport
-from agentui.chats.records import Session
+from agentui.chats.records import MAIN, Session
 from agentui.jsonio import Json
 from agentui.library.records import AssetKind
-from agentui.schemas.forms import NO_NUL, Form, Id, QueryBool
+from agentui.schemas.forms import NO_NUL, BranchId, Form, Id, QueryBool
 from agentui.schemas.library import ExpectedRevision, Objects
 
 Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
@@ -129,6 +129,7 @@ class ChatExportQuery(Form):
     """How a chat is written."""
 
     format: Literal["thchat", "st_jsonl"] = Field("thchat", description="thchat (JSON) or st_jsonl (SillyTavern's lines).")
+    branch_id: BranchId = Field(MAIN, description="The branch that is written; main unless said otherwise.")
     include_variables: QueryBool = Field(True, description="Whether the variables of the chat's own tier go out too.")
 
 

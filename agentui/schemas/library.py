@@ -51,6 +51,17 @@ class ExpectedRevision(Form):
         return Expected(revision=self.expected_revision)
 
 
+class RevisionQuery(Form):
+    """The revision that the caller thinks is there."""
+
+    expected_revision: int | None = Field(None, ge=0, le=MAX_INTEGER, description="Refuse where this is not its revision.")
+
+    @property
+    def expected(self) -> Expected:
+        """The same for the store."""
+        return Expected(revision=self.expected_revision)
+
+
 class ExpectedVersion(Form):
     """What the caller thinks that the asset is like; a change of anything else is refused."""
 

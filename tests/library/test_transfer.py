@@ -52,15 +52,15 @@ async def test_a_chat_goes_out_as_it_came_in(memory: Memory) -> None:
     made: ImportedChat = await memory.write(import_chat, RECORD, None, None, memory.now)
     assert (made.floors, made.pages, made.messages, made.variables) == (4, 8, 9, 2)
     assert made.session.title == "At sea"
-    assert await memory.read(export_chat, made.session.id, include_variables=True) == RECORD
-    without = await memory.read(export_chat, made.session.id, include_variables=False)
+    assert await memory.read(export_chat, made.session.id, "main", include_variables=True) == RECORD
+    without = await memory.read(export_chat, made.session.id, "main", include_variables=False)
     assert without.variables == {}
 
 
 async def test_a_chat_of_a_thousand_turns_goes_out_as_it_came_in(memory: Memory) -> None:
     record = ChatRecord(tuple(turn(number, versions=2) for number in range(1100)))
     made: ImportedChat = await memory.write(import_chat, record, "Long", None, memory.now)
-    assert (await memory.read(export_chat, made.session.id, include_variables=True)).floors == record.floors
+    assert (await memory.read(export_chat, made.session.id, "main", include_variables=True)).floors == record.floors
 
 
 async def test_a_chat_that_came_in_is_found_by_its_words_and_can_be_forked(memory: Memory) -> None:
@@ -71,6 +71,10 @@ async def test_a_chat_that_came_in_is_found_by_its_words_and_can_be_forked(memor
     assert head is not None and head.floor_no == 3
     forked = await memory.write(branch_from_floor, head.id, "other", memory.now)
     assert forked.source_floor_no == 3
+    assert await memory.read(export_chat, made.session.id, "other", include_variables=True) == RECORD
+    with pytest.raises(ApiError) as refused:
+        await memory.read(export_chat, made.session.id, "nowhere", include_variables=True)
+    assert code_of(refused.value) == "branch_not_found"
 
 
 @pytest.mark.parametrize(

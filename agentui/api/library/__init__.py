@@ -4,6 +4,7 @@ from agentui.api.library import (
     characters,
     exports,
     imports,
+    pictures,
     preset_entries,
     presets,
     regexes,
@@ -16,6 +17,7 @@ from agentui.http.route import Route
 ROUTES: tuple[Route, ...] = (
     *characters.ROUTES,
     *users.ROUTES,
+    *pictures.ROUTES,
     *presets.ROUTES,
     *preset_entries.ROUTES,
     *worldbooks.ROUTES,

@@ -29,7 +29,6 @@ from agentui.schemas.library import (
     CharacterVersion,
     DeletedCharacter,
     ExpectedRevision,
-    ImageQuery,
     NewCharacter,
     NewCharacterVersion,
     VersionQuery,
@@ -80,25 +79,6 @@ async def get_character(request: web.Request) -> web.Response:
     asset, version = await read(request, versions.find_detail, "character", path_id(request), gone=True)
     latest = character_version(version)
     return data_answer(shown(CharacterDetail, asset, latest_version_no=asset.version, latest_version=latest))
-
-
-async def get_image(request: web.Request) -> web.Response:
-    """Read the picture of a character."""
-    id, query = path_id(request), read_query(request, ImageQuery)
-    data = await read(request, assets.find_image, "character", id, query.version_id)
-    kind = next((kind for kind, starts in _PICTURES.items() if data.startswith(starts)), None)
-    # What is no picture is never shown as what it might be: that may be a page with scripts.
-    headers = {"cache-control": "private, no-cache", **({} if kind else {"content-disposition": "attachment"})}
-    return web.Response(body=data, content_type=kind or "application/octet-stream", headers=headers)
-
-
-_PICTURES = {
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": b"GIF8",
-    "image/webp": b"RIFF",
-}
-"""The kinds of pictures that browsers show, by their first bytes."""
 
 
 async def delete_character(request: web.Request) -> web.Response:
@@ -169,7 +149,6 @@ ROUTES: tuple[Route, ...] = (
     route("POST", "/characters", create_character, Data[CharacterDetail], 413, body=NewCharacter, status=201),
     route("GET", "/characters", list_characters, ListData[list[Character]], query=described(AssetQuery)),
     route("GET", _EACH, get_character, Data[CharacterDetail]),
-    route("GET", f"{_EACH}/image", get_image, bytes, content_type="image/*", query=described(ImageQuery)),
     route("DELETE", _EACH, delete_character, Data[DeletedCharacter], body=ExpectedRevision, body_optional=True),
     route("POST", f"{_EACH}/restore", restore_character, Data[DeletedCharacter], body=ExpectedRevision, body_optional=True),
     route("GET", f"{_EACH}/versions", list_versions, ListData[list[CharacterVersion]], query=described(VersionQuery)),

@@ -70,9 +70,9 @@ def _exporting(kind: AssetKind) -> Handler:
 
 
 async def export_chat_file(request: web.Request) -> web.Response:
-    """Write the branch main of a session as a file."""
+    """Write a branch of a session as a file: main, unless another one is named."""
     id, query = path_id(request), read_query(request, ChatExportQuery)
-    record: ChatRecord = await read(request, export_chat, id, include_variables=query.include_variables)
+    record: ChatRecord = await read(request, export_chat, id, query.branch_id, include_variables=query.include_variables)
     name = record.title or record.character_name or "chat"
     if query.format == "st_jsonl":
         return download(await in_thread(partial(write_lines, record)), name, "jsonl", "application/jsonl")

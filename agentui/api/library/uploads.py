@@ -14,7 +14,7 @@ from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.chats.codes import failure
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.http.keys import SETTINGS
-from agentui.http.multipart import parse_form
+from agentui.http.multipart import FormPart, parse_form
 from agentui.http.reading import is_form, read_body
 from agentui.schemas.forms import Form
 from agentui.threads import apart
@@ -44,6 +44,22 @@ async def read_upload(request: web.Request, options: type[Options], json: type[W
     if not is_form(request.headers.get("Content-Type", "")):
         # JSON spells a character in up to six bytes; twice the file is enough for what people write.
         return await read_form(request, json, limit=2 * limit)
+    file, parts = await _read_parts(request)
+    name = (file.filename or "").rpartition(".")[0] or file.filename or ""
+    return Upload(file.data, name, validate(options, {name: part.text for name, part in parts.items()}))
+
+
+async def read_file(request: web.Request) -> bytes:
+    """The file of a form. Raises 400 and 413."""
+    if not is_form(request.headers.get("Content-Type", "")):
+        wanted = f"a form (multipart/form-data) with the part {FILE!r}"
+        raise invalid(f"The body must be {wanted}.", [{"path": "", "message": wanted, "code": "form"}])
+    return (await _read_parts(request))[0].data
+
+
+async def _read_parts(request: web.Request) -> tuple[FormPart, dict[str, FormPart]]:
+    """The file of a form, and its other parts. Raises 400 and 413."""
+    limit = request.app[FILE_LIMITS].file
     try:
         request[BODY] = await read_body(request, limit + _BESIDE, request.app[SETTINGS].body_timeout)
         parse = partial(parse_form, request[BODY], request.headers["Content-Type"])
@@ -55,8 +71,7 @@ async def read_upload(request: web.Request, options: type[Options], json: type[W
     file = parts.pop(FILE, None)
     if file is None:
         raise invalid(f"The form has no part {FILE!r}.", [{"path": f"/{FILE}", "message": "a file", "code": "required"}])
-    name = (file.filename or "").rpartition(".")[0] or file.filename or ""
-    return Upload(file.data, name, validate(options, {name: part.text for name, part in parts.items()}))
+    return file, parts
 
 
 async def reading(request: web.Request, size: int, read: Callable[[FileLimits], T]) -> T:

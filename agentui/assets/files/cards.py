@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 from agentui.assets.character import Character
 from agentui.assets.files.charx import START, embedded_path, icon_of, read_charx, write_charx
 from agentui.assets.files.limits import FileLimits, InvalidFile
+from agentui.assets.files.pictures import picture_type
 from agentui.assets.files.png import SIGNATURE, read_png, write_png
 from agentui.assets.files.report import ImportReport
 from agentui.assets.files.scripts import embedded_scripts
@@ -31,12 +32,6 @@ _MIRRORED: Final[Mapping[str, str]] = {
 _EXTENSIONS: Final = ("talkativeness", "fav")
 """Members of V1 files that V2 keeps among the extensions."""
 _KNOWN: Final = frozenset((*Character.__dataclass_fields__, "character_book")) - {"book", "depth_prompt"}
-_PICTURES: Final[Mapping[bytes, str]] = {
-    SIGNATURE: "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"RIFF": "image/webp",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +62,6 @@ class KeptCard:
     def media_type(self) -> str:
         """What kind of picture it is, told from its first bytes."""
         return picture_type(self.picture or b"")
-
-
-def picture_type(data: bytes) -> str:
-    """The media type of a picture, told from its first bytes; ``application/octet-stream`` for what is none."""
-    return next((kind for start, kind in _PICTURES.items() if data.startswith(start)), "application/octet-stream")
 
 
 def read_card_file(data: bytes, limits: FileLimits) -> CardFile:

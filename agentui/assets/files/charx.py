@@ -21,6 +21,8 @@ CARD: Final = "card.json"
 _SCHEMES: Final = ("embeded://", "embedded://", "__asset:")
 _ICON: Final = "assets/icon/image/main"
 _ENDINGS: Final[Mapping[str, str]] = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
+_ENTRY: Final = b"PK\x01\x02"
+"""Begins each entry of an archive's directory."""
 _PIECE: Final = 64 * 1024
 _DAMAGED: Final = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError),
@@ -43,6 +45,8 @@ def read_charx(data: bytes, limits: FileLimits) -> CharxFile:
     limits.check_size(data)
     if START not in data:
         raise InvalidFile("This is not a CharX file: it holds no ZIP archive.")
+    # Before the directory is read: an object is made of each of its entries, and a file has room for hundreds of thousands.
+    _check_count(data.count(_ENTRY), limits)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             found = _unpacked(archive, limits)
@@ -59,8 +63,6 @@ def read_charx(data: bytes, limits: FileLimits) -> CharxFile:
 def _unpacked(archive: zipfile.ZipFile, limits: FileLimits) -> dict[str, bytes]:
     """The files by their path. The sizes that the archive declares are checked, and then not relied on."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-    if len(entries) > limits.members:
-        raise InvalidFile(f"The archive holds more than {limits.members} files.", is_too_large=True)
     if sum(entry.file_size for entry in entries) > limits.unpacked:
         raise InvalidFile(f"The archive unpacks to more than {limits.unpacked} bytes.", is_too_large=True)
     found: dict[str, bytes] = {}
@@ -74,6 +76,12 @@ def _unpacked(archive: zipfile.ZipFile, limits: FileLimits) -> dict[str, bytes]:
         found[entry.filename] = _member(archive, entry, left)
         left -= len(found[entry.filename])
     return found
+
+
+def _check_count(count: int, limits: FileLimits) -> None:
+    """Raise InvalidFile for an archive of too many files and folders."""
+    if count > limits.members:
+        raise InvalidFile(f"The archive holds more than {limits.members} files.", is_too_large=True)
 
 
 def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:

@@ -93,6 +93,7 @@ def read_lines(data: bytes, limits: FileLimits) -> ChatFile:
         report.warn(f"{len(lines) - kept} lines said nothing and were passed over.")
     metadata = dict(members(header.get("chat_metadata")))
     variables = members(metadata.pop("variables", None))
+    limits.check_metadata(metadata, "line 1: chat_metadata")
     record = ChatRecord(
         tuple(floors.end()), user_name=names[0], character_name=names[1], variables=variables, metadata=metadata
     )

@@ -127,6 +127,7 @@ def read_thchat(document: Json, limits: FileLimits) -> ChatFile:
         variables=members(document.get("variables")),
         metadata=members(document.get("metadata")),
     )
+    limits.check_metadata(record.metadata, "metadata")
     pages = [page for floor in floors for page in floor.pages]
     limits.check_messages(sum(max(len(page.messages), 1) for page in pages))
     return ChatFile(record, told_of(record, ImportReport(SPEC)))

@@ -1,9 +1,10 @@
 """How large a file and its parts may be, and the error of a file that cannot be taken."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from agentui.jsonio import InvalidJson, Json, loads
+from agentui.jsonio import InvalidJson, Json, dumps, loads
 
 MIB: Final = 1024 * 1024
 MAX_DEPTH: Final = 64
@@ -40,6 +41,11 @@ class FileLimits:
         """Raise InvalidFile for a chat of too many messages."""
         if count > self.messages:
             raise InvalidFile(f"The chat has more than {self.messages} messages.", is_too_large=True)
+
+    def check_metadata(self, metadata: Mapping[str, Json], where: str) -> None:
+        """Raise InvalidFile for what a chat says of itself where it is longer than a text may be: every turn reads it."""
+        if len(dumps(metadata)) > self.text:
+            raise InvalidFile(f"What is told of the chat has more than {self.text} bytes.", where, is_too_large=True)
 
     def parse(self, data: bytes, where: str = "") -> Json:
         """JSON of a file, in UTF-8 with or without a byte order mark. Raises InvalidFile for what is none, and as ``check``."""

@@ -18,6 +18,8 @@ V2: Final = "chara"
 V3: Final = "ccv3"
 _AROUND: Final = 12
 """Bytes of a chunk beside its data."""
+MAX_CHUNKS: Final = 20_000
+"""The most pieces of a PNG file: programs that write small ones make a few thousand of the largest file."""
 _PLAIN: Final = (400, 600)
 """Width and height of the picture of a character that has none."""
 
@@ -66,6 +68,14 @@ def read_png(data: bytes, limits: FileLimits) -> PngCard:
     return PngCard(_decoded(cards[found], found), _rendered(kept), other)
 
 
+def without_cards(data: bytes, limits: FileLimits) -> bytes:
+    """A PNG file without the cards that it may hold, and without what stands behind its end. Raises InvalidFile for one that is
+    damaged or of too many pixels."""
+    chunks = list(_chunks(data))
+    check_picture(chunks, limits)
+    return _rendered([chunk for chunk in chunks if _keyword(chunk) is None])
+
+
 def write_png(picture: bytes | None, v2: bytes, v3: bytes) -> bytes:
     """A PNG file with both cards, which stand before its end in place of those that it had; without a picture a plain grey one.
 
@@ -87,15 +97,18 @@ def check_picture(chunks: list[Chunk], limits: FileLimits) -> None:
 
 
 def _chunks(data: bytes) -> Iterator[Chunk]:
-    """The chunks up to the end; what stands behind it is left out. Raises InvalidFile."""
+    """The chunks up to the end; what stands behind it is left out. Raises InvalidFile, also for too many of them."""
     if not data.startswith(SIGNATURE):
         raise InvalidFile("This is not a PNG file.")
-    at = len(SIGNATURE)
+    at, count = len(SIGNATURE), 0
     while at + _AROUND <= len(data):
         length, type = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
         end = at + _AROUND + length
         if end > len(data):
             break
+        count += 1
+        if count > MAX_CHUNKS:
+            raise InvalidFile(f"The PNG file has more than {MAX_CHUNKS} chunks.", f"byte {at}", is_too_large=True)
         if zlib.crc32(data[at + 4 : end - 4]) != int.from_bytes(data[end - 4 : end]):
             raise InvalidFile("The PNG file is damaged: a checksum is wrong.", f"{type.decode('latin-1')!r} at byte {at}")
         yield Chunk(type, data[at + 8 : end - 4])

@@ -238,3 +238,39 @@ async def test_the_library_of_another_account_is_not_there(caller: Reader) -> No
         elif route.method == "GET":
             assert (await caller.get(route.path)).body["data"] == []
     assert await everything(store) == before
+
+
+async def test_a_session_is_bound_only_to_what_is_there_and_active(caller: Reader) -> None:
+    ids = {path: (await caller.make(path, **body(path, "x")))["id"] for path in PATHS}
+    names = ("character_id", "user_id", "preset_id", "worldbook_profile_id", "regex_profile_id")
+    missing = ("character", "user", "preset", "worldbook", "regex_profile")
+    fields: dict[str, Json] = dict(zip(names, ids.values(), strict=True))
+    bound = await caller.make("/sessions", **fields)
+    assert (bound["character_binding"]["character_id"], bound["user_binding"]["user_id"]) == tuple(ids.values())[:2]
+    assert {name: bound[name] for name in names[2:]} == {name: fields[name] for name in names[2:]}
+    for name, kind in zip(names, missing, strict=True):
+        refused = await caller.patch(f"/sessions/{bound['id']}", {name: "nobody"})
+        assert (refused.status, refused.code) == (404, f"{kind}_not_found")
+    await caller.patch(f"/users/{ids['/users']}", {"status": "disabled"})
+    for refused in (
+        await caller.post("/sessions", {"user_id": ids["/users"]}),
+        await caller.patch(f"/sessions/{bound['id']}", {"user_id": ids["/users"]}),
+    ):
+        assert (refused.status, refused.code) == (409, "user_not_active")
+    assert (await caller.get(f"/sessions/{bound['id']}")).body["data"] == bound
+
+
+async def test_a_character_is_synchronised_as_the_session_says(caller: Reader) -> None:
+    made = await caller.make("/characters", snapshot={"name": "first"})
+    sessions = {
+        policy: await caller.session_id(character_id=made["id"], character_sync_policy=policy)
+        for policy in ("pin", "manual", "force")
+    }
+    newest = (await change(caller, "/characters", made["id"], "second")).body["data"]["id"]
+    refused = await caller.post(f"/sessions/{sessions['pin']}/character/sync", {})
+    assert (refused.status, refused.code) == (409, "character_sync_blocked")
+    for policy, is_forced in (("pin", True), ("manual", False), ("force", False)):
+        done = await caller.post(f"/sessions/{sessions[policy]}/character/sync", {"force": is_forced})
+        assert done.status == 200, done.text
+        binding = (await caller.get(f"/sessions/{sessions[policy]}")).body["data"]["character_binding"]
+        assert (binding["character_version_id"], binding["snapshot_summary"]["name"]) == (newest, "second")

@@ -20,7 +20,7 @@ from agentui.jsonio import Json, dumps
 from tests.unit.assets.values import OBJECTS
 
 LIMITS = FileLimits()
-NAMES = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=30).filter(str.strip)
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30).filter(str.strip)
 DATA = st.builds(
     lambda odd, texts, name, extensions: {**odd, **texts, "name": name, "extensions": extensions},
     OBJECTS.filter(lambda odd: not odd.keys() & {"name", "description", "personality", "scenario", "first_mes", "mes_example"}),
@@ -177,6 +177,7 @@ REFUSED = {
     "a path that leads upwards": (archive(("a/../../x", b"")), "a/../../x: "),
     "an absolute path": (archive(("/etc/x", b"")), "/etc/x: "),
     "a path with a drive": (archive(("C:\\x", b"")), "leads out"),
+    "a directory of too many entries": (archive((CARD, b"{}")) + b"PK\x01\x02" * 6, "more than 5 files"),
     "too many files": (archive(*((f"{number}", b"") for number in range(6))), "more than 5 files"),
     "an archive that unpacks to much": (archive((CARD, b"{}"), ("bomb", b"\0" * 60_000)), "unpacks to more"),
     "an archive with an empty name": (archive((CARD, b"{}")).replace(CARD.encode(), b"\0" * len(CARD)), "damaged"),
@@ -191,6 +192,12 @@ def test_what_is_wrong_is_refused_and_named(case: str) -> None:
     with pytest.raises(InvalidFile) as refused:
         read_card_file(data, SMALL)
     assert words in str(refused.value)
+
+
+def test_a_picture_of_too_many_pieces_is_refused() -> None:
+    with pytest.raises(InvalidFile, match="more than 20000 chunks") as refused:
+        read_card_file(SIGNATURE + Chunk(b"tIME", b"").render() * 20_001, LIMITS)
+    assert refused.value.is_too_large
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

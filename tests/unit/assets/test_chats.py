@@ -1,6 +1,7 @@
 """Chats: SillyTavern's lines become floors and come back, and a chat of our own loses nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -187,6 +188,20 @@ def test_a_chat_that_is_wrong_is_refused_and_the_place_named(document: Json, wor
 def test_lines_that_are_no_chat_are_refused(data: bytes, words: str) -> None:
     with pytest.raises(InvalidFile, match=words):
         read_lines(data, LIMITS)
+
+
+def test_what_a_file_tells_of_its_chat_has_a_limit() -> None:
+    told: dict[str, Json] = {"notes": ["x" * 900] * 2}
+    record = read_lines(lines({"mes": "a"}), LIMITS).record
+    files: list[Callable[[FileLimits], ChatFile]] = [
+        lambda limits: read_lines(lines({"user_name": "Ann", "chat_metadata": told}, {"mes": "a"}), limits),
+        lambda limits: read_thchat(loads(write_thchat(replace(record, metadata=told))), limits),
+    ]
+    for read in files:
+        assert read(FileLimits(text=2000)).record.metadata == told
+        with pytest.raises(InvalidFile, match="metadata: What is told of the chat has more than 1000 bytes") as refused:
+            read(FileLimits(text=1000))
+        assert refused.value.is_too_large
 
 
 def test_a_chat_of_too_many_messages_is_refused() -> None:

@@ -87,5 +87,5 @@ def test_patterns_keep_their_line_ends() -> None:
 
 def test_what_is_no_script_is_left_out_of_a_profile() -> None:
     profile = READERS["regex"]
-    assert [bound.script.name for bound in profile({"name": "p", "scripts": [{"scriptName": "one"}, None, 3]}, None)] == ["one"]
-    assert profile({"scripts": "none"}, None) == ()
+    assert [bound.script.name for bound in profile({"name": "p", "scripts": [{"scriptName": "one"}, None, 3]})] == ["one"]
+    assert profile({"scripts": "none"}) == ()
