@@ -25,7 +25,7 @@ from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.tools.grant import ToolGrant
 from agentui.tools.sources import ToolSources
-from agentui.tools.vars.desk import Desk, RuleSource, shipped_rules
+from agentui.tools.vars.working import RuleSource, WorkingVariables, shipped_rules
 from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
@@ -95,7 +95,7 @@ class Run:
     """The chat that the run is a turn of, with its branch and floor; None where it is none."""
     branch: str | None = field(default=None, init=False)
     floor: str | None = field(default=None, init=False)
-    desk: Desk = field(default_factory=Desk, init=False)
+    working: WorkingVariables = field(default_factory=WorkingVariables, init=False)
     """The working variables of its models, those of the branch where it is a turn."""
     memory: RunMemory | None = field(default=None, init=False)
     """The stored variables, and the turn; None where the run has neither."""

@@ -97,7 +97,7 @@ async def _open_turn(
     except NoTurn as aside:
         seen = await (turns.shared() if aside.session is None else turns.look(aside.session, aside.branch))
         return AsideMemory(seen, aside)
-    run.chat, run.desk = chat_macros(turn), turn.desk
+    run.chat, run.working = chat_macros(turn), turn.working
     run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor_id
     kind: Kind = "new" if placer is None else placer.kind
     begun = _last_answer(run) if kind == "continue" else ""

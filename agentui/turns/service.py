@@ -31,9 +31,9 @@ from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
-from agentui.tools.vars.desk import Desk
 from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import VariableSystem
+from agentui.tools.vars.working import WorkingVariables
 from agentui.turns.ending import FailedTurn, commit_turn
 from agentui.turns.joining import session_called
 from agentui.turns.locks import BranchQueue, Owner, extend_lock
@@ -87,7 +87,7 @@ class Turn:
         self._layers = opened.layers
         self._staged = Staged(opened.layers, now=now_ms)
         self.calls = TurnCalls(service.store)
-        self.desk = Desk(self._load_working)
+        self.working = WorkingVariables(self._load_working)
         """The working variables of the turn's models."""
         self._is_over = False
         self._store_is_away = False
@@ -103,7 +103,7 @@ class Turn:
         state = self._staged.state
         self._staged = Staged(self._layers, now=now_ms)
         self._staged.state = state
-        self.desk = Desk(self._load_working)
+        self.working = WorkingVariables(self._load_working)
 
     async def see_state(self) -> None:
         """Let the run's templates see the Session State. Raises 413 ``payload_too_large`` and the store's errors."""
@@ -121,7 +121,7 @@ class Turn:
         """
         written = self._staged.writes(), self._state_writes
         try:
-            kept = replace(outcome, calls=self.calls.calls, working=self.desk.changes())
+            kept = replace(outcome, calls=self.calls.calls, working=self.working.changes())
             await self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms())
         except (Busy, StoreReadOnly):
             self._store_is_away = True

@@ -5,7 +5,7 @@ import pytest
 from agentui.chats.parts import Content
 from agentui.chats.working.editing import write_working
 from agentui.jsonio import dumps_text
-from agentui.tools.vars.desk import shipped_rules
+from agentui.tools.vars.working import shipped_rules
 from agentui.turns.request import Outcome
 from agentui.turns.service import Turn
 from tests.conftest import call
@@ -19,13 +19,13 @@ __all__ = ["chat"]
 
 async def seen(turn: Turn) -> dict[str, str]:
     """What the turn's models see, without the rules."""
-    system = await turn.desk.system(shipped_rules)
+    system = await turn.working.system(shipped_rules)
     return {variable.name: variable.value for variable in system.listed() if variable.type != "RULE"}
 
 
 async def write(turn: Turn, **values: str) -> Turn:
     """A model writes."""
-    system = await turn.desk.system(shipped_rules)
+    system = await turn.working.system(shipped_rules)
     for name, value in values.items():
         system.add(name, value, "LLMAdd")
     return turn

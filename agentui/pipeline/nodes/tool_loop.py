@@ -46,7 +46,7 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
     if not selectors:
         return None
     run = ctx.run
-    system = await run.desk.system(ctx.services.rules)
+    system = await run.working.system(ctx.services.rules)
     grant = grant.with_variables(system, follows_all=ctx.services.follows_all_references)
     place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id)
     grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
@@ -57,7 +57,7 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
 
 def with_rules(ctx: NodeContext, chat: ChatRequest) -> ChatRequest:
     """The request with what its system prompt says of the skill rules."""
-    text, at = ctx.run.desk.rules_prompt, 0
+    text, at = ctx.run.working.rules_prompt, 0
     while at < len(chat.messages) and chat.messages[at].role == "system":
         at += 1
     return replace(chat, messages=(*chat.messages[:at], text_message("system", text), *chat.messages[at:]))

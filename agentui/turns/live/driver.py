@@ -348,7 +348,7 @@ class _LiveTurn:
 
         def begin(run: Run) -> None:
             sink.run = self._run = run
-            run.desk = turn.desk
+            run.working = turn.working
             run.session, run.branch, run.floor = progress.session_id, progress.branch_id, progress.floor_id
             told = prepared.macro_scope
             run.chat = ChatMacros(told.values, told.idle, told.greetings)

@@ -26,8 +26,8 @@ async def load_nothing(rules: Sequence[WorkingVariable]) -> VariableSystem:
     return VariableSystem(rules, now=lambda: time_ns() // 1_000_000)
 
 
-class Desk:
-    """Where the models of a run keep their variables; all of its nodes share it."""
+class WorkingVariables:
+    """The variables of a run's models; all of its nodes share them."""
 
     def __init__(self, load: Load = load_nothing) -> None:
         self.rules_prompt = ""
