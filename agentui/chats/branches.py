@@ -330,7 +330,7 @@ def reset_branch(
     set_branch_values(db, account, session_id, branch_id, load_branch_snapshot(db, account, target.id), now)
     set_heads(db, account, session_id, branch_id, snapshot_heads(db, target.id))
     behind = _supersede_behind(db, account, target, now)
-    discard_of_floors(db, behind, now)
+    discard_of_floors(db, session_id, behind, now)
     touch(db, session_id, branch_id, now)
     return BranchReset(session_id, branch_id, target.id, target.id, behind, len(behind))
 

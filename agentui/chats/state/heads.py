@@ -11,9 +11,9 @@ A floor without a snapshot was committed when its branch held nothing.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, String, Text, bindparam, cast, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, Select, String, Text, bindparam, cast, delete, func, insert, select, update
 
-from agentui.chats.state.records import EVERYTHING, Heads, Key, Mutation, Wanted, mutation_of
+from agentui.chats.state.records import EVERYTHING, PREVIEW, Heads, Key, Mutation, Wanted, mutation_of
 from agentui.jsonio import dumps_text, loads
 from agentui.store.prepared import INSERT, Prepared
 from agentui.store.tables import state_heads, state_mutations, state_snapshots
@@ -53,14 +53,24 @@ def set_heads(db: Connection, account: str, session_id: str, branch_id: str, hea
         db.execute(insert(state_heads), rows)
 
 
-def mutations_of(db: Connection, ids: Iterable[str], wanted: Wanted = EVERYTHING) -> Iterator[Mutation]:
-    """Mutations by their ids, those that exist and are wanted; they are read as they are taken."""
+def shown_mutations() -> "Select[tuple[object, ...]]":
+    """Mutations with the beginnings of their values: what is asked of many, whose values may be gigabytes together."""
+    columns = [column for column in state_mutations.c if column.name != "value_json"]
+    return select(*columns, func.substr(state_mutations.c.value_json, 1, PREVIEW).label("value_json"))
+
+
+def mutations_of(
+    db: Connection, ids: Iterable[str], wanted: Wanted = EVERYTHING, *, with_values: bool = False
+) -> Iterator[Mutation]:
+    """Mutations by their ids, those that exist and are wanted; they are read as they are taken, and have only the beginnings of
+    their values unless they are asked for ``with_values``."""
     every = list(ids)
+    query: Select[Any] = select(state_mutations) if with_values else shown_mutations()
     named = {"namespace": wanted.namespace, "slot": wanted.slot}
     where = [state_mutations.c[name] == value for name, value in named.items() if value is not None]
     for start in range(0, len(every), _AT_ONCE):
         part = state_mutations.c.id.in_(every[start : start + _AT_ONCE])
-        with db.execute(select(state_mutations).where(part, *where)) as rows:
+        with db.execute(query.where(part, *where)) as rows:
             for row in rows:
                 yield mutation_of(row)
 
@@ -113,10 +123,10 @@ def without(heads: Heads, made: Iterable[Mutation]) -> dict[Key, str]:
 
 
 def written_by(db: Connection, page_id: str | None) -> Sequence[Mutation]:
-    """What the turn of an output page wrote, whether it holds or not."""
+    """What the turn of an output page wrote, whether it holds or not, with the beginnings of the values."""
     if page_id is None:
         return ()
-    return [mutation_of(row) for row in db.execute(select(state_mutations).where(state_mutations.c.page_id == page_id))]
+    return [mutation_of(row) for row in db.execute(shown_mutations().where(state_mutations.c.page_id == page_id))]
 
 
 def take_back(db: Connection, account: str, session_id: str, branch_id: str, page_id: str | None, now: int) -> None:
@@ -150,11 +160,15 @@ def _move(
             set_head(db, account, session_id, branch_id, found[new])
 
 
-def discard_of_floors(db: Connection, floor_ids: Sequence[str], now: int) -> None:
-    """Say of what the turns of floors wrote that it holds no longer: the floors were set aside."""
+def discard_of_floors(db: Connection, session_id: str, floor_ids: Sequence[str], now: int) -> None:
+    """Say of what the turns of floors of a session wrote that it holds no longer: the floors were set aside."""
     for start in range(0, len(floor_ids), _AT_ONCE):
-        of_floors = state_mutations.c.floor_id.in_(floor_ids[start : start + _AT_ONCE])
-        db.execute(update(state_mutations).where(of_floors).values(status="discarded", updated_at=now))
+        # No index has the floor; one has the session.
+        of_floors = (
+            state_mutations.c.session_id == session_id,
+            state_mutations.c.floor_id.in_(floor_ids[start : start + _AT_ONCE]),
+        )
+        db.execute(update(state_mutations).where(*of_floors).values(status="discarded", updated_at=now))
 
 
 def _mark(db: Connection, page_id: str | None, status: str, now: int) -> None:

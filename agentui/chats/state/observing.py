@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection
 
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import Floor
 from agentui.chats.rows import find_floor, find_session
-from agentui.chats.state.heads import mutations_of, snapshot_ids
+from agentui.chats.state.heads import mutations_of, shown_mutations, snapshot_ids
 from agentui.chats.state.reading import Difference, compare, read_snapshot, resolve
 from agentui.chats.state.records import (
-    PREVIEW,
     Mutation,
     MutationStatus,
     ReplaySafety,
@@ -47,7 +46,7 @@ _COLUMNS = {"source_floor_id": "floor_id", "target_slot": "slot", "state_namespa
 def list_mutations(db: Connection, account: str, session_id: str, wanted: MutationFilter, paging: Paging) -> Listed[Mutation]:
     """The mutations of a session by the time they were made, of each value the beginning. Raises 404 ``not_found``."""
     find_session(db, account, session_id)
-    query = _shown().where(state_mutations.c.session_id == session_id, state_mutations.c.account_id == account)
+    query = shown_mutations().where(state_mutations.c.session_id == session_id, state_mutations.c.account_id == account)
     for name in MutationFilter.__slots__:
         value: Json = getattr(wanted, name)
         if value is None:
@@ -65,7 +64,7 @@ def list_mutations(db: Connection, account: str, session_id: str, wanted: Mutati
 def find_mutation(db: Connection, account: str, session_id: str, mutation_id: str) -> Mutation:
     """A mutation of a session with its whole value. Raises 404 ``not_found``."""
     find_session(db, account, session_id)
-    found = next(mutations_of(db, [mutation_id]), None)
+    found = next(mutations_of(db, [mutation_id], with_values=True), None)
     if found is None or found.session_id != session_id:
         raise failure("not_found", "The session has no such mutation.", session_id=session_id, mutation_id=mutation_id)
     return found
@@ -77,7 +76,7 @@ def list_live(
     """What holds on the branches of a session, each with its branch, of each value the beginning. Raises 404 ``not_found``."""
     find_session(db, account, session_id)
     query = (
-        _shown()
+        shown_mutations()
         .add_columns(state_heads.c.branch_id.label("of_branch"))
         .join(state_heads, state_heads.c.mutation_id == state_mutations.c.id)
         .where(state_heads.c.session_id == session_id)
@@ -125,9 +124,3 @@ def _only(found: list[StateValue], wanted: Wanted) -> StateValue:
     if not found:
         raise failure("not_found", "Nothing was ever written there.", namespace=wanted.namespace, slot=wanted.slot)
     return found[0]
-
-
-def _shown() -> "Select[tuple[object, ...]]":
-    """Mutations with the beginnings of their values."""
-    columns = [column for column in state_mutations.c if column.name != "value_json"]
-    return select(*columns, func.substr(state_mutations.c.value_json, 1, PREVIEW).label("value_json"))

@@ -161,7 +161,7 @@ def _loaded(db: Connection, ids: Sequence[str], wanted: Wanted) -> list[Mutation
     """Mutations, as far as they are wanted. Raises 413 ``payload_too_large`` where they are too large for one answer."""
     size = 0
     found: list[Mutation] = []
-    for mutation in mutations_of(db, ids, wanted):
+    for mutation in mutations_of(db, ids, wanted, with_values=True):
         size += mutation.size
         if size > MAX_PART_BYTES:
             message = f"The values take more than {MAX_PART_BYTES} bytes: name a namespace, or a slot of one."
