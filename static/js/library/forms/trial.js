@@ -1,4 +1,4 @@
-/** What the server says of a text while one types: asked once the typing rests, and never twice at the same time. */
+/** What the server says of a text while one types: asked once the typing rests; an answer that is no longer wanted is left out. */
 import {useEffect, useState} from '../../h.js';
 import {writeMemory} from '../../state/memory.js';
 import {reasonOf} from '../../state/failures.js';
