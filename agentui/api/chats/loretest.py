@@ -11,6 +11,7 @@ from agentui.chat.estimates import text_tokens
 from agentui.chats.codes import failure
 from agentui.http.route import Route
 from agentui.library.bundles import Bundles
+from agentui.library.content import MAX_CONTENT
 from agentui.lore.activation import activate
 from agentui.lore.given import LoreInput, LoreMessage, LoreSettings, SeededRolls
 from agentui.lore.result import ActivatedEntry, UnusedEntry
@@ -22,11 +23,14 @@ from agentui.threads import in_thread
 
 _PREVIEW = 200
 """Characters of an entry that are shown."""
+MOST_ENTRIES = 20_000
+"""Of all books together: the answer tells of each."""
 
 
 async def test_books(request: web.Request) -> web.Response:
-    """Say of each entry of some lorebooks whether a text calls for it, and why not. Raises 404 ``worldbook_not_found``."""
-    form = await read_form(request, LoreTestForm)
+    """Say of each entry of some lorebooks whether a text calls for it, and why not. Raises 404 ``worldbook_not_found``, 413
+    ``payload_too_large``."""
+    form = await read_form(request, LoreTestForm, limit=MAX_CONTENT)
     found = [await _book(request.app[LIVE].bundles, id) for id in form.worldbook_ids]
     return data_answer(await in_thread(lambda: _tried(form, found)))
 
@@ -42,6 +46,10 @@ async def _book(bundles: Bundles, id: str) -> BoundBook:
 def _tried(form: LoreTestForm, found: list[BoundBook]) -> TriedLore:
     sent = [BoundBook(Lorebook.of(content), id=f"sent:{number}") for number, content in enumerate(form.worldbooks)]
     books = [*found, *sent]
+    size = sum(len(bound.book.entries) for bound in books)
+    if size > MOST_ENTRIES:
+        message = f"The books have {size} entries; at most {MOST_ENTRIES} are tried at once."
+        raise failure("payload_too_large", message, entries=size, limit=MOST_ENTRIES)
     numbers = {bound.id: number for number, bound in reversed(list(enumerate(books)))}
     settings = LoreSettings.of(form.settings)
     messages = [LoreMessage(each.text, each.name) for each in form.messages]

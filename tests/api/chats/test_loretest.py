@@ -2,6 +2,7 @@
 
 import pytest
 
+from agentui.api.chats.loretest import MOST_ENTRIES
 from agentui.jsonio import Json
 from tests.api.chats.conftest import Reader
 
@@ -84,3 +85,12 @@ async def test_what_does_not_fit_is_refused(reader: Reader, body: Json, status: 
 
 async def test_an_empty_book_has_no_entries(reader: Reader) -> None:
     assert (await tried(reader, worldbooks=[{}, {"entries": 5}], text="sea"))["entries"] == []
+
+
+async def test_large_books_are_tried_and_too_many_entries_refused(reader: Reader) -> None:
+    long: dict[str, Json] = {"uid": 0, "key": ["sea"], "content": "Long. " * 300_000}
+    got = await reader.post("/worldbooks/test", {"worldbooks": [{"entries": {"0": long}}], "text": "The sea"})
+    assert (got.status, len(got.body["data"]["entries"])) == (200, 1)
+    many: dict[str, Json] = {str(number): {} for number in range(MOST_ENTRIES + 1)}
+    refused = await reader.post("/worldbooks/test", {"worldbooks": [{"entries": many}]})
+    assert (refused.status, refused.code) == (413, "payload_too_large")
