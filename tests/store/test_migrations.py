@@ -18,14 +18,15 @@ from agentui.chat.messages import Text
 from agentui.chats.pages import activate_page
 from agentui.chats.parts import read_parts
 from agentui.chats.records import message_of
-from agentui.chats.rows import find_page
+from agentui.chats.rows import find_page, find_session
+from agentui.chats.state.heads import heads_of, snapshot_ids
 from agentui.chats.versions import variables_before
 from agentui.errors import StoreFailed, StoreReadOnly
 from agentui.store.base import Store
 from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import messages, metadata, text_index
+from agentui.store.tables import assets, messages, metadata, text_index
 from tests.store.conftest import RESERVE, MakeStore
 from tests.store.turns import open_session, rows_by_turn, save_turn
 
@@ -333,3 +334,33 @@ def write_old_message(db: Connection) -> None:
         " VALUES ('m', 'me', 'p', 0, 'user', 'Old words.', 1)",
     ):
         db.exec_driver_sql(statement)
+
+
+async def test_scripts_of_before_wait_for_a_consent_or_run_as_they_did(place: str, tmp_path: Path) -> None:
+    new = await upgraded(place, tmp_path / "old", "r0009", write_old_assets)
+    kept = select(assets.c.id, assets.c.scripts_allowed)
+    consents = await new.read(lambda db: {row.id: row.scripts_allowed for row in db.execute(kept)})
+    assert consents == {"own": None, "allowed": None, "waits": ""}
+    assert (await new.read(find_session, "me", "s")).assemble is False
+    assert await new.read(heads_of, "s", "main") == {}
+    assert await new.read(snapshot_ids, "f") == []
+    assert await new.read(differences) == []
+    await new.close()
+
+
+def write_old_assets(db: Connection) -> None:
+    """A chat, a preset made here, and two from files: one whose scripts somebody allowed, one whose scripts wait."""
+    write_old_message(db)
+    for id, origin in (
+        ("own", "NULL"),
+        ("allowed", """'{"scripts_allowed":true}'"""),
+        ("waits", """'{"scripts_allowed":false}'"""),
+    ):
+        db.exec_driver_sql(
+            "INSERT INTO assets (id, account_id, kind, name, folded_name, status, source, revision, current_version_id,"
+            f" created_at, updated_at) VALUES ('{id}', 'me', 'preset', '{id}', '{id}', 'active', 'api', 0, '{id}-1', 1, 1)"
+        )
+        db.exec_driver_sql(
+            "INSERT INTO asset_versions (id, account_id, asset_id, version_no, content_hash, created_at, origin_json,"
+            f" content_json) VALUES ('{id}-1', 'me', '{id}', 1, 'x', 1, {origin}, '{{}}')"
+        )
