@@ -1,4 +1,5 @@
-"""Many words looked for in one pass over a text (Aho and Corasick, 1975)."""
+"""Many words looked for in one pass over a text (Aho and Corasick, 1975). Words and texts are sequences of
+characters, or of other signs."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,26 +8,20 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def _is_word(character: str) -> bool:
-    """Whether no whole word ends before this character, by JavaScript's rules."""
-    return character == "_" or (character.isascii() and character.isalnum())
-
-
 class Automaton:
     """Finds words, also where one lies in another. Its work is linear in the text, however many words there are."""
 
-    __slots__ = ("_fallbacks", "_found", "_steps")
+    __slots__ = ("_ended", "_fallbacks", "_places", "_steps")
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[Sequence[str]]) -> None:
         """``words`` are distinct and not empty; they are told by their places in the list."""
         self._steps: list[dict[str, int]] = [{}]
-        self._found: list[tuple[int, ...]] = [()]
-        for place, word in enumerate(words):
-            self._found[self._add(word)] = (place,)
+        self._places = {self._add(word): place for place, word in enumerate(words)}
         self._fallbacks = [0] * len(self._steps)
+        self._ended = [state if state in self._places else 0 for state in range(len(self._steps))]
         self._connect()
 
-    def _add(self, word: str) -> int:
+    def _add(self, word: Sequence[str]) -> int:
         """The state in which a word has been read."""
         state = 0
         for character in word:
@@ -34,12 +29,12 @@ class Automaton:
             if following is None:
                 following = self._steps[state][character] = len(self._steps)
                 self._steps.append({})
-                self._found.append(())
             state = following
         return state
 
     def _connect(self) -> None:
-        """Give every state its fallback: the longest other beginning of a word that its text ends with."""
+        """Give every state its fallback, the longest other beginning of a word that its text ends with, and the state of the
+        longest whole word that it ends with; 0 for none."""
         waiting = deque(self._steps[0].values())
         while waiting:
             state = waiting.popleft()
@@ -47,23 +42,24 @@ class Automaton:
                 shorter = self._fallbacks[state]
                 while shorter and character not in self._steps[shorter]:
                     shorter = self._fallbacks[shorter]
-                self._fallbacks[following] = self._steps[shorter].get(character, 0)
-                self._found[following] += self._found[self._fallbacks[following]]
+                fallback = self._fallbacks[following] = self._steps[shorter].get(character, 0)
+                self._ended[following] = self._ended[following] or self._ended[fallback]
                 waiting.append(following)
 
-    def find(self, texts: Iterable[tuple[str, T]]) -> Iterator[tuple[int, int, str, T]]:
-        """The words in each of the texts: a word's place, where it ends, the text, and what stands beside that. Words that end
-        within a longer one are told once for each text: keys like a, aa, aaa lie at every place of a text of one letter."""
-        steps, fallbacks, found = self._steps, self._fallbacks, self._found
+    def find(self, texts: Iterable[tuple[Sequence[str], T]]) -> Iterator[tuple[int, T]]:
+        """The words in each of the texts, each word once for each text: its place, and what stands beside the text."""
+        steps, fallbacks, places, longest = self._steps, self._fallbacks, self._places, self._ended
         for text, beside in texts:
-            state, told, end = 0, set[int](), len(text) - 1
-            for at, character in enumerate(text):
+            state, told = 0, set[int]()
+            for character in text:
                 following = steps[state].get(character)
                 while following is None and state:
                     state = fallbacks[state]
                     following = steps[state].get(character)
                 state = following or 0
-                if found[state] and (state not in told or at == end or not _is_word(text[at + 1])):
-                    told.add(state)
-                    for word in found[state]:
-                        yield word, at + 1, text, beside
+                ended = longest[state]
+                # Where a word was told, so were those that it ends with.
+                while ended and ended not in told:
+                    told.add(ended)
+                    yield places[ended], beside
+                    ended = longest[fallbacks[ended]]

@@ -135,15 +135,17 @@ class ScanBuffer:
         needle = self._lore.needles[key.needle]
         if self._passed > MOST_PASSED:
             return None
+        text = segment.text if needle.is_cased else self._folded_of(segment)
+        start = needle.start_in(text, MOST_PASSED - self._passed)
+        if start < 0:
+            self._passed = MOST_PASSED + 1
+            return None
         if needle.is_cased:
-            start = needle.start_in(segment.text)
             self._passed += start
             return Place(segment, start, start + len(needle.text))
-        folded = self._folded_of(segment)
-        start = needle.start_in(folded)
         # Where lower case is longer, places are counted character by character.
-        self._passed += start if len(folded) == len(segment.text) else _COUNTED * len(folded)
-        return Place(segment, _unfolded(segment.text, folded, start), _unfolded(segment.text, folded, start + len(needle.text)))
+        self._passed += start if len(text) == len(segment.text) else _COUNTED * len(text)
+        return Place(segment, _unfolded(segment.text, text, start), _unfolded(segment.text, text, start + len(needle.text)))
 
     def _folded_of(self, segment: Segment) -> str:
         """A segment's text in lower case, made once: thousands of keys may lie in one huge text."""

@@ -1,18 +1,22 @@
 """Plain keys, as one table that is looked up in many texts at once.
 
-A key without a blank lies within one word of a text, so each different word is looked at once. A key with blanks is looked for
-where its longest word is.
+A key without a blank lies within one word of a text, so each different word is looked at once. A key that has to be a whole
+word is looked for with signs for the bounds of words, in the key as in the text, so that it is found at its bounds only. A key
+with blanks is looked for where its longest word is.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from agentui.lore.automaton import Automaton
 
 _MOST_LOOKS: Final = 50_000
 """Looks for keys with blanks, each at one text; more than that share one slow pass."""
+_START: Final = "^^"
+_END: Final = "$$"
 _WORD: Final = re.compile(r"\w", re.ASCII)
 """JavaScript's word characters: a boundary of whole words is anything else, such as a Cyrillic letter."""
 
@@ -30,12 +34,33 @@ class Needle:
         """The needle of a key. One of several words is found within words, too."""
         return cls(key if is_cased else key.lower(), is_cased, is_whole and len(key.split()) == 1)
 
-    def start_in(self, text: str) -> int:
-        """Where it first stands in a text that is in its case; -1 where it does not."""
+    def start_in(self, text: str, most: float = inf) -> int:
+        """Where it first stands in a text that is in its case; -1 where it does not, and where finding that out passes more
+        than ``most`` characters."""
         at = text.find(self.text)
+        looks = 1
         while at >= 0 and self.is_whole and not _is_bounded(text, at, at + len(self.text)):
+            looks += 1
+            if looks * len(self.text) > most:
+                return -1
             at = text.find(self.text, at + 1)
         return at
+
+
+def _marked(text: str) -> list[str]:
+    """The characters of a text, with a sign before each that has no word character before it, and after each that has none
+    behind it."""
+    signs: list[str] = []
+    is_word = False
+    for character in text:
+        was_word, is_word = is_word, _WORD.match(character) is not None
+        if signs and not is_word:
+            signs.append(_END)
+        if not was_word:
+            signs.append(_START)
+        signs.append(character)
+    signs.append(_END)
+    return signs
 
 
 def _is_bounded(text: str, start: int, end: int) -> bool:
@@ -61,26 +86,26 @@ class NeedleTable:
 class _Matcher:
     """Needles that look at the same spelling of a text."""
 
-    __slots__ = ("_anchored", "_automaton", "_lengths", "_single", "_spaced")
+    __slots__ = ("_anchored", "_automaton", "_numbers", "_spaced", "_whole", "_whole_automaton")
 
     def __init__(self, needles: Sequence[tuple[int, Needle]]) -> None:
         self._spaced = [(number, needle.text) for number, needle in needles if needle.text.split() != [needle.text]]
-        single: dict[str, list[tuple[int, bool]]] = {}
+        single = [(number, needle) for number, needle in needles if needle.text.split() == [needle.text]]
+        plain = {needle.text: number for number, needle in single if not needle.is_whole}
+        whole = {needle.text: number for number, needle in single if needle.is_whole}
         anchored: dict[str, list[int]] = {}
-        for number, needle in needles:
-            if needle.text.split() == [needle.text]:
-                single.setdefault(needle.text, []).append((number, needle.is_whole))
         for place, (_, text) in enumerate(self._spaced):
             anchored.setdefault(max(text.split(), key=len), []).append(place)
-        words = list(dict.fromkeys([*single, *anchored]))
-        self._single = [single.get(word, []) for word in words]
+        words = list(dict.fromkeys([*plain, *anchored]))
+        self._numbers = [plain.get(word) for word in words]
         self._anchored = [anchored.get(word, []) for word in words]
-        self._lengths = [len(word) for word in words]
         self._automaton = Automaton(words)
+        self._whole = list(whole.values())
+        self._whole_automaton = Automaton([_marked(word) for word in whole])
 
     def places(self, texts: Sequence[str]) -> dict[int, int]:
         """For each needle that is found the first text that holds it."""
-        if not self._single:
+        if not self._numbers and not self._whole:
             return {}
         tokens = [text.split() for text in texts]
         words: dict[str, int] = {}
@@ -88,12 +113,16 @@ class _Matcher:
             words.update(dict.fromkeys(tokens[at], at))
         places: dict[int, int] = {}
         by_token: dict[str, list[int]] = {}
-        for word, end, token, at in self._automaton.find(words.items()):
-            for number, is_whole in self._single[word]:
-                if at < places.get(number, len(texts)) and (not is_whole or _is_bounded(token, end - self._lengths[word], end)):
-                    places[number] = at
+        for word, (token, at) in self._automaton.find((token, (token, at)) for token, at in words.items()):
+            number = self._numbers[word]
+            if number is not None and at < places.get(number, len(texts)):
+                places[number] = at
             if self._anchored[word]:
                 by_token.setdefault(token, []).extend(self._anchored[word])
+        if self._whole:
+            for word, at in self._whole_automaton.find((_marked(token), at) for token, at in words.items()):
+                number = self._whole[word]
+                places[number] = min(at, places.get(number, at))
         return places | self._spaced_places(texts, tokens, by_token)
 
     def _spaced_places(
@@ -118,6 +147,6 @@ class _Matcher:
         found: dict[int, int] = {}
         numbers = [number for number, _ in self._spaced]
         automaton = Automaton([needle for _, needle in self._spaced])
-        for place, _, _, at in automaton.find((text, at) for at, text in enumerate(texts)):
+        for place, at in automaton.find((text, at) for at, text in enumerate(texts)):
             found.setdefault(numbers[place], at)
         return found

@@ -8,11 +8,13 @@ Two things differ from JavaScript, both in repetitions: a round that matches not
 looking for one that matches something), and a reference to a group sees what the group matched in an earlier round.
 """
 
+import math
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
 from typing import Final
 
 import regex
@@ -28,6 +30,11 @@ MAX_TEXT: Final = 1024 * 1024
 """Characters of a text that is searched, and of one that replacing makes."""
 _LONG: Final = 4096
 """Characters from which on a search lets other threads run."""
+MOST_KEPT: Final = 64 * 1024 * 1024
+"""About how many bytes compiled expressions may hold that are kept for the next time."""
+_UNIT_BYTES: Final = 128
+"""What the engine holds for each character of a pattern, and for each part of its weight."""
+_ENTRY_BYTES: Final = 1024
 _BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 _FLAGS: Final = frozenset("dgimsuvy")
 
@@ -108,16 +115,17 @@ class JsPattern:
         """The matches that JavaScript would replace: all of them with the flag g, else the first."""
         return self._matches(self.units(text), limit, once="g" not in self.flags)
 
-    def replace(self, text: str, by: Callable[[JsMatch], str], limit: float = SEARCH_SECONDS) -> str:
+    def replace(self, text: str, by: Callable[[JsMatch], str], limit: float = SEARCH_SECONDS, in_all: float = math.inf) -> str:
         """
-        The text with its matches replaced, as ``String.replace`` does it with a function.
+        The text with its matches replaced, as ``String.replace`` does it with a function. ``limit`` is what one search may
+        take, ``in_all`` all of them with what ``by`` does, both in seconds; SEARCHES times the limit at most.
 
         Raises TimeoutError, and RegexError where more than MAX_TEXT characters come out.
         """
         units = self.units(text)
         pieces: list[str] = []
         at = size = 0
-        for match in self._matches(units, limit, once="g" not in self.flags):
+        for match in self._matches(units, limit, in_all, once="g" not in self.flags):
             start, end = match.found.span()
             pieces += (units[at:start], by(match))
             size += start - at + len(pieces[-1])
@@ -130,22 +138,24 @@ class JsPattern:
         replaced = "".join(pieces)
         return replaced if units is text and self.is_unicode else joined(replaced)
 
-    def _matches(self, units: str, limit: float, *, once: bool) -> Iterator[JsMatch]:
+    def _matches(self, units: str, limit: float, in_all: float = math.inf, *, once: bool) -> Iterator[JsMatch]:
         if len(units) > 2 * MAX_TEXT:
             raise RegexError(f"the text is longer than {MAX_TEXT} characters", 0)
         find = self.compiled.match if "y" in self.flags else self.compiled.search
         aside = len(units) > _LONG
-        latest = time.monotonic() + limit * SEARCHES
+        left = min(in_all, limit * SEARCHES)
+        latest = time.monotonic() + left
         at = 0
         while at <= len(units):
-            found = find(units, at, timeout=limit, concurrent=aside)
+            found = find(units, at, timeout=min(limit, left), concurrent=aside)
             if found is None:
                 return
             yield JsMatch(found, self)
             if once:
                 return
             at = found.end() + (found.start() == found.end())
-            if time.monotonic() > latest:
+            left = latest - time.monotonic()
+            if left <= 0:
                 raise TimeoutError
 
 
@@ -156,19 +166,55 @@ def compile_js(pattern: str, flags: str = "") -> JsPattern:
     Raises RegexError for what JavaScript refuses, and for the few things that cannot be had here: properties of texts
     (``\\p{RGI_Emoji}``), and patterns that are too long or repeat too much. Either is kept for the next time.
     """
-    made = _made(pattern, flags)
+    made = _KEPT.made(pattern, flags)
     if isinstance(made, RegexError):
         raise RegexError(made.reason, made.at)
     return made
 
 
-@lru_cache(maxsize=1024)
-def _made(pattern: str, flags: str) -> JsPattern | RegexError:
-    """The expression, or what is wrong with it: a script that is wrong is asked for with every message of a chat."""
-    try:
-        return _compiled(pattern, flags)
-    except RegexError as error:
-        return RegexError(error.reason, error.at)
+class KeptPatterns:
+    """Expressions that were compiled, and what is wrong with those that were refused: a script that is wrong is asked for with
+    every message of a chat. Those are forgotten that were not used for longest, where all hold more than ``most`` bytes."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[str, str], tuple[JsPattern | RegexError, int]] = OrderedDict()
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def made(self, pattern: str, flags: str) -> JsPattern | RegexError:
+        """The expression, or what is wrong with it."""
+        key = pattern, flags
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][0]
+        made: JsPattern | RegexError
+        try:
+            made = _compiled(pattern, flags)
+        except RegexError as error:
+            made = RegexError(error.reason, error.at)
+        self._keep(key, made)
+        return made
+
+    def _keep(self, key: tuple[str, str], made: JsPattern | RegexError) -> None:
+        size = _ENTRY_BYTES + 2 * len(key[0])
+        if isinstance(made, JsPattern):
+            size += _UNIT_BYTES * (len(made.translated.source) + made.translated.weight)
+        with self._lock:
+            if key in self._kept:  # another thread was as fast
+                return
+            self._kept[key] = made, size
+            self.size += size
+            while self.size > self._most:
+                _, (_, freed) = self._kept.popitem(last=False)
+                self.size -= freed
+
+
+_KEPT: Final = KeptPatterns()
 
 
 def _compiled(pattern: str, flags: str) -> JsPattern:
@@ -178,7 +224,7 @@ def _compiled(pattern: str, flags: str) -> JsPattern:
     is_unicode = bool(known & {"u", "v"})
     translated = translate(joined(pattern) if is_unicode else _BEYOND.sub(_halves, pattern), known)
     try:
-        compiled = regex.compile(translated.source, translated.flags)
+        compiled = regex.compile(translated.source, translated.flags, cache_pattern=False)
     except (regex.error, RecursionError, OverflowError) as error:
         raise RegexError(f"the pattern has no counterpart here ({error})", 0) from None
     return JsPattern(pattern, flags, translated, compiled)

@@ -6,6 +6,7 @@ SillyTavern 1.19 replaces with a function of its own, so of JavaScript's signs o
 
 import re
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Final, TypeAlias
 
 from agentui.regexes.cursor import RegexError
@@ -79,13 +80,14 @@ def replace_js(
     trims: Sequence[str] = (),
     expand: Expand | None = None,
     limit: float = SEARCH_SECONDS,
+    in_all: float = inf,
 ) -> tuple[str, int]:
     """
     The text with its matches replaced, and how many there were.
 
     ``$1`` and ``$<name>`` insert what a group matched, without the ``trims``; a group that there is not, or that matched
     nothing, inserts nothing. ``expand`` is for the trims, and for each piece that was put in. ``limit`` is in seconds for one
-    search. Raises TimeoutError, and RegexError for a text that is too long or becomes so.
+    search, ``in_all`` for all of them. Raises TimeoutError, and RegexError for a text that is too long or becomes so.
     """
     template = _MATCH.sub("$0", replacement)
     trimmed = [pattern.units(expand(each) if expand else each) for each in trims]
@@ -105,7 +107,7 @@ def replace_js(
         piece = _INSERTED.sub(lambda sign: insert(match, sign), template)
         return expand(joined(piece)) if expand and ("{{" in piece or "<" in piece) else piece
 
-    return pattern.replace(text, by, limit), count
+    return pattern.replace(text, by, limit, in_all), count
 
 
 def _inserted(match: JsMatch, sign: "re.Match[str]") -> str:

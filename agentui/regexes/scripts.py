@@ -55,14 +55,14 @@ class SearchTime:
         self._left = in_all
         self._given_up: set[tuple[str, str]] = set()
 
-    def spend(self, pattern: JsPattern, work: Callable[[float], tuple[str, int]]) -> tuple[str, int]:
-        """What the work gives, which is told its limit. Raises TimeoutError."""
+    def spend(self, pattern: JsPattern, work: Callable[[float, float], tuple[str, int]]) -> tuple[str, int]:
+        """What the work gives, which is told how long a search and all of its searches may take. Raises TimeoutError."""
         key = (pattern.source, pattern.flags)
         if self._left <= 0 or key in self._given_up:
             raise TimeoutError
         started = monotonic()
         try:
-            return work(self.limit)
+            return work(self.limit, self._left)
         except TimeoutError:
             self._given_up.add(key)
             raise
@@ -116,8 +116,8 @@ def _run(
     except RegexError as error:
         return text, "invalid_regex", 0, str(error)
 
-    def work(limit: float) -> tuple[str, int]:
-        return replace_js(text, pattern, script.replace, trims=script.trim, expand=macros, limit=limit)
+    def work(limit: float, in_all: float) -> tuple[str, int]:
+        return replace_js(text, pattern, script.replace, trims=script.trim, expand=macros, limit=limit, in_all=in_all)
 
     try:
         replaced, matches = time.spend(pattern, work)

@@ -53,12 +53,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A pattern for the engine. Group ``n`` is called ``gn`` there; ``names`` has the groups of each name."""
+    """A pattern for the engine. Group ``n`` is called ``gn`` there; ``names`` has the groups of each name. ``weight`` counts
+    characters and classes, with every repetition written out that the engine writes out."""
 
     source: str
     flags: int
     groups: tuple[Group, ...]
     names: dict[str, tuple[int, ...]]
+    weight: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ class _Translator:
         if not self.lists:
             engine_flags |= regex.ASCII | (regex.IGNORECASE if "i" in self.modes else 0)
         names = {name: tuple(numbers) for name, numbers in self.names.items()}
-        return Translated(piece.source, engine_flags, tuple(self.groups), names)
+        return Translated(piece.source, engine_flags, tuple(self.groups), names, piece.weight)
 
     def disjunction(self) -> _Piece:
         """Alternatives up to a ``)`` or the end, which is not passed."""

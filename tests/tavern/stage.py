@@ -40,10 +40,11 @@ Scene = Callable[["Client"], Awaitable[None]]
 
 
 class Client:
-    """The person before SillyTavern."""
+    """The person before SillyTavern. ``requests`` are those that SillyTavern has sent."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, requests: Sequence[Any] = ()) -> None:
         self.page = page
+        self.requests = requests
 
     async def ready(self) -> None:
         """SillyTavern is there, with its characters."""
@@ -60,16 +61,18 @@ class Client:
         await self.page.evaluate("(text) => SillyTavern.getContext().executeSlashCommandsWithOptions(text)", command)
         await self.settled()
 
-    async def say(self, text: str) -> None:
-        """Write and send, and hear the whole answer."""
+    async def say(self, text: str, answers: int = 1) -> None:
+        """Write and send, and hear the whole of so many answers."""
+        asked = len(self.requests) + answers
         await self.page.fill("#send_textarea", text)
         await self.page.click("#send_but")
-        await self.settled()
+        await self.answered(asked)
 
-    async def swipe(self, side: str) -> None:
-        """Swipe the last answer."""
+    async def swipe(self, side: str, answers: int = 0) -> None:
+        """Swipe the last answer: to one that is there already, or to one more, which is asked for."""
+        asked = len(self.requests) + answers
         await self.page.locator(f"#chat .last_mes .swipe_{side}").last.click(force=True)
-        await self.settled()
+        await self.answered(asked)
 
     async def edit(self, number: int, text: str) -> None:
         """Change a message in place."""
@@ -77,6 +80,13 @@ class Client:
         await message.locator(".mes_edit").evaluate("(button) => button.click()")
         await message.locator("textarea.edit_textarea").fill(text)
         await message.locator(".mes_edit_done").evaluate("(button) => button.click()")
+        await self.settled()
+
+    async def answered(self, asked: int) -> None:
+        """Wait until so many requests were sent in all, however long SillyTavern takes to begin, and the last is answered."""
+        async with asyncio.timeout(PATIENCE):
+            while len(self.requests) < asked:  # noqa: ASYNC110  # what is asked is a list
+                await asyncio.sleep(0.1)
         await self.settled()
 
     async def settled(self) -> None:
@@ -96,8 +106,8 @@ async def turns(client: Client) -> None:
 
 async def swipes(client: Client) -> None:
     """Two other answers, back to the first, and on from there."""
-    await client.swipe("right")
-    await client.swipe("right")
+    await client.swipe("right", answers=1)
+    await client.swipe("right", answers=1)
     await client.swipe("left")
     await client.swipe("left")
     await client.say("I walk to the river.")
@@ -164,7 +174,7 @@ async def note(client: Client) -> None:
         await client.run(f"/note-{name} {value}")
     await client.run("/note It rains all day.")
     await client.say("I look out of the window.")
-    await client.swipe("right")
+    await client.swipe("right", answers=1)
 
 
 async def group(client: Client) -> None:
@@ -181,9 +191,9 @@ async def group(client: Client) -> None:
     await client.page.reload()
     await client.ready()
     await client.run("/go Inn")
-    await client.say("I greet you both.")
-    await client.say("I order a beer.")
-    await client.swipe("right")
+    await client.say("I greet you both.", answers=2)
+    await client.say("I order a beer.", answers=2)
+    await client.swipe("right", answers=1)
 
 
 SCENES: Mapping[str, Scene] = {
@@ -250,7 +260,7 @@ async def play(packages: Path, folder: Path) -> list[dict[str, Any]]:
                 async_playwright() as engine,
             ):
                 browser = await engine.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-                client = Client(await browser.new_page(viewport={"width": 1400, "height": 900}))
+                client = Client(await browser.new_page(viewport={"width": 1400, "height": 900}), requests)
                 await opened(client, address)
                 for name, scene in SCENES.items():
                     before = len(requests)

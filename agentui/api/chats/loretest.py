@@ -19,7 +19,7 @@ from agentui.schemas.forms import Data
 from agentui.schemas.loretest import LoreTestForm, TriedEntry, TriedLore
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
-from agentui.threads import in_thread
+from agentui.threads import in_search_thread
 
 _PREVIEW = 200
 """Characters of an entry that are shown."""
@@ -32,7 +32,7 @@ async def test_books(request: web.Request) -> web.Response:
     ``payload_too_large``."""
     form = await read_form(request, LoreTestForm, limit=MAX_CONTENT)
     found = [await _book(request.app[LIVE].bundles, id) for id in form.worldbook_ids]
-    return data_answer(await in_thread(lambda: _tried(form, found)))
+    return data_answer(await in_search_thread(lambda: _tried(form, found)))
 
 
 async def _book(bundles: Bundles, id: str) -> BoundBook:

@@ -13,13 +13,13 @@ from agentui.schemas.forms import Data
 from agentui.schemas.regextest import RegexTestForm, TriedChannel, TriedScript, TriedText
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
-from agentui.threads import in_thread
+from agentui.threads import in_search_thread
 
 
 async def test_scripts(request: web.Request) -> web.Response:
     """Run regex scripts over a text, in each of the four channels."""
     form = await read_form(request, RegexTestForm)
-    return data_answer(await in_thread(lambda: _tried(form)))
+    return data_answer(await in_search_thread(lambda: _tried(form)))
 
 
 def _tried(form: RegexTestForm) -> TriedText:

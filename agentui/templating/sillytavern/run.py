@@ -144,6 +144,7 @@ class _Text:
         self.source = source
         self.steps = 0
         self.length = 0
+        self.looked = 0
         self.undo: list[Callable[[], None]] = []
         self.mutations: list[Mutation] = []
         self._digest = ""
@@ -308,7 +309,7 @@ class _Text:
         then, otherwise = (macro.args[1], None) if macro.content is None else _branches(macro.content)
         condition = parse_condition(macro.args[0]) if macro.args else None
         self.use("if")
-        is_met = holds(condition, lambda operand: self._operand(operand, depth + 1))
+        is_met = holds(condition, lambda operand: self._looked_at(operand, depth + 1))
         branch = then if is_met else otherwise
         before = len(output)
         if branch is not None:
@@ -319,6 +320,14 @@ class _Text:
         self.trace(
             MacroTrace("if", cut(self.raw(macro)), cut(shown_text), self.context.phase, "if", "then" if is_met else "else")
         )
+
+    def _looked_at(self, operand: Operand, depth: int) -> str:
+        """What a side of a condition is, which the condition goes through. Raises _OverLimit."""
+        text = self._operand(operand, depth)
+        self.looked += len(text)
+        if self.looked > (most := self.context.limits.looked):
+            raise _OverLimit("macro_step_limit_exceeded", f"Its conditions look through more than {most} characters.")
+        return text
 
     def _operand(self, operand: Operand, depth: int) -> str:
         """What a side of a condition is. Macro names, and ``.key`` and ``$key``, stand for their values without braces too."""

@@ -26,13 +26,14 @@ class Limits:
     """How much one text may do.
 
     ``depth`` macros and blocks within each other, ``steps`` macros, ``length`` characters that macros make (in arguments and
-    in the text), ``mutations`` writes.
+    in the text), ``mutations`` writes, ``looked`` characters that its conditions look through.
     """
 
     depth: int = 32
     steps: int = 10_000
     length: int = 1024 * 1024
     mutations: int = 1_000
+    looked: int = 64 * 1024 * 1024
 
 
 def _silence(made: str, given: str, make: Callable[[str], str]) -> None:

@@ -17,7 +17,7 @@ from agentui.prompt.prepared import NO_ASSETS, ExtraSection, Note, PreparedTurn,
 from agentui.prompt.tokens import UNCORRECTED, TokenEstimator, corrected
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
-from agentui.threads import apart
+from agentui.threads import apart, in_search_thread
 from agentui.turns.history import Past
 from agentui.turns.live.generation import NO_PARAMS, merged_params
 from agentui.turns.request import ChatFacts, Reach, TurnKind
@@ -84,9 +84,12 @@ class Preparation:
     model: str | None = None
 
     async def prepared(self) -> PreparedTurn:
-        """The prompt; a long one is made in a thread."""
+        """The prompt; a long one is made in a thread, and one that searches by regular expressions in a thread for those."""
         given = self.input()
-        prepared = await apart(work_of(given), lambda: assemble(given))
+        if given.assets.scripts or given.assets.lorebooks:
+            prepared = await in_search_thread(lambda: assemble(given))
+        else:
+            prepared = await apart(work_of(given), lambda: assemble(given))
         return replace(prepared, diagnostics=(*prepared.diagnostics, *self.notes))
 
     def input(self) -> PromptInput:

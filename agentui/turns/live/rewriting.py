@@ -11,7 +11,7 @@ from agentui.prompt.macros import text_member
 from agentui.regexes.scripts import Channel, SearchTime, run_scripts
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
-from agentui.threads import in_thread
+from agentui.threads import in_search_thread
 
 
 async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, channel: Channel) -> str:
@@ -22,7 +22,7 @@ async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, chann
     if not _has_scripts(bundle, placement):
         return text
     writer = _Writer(bundle, channel)
-    return await in_thread(lambda: writer.kept(text, placement))
+    return await in_search_thread(lambda: writer.kept(text, placement))
 
 
 async def rewritten_messages(bundle: Bundle, messages: Sequence[Message]) -> Sequence[Message]:
@@ -31,7 +31,7 @@ async def rewritten_messages(bundle: Bundle, messages: Sequence[Message]) -> Seq
     if not _has_scripts(bundle, "user_input") and not _has_scripts(bundle, "ai_output"):
         return messages
     writer = _Writer(bundle, "persist")
-    return await in_thread(lambda: [writer.kept_message(message) for message in messages])
+    return await in_search_thread(lambda: [writer.kept_message(message) for message in messages])
 
 
 def _has_scripts(bundle: Bundle, placement: ScriptPlacement) -> bool:

@@ -124,4 +124,19 @@ def test_work_doubles_with_the_chat_and_with_the_entries() -> None:
         )
 
     assert_doubling(of_messages, 32)
+
+    def of_nested_keys(size: int) -> Any:
+        keys = [("-a" * (at + 1))[at % 2 :] for at in range(50)]
+        bound = BoundBook(Lorebook.of({"entries": [{"key": [key], "content": "x"} for key in keys]}))
+        settings = LoreSettings(is_whole_words=True)
+        return lambda: activate(LoreInput([bound], settings, [LoreMessage("a" + "-a" * size)]))
+
     assert_doubling(of_links, 32)
+    assert_doubling(of_nested_keys, 100)
+
+
+def test_looking_for_the_place_of_a_whole_word_ends() -> None:
+    needle = Needle.of("-a-a", is_cased=True, is_whole=True)
+    text = "a" + "-a" * 100 + " -a-a"
+    assert needle.start_in(text) == len(text) - 4
+    assert needle.start_in(text, most=40) == -1

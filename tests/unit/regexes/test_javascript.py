@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.regexes.cursor import RegexError
-from agentui.regexes.javascript import MAX_TEXT, compile_js, joined
+from agentui.regexes.javascript import MAX_TEXT, KeptPatterns, compile_js, joined
 from agentui.regexes.syntax import MAX_PATTERN
 from tests.fixtures.regexes import CASES
 
@@ -110,3 +110,15 @@ def test_no_damaged_pattern_raises_anything_else(case: tuple[str, str, str], at:
 def test_replacing_matches_by_themselves_changes_nothing(text: str) -> None:
     for pattern in (".", "", r"\w*", r"[^]"):
         assert compile_js(pattern, "g").replace(text, lambda match: match.group(0) or "") == text
+
+
+def test_expressions_are_kept_up_to_a_number_of_bytes() -> None:
+    kept = KeptPatterns(most=1024 * 1024)
+    first = kept.made("a", "")
+    assert kept.made("a", "") is first
+    for number in range(100):
+        kept.made(f"{number}(?:abc|x){{1000}}", "")
+    assert kept.size <= 1024 * 1024
+    assert 0 < len(kept) < 100
+    assert kept.made("a", "") is not first
+    assert kept.made("(", "") is kept.made("(", "")

@@ -167,6 +167,12 @@ def test_all_searches_have_a_time_together() -> None:
     assert run("a", bound(findRegex="a", replaceString="x"), time=SearchTime(in_all=0)).trace[0].skipped == "timed_out"
 
 
+def test_what_is_left_of_the_time_bounds_the_searches_of_one_script() -> None:
+    script = bound(findRegex="/a/g", replaceString="x")
+    made = run("a" * 1000, script, time=SearchTime(limit=60, in_all=1e-9))
+    assert (made.trace[0].skipped, made.text) == ("timed_out", "a" * 1000)
+
+
 _PLACEMENTS: tuple[ScriptPlacement, ...] = ("user_input", "ai_output", "slash_command", "world_info", "reasoning")
 
 

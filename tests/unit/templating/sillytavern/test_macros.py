@@ -306,6 +306,7 @@ def test_a_report_names_what_was_used_and_how_each_macro_came_out():
         ("{{setvar::a::xx}}" + "{{setvar::a::{{.a}}{{.a}}}}" * 40, Limits(), "macro_expanded_length_limit_exceeded"),
         ("{{.a++}}{{newline::99999999999}}", Limits(), "macro_expanded_length_limit_exceeded"),
         ("{{.a++}}" + "x" * 100, Limits(length=50), "macro_expanded_length_limit_exceeded"),
+        ("{{setvar::a::xxxxx}}" + "{{if .a contains y}}{{/if}}" * 9, Limits(looked=50), "macro_step_limit_exceeded"),
     ],
 )
 def test_a_text_over_a_limit_comes_back_whole_and_writes_nothing(source, limits, code):
