@@ -1,6 +1,6 @@
 """Runs the calls that a model makes. A call that fails is told to the model, which may do better; it never ends the run.
 
-read arguments ─▶ tool known? ─▶ references ─▶ schema ─▶ permission ─▶ budget ─▶ recorded ─▶ run ─▶ cut ─▶ kept ─▶ recorded
+read arguments ─▶ tool known? ─▶ references ─▶ schema ─▶ permission ─▶ budget ─▶ recorded ─▶ run ─▶ kept ─▶ cut ─▶ recorded
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from uuid import uuid4
 
 from agentui.chat.messages import Text, ToolCall, ToolResult
 from agentui.errors import AgentUIError
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps
 from agentui.threads import apart
-from agentui.tools.arguments import ArgumentCheck, read_arguments, size_of
+from agentui.tools.arguments import ArgumentCheck, read_arguments, size_of, weight_of
 from agentui.tools.catalog import Catalog
 from agentui.tools.errors import OutcomeUnknown
 from agentui.tools.execution import DeliveryMode, Execution, ExecutionListener, ExecutionStatus
@@ -48,6 +48,8 @@ class _Outcome:
     status: ExecutionStatus
     answer: ToolAnswer
     error_code: str | None = None
+    is_cut: bool = False
+    """Whether the answer is a part of what came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,6 @@ class Executor:
         self._place = place
         self._around = around
         self._budget = CallBudget(permissions.max_calls_per_turn) if budget is None else budget
-        self._checks: dict[str, ArgumentCheck] = {}
         self._has_told_of_budget = False
 
     def offered(self) -> Catalog:
@@ -97,9 +98,11 @@ class Executor:
         tasks = [asyncio.ensure_future(self.execute(call, step)) for call in calls]
         try:
             return await asyncio.gather(*tasks)
-        finally:
+        except BaseException:
             for task in tasks:
                 task.cancel()
+            await asyncio.wait(tasks)  # none of them acts, or is recorded, once its run has failed
+            raise
 
     async def execute(self, call: ToolCall, step: int = 1) -> ToolResult:
         """Execute one call. Whatever goes wrong is in the result. Raises what the listeners raise, and CancelledError."""
@@ -115,18 +118,19 @@ class Executor:
 
     async def _ended(self, call: ToolCall, execution: Execution, outcome: _Outcome, seconds: float) -> ToolResult:
         """Record how a call ended; what the model is told of it."""
-        text = self._text_of(outcome.answer)
+        text = self._redacted(_told(outcome.answer))
+        assert isinstance(text, str)
         ended = replace(
             execution,
             status=outcome.status,
             lifecycle_state="finished",
             finished_at=time.time_ns() // 1_000_000,
             duration_ms=round(seconds * 1000, 3),
-            result=self._redacted(outcome.answer.value),
+            result=outcome.answer.value,
             result_text=text,
             error_code=outcome.error_code,
             error_message=text[:SHOWN] if outcome.answer.is_error else None,
-            is_truncated=len(outcome.answer.text) > MAX_RESULT,
+            is_truncated=outcome.is_cut or len(outcome.answer.text) > MAX_RESULT,
         )
         if outcome.status != "blocked" or not self._has_told_of_budget:
             # A model may ask ten thousand times for what it does not get: one record says so.
@@ -167,28 +171,21 @@ class Executor:
         self, call: ToolCall, tool: HostedTool | None, execution: Execution
     ) -> "_Outcome | tuple[HostedTool, dict[str, Json]]":
         """The tool that is to run and its arguments, or why none does."""
+        if not self._budget.look():
+            return _blocked()
         try:
             arguments = await apart(len(call.arguments), partial(read_arguments, call.arguments))
             if tool is None:
                 return _refused("error", "unknown_tool", f"There is no tool named {call.name!r:.200}.")
             if self._around.resolve is not None:
                 arguments = self._around.resolve(arguments)
-            await apart(size_of(arguments), partial(self._check, tool, arguments))
+            await apart(weight_of(tool.parameters, size_of(arguments)), partial(_check, tool, arguments))
         except AgentUIError as error:
             return _refused("error", error.code, error.message)
         refusal = self.permissions.refusal(tool, self._place.caller_slot)
         if refusal is not None:
             return _refused("denied", "tool_denied", refusal)
-        if not self._budget.spend():
-            return _refused("blocked", "tool_budget_used_up", "No more calls are allowed in this turn. Answer without tools.")
-        return tool, arguments
-
-    def _check(self, tool: HostedTool, arguments: dict[str, Json]) -> None:
-        """Hold the arguments against the tool's schema, which is compiled at its first call."""
-        check = self._checks.get(tool.name)
-        if check is None:
-            check = self._checks[tool.name] = ArgumentCheck(tool.parameters)
-        check.check(arguments)
+        return (tool, arguments) if self._budget.spend() else _blocked()
 
     async def _served(self, tool: HostedTool, arguments: dict[str, Json], execution: Execution) -> _Outcome:
         """Run a tool in its time, once it is recorded that it runs."""
@@ -199,6 +196,7 @@ class Executor:
         try:
             async with clock:
                 answer = await tool.handler(arguments, context)
+            answer = await apart(len(answer.text), partial(self._without_secrets, answer))
         except OutcomeUnknown as error:
             return _refused("uncertain", error.code, error.message)
         except AgentUIError as error:
@@ -209,22 +207,42 @@ class Executor:
             # A handler may be a stranger's, and what it says of its fault may hold anything.
             log.exception("The tool %s of %s %s failed", tool.name, tool.provider_type, tool.provider_id)
             return _refused("error", "tool_failed", "The tool failed.")
-        if self._around.keeper is not None and tool.is_cached and not answer.is_error:
-            answer = self._around.keeper.keep(tool, execution, arguments, answer)
-        return _Outcome("error" if answer.is_error else "success", answer, "tool_error" if answer.is_error else None)
+        if answer.is_error:
+            return _Outcome("error", answer, "tool_error")
+        if self._around.keeper is None or not tool.is_cached:
+            return _Outcome("success", answer)
+        assert isinstance(execution.arguments, dict)
+        kept = self._around.keeper.keep(tool, execution, execution.arguments, answer)
+        return _Outcome("success", kept, is_cut=kept.text != answer.text)
 
-    def _text_of(self, answer: ToolAnswer) -> str:
-        """What the model is told: the text without secrets, and its beginning alone where it is too long."""
-        text = answer.text
-        if len(text) > MAX_RESULT:
-            hint = f"\n[Only the first {MAX_RESULT} of {len(text)} characters are shown. Ask for less.]"
-            text = text[:MAX_RESULT] + hint
-        told = self._redacted(text)
-        assert isinstance(told, str)
-        return told
+    def _without_secrets(self, answer: ToolAnswer) -> ToolAnswer:
+        """The answer as it is kept, told and recorded: in a slice of a secret nobody would know it. Where the value is too
+        large, the record has the beginning of the text."""
+        text = self._redacted(answer.text)
+        assert isinstance(text, str)
+        if answer.value == answer.text or len(dumps(answer.value)) > MAX_RESULT:
+            return ToolAnswer(text, text[:MAX_RESULT], answer.is_error)
+        return ToolAnswer(text, self._redacted(answer.value), answer.is_error)
 
     def _redacted(self, value: Json) -> Json:
         return value if self._around.redact is None else self._around.redact(value)
+
+
+def _check(tool: HostedTool, arguments: dict[str, Json]) -> None:
+    """Hold the arguments against the tool's schema."""
+    ArgumentCheck(tool.parameters).check(arguments)
+
+
+def _told(answer: ToolAnswer) -> str:
+    """What the model is told: the text, and its beginning alone where it is too long."""
+    text = answer.text
+    if len(text) <= MAX_RESULT:
+        return text
+    return f"{text[:MAX_RESULT]}\n[Only the first {MAX_RESULT} of {len(text)} characters are shown. Ask for less.]"
+
+
+def _blocked() -> _Outcome:
+    return _refused("blocked", "tool_budget_used_up", "No more calls are allowed in this turn. Answer without tools.")
 
 
 def _refused(status: ExecutionStatus, code: str, message: str) -> _Outcome:

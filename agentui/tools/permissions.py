@@ -10,6 +10,8 @@ MAX_CALLS = 1000
 MAX_STEPS = 50
 DEFAULT_CALLS = 20
 DEFAULT_STEPS = 8
+MAX_REFUSED = 100
+"""Calls of a turn that are read and come to nothing, beside those that it may make: reading and checking cost, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,16 @@ class CallBudget:
     """How many calls are left of a turn, whoever in it makes them."""
 
     left: int
+    looks: int = field(init=False)
+    """How many calls are still looked at."""
+
+    def __post_init__(self) -> None:
+        self.looks = self.left + MAX_REFUSED
+
+    def look(self) -> bool:
+        """Begin with a call, whatever comes of it; False where it is not looked at."""
+        self.looks -= 1
+        return self.looks >= 0
 
     def spend(self) -> bool:
         """Take one call; False where none is left."""

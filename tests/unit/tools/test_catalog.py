@@ -1,5 +1,6 @@
 """Choosing tools, names that stand for two of them, and schemas of strangers."""
 
+import tracemalloc
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -91,11 +92,34 @@ DOUBLING: dict[str, Json] = {
         {"properties": {"a": {"pattern": "("}}},
         {"patternProperties": {"^(a+)+$": {}}},
         {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
+        {"properties": {"b": {"items": {"anyOf": [*({"const": n} for n in range(2000)), True]}}}},
+        {"patternProperties": {f"x{n}": {} for n in range(1000)}, "properties": {"b": {"items": {"$ref": "#"}}}},
     ],
 )
 def test_a_schema_that_leads_elsewhere_or_never_ends_is_not_applied(schema: dict[str, Json]) -> None:
     with pytest.raises(InvalidToolSchema):
-        ArgumentCheck(schema).check({"a": "a" * 5000 + "!", "a" * 5000 + "!": 1})
+        ArgumentCheck(schema).check({"a": "a" * 5000 + "!", "a" * 5000 + "!": 1, "b": [{"c": 1999}] * 30_000})
+
+
+def test_alternatives_do_not_repeat_a_long_value_each() -> None:
+    alternatives = {"anyOf": [{"type": "null"}] * 300}
+    arguments = {"a": "x" * 1_000_000}
+    tracemalloc.start()
+    try:
+        for word in ("anyOf", "oneOf"):
+            with pytest.raises((InvalidArguments, InvalidToolSchema)):
+                ArgumentCheck({"properties": {"a": {word: alternatives["anyOf"]}}}).check(arguments)
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_one_of_several_alternatives_fits() -> None:
+    check = ArgumentCheck({"properties": {"a": {"oneOf": [{"minimum": 1}, {"minimum": 5}]}}})
+    check.check({"a": 2})
+    for wrong, told in ((0, "under 0"), (6, "under 2")):
+        with pytest.raises(InvalidArguments, match=told):
+            check.check({"a": wrong})
 
 
 def test_arguments_are_held_against_the_whole_schema() -> None:

@@ -9,6 +9,7 @@ import pytest
 from agentui.chat.messages import ToolCall
 from agentui.errors import BadRequest
 from agentui.jsonio import Json, dumps_text
+from agentui.redaction import Redactor
 from agentui.tools.arguments import MAX_ARGUMENTS
 from agentui.tools.catalog import Catalog
 from agentui.tools.execution import Execution
@@ -170,6 +171,71 @@ async def test_secrets_are_in_no_record_and_no_result() -> None:
     around = Surroundings(listeners=[heard], redact=lambda value: None if value is None else redact(value))
     result = await Executor(Catalog.of([ECHO]), ON, PLACE, around).execute(ToolCall("1", "echo", '{"text": "sk-secret"}'))
     assert "sk-secret" not in result.text and "sk-secret" not in repr(heard.closed) + repr(heard.opened)
+
+
+async def test_what_is_kept_for_later_calls_holds_no_secret() -> None:
+    kept: list[Json] = []
+
+    class Keeper:
+        def keep(self, tool: HostedTool, execution: Execution, arguments: Mapping[str, Json], answer: ToolAnswer) -> ToolAnswer:
+            kept.extend([dict(arguments), answer.text, answer.value])
+            return ToolAnswer("a part", answer.value)
+
+    heard, known = Listener(), Redactor()
+    known.register("sk-secret")
+    around = Surroundings(keeper=Keeper(), listeners=[heard], redact=known.redact_json)
+    result = await Executor(Catalog.of([ECHO]), ON, PLACE, around).execute(ToolCall("1", "echo", '{"text": "sk-secret"}'))
+    assert "sk-secret" not in repr(kept) and len(kept) == 3
+    assert result.text == "a part" and heard.closed[0].is_truncated
+
+
+async def test_a_record_holds_no_more_than_the_model_is_told() -> None:
+    async def flood(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
+        return ToolAnswer("many", ["x" * 1000] * 5000)
+
+    async def plain(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
+        return ToolAnswer("x" * 5 * MAX_RESULT, "x" * 5 * MAX_RESULT)
+
+    heard = Listener()
+    tools = [HostedTool(work.__name__, "", {"type": "object"}, work, "test") for work in (flood, plain)]
+    executor = Executor(Catalog.of(tools), ON, PLACE, Surroundings(listeners=[heard]))
+    for tool in tools:
+        await executor.execute(ToolCall("1", tool.name))
+    assert [one.result for one in heard.closed] == ["many", "x" * MAX_RESULT]
+
+
+async def test_calls_that_cannot_be_made_are_not_looked_at_for_ever() -> None:
+    heard = Listener()
+    executor = Executor(Catalog.of([ECHO]), ON, PLACE, Surroundings(listeners=[heard]))
+    await executor.execute_all([ToolCall(str(number), "none") for number in range(10_000)])
+    assert [one.error_code for one in heard.closed].count("unknown_tool") == 120 and len(heard.closed) == 121
+
+
+async def test_no_call_goes_on_once_another_has_ended_the_run() -> None:
+    ended: list[str] = []
+    begun = asyncio.Event()
+
+    async def slow(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.append("slow")
+        raise AssertionError
+
+    class Full(Listener):
+        async def started(self, execution: Execution) -> None:
+            if execution.tool_name == "echo":
+                await begun.wait()
+                raise BadRequest("The store is full.")
+
+    catalog = Catalog.of([ECHO, HostedTool("slow", "", {"type": "object"}, slow, "test")])
+    with pytest.raises(BadRequest):
+        await Executor(catalog, ON, PLACE, Surroundings(listeners=[Full()])).execute_all(
+            [ToolCall("1", "slow"), ToolCall("2", "echo", '{"text": ""}')]
+        )
+    assert ended == ["slow"]
 
 
 async def test_references_are_resolved_before_the_schema_and_the_permission_are_asked() -> None:
