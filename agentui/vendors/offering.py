@@ -1,4 +1,5 @@
-"""Tools offered beside those that a caller brings, also where its request goes out as it came."""
+"""Tools offered beside those that a caller brings, also where its request goes out as it came: for one answer, as tools are
+called by one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,12 +13,14 @@ _QUESTION = (text_message("user", "?"),)
 
 
 def offer(vendor: Vendor, chat: ChatRequest, tools: Sequence[Tool], choice: ToolChoice | None) -> ChatRequest:
-    """The request with these tools too, and with this choice among all instead of the caller's (None: the caller's).
+    """The request for one answer with these tools too, and with this choice among all instead of the caller's (None: the
+    caller's).
 
     A renderer of the caller's dialect starts from the caller's body, so that is changed: by what the dialect writes for the
     tools alone. Raises UnsupportedFeature for a tool that the dialect cannot name.
     """
-    told = replace(chat, tools=(*chat.tools, *tools), tool_choice=choice or chat.tool_choice)
+    one = replace(chat.params, n=None)
+    told = replace(chat, params=one, tools=(*chat.tools, *tools), tool_choice=choice or chat.tool_choice)
     own = chat.wire_in(vendor.name)
     if own is None:
         return told
@@ -35,11 +38,26 @@ def offer(vendor: Vendor, chat: ChatRequest, tools: Sequence[Tool], choice: Tool
             body.pop(_key_of(name, body), None)
             if name in chosen:
                 body[name] = chosen[name]
+    if chat.params.n is not None:
+        _forget(body, plain, _body(vendor, replace(probe, params=replace(probe.params, n=chat.params.n))))
     return replace(told, wire=replace(own, body=body))
 
 
 def _body(vendor: Vendor, chat: ChatRequest) -> dict[str, Json]:
     return vendor.render_request(chat).body
+
+
+def _forget(body: dict[str, Json], plain: Mapping[str, Json], written: Mapping[str, Json]) -> None:
+    """Take out of a body the members that ``written`` has and ``plain`` has not, one level deep."""
+    for name, value in written.items():
+        key = _key_of(name, body)
+        if not isinstance(value, Mapping):
+            if name not in plain:
+                body.pop(key, None)
+        elif isinstance(inner := body.get(key), Mapping):
+            kept = dict(inner)
+            _forget(kept, plain.get(name) or {}, value)
+            body[key] = kept
 
 
 def _key_of(name: str, body: Mapping[str, Json]) -> str:

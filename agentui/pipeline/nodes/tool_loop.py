@@ -10,10 +10,9 @@ A caller sees one answer: the words and thoughts of all steps, and the calls of 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
-from functools import partial
 
 from agentui.chat.deltas import Delta, End, Finish, Start, TextDelta, ThinkingDelta, ToolCallDelta, Usage, UsageDelta
-from agentui.chat.messages import Message, text_message
+from agentui.chat.messages import Message, Part, ToolCall, text_message
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, Tool, ToolChoice
 from agentui.jsonio import Json, dumps_text
@@ -75,7 +74,6 @@ def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoi
                 f"The request brings a tool named {tool.name!r:.200}, which this pipeline has too. Rename the request's.",
                 tool=tool.name[:200],
             )
-    chat = replace(chat, params=replace(chat.params, n=None))
     return offer(vendor, chat, [tool.offered() for tool in tools], choice)
 
 
@@ -110,7 +108,7 @@ async def converse(
         hosted = [call for call in said.tool_calls if call.name not in own]
         is_over = is_last or not hosted
         results = [] if is_over else await executor.execute_all(hosted, step)
-        parts = said.parts if results else tuple(part for part in said.parts if part not in hosted)
+        parts = said.parts if results else tuple(part for part in said.parts if not _is_hosted(part, own))
         messages = (Message("assistant", parts), *(Message("tool", (result,)) for result in results))
         made += messages
         if is_over or told.has_own_calls:
@@ -126,6 +124,11 @@ async def converse(
 def _names(chat: ChatRequest) -> frozenset[str]:
     """The names of the caller's own tools."""
     return frozenset(tool.name for tool in chat.tools if isinstance(tool, Tool))
+
+
+def _is_hosted(part: Part, own: frozenset[str]) -> bool:
+    """Whether a part of an answer calls a tool that is not the caller's."""
+    return isinstance(part, ToolCall) and part.name not in own
 
 
 def _said(reply: Reply) -> Choice:
@@ -235,7 +238,8 @@ class _Events:
         self._tell(execution)
 
     def _tell(self, execution: Execution) -> None:
-        self._run.emit("node.tool", self._node, partial(_event_of, execution))
+        # Not the record itself, whose result may be a thousand times what the timeline shows of it.
+        self._run.emit("node.tool", self._node, _event_of(execution))
 
 
 def _beginning(value: Json) -> Json:
