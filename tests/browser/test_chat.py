@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages
-from tests.browser.conftest import Editor, OpenEditor, axe, becomes
+from tests.browser.conftest import Editor, OpenEditor, axe, becomes, until
 from tests.browser.test_variables_panel import GOLD, Memory, dialog_of
 from tests.upstreams.server import API_KEY, Mock
 from tests.upstreams.step import Step
@@ -20,6 +20,11 @@ from tests.upstreams.step import Step
 pytestmark = pytest.mark.browser
 
 FLOORS = 20_000
+IS_READ = """(({chosenPlace, talkOf}) => {
+  const place = chosenPlace();
+  return place !== null && ['ready', 'failed'].includes(talkOf(place).state);
+})(await own('chat/talk.js'))"""
+"""Whether the page has read what was said at the place that is chosen."""
 
 
 class Chat(Memory):
@@ -43,11 +48,13 @@ class Chat(Memory):
         return self.page.locator('.chat-floors [data-t="said-assistant"] .said-text')
 
     async def show(self, **place: str) -> None:
-        """Choose a place of the session, and open the chat."""
+        """Choose a place of the session, and open the chat; returns when what was said there is shown."""
         if self.session:
             await self.choose(**place)
         await self.page.evaluate("async () => (await own('actions.js')).runAction('chat.open')")
         await self.field.wait_for()
+        if self.session:
+            await until(self.page, IS_READ)
 
     async def say(self, words: str) -> None:
         """Write something and send it with Enter; returns when the answer is there."""
