@@ -9,7 +9,8 @@ import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {Composer} from '../ui/said.js';
-import {choosePage, drop, goBackTo, isHidden, toggleHidden} from './commands.js';
+import {FloorCalls, HeardCalls} from './Calls.js';
+import {choosePage, drop, goBackTo, isHidden, showCalls, toggleHidden} from './commands.js';
 import {Greeting} from './Greeting.js';
 import {setEditing, showSent, useLook} from './look.js';
 import {Said} from './Said.js';
@@ -49,6 +50,7 @@ export function FloorView(props) {
         ? h(Editing, {key: message.id, ...props})
         : h(Said, {key: message.id, role: message.role, text: message.content, parts: /** @type {any} */ (message).parts, marks: hidden ? [t('chat.hiddenMark')] : []}),
     ),
+    isAnswering ? h(HeardCalls, {calls: turn.calls}) : h(FloorCalls, {floor: floor.id}),
     isAnswering
       ? h(Said, {role: 'assistant', text: (turn.kind === 'continue' ? wordsOf(answer) : '') + turn.text, isStreaming: true})
       : (answer?.messages ?? []).map((message) =>
@@ -133,6 +135,7 @@ function menuOf({place, floor, before, isHead, isIdle, visibility, onVisibility}
     {label: t('chat.copy'), icon: 'copy', run: () => void copyText(wordsOf(answerOf(floor)))},
     {},
     {label: t('chat.why'), icon: 'eye', run: () => showSent(id)},
+    {label: t('chat.calls'), icon: 'waterfall', disabled: question === null, run: () => void showCalls(id)},
     {label: t('chat.compare'), icon: 'compare', run: () => void openDialog('compare-floors', {place, left: before?.id ?? id, right: id})},
     {},
     {label: t('chat.branchHere'), icon: 'branch', run: () => void forkFloor(place.session, floor)},

@@ -11,6 +11,7 @@ import {showPage, useLook} from './look.js';
 import {Sent} from './Sent.js';
 import {chosenPlace, followOthers, loadEnd, readElsewhere} from './talk.js';
 import {TalkView} from './TalkView.js';
+import {Tools} from './Tools.js';
 import {Values} from './Values.js';
 
 const {div, section} = tags;
@@ -49,6 +50,9 @@ export function ChatPanel() {
   );
 }
 
+/** What stands beside the talk. @type {Record<Exclude<import('./look.js').PageName, 'talk'>, (props: {place: import('./talk.js').Place | null}) => any>} */
+const BESIDE = {values: Values, sent: Sent, tools: Tools};
+
 /** @param {{place: import('./talk.js').Place | null, isWide: boolean}} props */
 function Pages({place, isWide}) {
   const {page} = useLook();
@@ -68,10 +72,11 @@ function Pages({place, isWide}) {
       ...(isWide ? [] : [{id: 'talk', label: t('chat.talk'), icon: 'chat'}]),
       {id: 'values', label: t('chat.values'), icon: 'variable'},
       {id: 'sent', label: t('chat.sent'), icon: 'eye'},
+      {id: 'tools', label: t('chat.tools'), icon: 'settings'},
     ],
     value: chosen,
     onChange: (id) => showPage(/** @type {any} */ (id)),
-    children: chosen === 'talk' ? talk : chosen === 'values' ? h(Values, {place}) : h(Sent, {place}),
+    children: chosen === 'talk' ? talk : h(BESIDE[chosen], {key: place?.session, place}),
   });
   return isWide ? div({className: 'chat-wide'}, talk, section({className: 'chat-beside', 'aria-label': t('chat.beside')}, tabs)) : tabs;
 }

@@ -5,9 +5,11 @@ import {Button} from '../ui/buttons.js';
 import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
 import {SaidText, useEnd} from '../ui/said.js';
+import {HeardCalls} from './Calls.js';
 import {FloorView} from './FloorView.js';
 import {Said} from './Said.js';
 import {isAtEnd, loadEarlier, loadEnd, loadLater, setTalk, useTalk} from './talk.js';
+import {readNewest} from './toolcalls.js';
 import {cancelRun} from './turns.js';
 
 const {div, p, span} = tags;
@@ -22,8 +24,12 @@ const NOWHERE = Object.freeze({session: '', branch: ''});
 export function TalkView({place, visibility, onVisibility}) {
   const talk = useTalk(place ?? NOWHERE);
   const {floors, turn, elsewhere} = talk;
-  const end = useEnd([isAtEnd(talk) ? floors : null, turn, elsewhere]);
+  const newest = isAtEnd(talk) ? floors : null;
+  const end = useEnd([newest, turn, elsewhere]);
   useStillness(end.element, talk.from, end.isAtEnd);
+  useEffect(() => {
+    if (place !== null && newest?.length) void readNewest(place.session);
+  }, [place?.session, newest]);
   const isNew = turn !== null && (turn.target === null || (turn.kind === 'edit' && turn.state !== 'failed'));
   return div(
     {
@@ -85,6 +91,7 @@ function NewTurn({place, turn}) {
   return div(
     {className: 'chat-floor'},
     turn.words === null ? null : h(Said, {role: 'user', text: turn.words}),
+    h(HeardCalls, {calls: turn.calls}),
     turn.state === 'failed' ? null : h(Said, {role: 'assistant', text: turn.text, isStreaming: true}),
     turn.error ? h(FailedTurn, {place, error: turn.error}) : null,
   );

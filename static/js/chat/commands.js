@@ -7,6 +7,7 @@ import {notify} from '../state/notices.js';
 import {refreshStored} from '../state/session.js';
 import {t} from '../words.js';
 import {loadEnd, reload} from './talk.js';
+import {readOf} from './toolcalls.js';
 
 /** @typedef {import('./talk.js').Place} Place */
 /** @typedef {import('./talk.js').Floor} Floor */
@@ -43,6 +44,13 @@ export async function goBackTo(place, floor) {
   if (!(await tried(() => writeMemory('POST', path, {target_floor_id: floor.id})))) return;
   notify('success', 'chat.wentBack', {number: String(floor.floor_no)});
   await Promise.all([loadEnd(place), refreshStored(), loadList(branchesOf(place.session))]);
+}
+
+/** Show which tools the turns of a floor called; say so where they called none. @param {string} floor */
+export async function showCalls(floor) {
+  await tried(async () => {
+    if ((await readOf(floor)) === 0) notify('info', 'chat.noCalls');
+  });
 }
 
 /** Let go of an answer that broke off; the whole floor where it has no other. @param {Place} place @param {Floor} floor @param {string} page */

@@ -41,6 +41,7 @@ import {reasonOf} from '../state/failures.js';
  * @property {string | null} words what the person said; null where it stands in the target
  * @property {string} branch where it is played: an edit makes a branch of its own
  * @property {string} text the answer so far
+ * @property {import('./toolcalls.js').Heard[]} calls the tools that were called for it so far
  * @property {string | null} phase what the server is doing: its `public_phase`
  * @property {'running' | 'stopping' | 'failed'} state
  * @property {{code: string, message: string} | null} error

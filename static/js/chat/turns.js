@@ -8,6 +8,7 @@ import {chooseSession, refreshStored} from '../state/session.js';
 import {t} from '../words.js';
 import {setEditing} from './look.js';
 import {chosenPlace, isBusy, loadEnd, setTalk, talkOf} from './talk.js';
+import {withEvent} from './toolcalls.js';
 import {questionOf} from './versions.js';
 
 /** @typedef {import('./talk.js').Place} Place */
@@ -86,7 +87,7 @@ async function play(place, asked, path, body) {
   if (isBusy(talkOf(place))) return;
   const call = new AbortController();
   calls.set(keyOf(place), call);
-  setTalk(place, {elsewhere: null, turn: {...asked, branch: place.branch, text: '', phase: null, state: 'running', error: null}});
+  setTalk(place, {elsewhere: null, turn: {...asked, branch: place.branch, text: '', calls: [], phase: null, state: 'running', error: null}});
   /** @param {Partial<Turn>} patch */
   const update = (patch) => {
     const {turn} = talkOf(place);
@@ -97,7 +98,8 @@ async function play(place, asked, path, body) {
   let error = null;
   let isKept = true;
   try {
-    await listen(path, body, call.signal, text, update);
+    // The session says whether its turns have tools; every turn takes what it allows.
+    await listen(path, {...body, config: {enableTools: true}}, call.signal, text, {update, onTool: (event) => update({calls: withEvent(talkOf(place).turn?.calls ?? [], event)})});
   } catch (failure) {
     error = call.signal.aborted ? null : explained(failure);
     isKept = error === null || (failure instanceof ApiFailure && failure.details?.is_partial === true);
@@ -114,10 +116,10 @@ async function play(place, asked, path, body) {
  * @param {any} body
  * @param {AbortSignal} signal
  * @param {Pieces} text
- * @param {(patch: Partial<Turn>) => void} update
+ * @param {{update: (patch: Partial<Turn>) => void, onTool: (event: any) => void}} listeners
  * @throws {ApiFailure} where it failed
  */
-async function listen(path, body, signal, text, update) {
+async function listen(path, body, signal, text, {update, onTool}) {
   const headers = {'content-type': 'application/json', accept: 'text/event-stream'};
   const response = await api.raw(path, {method: 'POST', headers, body: JSON.stringify(body), signal});
   if (!response.ok || response.body === null) throw failureOf(response.status, await response.text());
@@ -125,6 +127,7 @@ async function listen(path, body, signal, text, update) {
     const data = parseExact(event.text);
     if (event.event === 'start') update({branch: data.branch_id});
     else if (event.event === 'chunk') text.add(data.chunk);
+    else if (event.event === 'tool') onTool(data);
     else if (event.event === 'run') update({phase: data.public_phase});
     else if (event.event === 'error') throw new ApiFailure(200, data.code, data.message, data.details ?? {});
     else if (event.event === 'done') return;

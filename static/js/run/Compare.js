@@ -7,7 +7,7 @@ import {t} from '../words.js';
 import {Dialog} from '../ui/dialog.js';
 import {Icon} from '../ui/icons.js';
 import {Tablist} from '../ui/tablist.js';
-import {clock, duration} from './times.js';
+import {clock, duration} from '../state/times.js';
 
 const {button, caption, div, p, span, table, tbody, td, th, thead, tr} = tags;
 

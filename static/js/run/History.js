@@ -8,7 +8,7 @@ import {store, useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
-import {clock, duration} from './times.js';
+import {clock, duration} from '../state/times.js';
 
 const {button, caption, div, input, label, option, p, select, span, table, tbody, td, th, thead, tr} = tags;
 

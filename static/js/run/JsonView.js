@@ -7,7 +7,7 @@ import {goTo} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {JsonTree} from '../ui/JsonTree.js';
-import {size} from './times.js';
+import {size} from '../state/times.js';
 
 const {a, button, div, pre, span} = tags;
 

@@ -16,7 +16,7 @@ import {MenuButton} from '../ui/menu.js';
 import {runAgain} from './conversation.js';
 import {Value} from './JsonView.js';
 import {ToolCalls} from './ToolCalls.js';
-import {duration} from './times.js';
+import {duration} from '../state/times.js';
 
 const {button, dd, details, div, dl, dt, h3, li, ol, p, pre, span, summary} = tags;
 

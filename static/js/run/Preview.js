@@ -23,7 +23,7 @@ import {runAgain, send} from './conversation.js';
 import {kindOf, Marked, Value} from './JsonView.js';
 import {Headers} from './NodeIO.js';
 import {capturedSample, removeSample, savedSamples, saveSample} from './samples.js';
-import {clock, size} from './times.js';
+import {clock, size} from '../state/times.js';
 
 const {button, div, h2, li, p, section, span, ul} = tags;
 

@@ -13,7 +13,7 @@ import {runAgain} from './conversation.js';
 import {History} from './History.js';
 import {NodeIO} from './NodeIO.js';
 import {showPage, usePage} from './page.js';
-import {clock, duration} from './times.js';
+import {clock, duration} from '../state/times.js';
 import {Waterfall} from './Waterfall.js';
 
 const {div, p, section, span} = tags;

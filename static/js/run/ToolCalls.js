@@ -1,10 +1,11 @@
 /** The tools that ran here for one node: what each was asked, what it gave, and how long it took. */
 import {Fragment, h, tags} from '../h.js';
+import {duration} from '../state/times.js';
 import {t} from '../words.js';
+import {ToolCall} from '../ui/toolcall.js';
 import {Value} from './JsonView.js';
-import {duration} from './times.js';
 
-const {details, h3, li, ol, p, span, summary} = tags;
+const {h3, li, ol} = tags;
 
 /** @typedef {import('../core/doc.js').ToolRun} ToolRun */
 
@@ -23,17 +24,9 @@ export function ToolCalls({calls}) {
 
 /** @param {{call: ToolRun}} props */
 function Call({call}) {
-  const isGood = call.status === 'success';
-  return details(
-    {className: 'run-more'},
-    summary(
-      null,
-      call.tool,
-      ' ',
-      span({className: `chip ${isGood ? 'chip-good' : call.status === 'running' ? '' : 'chip-bad'}`}, t(`run.tool.${call.status}`)),
-      call.end === null ? null : span({className: 'text-soft'}, ` ${duration(call.end - call.start)}`),
-    ),
-    call.error === null ? null : p({className: 'text-soft'}, call.error),
+  return h(
+    ToolCall,
+    {tool: call.tool, status: call.status, time: call.end === null ? '' : duration(call.end - call.start), error: call.error},
     h(Value, {label: t('run.toolArguments'), value: call.arguments}),
     call.status === 'running' ? null : h(Value, {label: t('run.toolResult'), value: call.result}),
   );

@@ -5,7 +5,7 @@ import {useStore} from '../state/store.js';
 import {activeTab, select} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Icon} from '../ui/icons.js';
-import {duration} from './times.js';
+import {duration} from '../state/times.js';
 
 const {button, caption, div, dd, dl, dt, span, table, tbody, td, th, thead, tr} = tags;
 

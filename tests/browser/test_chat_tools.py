@@ -1,0 +1,76 @@
+"""Tools in the chat: what the session allows, the calls of a turn while it goes on and afterwards, and the working variables."""
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from tests.browser.conftest import axe, becomes
+from tests.browser.test_chat import Chat, OpenChat, answered_by, chat
+from tests.upstreams.server import Mock
+from tests.upstreams.step import Call, Step
+
+__all__ = ["chat"]
+
+pytestmark = pytest.mark.browser
+
+ROLL = Call("roll_dice", '{"notation": "1d1"}', "call_1")
+
+
+async def beside(here: Chat, name: str) -> Locator:
+    """One of the pages beside the talk."""
+    tab = here.chat.get_by_role("tab", name=name, exact=True)
+    await tab.click()
+    await expect(tab).to_have_attribute("aria-selected", "true")
+    return here.chat.get_by_role("tabpanel", name=name, exact=True)
+
+
+async def test_a_session_allows_tools_and_a_turn_shows_its_calls(chat: OpenChat, mock: Mock) -> None:
+    here = await chat("I look around.")
+    here.editor.server.put("default", answered_by(mock, "text"))
+    await here.show()
+    tools = await beside(here, "Tools")
+    await tools.get_by_label("Models may use tools").click()
+    roll = tools.get_by_label("roll_dice", exact=True)
+    await expect(roll).to_be_checked()
+    await expect(tools.get_by_label("delete_preset", exact=True)).to_be_disabled()
+    assert await axe(here.page, ".chat") == []
+    mock.script([Step(text="", calls=(ROLL,)), Step(text="You rolled a one.")])
+    await here.say("Roll!")
+    calls = here.floor_views.last.get_by_role("list", name="Tool calls")
+    await expect(calls).to_contain_text("roll_dice")
+    await expect(calls).to_contain_text("done")
+    await calls.locator("summary").click()
+    await expect(calls).to_contain_text("1d1")
+    await expect(calls).to_contain_text("total")
+    assert await axe(here.page, ".chat") == []
+
+
+async def test_what_a_session_allows_is_changed_and_kept(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    said: dict[str, object] = {"enabled": True, "slot_deny_list": {"director": ["roll_dice"]}}
+    await here.send("PUT", f"/sessions/{here.session}/tool-permissions", said)
+    await here.show()
+    tools = await beside(here, "Tools")
+    await tools.get_by_label("roll_dice", exact=True).click()
+    await expect(tools.get_by_label("roll_dice", exact=True)).not_to_be_checked()
+    await tools.get_by_label("Also tools that cannot be undone").click()
+    await expect(tools.get_by_label("delete_preset", exact=True)).to_be_checked()
+    calls = tools.get_by_label("Calls in a turn")
+    await calls.fill("0")
+    await expect(tools.get_by_role("alert")).to_contain_text("1,000")
+    await calls.fill("5")
+    await calls.press("Enter")
+
+    async def kept() -> object:
+        return (await here.send("GET", f"/sessions/{here.session}/tool-permissions"))["data"]
+
+    said.update(
+        allow_irreversible=True, max_calls_per_turn=5, slot_deny_list={"director": ["roll_dice"], "narrator": ["roll_dice"]}
+    )
+    await becomes(kept, said)
+
+
+async def test_a_floor_without_calls_says_so(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.show()
+    await here.menu(0, "Tool calls")
+    await expect(here.page.get_by_text("No tools were called for this floor.")).to_be_visible()
