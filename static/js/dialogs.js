@@ -19,6 +19,7 @@ import {CompareRuns} from './run/Compare.js';
 import {Question, TextQuestion} from './ui/questions.js';
 import {BranchDiff} from './variables/BranchDiff.js';
 import {Bulk} from './variables/Bulk.js';
+import {WorkingVariable} from './variables/WorkingVariable.js';
 
 /** @type {Record<string, (props: any) => any>} */
 export const DIALOGS = {
@@ -38,6 +39,7 @@ export const DIALOGS = {
   settings: Settings,
   shortcuts: Shortcuts,
   'variables-bulk': Bulk,
+  'working-variable': WorkingVariable,
   'branch-diff': BranchDiff,
   asset: AssetEditor,
   'library-import': Reports,

@@ -74,3 +74,60 @@ async def test_a_floor_without_calls_says_so(chat: OpenChat) -> None:
     await here.show()
     await here.menu(0, "Tool calls")
     await expect(here.page.get_by_text("No tools were called for this floor.")).to_be_visible()
+
+
+async def test_working_variables_are_listed_read_written_and_deleted(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    working = f"/sessions/{here.session}/working-variables"
+    long = "😀" * 100_000 + "the end"
+    await here.send("PUT", f"{working}/plan", {"value": "Go north.", "desc": "Where to", "tags": ["way"]})
+    await here.send("PUT", f"{working}/long", {"value": long})
+    await here.choose()
+    panel = await here.panel("Working variables")
+    plan = panel.get_by_role("row", name="plan")
+    await expect(plan).to_contain_text("9 characters")
+    await expect(plan).to_contain_text("way")
+    assert await axe(here.page, ".variables") == []
+    await plan.get_by_role("button", name="plan").click()
+    dialog = here.page.get_by_role("dialog")
+    value = dialog.get_by_label("Value", exact=True)
+    await expect(value).to_have_value("Go north.")
+    assert await axe(here.page, "dialog") == []
+    await value.fill("Go south.")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog).to_have_count(0)
+
+    async def kept() -> object:
+        return (await here.send("GET", f"{working}/plan"))["data"]["value"]
+
+    await becomes(kept, "Go south.")
+    # A long value is written only when all of it was read.
+    await panel.get_by_role("button", name="long", exact=True).click()
+    await expect(value).to_be_disabled()
+    await dialog.get_by_role("button", name="Read on: 7 characters are missing").click()
+    await expect(value).to_be_enabled()
+    await dialog.get_by_role("button", name="Cancel").click()
+    await panel.get_by_role("button", name="New working variable").click()
+    await dialog.get_by_label("Name", exact=True).fill("a:b")
+    await expect(dialog.get_by_role("alert")).to_be_visible()
+    await expect(dialog.get_by_role("button", name="Save")).to_be_disabled()
+    await dialog.get_by_label("Name", exact=True).fill("note")
+    await value.fill("Remember.")
+    await dialog.get_by_role("button", name="Save").click()
+    await panel.get_by_role("button", name="note", exact=True).click()
+    await dialog.get_by_role("button", name="Delete", exact=True).click()
+    await here.page.get_by_role("dialog", name="Delete note?").get_by_role("button", name="Delete", exact=True).click()
+    await expect(here.page.get_by_role("dialog")).to_have_count(0)
+    await expect(panel.get_by_role("button", name="note", exact=True)).to_have_count(0)
+
+
+async def test_a_rule_is_only_read(chat: OpenChat) -> None:
+    here = await chat("I look around.")
+    await here.choose()
+    panel = await here.panel("Working variables")
+    await panel.get_by_label("Type", exact=True).select_option("Rule")
+    await panel.locator(".working-open").first.click()
+    dialog = here.page.get_by_role("dialog")
+    await expect(dialog.get_by_label("Value", exact=True)).to_be_disabled()
+    await expect(dialog.get_by_label("Value", exact=True)).not_to_have_value("")
+    await expect(dialog.get_by_role("button", name="Save")).to_have_count(0)

@@ -1,4 +1,4 @@
-/** The panel of the dock: what is visible at the node, what is stored at a place of a chat, and what a page's run wrote. */
+/** The panel of the dock: what is visible at the node, what is stored at a place of a chat, what a page's run wrote, and what models keep. */
 import {h, tags, useEffect, useState} from '../h.js';
 import {refreshStored} from '../state/session.js';
 import {useStore} from '../state/store.js';
@@ -8,11 +8,16 @@ import {Tablist} from '../ui/tablist.js';
 import {AtNode} from './AtNode.js';
 import {PlaceBar} from './PlaceBar.js';
 import {Stored} from './Stored.js';
+import {Working} from './Working.js';
 import {Writes} from './Writes.js';
 
 const {div} = tags;
 
-let lastView = 'node';
+/** @typedef {keyof typeof VIEWS} View */
+
+const VIEWS = {node: AtNode, stored: Stored, writes: Writes, working: Working};
+
+let lastView = /** @type {View} */ ('node');
 
 export function Variables() {
   const [view, setView] = useState(lastView);
@@ -34,17 +39,18 @@ export function Variables() {
         {id: 'node', label: t('variables.tab.node'), icon: 'node'},
         {id: 'stored', label: t('variables.tab.stored'), icon: 'variable'},
         {id: 'writes', label: t('variables.tab.writes'), icon: 'edit'},
+        {id: 'working', label: t('variables.tab.working'), icon: 'note'},
       ],
       value: view,
       onChange: (id) => {
-        lastView = id;
-        setView(id);
+        lastView = /** @type {View} */ (id);
+        setView(lastView);
       },
       aside: h(Button, {label: t('variables.refresh'), icon: 'refresh', iconOnly: true, tone: 'quiet', onClick: () => void refreshStored(), rest: {'aria-busy': isLoading}}),
       children: div(
         {className: 'variables-body'},
         h(PlaceBar),
-        view === 'node' ? h(AtNode) : view === 'stored' ? h(Stored) : h(Writes),
+        h(VIEWS[view]),
       ),
     }),
   );
