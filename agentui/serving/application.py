@@ -11,6 +11,7 @@ from aiohttp import web
 
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
+from agentui.api.chats.stopping import stop_told
 from agentui.api.editor import add_editor_routes
 from agentui.api.keys import (
     ASSEMBLER,
@@ -193,6 +194,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
     settings = app[SETTINGS]
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
     store = make_store(url, settings.data, is_shared=is_shared)
+    store.on_told = partial(stop_told, app)
     jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
     app[FILE_LIMITS] = FileLimits(
         file=settings.import_file,

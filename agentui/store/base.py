@@ -40,6 +40,8 @@ class Store(ABC):
         self._is_closed = False
         self.opened = asyncio.Event()
         """Set while the store is open."""
+        self.on_told: Callable[[str], None] = _ignore
+        """Hears in the event loop what processes tell each other (``tell_others``)."""
 
     def at_open(self, transaction: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> None:
         """Let a transaction run whenever the store opens, before anybody is served; where it fails, opening does."""
@@ -95,6 +97,12 @@ class Store(ABC):
         """The number of the lock by which other processes see that this one lives (store/process_lock.py); None where there are
         no others, and before the store is open."""
         return None
+
+    async def tell_others(self, message: str) -> bool:
+        """Tell all processes that share the database, this one too, a text of up to 7,000 characters; False where no other
+        shares it. It is told once: who has lost the connection to the database at that moment does not hear it. Raises as
+        ``write`` does."""
+        return False
 
     @property
     def may_judge_locks(self) -> bool:
@@ -196,6 +204,10 @@ class NoStore(Store):
 
     def _start_write(self, run: Callable[[Connection], T]) -> "asyncio.Future[T]":
         raise _closed()
+
+
+def _ignore(_: str) -> None:
+    """Nobody listens."""
 
 
 def _closed() -> Busy:

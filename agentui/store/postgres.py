@@ -18,7 +18,7 @@ from agentui.store import migrations
 from agentui.store.address import place_of
 from agentui.store.base import Store, guard, lend
 from agentui.store.faults import Fault, postgres_fault, sqlstate
-from agentui.store.process_lock import ProcessLock
+from agentui.store.process_lock import ProcessLock, tell
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class PostgresStore(Store):
         self._tasks: set[asyncio.Task[Any]] = set()
         self._read_only: str | None = None
         self._written = 0
-        self._process_lock = ProcessLock(self._connect)
+        self._process_lock = ProcessLock(self._connect, lambda message: self.on_told(message))
 
     async def _open(self) -> None:
         """Connect and migrate; several workers may start at once. Raises Busy when the server cannot be reached."""
@@ -101,6 +101,11 @@ class PostgresStore(Store):
     def lock_key(self) -> int | None:
         """The number of the lock by which other processes see that this one lives (``Store``)."""
         return self._process_lock.key if self._engine is not None else None
+
+    async def tell_others(self, message: str) -> bool:
+        """Tell every process whose connection is there (``Store``)."""
+        await self.write(tell, message)
+        return True
 
     @property
     def may_judge_locks(self) -> bool:

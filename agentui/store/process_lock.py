@@ -6,7 +6,7 @@ lost everybody's locks; for ``RESTART_SECONDS`` from then on no lock counts as f
 because one of its processes died, and that one's start lies long ago: who has just lost its own lock judges nobody either.
 
 It needs a connection of its own to the database itself: behind a pooler that shares connections among transactions such locks
-mean nothing.
+mean nothing. On the same connection the process hears what others ``tell`` it.
 """
 
 import asyncio
@@ -26,6 +26,8 @@ PING_SECONDS: Final = 5.0
 """Between two looks whether the connection is there still."""
 _RETRY_SECONDS: Final = 0.05
 
+_CHANNEL: Final = "agentui"
+_TELL = text("SELECT pg_notify(:channel, :message)")
 _IS_FREE = text(
     "SELECT pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :restart)"
     " AND pg_try_advisory_xact_lock_shared(:key)"
@@ -33,11 +35,13 @@ _IS_FREE = text(
 
 
 class ProcessLock:
-    """Holds the lock ``key``, a number of this process alone. ``connect`` makes a connection of the driver."""
+    """Holds the lock ``key``, a number of this process alone. ``connect`` makes a connection of the driver, ``hear`` is given
+    what any process of the database tells."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Any]]) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[Any]], hear: Callable[[str], None]) -> None:
         self.key = secrets.randbits(62)
         self._connect = connect
+        self._hear = hear
         self._connection: Any = None
         self._lost = asyncio.Event()
         self._lost_at = float("-inf")
@@ -67,6 +71,7 @@ class ProcessLock:
         connection = await self._connect()
         try:
             await connection.execute("SELECT pg_advisory_lock($1)", self.key)
+            await connection.add_listener(_CHANNEL, lambda *told: self._hear(told[-1]))
         except BaseException:
             connection.terminate()
             raise
@@ -108,6 +113,11 @@ class ProcessLock:
             log.debug("The process lock is taken again later: %s", error)
             return False
         return True
+
+
+def tell(db: Connection, message: str) -> None:
+    """Tell all processes something, with the commit."""
+    db.execute(_TELL, {"channel": _CHANNEL, "message": message})
 
 
 def free_locks(db: Connection, keys: Collection[int]) -> set[int]:

@@ -15,6 +15,7 @@ from agentui.api.chats import (
     sessions,
     state,
     stateobservation,
+    stopping,
     variables,
     workingvariables,
 )
@@ -25,6 +26,7 @@ ROUTES: tuple[Route, ...] = (
     *branches.ROUTES,
     *floors.ROUTES,
     *live.ROUTES,
+    *stopping.ROUTES,
     *pages.ROUTES,
     *messages.ROUTES,
     *variables.ROUTES,

@@ -20,7 +20,6 @@ from agentui.api.chats.protocol import (
     BODY,
     data_answer,
     invalid,
-    now_ms,
     path_id,
     read,
     read_document,
@@ -28,30 +27,27 @@ from agentui.api.chats.protocol import (
     route,
     validate,
 )
-from agentui.api.keys import ENGINE, HISTORY, LIVE, TURNS
+from agentui.api.keys import ENGINE, LIVE, TURNS
 from agentui.api.proxy.detached import complete
 from agentui.api.proxy.incoming import caller_key, without_own_token
 from agentui.api.proxy.repeats import claim_for, replay
 from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
 from agentui.chats.codes import failure
-from agentui.chats.conversations import active_runs
 from agentui.chats.messages import find_message
 from agentui.chats.parts import Content
 from agentui.chats.rows import find_floor, find_session
 from agentui.chats.state.limits import rendered
 from agentui.chats.state.records import Key, Write
-from agentui.errors import AgentUIError, NotFound
+from agentui.errors import AgentUIError
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import EVENT_STREAM, Route
-from agentui.http.workers import WORKERS, is_from_worker
 from agentui.http.writing import send_whole
 from agentui.pipeline.executor import INTERNAL
 from agentui.prompt.report import dry_run_document
 from agentui.schemas.forms import Data
 from agentui.schemas.live import (
-    CancelForm,
     DryRun,
     DryRunForm,
     EditForm,
@@ -61,8 +57,6 @@ from agentui.schemas.live import (
     Respond,
     RespondForm,
     RetryForm,
-    Stopped,
-    StoppedRun,
 )
 from agentui.turns.live.request import Checks, LiveRequest, PromptRequest
 from agentui.turns.repeats import HEADER
@@ -128,41 +122,6 @@ async def dry_run(request: web.Request) -> web.StreamResponse:
     found = await request.app[LIVE].look(asked)
     shows_matches = form.debug_options.include_worldbook_matches
     return data_answer(dry_run_document(found.prepared, found.bundle.ids(), with_matches=shows_matches))
-
-
-async def cancel(request: web.Request) -> web.StreamResponse:
-    """Stop what a session generates, on whichever worker; the words that arrived are kept. Running turns end a moment later."""
-    id, form = path_id(request), await read_form(request, CancelForm, optional=True)
-    app, workers = request.app, request.app[WORKERS]
-    found = await read(request, active_runs, id, form.branch_id, now_ms())
-    stopped = [
-        StoppedRun(run.branch_id, run.latest_floor_id, run.active_run_id)
-        for run in found
-        if _stop(app, run.latest_floor_id, run.active_run_id)
-    ]
-    elsewhere = {workers.owner_of(run.active_run_id) for run in found} - {None}
-    if elsewhere and not is_from_worker(request):
-        for told in await workers.post_each(elsewhere, request.path_qs, request.get(BODY, b"")):
-            stopped += [StoppedRun(**each) for each in told["data"]["stopped"]]
-    return data_answer(Stopped(id, stopped))
-
-
-def _stop(app: web.Application, floor_id: str, run_id: str) -> bool:
-    """Stop a turn of this process; False where there is nothing to stop (any more)."""
-    progress = app[LIVE].active.of_floor(floor_id)
-    if progress is not None:
-        if progress.stop is None:
-            return False
-        progress.stop()
-        return True
-    try:
-        run = app[HISTORY].get(run_id)
-    except NotFound:
-        return False
-    if run.task is None:
-        return False
-    run.stop(failure("generation_cancelled", "The generation was stopped."))
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +289,6 @@ _DRY_RUN = route("POST", "/sessions/{id}/respond/dry-run", dry_run, Data[DryRun]
 ROUTES: tuple[Route, ...] = (
     *_TURNS,
     _DRY_RUN,
-    route("POST", "/sessions/{id}/active-run/cancel", cancel, Data[Stopped], body=CancelForm, body_optional=True, writes=False),
 )
 PIPELINE_ROUTES: tuple[Route, ...] = tuple(
     replace(each, path=f"/p/{{pipeline}}{each.path}") for each in (*_TURNS, _DRY_RUN, *PROMPT_ROUTES)
