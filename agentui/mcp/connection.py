@@ -22,6 +22,8 @@ MAX_TOOLS = 500
 """Most tools of one server."""
 MAX_DEFINITION = 64 * 1024
 """Bytes of one tool's definition, as JSON."""
+MAX_DEFINITIONS = 2 * 1024 * 1024
+"""Bytes of all definitions of one server: they are stored, and read again for every turn."""
 MAX_TOOL_NAME = 200
 SESSION_OVER = "Session terminated"
 """What the library says for an answer 404 on an open session."""
@@ -119,15 +121,19 @@ class Connection:
         """All tools of the server. Raises McpFailed for an answer that is none, McpUnavailable."""
         found: dict[str, ToolDefinition] = {}
         cursor: str | None = None
-        client = self._usable()
+        client, left = self._usable(), MAX_DEFINITIONS
         try:
             async with asyncio.timeout(seconds):
                 for _ in range(MAX_TOOLS):
                     page = await client.list_tools(cursor=cursor)
                     for tool in page.tools:
-                        found[tool.name] = _definition(tool)
+                        found[tool.name], size = _definition(tool)
+                        left -= size
                         if len(found) > MAX_TOOLS:
                             raise McpFailed(f"The server has more than {MAX_TOOLS} tools.", limit=MAX_TOOLS)
+                        if left < 0:
+                            told = f"The definitions of the server's tools are larger than {MAX_DEFINITIONS} bytes."
+                            raise McpFailed(told, limit=MAX_DEFINITIONS)
                     cursor = page.next_cursor
                     if cursor is None:
                         return tuple(found.values())
@@ -182,14 +188,15 @@ def _info(client: Client) -> ServerInfo:
     return ServerInfo(told.name[:MAX_TOOL_NAME], told.version[:MAX_TOOL_NAME], client.protocol_version)
 
 
-def _definition(tool: types.Tool) -> ToolDefinition:
-    """A tool as it is kept. Raises McpFailed for one that is too large."""
+def _definition(tool: types.Tool) -> tuple[ToolDefinition, int]:
+    """A tool as it is kept, and its bytes. Raises McpFailed for one that is too large."""
     made = ToolDefinition(tool.name, tool.description or "", tool.input_schema)
     if not tool.name or len(tool.name) > MAX_TOOL_NAME:
         raise McpFailed(f"The server has a tool whose name is empty or longer than {MAX_TOOL_NAME} characters.")
-    if len(dumps([made.description, made.parameters])) > MAX_DEFINITION:
+    size = len(dumps([made.name, made.description, made.parameters]))
+    if size > MAX_DEFINITION:
         raise McpFailed(f"The definition of the server's tool {made.name} is larger than {MAX_DEFINITION} bytes.")
-    return made
+    return made, size
 
 
 def _answer(result: types.CallToolResult) -> ToolAnswer:

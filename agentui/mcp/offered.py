@@ -12,6 +12,8 @@ from agentui.tools.tool import ALL_SLOTS, HostedTool, ToolAnswer, ToolCallContex
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 """What some vendor does not take in the name of a tool."""
+MARGIN = 0.1
+"""Seconds by which a call is given up before its tool is: then it is told that nobody knows what became of the call."""
 LONGEST_NAME = 64
 """Characters of a tool's name that every vendor takes."""
 
@@ -56,7 +58,7 @@ def hosted_tools(server: McpServer, tools: Sequence[ToolDefinition], call: CallT
             side_effect=side_effect,
             replay_safety=said.replay_safety or ("safe" if side_effect == "none" else "confirm_on_replay"),
             slots=ALL_SLOTS if said.allowed_slots is None else frozenset(said.allowed_slots),
-            timeout=server.settings.call_timeout_ms / 1000,
+            timeout=(2 * server.settings.connect_timeout_ms + server.settings.call_timeout_ms) / 1000 + MARGIN,
         )
 
 

@@ -18,7 +18,7 @@ from agentui.ids import Clock, SystemClock
 from agentui.jsonio import Json
 from agentui.mcp.errors import EXTRA, McpFailed, McpUnavailable
 from agentui.mcp.file import read_file
-from agentui.mcp.offered import SeenTool, fingerprint, hosted_tools, seen_tools
+from agentui.mcp.offered import MARGIN, SeenTool, fingerprint, hosted_tools, seen_tools
 from agentui.mcp.records import Endpoint, McpServer, ServerStatus, State, ToolDefinition
 from agentui.mcp.stored import all_servers, approve_tools, find_server, keep_file_servers
 from agentui.redaction import Redactor
@@ -206,8 +206,9 @@ class McpServers:
     async def _call(
         self, server: McpServer, tool: ToolDefinition, arguments: Mapping[str, Json], context: ToolCallContext
     ) -> ToolAnswer:
-        """Call a tool that is still what was approved. Raises McpUnavailable and McpFailed."""
-        seconds = min(server.settings.call_timeout_ms / 1000, max(context.deadline - time.perf_counter(), 0.001))
+        """Call a tool that is still what was approved, of a server as it is configured by now: since the turn began it may have
+        been switched off or removed. Raises McpUnavailable, McpFailed, 404 and 409 ``mcp_server_disabled``."""
+        server = await self._enabled(server.id)
         async with self._linked(server) as (link, connection):
             if link.live is None:
                 await self._listed(link, connection)
@@ -218,7 +219,10 @@ class McpServers:
                     "Somebody has to look at it and connect the server again.",
                     tool=tool.name,
                 )
-        return await connection.call(tool.name, arguments, seconds)
+        left = context.deadline - time.perf_counter() - MARGIN
+        if left <= 0:
+            raise McpUnavailable(f"The MCP server {server.name} was not ready in time.", server=server.name)
+        return await connection.call(tool.name, arguments, min(server.settings.call_timeout_ms / 1000, left))
 
     @asynccontextmanager
     async def _linked(self, server: McpServer) -> AsyncIterator[tuple[_Link, "Connection"]]:
@@ -250,8 +254,8 @@ class McpServers:
                 f"The MCP server {server.name} is left alone for {wait:.1f} seconds. {link.error}", server=server.name
             )
         link.is_connecting = True
-        connection = self._connection(server)
         try:
+            connection = self._connection(server)
             await connection.open(server.settings.connect_timeout_ms / 1000)
         except AgentUIError as error:
             self._failed(link, error.message)
@@ -265,7 +269,7 @@ class McpServers:
 
     def _failed(self, link: _Link, message: str) -> None:
         link.error = self._redactor.redact(message)
-        link.not_before = time.monotonic() + min(2.0**link.failures, MAX_PAUSE)
+        link.not_before = time.monotonic() + min(2.0 ** min(link.failures, 10), MAX_PAUSE)
         link.failures += 1
         log.warning("the MCP server %s cannot be used: %s", link.server.name, link.error)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from agentui.chats.codes import failure
 from agentui.jsonio import Json
 from agentui.mcp.records import (
     HIDDEN,
@@ -21,6 +22,7 @@ from agentui.mcp.records import (
 )
 from agentui.redaction import mask_url
 from agentui.schemas.forms import NO_NUL, Form, ListQuery, Patch, QueryBool
+from agentui.secrets.origins import origin_of
 from agentui.tools.tool import CallerSlot, ReplaySafety, SideEffect
 
 MAX_TEXT = 10_000
@@ -129,7 +131,11 @@ class McpQuery(ListQuery):
 def reached_by(
     transport: Transport, stdio: ProgramForm | None, http: EndpointForm | None, before: McpServer | None
 ) -> Program | Endpoint | None:
-    """How a server is reached: as the form says, with the hidden values of ``before``; None where nobody says."""
+    """How a server is reached: as the form says, with the hidden values of ``before``; None where nobody says.
+
+    Raises 400 ``validation_error`` where a hidden header would go to another origin than so far: whoever may change an
+    address would learn it there.
+    """
     if transport == "stdio":
         program = None if before is None else before.stdio
         if stdio is None:
@@ -142,6 +148,12 @@ def reached_by(
     if endpoint is None:
         return Endpoint(http.url, http.headers)
     url = endpoint.url if http.url == mask_url(endpoint.url) else http.url
+    if url != endpoint.url and HIDDEN in http.headers.values() and origin_of(url) != origin_of(endpoint.url):
+        raise failure(
+            "validation_error",
+            "Hidden headers stay with the server that they were written for: write their values anew for another address.",
+            field="http.headers",
+        )
     return Endpoint(url, _unhidden(http.headers, endpoint.headers))
 
 

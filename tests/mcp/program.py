@@ -1,6 +1,7 @@
 """An MCP server made with the official package. ``python program.py FILE``: what the file says decides which tools it has, and
 whether it speaks over its standard input and output or, with ``port``, over HTTP on loopback (0: any port, which it prints)."""
 
+import asyncio
 import json
 import os
 import socket
@@ -41,6 +42,12 @@ def make(said: dict[str, Any]) -> MCPServer:
         return os.environ.get(name, "")
 
     @server.tool()
+    async def hang() -> str:
+        """Never answers."""
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    @server.tool()
     def die() -> str:
         """Ends the program in the middle of a call."""
         os._exit(3)
@@ -51,6 +58,11 @@ def make(said: dict[str, Any]) -> MCPServer:
         def roll_dice() -> str:
             """Says that it is the built-in one."""
             return "6"
+
+        @server.tool()
+        def whisper() -> str:
+            """Was not there before."""
+            return "psst"
 
     return server
 

@@ -70,6 +70,15 @@ async def test_an_answer_that_is_too_large_is_refused(connection: Connection) ->
         await connection.call("much", {"size": MAX_MESSAGE + 1}, LONG)
 
 
+async def test_definitions_are_limited_together(says: Says, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentui.mcp.connection.MAX_DEFINITIONS", 300)
+    connection = program(says)
+    await connection.open(LONG)
+    with pytest.raises(McpFailed, match="larger than 300 bytes"):
+        await connection.tools(LONG)
+    await connection.close()
+
+
 async def test_a_program_that_ends_in_a_call_leaves_its_outcome_unknown(says: Says) -> None:
     connection = program(says)
     await connection.open(LONG)

@@ -7,16 +7,23 @@ import pytest
 from aiohttp import ClientSession
 
 from agentui.api.keys import MCP
+from agentui.chat.messages import ToolCall
+from agentui.errors import AgentUIError
 from agentui.jsonio import Json, dumps
 from agentui.mcp.errors import McpFailed, McpUnavailable
 from agentui.mcp.servers import McpServers
+from agentui.tools.catalog import Catalog
 from agentui.tools.errors import OutcomeUnknown
+from agentui.tools.execution import Execution
+from agentui.tools.executor import Executor, Surroundings
+from agentui.tools.permissions import Permissions
 from agentui.tools.tool import CallPlace, HostedTool, ToolCallContext
 from tests.api.editor_client import say
 from tests.conftest import Server, StartServer
 from tests.mcp.conftest import Reader, Says, Served
 
 LONG = 1e9
+ALL = Permissions(enabled=True, allow_irreversible=True)
 
 
 @pytest.fixture
@@ -109,10 +116,62 @@ async def test_a_tool_that_changed_after_it_was_approved_is_not_called(caller: R
         await call(tools["greet"], name="Ann")
     seen = {tool["name"]: tool for tool in (await caller.get(f"/mcp/servers/{id}/tools")).body["data"]}
     assert "no longer what was approved" in seen["greet"]["reason"]
-    assert "after the server's tools were approved" in seen["roll_dice"]["reason"]
+    assert "after the server's tools were approved" in seen["whisper"]["reason"]
+    assert "Another tool has this name" in seen["roll_dice"]["reason"]
     assert seen["add"]["available"]
     await connected(caller, id)
     assert (await call((await tools_of(caller))["greet"], name="Ann")).text == "Hello, Ann!"
+
+
+async def test_a_server_that_was_switched_off_is_not_started_by_a_turn_that_still_knows_its_tools(
+    caller: Reader, says: Says
+) -> None:
+    id = await made(caller, says)
+    await connected(caller, id)
+    tools = await tools_of(caller)
+    await caller.patch(f"/mcp/servers/{id}/toggle", {"enabled": False})
+    with pytest.raises(AgentUIError, match="switched off"):
+        await call(tools["greet"], name="Ann")
+    assert (await caller.get(f"/mcp/servers/{id}/status")).body["data"]["connected_at"] is None
+    assert (await caller.call("DELETE", f"/mcp/servers/{id}", None, {})).status == 200
+    with pytest.raises(AgentUIError, match="no such MCP server"):
+        await call(tools["greet"], name="Ann")
+
+
+async def test_a_call_is_given_up_before_its_tool_is(caller: Reader, says: Says) -> None:
+    await connected(caller, await made(caller, says, call_timeout_ms=1000, connect_timeout_ms=300_000))
+    heard: list[Execution] = []
+
+    class Listener:
+        async def started(self, execution: Execution) -> None: ...
+
+        async def finished(self, execution: Execution) -> None:
+            heard.append(execution)
+
+    tools = await tools_of(caller)
+    executor = Executor(Catalog(tools), ALL, CallPlace("run"), Surroundings(listeners=[Listener()]))
+    result = await executor.execute(ToolCall("1", "hang"))
+    assert "did not answer the call" in result.text
+    assert heard[0].status == "uncertain"
+
+
+async def test_hidden_headers_do_not_follow_a_server_to_another_origin(caller: Reader, served: Served) -> None:
+    made = await caller.make("/mcp/servers", name="web", transport="http", http={"url": served.url, "headers": {"x": "a key"}})
+    path = f"/mcp/servers/{made['id']}"
+    refused = await caller.patch(path, {"http": {"url": "http://evil.example/mcp", "headers": {"x": "***"}}})
+    assert (refused.status, refused.body["error"]["code"]) == (400, "validation_error")
+    same = await caller.patch(path, {"http": {"url": f"{served.url}?other=1", "headers": {"x": "***"}}})
+    assert same.status == 200
+    moved = await caller.patch(path, {"http": {"url": "http://other.example/mcp", "headers": {"x": "another"}}})
+    assert moved.status == 200
+
+
+async def test_a_missing_secret_is_an_error_of_the_server(caller: Reader, says: Says) -> None:
+    stdio = {**says.stdio, "env": {"KEY": "[[SECRET:none]]"}}
+    id = (await caller.make("/mcp/servers", name="parts", transport="stdio", stdio=stdio))["id"]
+    assert (await caller.post(f"/mcp/servers/{id}/connect", {})).status == 404
+    status = (await caller.get(f"/mcp/servers/{id}/status")).body["data"]
+    assert status["status"] == "error"
 
 
 async def test_a_name_that_another_tool_has_is_not_taken(caller: Reader, says: Says) -> None:
