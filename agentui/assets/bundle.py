@@ -1,6 +1,6 @@
 """All that a prompt is made of beside its chat."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agentui.assets.character import Character
 from agentui.assets.lorebook import BoundBook
@@ -11,13 +11,15 @@ from agentui.assets.script import BoundScript
 
 @dataclass(frozen=True, slots=True)
 class PromptAssets:
-    """The assets of one turn; None where there is none of a kind. ``scripts`` are in the order in which they run."""
+    """The assets of one turn; None where there is none of a kind. ``scripts`` are in the order in which they run, and
+    ``missing_books`` the names of lorebooks that something names and nobody has."""
 
     character: Character | None = None
     persona: Persona | None = None
     preset: PromptPreset | None = None
     lorebooks: tuple[BoundBook, ...] = ()
     scripts: tuple[BoundScript, ...] = ()
+    missing_books: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def is_empty(self) -> bool:

@@ -6,7 +6,7 @@ from agentui.chats.parts import with_text
 from agentui.chats.records import shown_parts
 from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
-from agentui.store.tables import message_blobs, messages, pages
+from agentui.store.tables import message_blobs, message_extras, messages, pages
 
 
 def question_page(db: Connection, floor_id: str) -> str | None:
@@ -38,6 +38,12 @@ def copy_question(
             copy |= {"parts_json": None if parts is None else with_text(parts, edited[1])}
         db.execute(insert(messages).values(copy))
         index_text(db, account, page_id, row.role, copy["content"])
+        told = select(literal(copy["id"]), message_extras.c.account_id, message_extras.c.beside_json)
+        db.execute(
+            insert(message_extras).from_select(
+                ["message_id", "account_id", "beside_json"], told.where(message_extras.c.message_id == row.id)
+            )
+        )
         media = select(literal(copy["id"]), message_blobs.c.hash, message_blobs.c.account_id)
         db.execute(
             insert(message_blobs).from_select(

@@ -20,8 +20,8 @@ from agentui.library.assets import find_content
 from agentui.library.records import KINDS, AssetKind, Kept
 from agentui.store.tables import assets, sessions
 
-CHAT_METADATA: Final = "chat_metadata"
-"""The member of a session's metadata that keeps what a file told of its chat."""
+CHAT_HEADER: Final = "chat_header"
+"""The member that keeps what stood beside it in the file's first line."""
 
 Fields = Mapping[str, Json]
 

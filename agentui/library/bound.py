@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
+from agentui.assets.values import members, text
 from agentui.jsonio import Json
 from agentui.library.records import AssetKind
 from agentui.store.tables import asset_versions, assets
@@ -29,7 +30,11 @@ _BOUND: Final[Mapping[AssetKind, tuple[str, str]]] = {
 }
 """The fields by which a session names an asset and a version of it."""
 _MEMBERS: Final = (*(name for names in _BOUND.values() for name in names), "character_binding", "user_binding")
-_BESIDE: Final = ("character_snapshot", "user_snapshot")
+CHAT_METADATA: Final = "chat_metadata"
+"""The member of a session's metadata that keeps what a file told of its chat."""
+CHAT_BOOK: Final = "chat_worldbook"
+"""Beside a session's bindings: the name of the worldbook that belongs to its chat."""
+_BESIDE: Final = ("character_snapshot", "user_snapshot", CHAT_BOOK)
 
 Bindings: TypeAlias = Mapping[str, Json]
 Texts: TypeAlias = dict[str, str]
@@ -52,6 +57,13 @@ class BoundAsset:
     consent: str | None
 
 
+def with_chat_book(bindings: Bindings, metadata: Mapping[str, Json]) -> Bindings:
+    """A session's bindings with the worldbook that its metadata names as SillyTavern's chats do: ``world_info``, also in the
+    ``chat_metadata`` of a file that was imported."""
+    name = text(metadata.get("world_info")) or text(members(metadata.get(CHAT_METADATA)).get("world_info"))
+    return {**bindings, CHAT_BOOK: name} if name.strip() else bindings
+
+
 def bound_in(bindings: Bindings) -> dict[str, Json]:
     """What of a session's bindings its prompts' assets depend on."""
     return {name: bindings[name] for name in (*_MEMBERS, *_BESIDE) if bindings.get(name) is not None}
@@ -61,7 +73,7 @@ def names_assets(bindings: Bindings) -> bool:
     """Whether a session is bound to anything of the library."""
     character, user = bindings.get("character_binding") or {}, bindings.get("user_binding") or {}
     profiles = (bindings.get(id) for id, _ in _BOUND.values())
-    ids = (character.get("character_id"), user.get("user_id"), *profiles)
+    ids = (character.get("character_id"), user.get("user_id"), bindings.get(CHAT_BOOK), *profiles)
     return any(id is not None for id in ids)
 
 

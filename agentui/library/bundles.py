@@ -18,6 +18,7 @@ from agentui.assets.persona import Persona
 from agentui.assets.values import members, text
 from agentui.jsonio import Json, dumps, loads
 from agentui.library.bound import (
+    CHAT_BOOK,
     WORDS,
     Bindings,
     BoundAsset,
@@ -42,7 +43,7 @@ _NONE: Final = PromptAssets()
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """The assets of a session's prompts, and which versions they are. ``bindings`` are those that it was made of; ``bound`` is
-    what they name, ``linked`` are worldbooks that the character and the user name."""
+    what they name, ``linked`` are worldbooks that the chat, the character and the user name."""
 
     bindings: Bindings = field(default_factory=dict)
     bound: tuple[BoundAsset, ...] = ()
@@ -112,13 +113,16 @@ class Bundles:
         linked: list[BoundAsset] = []
         books = [_book(read["worldbook"], each, "global") for each in bound if each.kind == "worldbook"]
         if names:
-            linked, texts = await self._store.read(find_books, DEFAULT_ACCOUNT, set(names.values()), known.keys())
+            folded = {_folded(name) for name in names.values()}
+            linked, texts = await self._store.read(find_books, DEFAULT_ACCOUNT, folded, known.keys())
             by_name = {each.name.casefold(): each for each in linked}
             for scope, name in names.items():
-                if (each := by_name.get(name)) is not None:
+                if (each := by_name.get(_folded(name))) is not None:
                     books.append(_book(await self._read(each, known, texts), each, scope))
-        if card is not None and card.book is not None and all(book.scope != "character" for book in books):
+        found = {book.scope for book in books}
+        if card is not None and card.book is not None and "character" not in found:
             books.append(BoundBook(card.book, "character"))
+            found.add("character")
         preset: PresetWithScripts | None = read.get("preset")
         consents = {each.kind: each.consent for each in bound}
         assets = PromptAssets(
@@ -131,6 +135,7 @@ class Bundles:
                 *(() if preset is None else preset.scripts.bound(consents.get("preset"))),
                 *(() if card is None else card.scripts.bound(consents.get("character", ""))),
             ),
+            missing_books=tuple(name for scope, name in names.items() if scope not in found),
         )
         return Bundle(wanted, tuple(bound), tuple(linked), assets)
 
@@ -190,10 +195,15 @@ def _persona(bindings: Bindings) -> Persona | None:
 
 
 def _linked_names(bindings: Bindings, card: Card | None) -> dict[LoreScope, str]:
-    """The names (in folded case, as the library keeps blanks) of the worldbooks that the character (``extensions.world``) and
-    the user (``lorebook``) name."""
+    """The names of the worldbooks that the chat, the user (``lorebook``) and the character (``extensions.world``) name."""
     is_bound = (bindings.get("user_binding") or {}).get("user_id") is not None
     user = bindings.get("user_snapshot") or {} if is_bound else {}
     world = text(members(None if card is None else card.character.extensions).get("world"))
-    named: dict[LoreScope, str] = {"character": world, "persona": text(user.get("lorebook"))}
-    return {scope: " ".join(name.split()).casefold() for scope, name in named.items() if name.strip()}
+    of_chat = text(bindings.get(CHAT_BOOK))
+    named: dict[LoreScope, str] = {"chat": of_chat, "persona": text(user.get("lorebook")), "character": world}
+    return {scope: name for scope, name in named.items() if name.strip()}
+
+
+def _folded(name: str) -> str:
+    """A worldbook's name in folded case, with blanks as the library keeps them."""
+    return " ".join(name.split()).casefold()

@@ -13,13 +13,14 @@ from sqlalchemy import Connection, insert, select
 from agentui.assets.files.chats import ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.assets.values import members, text
 from agentui.chats.lineage import branch_path
-from agentui.chats.records import MAIN, AnyRow, CharacterBinding, Session, UserBinding
+from agentui.chats.records import MAIN, AnyRow, CharacterBinding, Session, UserBinding, shown_parts
 from agentui.chats.rows import find_branch, find_session
 from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
-from agentui.jsonio import Json
-from agentui.library.bindings import CHAT_METADATA, create_session, update_session
-from agentui.store.tables import branch_snapshots, floors, messages, pages
+from agentui.jsonio import Json, dumps_text, loads
+from agentui.library.bindings import CHAT_HEADER, create_session, update_session
+from agentui.library.bound import CHAT_METADATA
+from agentui.store.tables import branch_snapshots, floors, message_extras, messages, pages
 from agentui.variables.records import Put, put_all
 from agentui.variables.resolve import load_targets
 from agentui.variables.scopes import Target
@@ -47,8 +48,9 @@ def import_chat(
     """Make a session of a record, bound to a character where one is named. Raises 404 ``character_not_found``, 400 and 413 for
     variables that cannot be kept."""
     fields: dict[str, Json] = {"title": (title or _clean(record.title))[:MAX_TITLE] or None}
-    if record.metadata:
-        fields["metadata"] = {CHAT_METADATA: dict(record.metadata)}
+    told = {CHAT_METADATA: dict(record.metadata), CHAT_HEADER: dict(record.header)}
+    if kept := {name: value for name, value in told.items() if value}:
+        fields["metadata"] = kept
     if name := _clean(record.character_name)[:MAX_TITLE]:
         fields["character_snapshot"] = {"name": name}
     if name := _clean(record.user_name)[:MAX_TITLE]:
@@ -77,6 +79,7 @@ class _Rows:
         self.floors: list[dict[str, Json]] = []
         self.pages: list[dict[str, Json]] = []
         self.messages: list[dict[str, Json]] = []
+        self.extras: list[dict[str, Json]] = []
 
     def add(self, floor: ChatFloor) -> None:
         """A floor that follows the one before."""
@@ -96,10 +99,13 @@ class _Rows:
         times = {"created_at": when, "updated_at": self._now}
         self.pages.append({**self._made, "id": id, **place, "is_active": page.is_active, **times})
         for seq, said in enumerate(page.messages):
+            message_id = new_short_id()
+            if said.beside:
+                self.extras.append({**self._made, "message_id": message_id, "beside_json": dumps_text(said.beside)})
             self.messages.append(
                 {
                     **self._made,
-                    "id": new_short_id(),
+                    "id": message_id,
                     "page_id": id,
                     "seq": seq,
                     "role": said.role,
@@ -117,12 +123,12 @@ class _Rows:
             {**self._made, "floor_id": row["id"], "values_json": "{}", "created_at": self._now, "is_journaled": True}
             for row in self.floors
         ]
-        tables = (floors, self.floors), (pages, self.pages), (messages, self.messages), (branch_snapshots, snapshots)
-        for table, rows in tables:
+        said = (messages, self.messages), (message_extras, self.extras)
+        for table, rows in ((floors, self.floors), (pages, self.pages), *said, (branch_snapshots, snapshots)):
             for some in _batches(rows):
                 db.execute(insert(table), list(some))
-        for said in self.messages:
-            index_text(db, said["account_id"], said["page_id"], said["role"], said["content"])
+        for row in self.messages:
+            index_text(db, row["account_id"], row["page_id"], row["role"], row["content"])
 
 
 _SPEAKER: Final = "speaker:"
@@ -154,6 +160,7 @@ def export_chat(db: Connection, account: str, session_id: str, branch_id: str, *
         character_name=_name_of(session.character_binding),
         variables=_variables_of(db, account, session_id) if include_variables else {},
         metadata=members(session.metadata.get(CHAT_METADATA)),
+        header=members(session.metadata.get(CHAT_HEADER)),
     )
 
 
@@ -171,7 +178,13 @@ def _floors_of(db: Connection, account: str, ids: Sequence[str]) -> Iterable[Cha
     """These floors in this order; one that says nothing has no pages and is left out."""
     own = (pages.c.floor_id.in_(ids), pages.c.account_id == account)
     said: dict[str, list[ChatMessage]] = {}
-    query = select(messages).join(pages, pages.c.id == messages.c.page_id).where(*own).order_by(messages.c.seq)
+    query = (
+        select(messages, message_extras.c.beside_json)
+        .join(pages, pages.c.id == messages.c.page_id)
+        .outerjoin(message_extras, message_extras.c.message_id == messages.c.id)
+        .where(*own)
+        .order_by(messages.c.seq)
+    )
     for row in db.execute(query):
         if row.content:  # a message of pictures alone has no text, and a record holds texts
             said.setdefault(row.page_id, []).append(_message(row))
@@ -185,4 +198,14 @@ def _floors_of(db: Connection, account: str, ids: Sequence[str]) -> Iterable[Cha
 def _message(row: AnyRow) -> ChatMessage:
     source = row.source or ""
     name = source.removeprefix(_SPEAKER) if source.startswith(_SPEAKER) else ""
-    return ChatMessage(row.role, row.content, name, row.is_hidden, row.created_at, row.content_format)
+    return ChatMessage(row.role, row.content, name, row.is_hidden, row.created_at, row.content_format, _beside(row))
+
+
+def _beside(row: AnyRow) -> dict[str, Json]:
+    """What is told of a message beside its text: as its file did, with the thoughts of an answer that was made here as
+    SillyTavern keeps them (``extra.reasoning``)."""
+    beside: dict[str, Json] = {} if row.beside_json is None else loads(row.beside_json)
+    thoughts = [text(part.get("text")) for part in shown_parts(row) or () if part["type"] == "thinking"]
+    reasoning = "\n\n".join(thought for thought in thoughts if thought)
+    extra = members(beside.get("extra"))
+    return {**beside, "extra": {**extra, "reasoning": reasoning}} if reasoning and "reasoning" not in extra else beside

@@ -112,6 +112,9 @@ def _notes(given: PromptInput, fixed: int, budget: Budget, is_anything: bool) ->
         )
     if given.words and given.intent != "continue":
         notes.append(Note("words_ignored", "The words of a stopped answer count for the intent continue only."))
+    for name in given.assets.missing_books:
+        message = f"The library has no active worldbook {name[:100]!r}, which the chat, its user or its character names."
+        notes.append(Note("worldbook_missing", message, "worldbook"))
     return notes
 
 

@@ -1,6 +1,6 @@
 """The schema: accounts' sessions, branches, floors, pages, messages and variables, and their library of prompt assets.
 
-    session 1-n branch · session 1-n floor 1-n page 1-n message n-n blob
+    session 1-n branch · session 1-n floor 1-n page 1-n message n-n blob · message 1-0..1 extra
     variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
     page 1-n variable change · page 1-0..1 page result
     claim(account, key) unique · floor 1-0..1 claim
@@ -206,6 +206,15 @@ message_blobs = Table(
     ForeignKeyConstraint(["account_id", "hash"], ["blobs.account_id", "blobs.hash"]),
     Index(None, "account_id", "hash"),
     comment="Which message needs which blob; a blob that none needs is removed after a while.",
+)
+
+message_extras = Table(
+    "message_extras",
+    metadata,
+    Column("message_id", _ID, ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("beside_json", Text, nullable=False),
+    comment="What the file of an imported chat told of a message and nothing here reads; it goes out again.",
 )
 
 variables = Table(

@@ -11,6 +11,7 @@ from agentui.chats.parts import read_parts
 from agentui.chats.policies import StoredPolicies, envelope_of
 from agentui.chats.records import AnyRow
 from agentui.jsonio import loads
+from agentui.library.bound import with_chat_book
 from agentui.prompt.history import HistoryEntry
 from agentui.store.tables import branches, floors, messages, pages, sessions
 from agentui.turns.request import ChatFacts, Reach
@@ -43,7 +44,9 @@ def read_facts(db: Connection, account: str, session_id: str, branch_id: str) ->
     row = db.execute(select(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account)).one()
     of_branch = select(branches.c.policy_json).where(branches.c.session_id == session_id, branches.c.branch_id == branch_id)
     policies = StoredPolicies(envelope_of(row.policy_json), envelope_of(db.execute(of_branch).scalar_one_or_none()))
-    return ChatFacts(row.id, row.name, row.title, loads(row.bindings_json), loads(row.metadata_json), policies)
+    metadata = loads(row.metadata_json)
+    bindings = with_chat_book(loads(row.bindings_json), metadata)
+    return ChatFacts(row.id, row.name, row.title, bindings, metadata, policies)
 
 
 def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: str | None, reach: Reach) -> Past:

@@ -11,6 +11,7 @@ from agentui.chats.questions import has_question
 from agentui.chats.records import MAIN, Floor, Message
 from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, find_session, has_branch
 from agentui.jsonio import Json, loads
+from agentui.library.bound import with_chat_book
 from agentui.store.tables import floors, messages, pages, sessions
 from agentui.turns.joining import check_active, check_branch_name, session_called
 from agentui.turns.request import TurnRequest
@@ -56,9 +57,9 @@ def find_bindings(db: Connection, account: str, request: TurnRequest) -> Mapping
     else:
         called = session_called(db, account, request.session or "")
         session_id = select(sessions.c.id).where(sessions.c.id == called)
-    query = select(sessions.c.bindings_json).where(sessions.c.account_id == account, sessions.c.id.in_(session_id))
-    text = db.execute(query).scalar_one_or_none()
-    return {} if text is None else loads(text)
+    query = select(sessions.c.bindings_json, sessions.c.metadata_json)
+    row = db.execute(query.where(sessions.c.account_id == account, sessions.c.id.in_(session_id))).one_or_none()
+    return {} if row is None else with_chat_book(loads(row.bindings_json), loads(row.metadata_json))
 
 
 def _newest(db: Connection, account: str, request: TurnRequest) -> Floor:

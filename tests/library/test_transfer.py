@@ -1,14 +1,18 @@
 """Whole chats come in and go out as they were, on both engines."""
 
 import pytest
+from sqlalchemy import Connection, delete, select, update
 
 from agentui.assets.files.chats import ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.chat.fingerprints import fingerprint
 from agentui.chats.branches import branch_from_floor
+from agentui.chats.questions import copy_question
 from agentui.chats.rows import branch_head
 from agentui.chats.text_index import sessions_saying
 from agentui.errors import ApiError
+from agentui.jsonio import dumps_text
 from agentui.library.transfer import ImportedChat, export_chat, import_chat
+from agentui.store.tables import messages, pages
 from tests.chats.conftest import Memory, code_of, make_store, memory
 
 __all__ = ["make_store", "memory"]
@@ -32,7 +36,7 @@ STRANGE = ChatFloor(
             0,
             "mixed",
             (
-                ChatMessage("narrator", "Night falls.", said_at=9000),
+                ChatMessage("narrator", "Night falls.", said_at=9000, beside={"extra": {"bias": "x"}, "force_avatar": "a.png"}),
                 ChatMessage("assistant", "I come.", "Tom", is_hidden=True, said_at=9001, content_format="markdown"),
             ),
         ),
@@ -45,6 +49,7 @@ RECORD = ChatRecord(
     character_name="Mira",
     variables={"mood": {"deep": [1, None]}, "ship": "Gull"},
     metadata={"note_prompt": "Slow."},
+    header={"create_date": "2023-6-19 @14h 20m 30s"},
 )
 
 
@@ -55,6 +60,39 @@ async def test_a_chat_goes_out_as_it_came_in(memory: Memory) -> None:
     assert await memory.read(export_chat, made.session.id, "main", include_variables=True) == RECORD
     without = await memory.read(export_chat, made.session.id, "main", include_variables=False)
     assert without.variables == {}
+
+
+async def test_thoughts_of_answers_go_out_as_reasoning(memory: Memory) -> None:
+    own = ChatFloor((ChatPage(0, "output", (ChatMessage("assistant", "So.", said_at=5, beside={"extra": {"model": "m"}}),)),))
+    made: ImportedChat = await memory.write(import_chat, ChatRecord((own,)), None, None, memory.now)
+
+    def think(db: Connection, account: str) -> None:
+        parts = dumps_text([{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "So."}])
+        db.execute(update(messages).where(messages.c.account_id == account).values(parts_json=parts))
+
+    await memory.write(think)
+    [floor] = (await memory.read(export_chat, made.session.id, "main", include_variables=True)).floors
+    assert floor.pages[0].messages[0].beside == {"extra": {"model": "m", "reasoning": "Hm."}}
+
+
+async def test_a_copied_question_keeps_what_its_file_told(memory: Memory) -> None:
+    made: ImportedChat = await memory.write(import_chat, RECORD, None, None, memory.now)
+    asked = ChatMessage("user", "Question?", said_at=1, beside={"extra": {"token_count": 2}})
+    record = ChatRecord((ChatFloor((ChatPage(0, "input", (asked,)),)),))
+    source: ImportedChat = await memory.write(import_chat, record, None, None, memory.now)
+    head = await memory.read(branch_head, source.session.id, "main")
+    target = await memory.read(branch_head, made.session.id, "main")
+    assert head is not None and target is not None
+
+    def copy(db: Connection, account: str) -> str:
+        page = db.execute(select(pages.c.id).where(pages.c.floor_id == target.id)).scalar_one()
+        db.execute(delete(messages).where(messages.c.page_id == page))
+        copy_question(db, account, head.id, page, 1)
+        return str(page)
+
+    await memory.write(copy)
+    record = await memory.read(export_chat, made.session.id, "main", include_variables=True)
+    assert record.floors[-1].pages[0].messages == (asked,)
 
 
 async def test_a_chat_of_a_thousand_turns_goes_out_as_it_came_in(memory: Memory) -> None:

@@ -258,6 +258,31 @@ async def test_books_and_scripts_come_from_everything_that_is_bound(house: House
         assert scripts == [("global", "a", True), ("preset", "p", True), ("character", "c", True)]
 
 
+async def test_the_book_that_the_metadata_of_a_chat_names_joins_its_prompts(house: House) -> None:
+    entries = {"0": {"uid": 0, "key": ["sea"], "content": "Deep."}}
+    book = await make(house, "/worldbooks", name="Sea", data={"entries": entries})
+    for metadata in ({"world_info": " sEA"}, {"chat_metadata": {"world_info": "Sea"}}):
+        talk = await begin_talk(house, metadata=metadata)
+        found = (await bundle(house, talk)).assets
+        assert [(each.scope, each.id) for each in found.lorebooks] == [("chat", book["id"])]
+        body = {"message": "At sea", "debug_options": {"include_worldbook_matches": True}}
+        status, would = await talk.post(f"/sessions/{talk.session}/respond/dry-run", body)
+        assert status == 200, would
+        [match] = would["data"]["assembly"]["worldbook_matches"]
+        assert match["source"] == {"kind": "session_worldbook", "worldbook_id": book["id"], "worldbook_name": "Sea"}
+        await talk.respond("At sea")
+        assert "Deep." in str(sent(house))
+
+
+async def test_a_book_that_a_chat_names_and_nobody_has_is_told(house: House) -> None:
+    talk = await begin_talk(house, metadata={"world_info": "Nowhere"})
+    status, seen = await talk.post(f"/sessions/{talk.session}/prompt-runtime/inspect", {"message": "Hi"})
+    assert status == 200, seen
+    [note] = [note for note in seen["data"]["diagnostics"] if note["code"] == "worldbook_missing"]
+    assert "'Nowhere'" in note["message"]
+    await talk.respond("Hi")
+
+
 async def test_a_session_that_is_bound_between_two_steps_of_a_turn_is_sent_what_it_is_bound_to(house: House) -> None:
     talk = await bound_talk(house)
     live = house.server.app[LIVE]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from agentui.assets.files.chats import LATEST, ChatFile, ChatFloor, ChatMessage, ChatPage, ChatRecord, ChatRole, told_of
 from agentui.assets.files.limits import FileLimits, InvalidFile
@@ -33,6 +33,8 @@ _READ: Final = frozenset(
         "character_name",
     )
 )
+_HEADER: Final = frozenset(("user_name", "character_name", "chat_metadata"))
+_NARRATED: Final = {"type": "narrator"}
 _OF_FILES: Final = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})\s*@\s*(\d{1,2})h\s*(\d{1,2})m(?:\s*(\d{1,2})s)?(?:\s*(\d{1,3})ms)?", re.ASCII
 )
@@ -94,9 +96,11 @@ def read_lines(data: bytes, limits: FileLimits) -> ChatFile:
     metadata = dict(members(header.get("chat_metadata")))
     variables = members(metadata.pop("variables", None))
     limits.check_metadata(metadata, "line 1: chat_metadata")
-    record = ChatRecord(
-        tuple(floors.end()), user_name=names[0], character_name=names[1], variables=variables, metadata=metadata
-    )
+    beside = {name: value for name, value in header.items() if name not in _HEADER}
+    limits.check_metadata(beside, "line 1")
+    for name in beside:
+        report.ignore(f"line 1: {name:.60}")
+    record = ChatRecord(tuple(floors.end()), "", *names, variables, metadata, beside)
     return ChatFile(record, told_of(record, report))
 
 
@@ -143,8 +147,11 @@ def _take(line: Mapping[str, Json], floors: _Floors, names: tuple[str, str], rep
         role = "narrator"
     usual = {"user": names[0], "assistant": names[1]}.get(role)
     speaker = text(line.get("name"))
-    first = ChatMessage(role, "", "" if speaker == usual else speaker, is_hidden, date_of(line.get("send_date")))
-    said = [replace(first, content=version) for version in versions]
+    first = ChatMessage(role, "", "" if speaker == usual else speaker, is_hidden)
+    said = [
+        replace(first, content=version.text, said_at=date_of(version.told.get("send_date")), beside=_beside(version.told))
+        for version in versions
+    ]
     if role == "assistant":
         floors.answer(said, active)
     else:
@@ -154,8 +161,23 @@ def _take(line: Mapping[str, Json], floors: _Floors, names: tuple[str, str], rep
     return True
 
 
-def _versions(line: Mapping[str, Json]) -> tuple[list[str], int]:
-    """The texts of a line's swipes that say something, and which of them counts: the one that ``mes`` shows."""
+class _Version(NamedTuple):
+    """One swipe of a line: its text, and what the line tells of it."""
+
+    text: str
+    told: Mapping[str, Json]
+
+
+def _beside(told: Mapping[str, Json]) -> dict[str, Json]:
+    """What a line tells of a message and nothing here reads."""
+    beside = {name: value for name, value in told.items() if name not in _READ}
+    extra = members(told.get("extra"))
+    return {**beside, "extra": extra} if extra and extra != _NARRATED else beside
+
+
+def _versions(line: Mapping[str, Json]) -> tuple[list[_Version], int]:
+    """The swipes of a line that say something, and which of them counts: the one that ``mes`` shows. Of that the line itself
+    tells, of each other one its member of ``swipe_info``; where there is none, it was said when the line was."""
     shown = _said(line.get("mes"))
     swipes = line.get("swipes")
     all_of_it = [_said(swipe) for swipe in swipes] if isinstance(swipes, list) else []
@@ -168,7 +190,14 @@ def _versions(line: Mapping[str, Json]) -> tuple[list[str], int]:
         all_of_it[at] = shown
     if not all_of_it[at]:
         at = next((index for index, version in enumerate(all_of_it) if version), 0)
-    return [version for version in all_of_it if version], sum(bool(version) for version in all_of_it[:at])
+    given = line.get("swipe_info")
+    infos = given if isinstance(given, list) else []
+    alone = {"send_date": line.get("send_date")}
+    told = [info if isinstance(info, dict) else alone for info in infos[: len(all_of_it)]]
+    told += [alone] * (len(all_of_it) - len(told))
+    told[at] = {**members(infos[at] if at < len(infos) else None), **line}
+    found = [_Version(text, facts) for text, facts in zip(all_of_it, told, strict=True) if text]
+    return found, sum(bool(version) for version in all_of_it[:at])
 
 
 def _said(value: Json) -> str:
@@ -209,9 +238,10 @@ def _moment(value: str) -> datetime | None:
 
 
 def write_lines(record: ChatRecord) -> bytes:
-    """A chat as SillyTavern's lines; versions of an answer are swipes."""
+    """A chat as SillyTavern's lines; versions of an answer are swipes, and ``swipe_info`` tells of each."""
     metadata = {**record.metadata, "variables": record.variables} if record.variables else record.metadata
-    header = {"user_name": record.user_name, "character_name": record.character_name, "chat_metadata": metadata}
+    names = {"user_name": record.user_name, "character_name": record.character_name}
+    header = {**record.header, **names, "chat_metadata": metadata}
     lines = [dumps(header)]
     for floor in record.floors:
         versions_by_no: dict[int, list[ChatPage]] = {}
@@ -231,19 +261,26 @@ def _lines(versions: list[ChatPage], record: ChatRecord) -> Iterator[dict[str, J
         if len(versions) > 1 and len(said) == 1:
             line["swipes"] = ["\n\n".join(other.content for other in page.messages) for page in versions]
             line["swipe_id"] = at
+            line["swipe_info"] = [_told(page.messages[0]) if len(page.messages) == 1 else {} for page in versions]
         yield line
 
 
 def _line(message: ChatMessage, record: ChatRecord) -> dict[str, Json]:
     usual = {"user": record.user_name, "assistant": record.character_name}.get(message.role, "")
-    line: dict[str, Json] = {
+    return {
+        **_told(message),
         "name": message.name or usual,
         "is_user": message.role == "user",
         "is_system": message.is_hidden,
         "mes": message.content,
-        "extra": {"type": "narrator"} if message.role in ("narrator", "system") else {},
     }
+
+
+def _told(message: ChatMessage) -> dict[str, Json]:
+    """What a line tells of a message, and of each of its swipes likewise."""
+    narrated = _NARRATED if message.role in ("narrator", "system") else {}
+    told: dict[str, Json] = {**message.beside, "extra": {**narrated, **members(message.beside.get("extra"))}}
     if message.said_at is not None:
         moment = _EPOCH + timedelta(milliseconds=message.said_at)
-        line["send_date"] = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return line
+        told["send_date"] = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return told

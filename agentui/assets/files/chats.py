@@ -28,7 +28,8 @@ LATEST: Final = 253_402_300_799_000
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     """What somebody said; ``said_at`` in milliseconds since 1970, None where nobody knows. ``name`` is the speaker's where the
-    chat's own names do not tell."""
+    chat's own names do not tell. ``beside`` holds the members of its line in SillyTavern's file that nothing here reads, the
+    object ``extra`` among them."""
 
     role: ChatRole
     content: str
@@ -36,6 +37,7 @@ class ChatMessage:
     is_hidden: bool = False
     said_at: int | None = None
     content_format: ContentFormat = "text"
+    beside: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class ChatFloor:
 
 @dataclass(frozen=True, slots=True)
 class ChatRecord:
-    """A whole chat. ``variables`` are those of the chat's own tier, ``metadata`` whatever else its file told of it."""
+    """A whole chat. ``variables`` are those of the chat's own tier, ``metadata`` whatever else its file told of it in
+    ``chat_metadata``, and ``header`` what stood beside that in its first line."""
 
     floors: tuple[ChatFloor, ...]
     title: str = ""
@@ -66,6 +69,7 @@ class ChatRecord:
     character_name: str = ""
     variables: Mapping[str, Json] = field(default_factory=dict)
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    header: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class ChatFile:
 
 def write_thchat(record: ChatRecord) -> bytes:
     """A chat as one JSON document: ``{"spec": "thchat", "spec_version", "title", "user_name", "character_name", "metadata",
-    "floors": [{"pages": [{"page_no", "page_kind", "version", "is_active", "messages": [...]}]}], "variables"}``."""
+    "header", "floors": [{"pages": [{"page_no", "page_kind", "version", "is_active", "messages": [...]}]}], "variables"}``."""
     floors = [{"pages": [_page_json(page) for page in floor.pages]} for floor in record.floors]
     return dumps(
         {
@@ -88,6 +92,7 @@ def write_thchat(record: ChatRecord) -> bytes:
             "user_name": record.user_name,
             "character_name": record.character_name,
             "metadata": record.metadata,
+            "header": record.header,
             "floors": floors,
             "variables": record.variables,
         }
@@ -103,6 +108,7 @@ def _page_json(page: ChatPage) -> dict[str, Json]:
             "name": message.name,
             "is_hidden": message.is_hidden,
             "created_at": message.said_at,
+            "beside": message.beside,
         }
         for message in page.messages
     ]
@@ -126,8 +132,10 @@ def read_thchat(document: Json, limits: FileLimits) -> ChatFile:
         character_name=text(document.get("character_name")),
         variables=members(document.get("variables")),
         metadata=members(document.get("metadata")),
+        header=members(document.get("header")),
     )
     limits.check_metadata(record.metadata, "metadata")
+    limits.check_metadata(record.header, "header")
     pages = [page for floor in floors for page in floor.pages]
     limits.check_messages(sum(max(len(page.messages), 1) for page in pages))
     return ChatFile(record, told_of(record, ImportReport(SPEC)))
@@ -191,4 +199,5 @@ def _message(message: Json, where: str) -> ChatMessage:
         flag(given.get("is_hidden")),
         said_at if 0 <= said_at <= LATEST else None,
         cast(ContentFormat, form),
+        members(given.get("beside")),
     )

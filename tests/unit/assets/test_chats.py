@@ -23,6 +23,7 @@ def lines(*objects: Json) -> bytes:
 
 
 HEADER = {"user_name": "Ann", "character_name": "Mira", "chat_metadata": {"variables": {"mood": 3}, "note_prompt": "Slow."}}
+HI = {"name": "Mira", "is_user": False, "is_system": False, "send_date": 1700000000000}
 CHAT = lines(
     HEADER,
     {"name": "Mira", "is_user": False, "mes": "Two", "swipes": ["One", "", "Two"], "swipe_id": 2, "send_date": 1700000000000},
@@ -62,6 +63,36 @@ def test_lines_come_back() -> None:
     assert loads(written.splitlines()[0]) == HEADER
     greeting = loads(written.splitlines()[1])
     assert (greeting["swipes"], greeting["swipe_id"], greeting["send_date"]) == (["One", "Two"], 1, "2023-11-14T22:13:20.000Z")
+
+
+def test_what_lines_tell_of_each_version_comes_back() -> None:
+    header = {**HEADER, "create_date": "2023-6-19 @14h 20m 30s"}
+    infos: list[Json] = [{"send_date": 1600000000000, "extra": {"model": "small"}}, None, {"gen_started": "old"}]
+    told = {"gen_started": "now", "extra": {"reasoning": "Hm.", "reasoning_duration": 12, "model": "large"}}
+    line = {**HI, "swipes": ["One", "Two", "Three"], "swipe_id": 2, "mes": "Three", "swipe_info": infos, **told}
+    night = {
+        "name": "",
+        "is_system": False,
+        "mes": "Night.",
+        "extra": {"type": "narrator", "bias": "x"},
+        "force_avatar": "a.png",
+    }
+    read = read_lines(lines(header, line, night), LIMITS)
+    said = [page.messages[0] for page in read.record.floors[0].pages]
+    assert [(message.said_at, message.beside) for message in said] == [
+        (1600000000000, {"extra": {"model": "small"}}),
+        (1700000000000, {}),
+        (1700000000000, told),
+    ]
+    assert "[].extra.reasoning" in read.report.ignored_fields
+    assert "line 1: create_date" in read.report.ignored_fields
+    written = write_lines(read.record)
+    assert read_lines(written, LIMITS).record == read.record
+    first, one, two = map(loads, written.splitlines())
+    assert first == header
+    assert {name: one[name] for name in told} == told
+    assert [info["extra"] for info in one["swipe_info"]] == [{"model": "small"}, {}, told["extra"]]
+    assert (two["extra"], two["force_avatar"]) == (night["extra"], "a.png")
 
 
 def test_lines_that_say_nothing_are_passed_over_and_counted() -> None:
@@ -104,6 +135,7 @@ MESSAGES = st.builds(
     NAMES,
     st.booleans(),
     st.none() | st.integers(0, 10**12),
+    beside=OBJECTS,
 )
 
 
@@ -126,7 +158,7 @@ def floors(draw: st.DrawFn) -> ChatFloor:
     return ChatFloor(tuple(pages))
 
 
-@given(st.builds(ChatRecord, st.lists(floors(), max_size=3).map(tuple), NAMES, NAMES, NAMES, OBJECTS, OBJECTS))
+@given(st.builds(ChatRecord, st.lists(floors(), max_size=3).map(tuple), NAMES, NAMES, NAMES, OBJECTS, OBJECTS, OBJECTS))
 def test_a_chat_of_our_own_loses_nothing(record: ChatRecord) -> None:
     assert read_thchat(loads(write_thchat(record)), LIMITS).record == record
     assert write_lines(record)
