@@ -8,7 +8,19 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentui.chat.messages import Message, ToolCall, ToolResult, has_tool_parts
+from agentui.chat.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Refusal,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    has_tool_parts,
+)
+from agentui.jsonio import dumps
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.thought_cache import conversation_of
 
@@ -82,11 +94,21 @@ class ToolSteps:
 
 
 def _size_of(message: Message) -> int:
-    """About how many characters a message keeps."""
-    size = len(message.text)
-    for part in message.parts:
-        if isinstance(part, ToolCall):
-            size += len(part.arguments)
-        elif isinstance(part, ToolResult):
-            size += len(part.text)
-    return size
+    """About how many characters a message keeps: pictures and signatures may be the most of it."""
+    return sum(map(_size_of_part, message.parts))
+
+
+def _size_of_part(part: Part) -> int:
+    match part:
+        case Text() | Refusal():
+            return len(part.text)
+        case ToolCall():
+            return len(part.arguments) + len(part.signature or "")
+        case ToolResult():
+            return sum(map(_size_of_part, part.content))
+        case Thinking():
+            return len(part.text) + len(part.signature or "") + len(part.redacted or "")
+        case Media():
+            return len(part.data or "") + len(part.url or "")
+        case Opaque():
+            return len(dumps(part.raw))
