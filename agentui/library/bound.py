@@ -5,7 +5,7 @@ bound, whatever becomes of the asset. A character is what the session keeps of i
 session's policy is ``force`` it is the newest version.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -104,6 +104,34 @@ def find_books(db: Connection, account: str, names: Set[str], parsed: Set[str]) 
     for each in sorted(found, key=lambda each: (each.updated_at, each.id), reverse=True):
         newest.setdefault(each.name.casefold(), each)
     return list(newest.values()), _texts(db, newest.values(), parsed)
+
+
+def find_named(db: Connection, account: str, kind: AssetKind, name: str, parsed: Set[str]) -> tuple[BoundAsset | None, Texts]:
+    """The active asset of this id, else the one of this name (in any case) that was changed last, with its newest version, and
+    its JSON likewise."""
+    found = _bound_assets(db, account, and_(_are_named(kind, [name]), asset_versions.c.id == assets.c.current_version_id))
+    best = max(found, key=lambda each: (each.id == name, each.updated_at, each.id), default=None)
+    return best, {} if best is None else _texts(db, [best], parsed)
+
+
+def find_unknown(db: Connection, account: str, kind: AssetKind, names: Sequence[str]) -> frozenset[str]:
+    """Those of these ids and names that no active asset of the kind has."""
+    columns = (assets.c.id, assets.c.folded_name)
+    rows = db.execute(select(*columns).where(assets.c.account_id == account, _are_named(kind, names))).all()
+    known = {text for row in rows for text in row}
+    return frozenset(name for name in names if known.isdisjoint((_one_line(name), _one_line(name).casefold())))
+
+
+def _are_named(kind: AssetKind, names: Sequence[str]) -> ColumnElement[bool]:
+    """Whether an active asset of the kind has one of these ids or names."""
+    lines = [_one_line(name) for name in names]
+    by_name = or_(assets.c.id.in_(lines), assets.c.folded_name.in_([line.casefold() for line in lines]))
+    return and_(assets.c.kind == kind, assets.c.status == "active", by_name)
+
+
+def _one_line(name: str) -> str:
+    """A name with the blanks that the library keeps (``name_of``)."""
+    return " ".join(name.replace("\0", " ").split())
 
 
 def find_bound(db: Connection, account: str, bindings: Bindings) -> list[BoundAsset]:

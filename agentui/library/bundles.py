@@ -7,12 +7,13 @@ parse    apart from the event loop (``parsed.py``); what was read is kept by its
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from agentui.assets.bundle import PromptAssets
+from agentui.assets.character import Character
 from agentui.assets.lorebook import BoundBook, Lorebook, LoreScope
 from agentui.assets.persona import Persona
 from agentui.assets.values import members, text
@@ -26,11 +27,14 @@ from agentui.library.bound import (
     bound_in,
     find_books,
     find_contents,
+    find_named,
+    find_unknown,
     follows,
     named_assets,
     names_assets,
 )
 from agentui.library.parsed import READERS, Card, PresetWithScripts
+from agentui.pipeline.assets import AssetName, NamedKind
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart, in_thread
@@ -138,6 +142,35 @@ class Bundles:
             missing_books=tuple(name for scope, name in names.items() if scope not in found),
         )
         return Bundle(wanted, tuple(bound), tuple(linked), assets)
+
+    async def character(self, name: str) -> Character | None:
+        """The active character of this id or name. Raises the store's errors."""
+        found = await self._named("character", name)
+        return None if found is None else cast(Card, found[1]).character
+
+    async def worldbook(self, name: str) -> BoundBook | None:
+        """The active worldbook of this id or name. Raises the store's errors."""
+        found = await self._named("worldbook", name)
+        return None if found is None else _book(found[1], found[0], "global")
+
+    async def unknown(self, names: Sequence[AssetName]) -> frozenset[AssetName]:
+        """Those that no active asset has. Raises the store's errors."""
+        if self._store.is_blank:
+            return frozenset(names)
+        missing: set[AssetName] = set()
+        for kind in {name.kind for name in names}:
+            asked = [name.name for name in names if name.kind == kind]
+            found = await self._store.read(find_unknown, DEFAULT_ACCOUNT, kind, asked)
+            missing |= {AssetName(kind, name) for name in found}
+        return frozenset(missing)
+
+    async def _named(self, kind: NamedKind, name: str) -> tuple[BoundAsset, Any] | None:
+        """An asset that is named, and what its newest version says."""
+        if self._store.is_blank:
+            return None
+        known = dict(self._kept)
+        found, texts = await self._store.read(find_named, DEFAULT_ACCOUNT, kind, name, known.keys())
+        return None if found is None else (found, await self._read(found, known, texts))
 
     async def _read(self, bound: BoundAsset, known: "Mapping[str, _Read]", texts: Texts) -> Any:
         """What a version says."""

@@ -69,9 +69,15 @@ class RunMacros:
         self._told: set[str] = set()
         self._unstored: dict[Scope, dict[str, Json]] = {"branch": {}, "global": {}}
 
-    def expand(self, source: str, warn: Callable[[str], None], stage: Callable[[Scope, str, Json], None]) -> str:
+    def expand(
+        self,
+        source: str,
+        warn: Callable[[str], None],
+        stage: Callable[[Scope, str, Json], None],
+        values: Mapping[str, str],
+    ) -> str:
         """The text with its macros replaced. ``stage`` takes what they wrote to tiers that are stored, ``warn`` hears each
-        warning once in a run. Raises what ``stage`` raises.
+        warning once in a run. ``values`` are the texts of read-only macros for this text alone. Raises what ``stage`` raises.
         """
         staged = None if self._memory is None else self._memory.staged()
         tiers: Mapping[Any, Mapping[str, Json]] = {} if staged is None else staged.view()[1]
@@ -79,7 +85,7 @@ class RunMacros:
             MacroScope(
                 "assemble",
                 datetime.now().astimezone(),
-                values=self._values(),
+                values={**self._values(), **values},
                 local=_Layers([self._unstored["branch"], *(tiers[tier] for tier in LOCAL if tier in tiers)]),
                 globals=_Layers([self._unstored["global"], *(tiers[tier] for tier in ("global",) if tier in tiers)]),
                 plain=self._run_vars,

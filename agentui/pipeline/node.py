@@ -71,6 +71,8 @@ class Build:
     """Whether the node writes stored variables."""
     stored: set[str] = field(default_factory=set)
     """Their names; empty in a node that stores and knows only when it runs what."""
+    assembles: bool = False
+    """Whether the node wants the prompt that a session makes."""
     has_secret: Callable[[str], bool] | None = None
     """Whether there is a secret of a name; None where nobody is to be warned of one that is not there."""
 

@@ -30,6 +30,8 @@ UNWATCHED_EVENT_SECONDS = 1.0
 MOST_GATHERED = 4096
 """Characters after which an event is made all the same; much larger ones are not shown in place."""
 
+NO_TEXTS: Mapping[str, str] = {}
+
 V_co = TypeVar("V_co", covariant=True)
 V = TypeVar("V")
 T = TypeVar("T")
@@ -105,9 +107,9 @@ class NodeContext:
             own=own,
             prompt=prompt,
             secret=self._secret,
-            warn=self._warn,
+            warn=self.warn,
             made=run.redactor.register_made,
-            expand=self._expand,
+            expand=self.expand,
         )
         if plain:
             self._scope = scope
@@ -121,15 +123,15 @@ class NodeContext:
         memory = self.run.memory or NoMemory()
         kept = self.run.redactor.redact_json(value)
         if kept != value:
-            self._warn(f"Variable {path[:200]!r} holds a key. It is stored with the key masked.")
+            self.warn(f"Variable {path[:200]!r} holds a key. It is stored with the key masked.")
         source = {"toolName": self.node_type, "providerId": self.node_id}
         memory.staged().stage(tier, path, value, kept=kept, reason=f"node:{self.node_type}", source=source)
 
-    async def apart(self, work: Callable[[], T]) -> T:
+    async def apart(self, work: Callable[[], T], size: int = 0) -> T:
         """What ``work`` makes of templates and what they see; in a thread where they see much, so that others are served
-        meanwhile."""
+        meanwhile. ``size`` is what it goes over beside, in characters."""
         run = self.run
-        seen = len(self.incoming.body)
+        seen = size + len(self.incoming.body)
         if run.memory is not None:
             seen += run.memory.staged().durable_size
         if seen <= LONG and not is_heavier([run.run_vars, run.out], LONG):
@@ -191,14 +193,18 @@ class NodeContext:
         self.used_secrets = (*self.used_secrets, secret)
         return secret.value
 
-    def _expand(self, source: str) -> str:
-        """Replace SillyTavern's macros. Raises CannotStage where they write what cannot be kept."""
+    def expand(self, source: str, values: Mapping[str, str] = NO_TEXTS) -> str:
+        """Replace SillyTavern's macros; ``values`` are what read-only ones give to this text alone. Raises CannotStage where
+        they write what cannot be kept."""
+        if "{{" not in source and "<" not in source:
+            return source
         run = self.run
         if run.macros is None:
             run.macros = RunMacros(run.incoming, run.run_vars, run.memory, run.redactor, run.session or "", run.chat)
-        return run.macros.expand(source, self._warn, self.stage)
+        return run.macros.expand(source, self.warn, self.stage, values)
 
-    def _warn(self, message: str) -> None:
+    def warn(self, message: str) -> None:
+        """Tell who looks at the run of something doubtful."""
         warn = partial(self.run.emit, "run.warning", self.node_id, {"message": message})
         if self._loop is None:
             warn()

@@ -12,6 +12,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json
+from agentui.pipeline.assets import AssembledPrompt, AssetShelf, no_assets
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
@@ -67,6 +68,8 @@ class Services:
     """The skill rules that models with tools are told of."""
     follows_all_references: bool = False
     """Whether references in what came from outside are followed (``References``)."""
+    assets: Callable[[], AssetShelf] = no_assets
+    """Gives the library."""
 
 
 @dataclass(eq=False)
@@ -101,6 +104,8 @@ class Run:
     """The stored variables, and the turn; None where the run has neither."""
     chat: ChatMacros = field(default_factory=ChatMacros, init=False)
     """What the chat tells macros; nothing where the run is no turn, or its plan does not ask (``Plan.reads_chat``)."""
+    assembled: AssembledPrompt | None = field(default=None, init=False)
+    """The prompt that the session makes; None where the run is no turn, or nobody asks (``Plan.assembles``)."""
     macros: RunMacros | None = field(default=None, init=False)
     """What SillyTavern's macros wrote; None where there were none."""
     reply: Reply | None = field(default=None, init=False)

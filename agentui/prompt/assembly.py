@@ -1,11 +1,14 @@
 """``assemble``: a session, its history and a message become what a model is sent."""
 
+from collections.abc import Sequence
+
 from agentui.prompt.budget import Budget
-from agentui.prompt.drafts import head_drafts, tail_drafts
+from agentui.prompt.drafts import ENDING, Draft, head_drafts, tail_drafts
 from agentui.prompt.history import normalization, turns_of
 from agentui.prompt.macros import PromptMacros
 from agentui.prompt.modes import resolve_mode
 from agentui.prompt.ordered.assembly import assemble_ordered
+from agentui.prompt.ordered.frame import HISTORY
 from agentui.prompt.outcome import Choice, prepared_turn
 from agentui.prompt.prepared import PreparedTurn, PromptInput
 from agentui.prompt.seen import SeenHistory, entry_draft
@@ -72,5 +75,13 @@ def _assemble_native(given: PromptInput) -> PreparedTurn:
             ),
             structure=shape.result(said, delivery.prefill_applied),
             delivery=delivery,
+            placed=_placed(head, talk[cut:], tail),
         ),
     )
+
+
+def _placed(head: Sequence[Draft], talk: Sequence[Draft], tail: Sequence[Draft]) -> dict[str, list[Draft]]:
+    """The texts by their places, as SillyTavern's prompt manager names them."""
+    said = [draft for draft in tail if draft.is_talk]
+    ending = [draft for draft in tail if not draft.is_talk]
+    return {**{draft.name: [draft] for draft in head}, HISTORY: [*talk, *said], ENDING: ending}

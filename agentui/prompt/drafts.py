@@ -15,6 +15,8 @@ from agentui.prompt.prepared import DeliveryResult, PromptInput, PromptSection
 from agentui.templating.sillytavern.scope import MacroTrace
 
 CONTINUE_NUDGE: Final = "[Continue your last message without repeating its original content.]"
+ENDING: Final = "ending"
+"""The place of what stands behind all places of a preset."""
 IMPERSONATION: Final = (
     "[Write the next message as {{user}}, in the way in which {{user}} has written so far. "
     "Do not write as {{char}}, and do not tell what {{char}} does.]"

@@ -1,6 +1,6 @@
 """What becomes of a prompt once its messages are chosen: the prepared turn, with all that is told of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
@@ -9,6 +9,7 @@ from agentui.chat.messages import Message
 from agentui.jsonio import dumps
 from agentui.lore.result import LoreResult
 from agentui.prompt.budget import Budget
+from agentui.prompt.drafts import Draft
 from agentui.prompt.history import HistoryNormalization
 from agentui.prompt.macros import PromptMacros
 from agentui.prompt.modes import resolve_mode
@@ -48,6 +49,7 @@ class Choice:
     lore: LoreResult | None = None
     scripts: ScriptsReport = field(default_factory=ScriptsReport)
     notes: tuple[Note, ...] = ()
+    placed: Mapping[str, Sequence[Draft]] = field(default_factory=dict)
 
 
 def prepared_turn(given: PromptInput, seen: SeenHistory, macros: PromptMacros, budget: Budget, choice: Choice) -> PreparedTurn:
@@ -80,6 +82,9 @@ def prepared_turn(given: PromptInput, seen: SeenHistory, macros: PromptMacros, b
         preset=choice.preset,
         lore=choice.lore,
         scripts=choice.scripts,
+        placed={
+            place: tuple(draft.shaped for draft in drafts if not draft.is_empty) for place, drafts in choice.placed.items()
+        },
     )
 
 

@@ -217,8 +217,10 @@ class Note:
 class PreparedTurn:
     """A prompt, ready to be sent, and how it came to be.
 
-    ``token_estimate`` counts ``messages``; ``input_limit`` is what they may take of ``window``, and ``available_for_reply``
-    what is left of it. ``prompt_digest`` names the messages (``sha256:...``). ``macro_scope`` is what its macros read.
+    ``placed`` are the messages by the places of the prompt (``main``, ``chatHistory``), before neighbours were joined; what an
+    intent adds behind all is the ``ending``. ``token_estimate`` counts ``messages``; ``input_limit`` is what they may take of
+    ``window``, and ``available_for_reply`` what is left of it. ``prompt_digest`` names the messages (``sha256:...``).
+    ``macro_scope`` is what its macros read.
     """
 
     messages: tuple[Message, ...]
@@ -244,3 +246,4 @@ class PreparedTurn:
     preset: PresetFacts | None = None
     lore: LoreResult | None = None
     scripts: ScriptsReport = field(default_factory=ScriptsReport)
+    placed: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)

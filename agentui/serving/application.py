@@ -168,6 +168,7 @@ def _add_engine(
         tools=tools,
         rules=app[RULES].groups,
         follows_all_references=settings.var_ref_nested,
+        assets=lambda: app[LIVE].bundles,
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)
     app[ENGINE] = Engine(

@@ -205,7 +205,8 @@ class TurnMemory:
     def headers(self) -> Mapping[str, str]:
         """Where the turn happens."""
         place = self._turn.place
-        assembled = {} if self._assembly is None else {HEADER: "session"}
+        is_assembled = self._assembly is not None and self._assembly.is_sent
+        assembled = {HEADER: "session"} if is_assembled else {}
         return {
             **assembled,
             "x-agentui-session": place.session_id,

@@ -6,6 +6,7 @@ is given. To run from a node on, pin all nodes before it.
 
 import asyncio
 import time
+from dataclasses import replace
 from functools import partial
 from urllib.parse import urlencode
 
@@ -21,6 +22,7 @@ from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer, read_model
 from agentui.http.workers import WORKERS
 from agentui.jsonio import Json, dumps
+from agentui.pipeline.assets import check_assets
 from agentui.pipeline.engine import RunRequest
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plans.compile import Verdict, check_document, compile_plan
@@ -39,7 +41,10 @@ UNSAVED = "unsaved"
 async def validate(request: web.Request) -> web.Response:
     """Check a pipeline document without saving it: its problems, its order, and the hosts that its keys would go to."""
     document = (await read_model(request, ValidateRequest)).document
-    return answer(await asyncio.to_thread(check_document, document, request.app[CATALOG], request.app[SERVICES]))
+    services = request.app[SERVICES]
+    verdict = await asyncio.to_thread(check_document, document, request.app[CATALOG], services)
+    missing = await check_assets(document, services.assets())
+    return answer(replace(verdict, problems=(*verdict.problems, *missing)))
 
 
 async def preview(request: web.Request) -> web.StreamResponse:

@@ -13,7 +13,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.model_call import ModelRequest, ask_model, call_model, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.nodes.blocks import Block, BlockList
+from agentui.pipeline.nodes.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.chat_out import chat_out
 from agentui.pipeline.nodes.forwarding import check_offered, forward, own_body
 from agentui.pipeline.nodes.target import Target, TargetFields, forward_target
@@ -241,7 +241,8 @@ class ProviderCall(Node[ProviderCallParams]):
             return vendor.embeddings.render_request(replace(asked, model=model, body={**asked.body, "model": model}))
         if self._template is not None and incoming.operation == "chat":
             await incoming.worked_out(lambda: incoming.chat)  # the blocks ask for it
-            return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream))
+            found = await self._blocks.find(ctx)
+            return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream, found), found.size)
         is_as_it_came = own is not None and own.vendor == vendor.name and not own.is_retold
         if own is not None and is_as_it_came and self._blocks.is_whole_history and ctx.sink is not None:
             return vendor.patch_request(own, model=model, stream=stream)
@@ -261,7 +262,7 @@ class ProviderCall(Node[ProviderCallParams]):
         chat = await ctx.incoming.worked_out(lambda: ctx.incoming.chat)
         if chat.needs_state is not None and (vendor.name != chat.vendor or ctx.sink is None):
             raise _beyond_reach(chat.needs_state)
-        messages = await ctx.apart(partial(self._blocks.compose, ctx, scope))
+        messages = await self._blocks.composed(ctx, scope)
         if not messages and chat.needs_state is None:
             raise NodeFailed("There is nothing to answer: the conversation is empty. Add a text or the block Conversation.")
         messages = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
@@ -280,10 +281,12 @@ class ProviderCall(Node[ProviderCallParams]):
             await ctx.sink.tokens(tokens, estimated=True)
         return {"result": {"estimated_tokens": tokens}, "response_text": str(tokens)}
 
-    def _from_template(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool) -> WireRequest:
+    def _from_template(
+        self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str, stream: bool, found: Found
+    ) -> WireRequest:
         """The body that the template renders to (seed 003 part 5)."""
         assert self._template is not None
-        prompt = vendor.render_prompt(self._blocks.compose(ctx, scope))
+        prompt = vendor.render_prompt(self._blocks.compose(ctx, scope, found))
         body = ctx.render(self._template, ctx.scope({"pm": prompt.pm}, prompt.members))
         if not isinstance(body, dict):
             raise NodeFailed("The template must render to a JSON object.", field="template")

@@ -105,6 +105,7 @@ class _Compiler:
             may_use_memory=any(build.reads.bare & HIDEABLE_NAMES for _, build in self._enabled()),
             variables=self._variables(),
             reads_chat=any(build.reads.chat for _, build in self._enabled()),
+            assembles=any(build.assembles for _, build in self._enabled()),
             warnings=tuple(self.problems),
         )
 

@@ -56,7 +56,8 @@ class Plan:
     included. ``uses_memory`` says whether a template names something that only a stored variable can be, or a node writes one;
     ``may_use_memory`` whether one names what the context has and a stored variable may hide (``{{ model }}``); without either a
     run needs no store. ``variables`` are the names, up to their first dot, of all stored variables that a run
-    may read or write; None where any may be. ``reads_chat`` says that one asks who speaks in the chat, or when somebody did.
+    may read or write; None where any may be. ``reads_chat`` says that one asks who speaks in the chat, or when somebody did;
+    ``assembles`` that a node wants the prompt that a session's assets make.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Plan:
     may_use_memory: bool
     variables: frozenset[str] | None
     reads_chat: bool
+    assembles: bool
     warnings: tuple[Problem, ...]
 
     @property

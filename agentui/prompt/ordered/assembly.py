@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from agentui.assets.preset import PromptPreset
 from agentui.chat.messages import Message, Text
 from agentui.prompt.budget import Budget
-from agentui.prompt.drafts import CONTINUE_NUDGE, Draft, expanded_draft, extra_drafts, message_draft, text_draft, words_draft
+from agentui.prompt.drafts import (
+    CONTINUE_NUDGE,
+    ENDING,
+    Draft,
+    expanded_draft,
+    extra_drafts,
+    message_draft,
+    text_draft,
+    words_draft,
+)
 from agentui.prompt.history import normalization, turns_of
 from agentui.prompt.macros import PromptMacros
 from agentui.prompt.ordered.cast import Cast
@@ -93,6 +102,7 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
             lore=lore.result,
             scripts=scripts.report,
             notes=tuple(_notes(plan)),
+            placed=plan.placed(kept, blocks),
         ),
     )
 
@@ -133,14 +143,21 @@ class _Plan:
 
     def ordered(self, chat: Sequence[Draft], blocks: Sequence[list[Draft]]) -> list[Draft]:
         """Everything in its order, with this much of the chat and these example dialogues."""
-        drafts: list[Draft] = []
-        for identifier, its in self.slots.items():
-            if identifier == HISTORY:
-                drafts += [*self.opening, *chat]
-            elif identifier == EXAMPLES:
-                drafts += [draft for block in blocks for draft in block]
-            drafts += its
-        return [*drafts, *([] if HISTORY in self.slots else self.opening), *self.tail]
+        places = self._places(chat, blocks).values()
+        return [*(draft for drafts in places for draft in drafts), *self._ending()]
+
+    def placed(self, chat: Sequence[Draft], blocks: Sequence[list[Draft]]) -> dict[str, list[Draft]]:
+        """The same by its places."""
+        places = self._places(chat, blocks)
+        return {**places, ENDING: [*places.get(ENDING, ()), *self._ending()]}
+
+    def _places(self, chat: Sequence[Draft], blocks: Sequence[list[Draft]]) -> dict[str, list[Draft]]:
+        filled = {HISTORY: [*self.opening, *chat], EXAMPLES: [draft for block in blocks for draft in block]}
+        return {identifier: [*filled.get(identifier, ()), *its] for identifier, its in self.slots.items()}
+
+    def _ending(self) -> list[Draft]:
+        """What stands behind all places."""
+        return [*([] if HISTORY in self.slots else self.opening), *self.tail]
 
 
 def _is_said(given: PromptInput) -> bool:

@@ -40,7 +40,15 @@ from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_reach, stage_mutations, swipe_macros
+from agentui.turns.live.preparing import (
+    Estimators,
+    Preparation,
+    Seen,
+    assembled_prompt,
+    history_reach,
+    stage_mutations,
+    swipe_macros,
+)
 from agentui.turns.live.progress import ActiveRuns, Pending, Phase, Progress
 from agentui.turns.live.request import LiveRequest, PromptRequest
 from agentui.turns.live.rewriting import rewritten
@@ -350,6 +358,7 @@ class _LiveTurn:
             sink.run = self._run = run
             run.working = turn.working
             run.session, run.branch, run.floor = progress.session_id, progress.branch_id, progress.floor_id
+            run.assembled = assembled_prompt(prepared)
             told = prepared.macro_scope
             run.chat = ChatMacros(told.values, told.idle, told.greetings)
             self._listener.follow(run)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from agentui.assets.bundle import PromptAssets
 from agentui.jsonio import Json
+from agentui.pipeline.assets import AssembledPrompt
 from agentui.pipeline.macros import LOCAL
 from agentui.prompt.assembly import assemble
 from agentui.prompt.budget import longest_history
@@ -127,6 +128,11 @@ class Preparation:
             seed=self.seen.chat.id,
             values=self.swipes,
         )
+
+
+def assembled_prompt(prepared: PreparedTurn) -> AssembledPrompt:
+    """A prompt as the nodes of a run have it."""
+    return AssembledPrompt(prepared.messages, prepared.placed)
 
 
 def swipe_macros(kind: TurnKind, intent: PromptIntent, past: Past) -> dict[str, str]:

@@ -5,6 +5,9 @@ x-agentui-assemble: off        the request goes on as it came, whatever the sess
 
 Without the header it is the session's setting ``assemble``. The client's conversation is what was said; what the model gets is
 made of it as for a live turn, and goes on in the client's own dialect.
+
+A pipeline with Prompt Blocks of the kind ``assembled`` has the prompt made in any case; where nothing else asks for it the
+request goes on as it came, and the blocks put the prompt where they stand.
 """
 
 from collections.abc import Mapping
@@ -25,7 +28,7 @@ from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import filled, given_params, left_open, merged_params
-from agentui.turns.live.preparing import Estimators, Preparation, Seen, history_reach, stage_mutations
+from agentui.turns.live.preparing import Estimators, Preparation, Seen, assembled_prompt, history_reach, stage_mutations
 from agentui.turns.live.rewriting import rewritten, rewritten_messages
 from agentui.turns.live.words import parts_with_text
 from agentui.turns.placing.matching import Kind
@@ -54,18 +57,19 @@ class Assembler:
         Raises BadRequest: another value of the header, a session that cannot be named yet (``auto``), one that has nothing to
         make a prompt of, a conversation that is kept elsewhere.
         """
-        wish = check_wish(run.incoming.headers)
-        if wish == "off" or (session == AUTO and wish is None):
-            return None
-        if session == AUTO:
+        wish, is_placed = check_wish(run.incoming.headers), run.plan.assembles
+        if session == AUTO and wish == "session":
             raise BadRequest(f"{HEADER} needs a session that is named: what auto finds is known only later.", param=HEADER)
-        if wish is None and self._turns.store.is_blank:
+        if session == AUTO or (wish == "off" and not is_placed):
+            return None
+        if wish is None and not is_placed and self._turns.store.is_blank:
             return None
         bindings = await self._turns.store.read(find_bindings, DEFAULT_ACCOUNT, TurnRequest("", session))
-        if wish is None and not bindings.get("assemble"):
+        is_sent = wish == "session" or (wish is None and bool(bindings.get("assemble")))
+        if not is_sent and not is_placed:
             return None
         bundle = await self.load(bindings)
-        if bundle.assets.is_empty and not bindings.get("character_snapshot"):
+        if is_sent and bundle.assets.is_empty and not bindings.get("character_snapshot"):
             raise BadRequest(
                 "The session has nothing that a prompt could be assembled of: bind a character, a user, a preset, a worldbook "
                 f"or a regex profile to it (PATCH /sessions/:id), or send {HEADER}: off.",
@@ -78,7 +82,7 @@ class Assembler:
                 f"whole of it, or {HEADER}: off.",
                 param=chat.needs_state,
             )
-        return Assembly(self, run, bundle)
+        return Assembly(self, run, bundle, is_sent=is_sent)
 
     async def load(self, bindings: Mapping[str, Json]) -> Bundle:
         """What the prompts of a session with these bindings are made of. Raises the store's errors."""
@@ -107,9 +111,10 @@ class _Made:
 
 
 class Assembly:
-    """One request on its way through the assembly."""
+    """One request on its way through the assembly. ``is_sent``: the run hears the prompt instead of what the client sent."""
 
-    def __init__(self, house: Assembler, run: Run, bundle: Bundle) -> None:
+    def __init__(self, house: Assembler, run: Run, bundle: Bundle, *, is_sent: bool) -> None:
+        self.is_sent = is_sent
         self._house = house
         self._run = run
         self._bundle = bundle
@@ -169,13 +174,18 @@ class Assembly:
         prepared = await preparation.prepared()
         self._made = _Made(prepared, resolution)
         stage_mutations(prepared, turn.staged())
-        own = left_open(params, self._given)
-        incoming = run.incoming
+        run.assembled = assembled_prompt(prepared)
+        if self.is_sent:
+            await self._send(prepared, left_open(params, self._given))
+        told = prepared.macro_scope
+        run.chat = ChatMacros(told.values, told.idle, told.greetings)
+
+    async def _send(self, prepared: PreparedTurn, own: Mapping[str, Json]) -> None:
+        """Have the run answer the prompt, with the session's ``own`` parameters where the client leaves them open."""
+        run, incoming = self._run, self._run.incoming
         asked = partial(incoming.saying, prepared.messages, lambda wire: filled(incoming.vendors[wire.vendor], wire, own))
         size = len(incoming.body) + sum(len(message.text) for message in prepared.messages)
         run.hear(await apart(size, asked))
-        told = prepared.macro_scope
-        run.chat = ChatMacros(told.values, told.idle, told.greetings)
 
     def explained(self, turn: Turn) -> Json:
         """What is kept of the prompt."""
@@ -185,6 +195,8 @@ class Assembly:
         return redacted
 
     def learn(self, reported: int | None) -> None:
-        """The provider counted so many tokens."""
+        """The provider counted so many tokens, which tells something of the prompt where that is what was sent."""
         assert self._made is not None
+        if not self.is_sent:
+            return
         self._house.estimators.learn(self._run.incoming.model, self._made.prepared.token_estimate, reported)

@@ -12,7 +12,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Build
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.nodes.blocks import Block, BlockList
+from agentui.pipeline.nodes.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.provider_call import ProviderCall
 from tests.unit.pipeline.parts import VENDORS, Ear, compiled, make_incoming, make_run
 
@@ -84,7 +84,7 @@ def composed(blocks: Sequence[Json], incoming: Incoming = TALK, **variables: Jso
     run = make_run(PLAN, incoming)
     run.run_vars.update(variables)
     ctx = NodeContext(run, "n1", "ProviderCall", None)
-    return made.compose(ctx, ctx.scope())
+    return made.compose(ctx, ctx.scope(), Found())
 
 
 def said(messages: Sequence[Message]) -> list[tuple[str, str]]:
