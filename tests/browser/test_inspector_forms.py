@@ -251,6 +251,38 @@ async def test_blocks_are_added_written_switched_moved_and_counted(open_document
     await expect(page.get_by_role("textbox", name="Text of Persona")).to_have_count(0)
 
 
+async def test_blocks_of_the_library_are_chosen_from_its_names(open_document: OpenEditor) -> None:
+    editor = await open_node(open_document, "ProviderCall", {"blocks": [{"kind": "history"}]})
+    page = editor.page
+    book: Json = {"name": "Harbour", "data": {"entries": {"0": {"uid": 0, "key": ["sea"], "content": "Deep."}}}}
+    made = await page.request.post(f"{editor.server.origin}/worldbooks", data=book)
+    assert made.status == 201
+    await page.get_by_role("tab", name="Prompt Blocks").click()
+    await page.get_by_role("button", name="Add block").click()
+    await page.get_by_role("menuitem", name="Lorebook").click()
+    await expect(page.locator(".inspector-problems")).to_contain_text("choose one")
+    field = page.get_by_role("combobox", name="Name in the library")
+    await expect(page.locator('datalist option[value="Harbour"]')).to_have_count(1)
+    await field.fill("Nowhere")
+    await expect(page.locator(".inspector-problems")).to_contain_text("no active lorebook 'Nowhere'")
+    await field.fill("Harbour")
+    await expect(page.locator(".inspector-problems")).to_have_count(0)
+    await page.get_by_role("checkbox", name="In an outlet").check()
+    await page.get_by_role("spinbutton", name="Messages looked through: Harbour").fill("4")
+    await page.get_by_role("checkbox", name="Each entry as a message of its own").check()
+    await page.get_by_role("combobox", name="Role of Harbour").select_option(label="User")
+    positions = ["before", "after", "examples_top", "examples_bottom", "note_top", "note_bottom", "at_depth", "outlet"]
+    chosen: Json = {"positions": positions, "depth": 4, "apart": True}
+    lore: Json = {"kind": "lorebook", "role": "user", "asset": "Harbour", **chosen}
+    await becomes(lambda: config_of(page), lambda found: found["blocks"] == [{"kind": "history"}, lore])
+    await page.get_by_role("button", name="Add block").click()
+    await page.get_by_role("menuitem", name="Assembled prompt").click()
+    await page.get_by_role("combobox", name="Section").fill("main")
+    assembled: Json = {"kind": "assembled", "section": "main"}
+    await becomes(lambda: config_of(page), lambda found: found["blocks"] == [{"kind": "history"}, lore, assembled])
+    assert await axe(page, ".inspector-side") == []
+
+
 async def test_the_first_block_keeps_the_conversation(open_document: OpenEditor) -> None:
     page = await blocks_page(open_document, [])
     for role, kinds in (("System", ["text", "history"]), ("User", ["history", "text"])):

@@ -14,6 +14,7 @@ import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {behind, CONVERSATION, enabled, inOrder, withBlock, withoutOrder} from './blocks.js';
 import {focusField} from './form.js';
+import {SOURCE_RULES, SOURCES, SourceFields, sourceWord} from './LibraryBlocks.js';
 import {booleanRule, choiceRule, countRule, isDrawn, numberRule, OddFields, textRule} from './OddFields.js';
 import {useRowKeys} from './rowkeys.js';
 import {moved, sortClasses, useSorting} from '../ui/sorting.js';
@@ -30,7 +31,7 @@ const EMPTY = Object.freeze(/** @type {any[]} */ ([]));
 const MOST_UNFOLDED = 40;
 const MAX_IMPORT_BYTES = 16 * 1024 * 1024;
 const RULES = {
-  kind: choiceRule(['text', 'history']),
+  kind: choiceRule(['text', 'history', ...Object.keys(SOURCES)]),
   role: choiceRule(ROLES),
   text: textRule(''),
   language: choiceRule(['hadtavern', 'sillytavern']),
@@ -39,6 +40,7 @@ const RULES = {
   order: numberRule,
   last: countRule,
   system: booleanRule,
+  ...SOURCE_RULES,
 };
 
 /** @param {{form: Form}} props */
@@ -134,6 +136,9 @@ function BlockList({form, blocks}) {
       items: () => [
         ...ROLES.map((role) => ({label: t('inspector.addText', {role: t(`inspector.role.${role}`)}), icon: 'block', run: () => add({kind: 'text', role, text: ''})})),
         {label: t('inspector.history'), icon: 'chat', run: () => add({...CONVERSATION})},
+        {label: t('inspector.assembled'), icon: 'preset', run: () => add({kind: 'assembled'})},
+        {label: t('library.one.character'), icon: 'user', run: () => add({kind: 'character', role: 'system', asset: ''})},
+        {label: t('library.one.worldbook'), icon: 'note', run: () => add({kind: 'lorebook', role: 'system', asset: ''})},
       ],
     }),
   );
@@ -171,14 +176,16 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
     );
   }
   const isHistory = block.kind === 'history';
+  const source = sourceWord(block.kind);
+  const isText = !isHistory && source === null;
   const role = RULES.role.is(block.role) ? String(block.role) : 'system';
   const isOn = block.enabled !== false;
   const isTavern = block.language === 'sillytavern';
-  const title = typeof block.name === 'string' && block.name ? block.name : isHistory ? t('inspector.history') : t('inspector.blockNumber', {position: position + 1});
+  const title = typeof block.name === 'string' && block.name ? block.name : isHistory ? t('inspector.history') : titleOf(block, source) ?? t('inspector.blockNumber', {position: position + 1});
   return div(
     {
       ...row,
-      className: classes('block', `block-${isHistory ? 'history' : role}`, !isOn && 'block-off', sortClasses(sorting, position)),
+      className: classes('block', `block-${isHistory || block.kind === 'assembled' ? block.kind : role}`, !isOn && 'block-off', sortClasses(sorting, position)),
       'aria-label': title,
     },
     div(
@@ -193,8 +200,10 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
         onClick: onFold,
         rest: {'aria-expanded': !isFolded, 'aria-controls': body},
       }),
-      isHistory
-        ? span({className: 'block-role'}, h(Icon, {name: 'chat', size: 13}), t('inspector.history'))
+      isHistory ? span({className: 'block-role'}, h(Icon, {name: 'chat', size: 13}), t('inspector.history')) : null,
+      source === null ? null : span({className: 'chip'}, source),
+      isHistory || block.kind === 'assembled'
+        ? null
         : select(
             {
               className: 'block-role',
@@ -213,7 +222,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
         spellCheck: false,
         onChange: (event) => form.set([...path, 'name'], event.target.value || undefined),
       }),
-      isTavern && !isHistory ? span({className: 'chip', title: t('inspector.tavernHint')}, t('inspector.mode.sillytavern')) : null,
+      isTavern && isText ? span({className: 'chip', title: t('inspector.tavernHint')}, t('inspector.mode.sillytavern')) : null,
       typeof block.order === 'number' ? span({className: 'chip block-order', title: t('inspector.orderNumber')}, `#${block.order}`) : null,
       h(CheckField, {
         label: t('inspector.enabledNamed', {name: title}),
@@ -230,12 +239,14 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
         className: 'inspector-mini',
         items: () => /** @type {import('../ui/menu.js').MenuItem[]} */ ([
           {label: t('inspector.duplicate'), icon: 'copy', run: onDuplicate},
-          {
-            label: t(isHistory ? 'inspector.makeText' : 'inspector.makeHistory'),
-            icon: isHistory ? 'block' : 'chat',
-            run: () => form.set([...path, 'kind'], isHistory ? 'text' : 'history', {once: true}),
-          },
-          isHistory
+          source === null
+            ? {
+                label: t(isHistory ? 'inspector.makeText' : 'inspector.makeHistory'),
+                icon: isHistory ? 'block' : 'chat',
+                run: () => form.set([...path, 'kind'], isHistory ? 'text' : 'history', {once: true}),
+              }
+            : null,
+          !isText
             ? null
             : {
                 label: t(isTavern ? 'inspector.makeTemplate' : 'inspector.makeTavern'),
@@ -251,7 +262,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
     div(
       {id: body, className: 'block-body', hidden: isFolded},
       // A folded card keeps no editor: hundreds of blocks stay light.
-      isFolded ? null : isHistory ? h(HistoryFields, {form, path, block, title}) : h(TextOfBlock, {form, path, block, title}),
+      isFolded ? null : h(isHistory ? HistoryFields : isText ? TextOfBlock : SourceFields, {form, path, block, title}),
       isFolded ? null : h(OddFields, {form, path, rules: RULES}),
     ),
   );
@@ -325,7 +336,13 @@ function messagesText(body, last) {
 
 /** @param {any} block */
 function tokensOf(block) {
-  return block.kind !== 'history' && typeof block.text === 'string' ? estimateTokens(block.text) : 0;
+  return (block.kind ?? 'text') === 'text' && typeof block.text === 'string' ? estimateTokens(block.text) : 0;
+}
+
+/** What a block that stands for something is called: by its asset or its section, else by its kind. @param {any} block @param {string | null} source */
+function titleOf(block, source) {
+  const named = block.kind === 'assembled' ? block.section : block.asset;
+  return source !== null && typeof named === 'string' && named.trim() ? named : source;
 }
 
 /** The first line of a block that is folded. @param {any} block @param {string} title */

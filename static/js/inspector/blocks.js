@@ -36,7 +36,7 @@ export function enabled(blocks) {
  * @param {any} block
  */
 export function withBlock(blocks, block) {
-  if (block.kind === 'history' || enabled(blocks).length > 0) return [...blocks, ...behind(blocks, [block])];
+  if (block.kind === 'history' || block.kind === 'assembled' || enabled(blocks).length > 0) return [...blocks, ...behind(blocks, [block])];
   const both = block.role === 'system' ? [block, {...CONVERSATION}] : [{...CONVERSATION}, block];
   return [...blocks, ...behind(blocks, both)];
 }
