@@ -100,7 +100,7 @@ def seen_tools(server: McpServer, live: Sequence[ToolDefinition], taken: Collect
             hosted.parameters,
             hosted.side_effect,
             sorted(hosted.slots),
-            hosted.replay_safety,
+            hosted.replays,
             reason is None,
             reason,
         )

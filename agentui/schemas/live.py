@@ -11,6 +11,7 @@ from agentui.prompt.policy import SECTIONS
 from agentui.schemas.forms import MAX_INTEGER, NO_NUL, BranchId, Form, Id
 from agentui.schemas.promptruntime import DeliveryForm, PolicyFields, StructureForm
 from agentui.schemas.state import StateWrites
+from agentui.turns.request import Confirmed
 
 Intent = Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]
 Tokens = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
@@ -87,7 +88,14 @@ class LiveForm(Form):
 class ReplayForm(LiveForm):
     """What a turn may be told that makes an answer anew."""
 
+    confirmed_execution_ids: list[Id] = Field(default_factory=list, max_length=10_000)
     confirmed_session_state_mutation_ids: list[Id] = Field(default_factory=list, max_length=1000)
+
+    @property
+    def confirmed(self) -> Confirmed:
+        """What may be done once more."""
+        executions, mutations = self.confirmed_execution_ids, self.confirmed_session_state_mutation_ids
+        return Confirmed(frozenset(executions), frozenset(mutations))
 
 
 class RespondForm(LiveForm):

@@ -75,7 +75,7 @@ class ToolView:
             provider_type=tool.provider_type,
             provider_id=tool.provider_id,
             side_effect_level=tool.side_effect,
-            replay_safety=tool.replay_safety,
+            replay_safety=tool.replays,
             allowed_slots=sorted(tool.slots),
             timeout_ms=round(tool.timeout * 1000),
         )

@@ -14,6 +14,8 @@ CommitOutcome: TypeAlias = Literal["pending", "committed", "discarded", "replay_
 DeliveryMode: TypeAlias = Literal["inline", "standalone"]
 """Whether the model that called goes on with the result, or a later one is told of it."""
 
+UNKNOWN_END = "Nobody saw the end of this call: it may have had its effect."
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:

@@ -19,9 +19,9 @@ from agentui.threads import apart
 from agentui.tools.arguments import ArgumentCheck, read_arguments, size_of, weight_of
 from agentui.tools.catalog import Catalog
 from agentui.tools.errors import OutcomeUnknown
-from agentui.tools.execution import DeliveryMode, Execution, ExecutionListener, ExecutionStatus
+from agentui.tools.execution import UNKNOWN_END, DeliveryMode, Execution, ExecutionListener, ExecutionStatus
 from agentui.tools.permissions import CallBudget, Permissions
-from agentui.tools.tool import CallPlace, HostedTool, ToolAnswer, ToolCallContext
+from agentui.tools.tool import CallPlace, HostedTool, ReplaySafety, ToolAnswer, ToolCallContext
 
 MAX_RESULT = 1024 * 1024
 """Characters of a result that a model is given."""
@@ -114,7 +114,19 @@ class Executor:
             tool, arguments = outcome
             execution = replace(execution, arguments=self._redacted(arguments))
             outcome = await self._served(tool, arguments, execution)
+            execution = self._doubted(tool, execution, outcome)
+        else:
+            execution = replace(execution, replay_safety="safe", replay_reason="The tool did not run.")
         return await self._ended(call, execution, outcome, time.perf_counter() - started)
+
+    def _doubted(self, tool: HostedTool, execution: Execution, outcome: _Outcome) -> Execution:
+        """What the record says of making a call again that is over. One whose outcome is not known is not made again in its
+        turn, and later only where somebody confirms that."""
+        if outcome.status != "uncertain" or tool.side_effect != "irreversible":
+            return execution
+        self._budget.doubtful.add(tool.name)
+        safety: ReplaySafety = "never_auto_replay" if execution.replay_safety == "never_auto_replay" else "uncertain"
+        return replace(execution, replay_safety=safety, replay_reason=UNKNOWN_END)
 
     async def _ended(self, call: ToolCall, execution: Execution, outcome: _Outcome, seconds: float) -> ToolResult:
         """Record how a call ended; what the model is told of it."""
@@ -164,7 +176,7 @@ class Executor:
             provider_type=tool.provider_type,
             provider_id=tool.provider_id,
             side_effect=tool.side_effect,
-            replay_safety=tool.replay_safety,
+            replay_safety=tool.replays,
         )
 
     async def _prepared(
@@ -185,6 +197,8 @@ class Executor:
         refusal = self.permissions.refusal(tool, self._place.caller_slot)
         if refusal is not None:
             return _refused("denied", "tool_denied", refusal)
+        if tool.name in self._budget.doubtful:
+            return _refused("blocked", OutcomeUnknown.code, f"What an earlier call of {tool.name} did is not known: ask first.")
         return (tool, arguments) if self._budget.spend() else _blocked()
 
     async def _served(self, tool: HostedTool, arguments: dict[str, Json], execution: Execution) -> _Outcome:
@@ -203,6 +217,9 @@ class Executor:
             return _refused("error", error.code, error.message)
         except Exception as error:
             if isinstance(error, TimeoutError) and clock.expired():
+                if tool.side_effect == "irreversible":
+                    message = f"The tool did not answer within {tool.timeout:g} seconds: whether it did anything is not known."
+                    return _refused("uncertain", OutcomeUnknown.code, message)
                 return _refused("timeout", "tool_timeout", f"The tool did not answer within {tool.timeout:g} seconds.")
             # A handler may be a stranger's, and what it says of its fault may hold anything.
             log.exception("The tool %s of %s %s failed", tool.name, tool.provider_type, tool.provider_id)

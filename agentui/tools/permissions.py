@@ -48,9 +48,11 @@ class Permissions:
 
 @dataclass(slots=True)
 class CallBudget:
-    """How many calls are left of a turn, whoever in it makes them."""
+    """How many calls are left of a turn, whoever in it makes them, and which tools it may call no more."""
 
     left: int
+    doubtful: set[str] = field(default_factory=set)
+    """Names of the tools of which a call ended without anybody knowing what it did."""
     looks: int = field(init=False)
     """How many calls are still looked at."""
 

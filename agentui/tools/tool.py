@@ -70,11 +70,17 @@ class HostedTool:
     provider_type: ProviderType = "builtin"
     provider_id: str = "builtin"
     side_effect: SideEffect = "none"
-    replay_safety: ReplaySafety = "safe"
+    replay_safety: ReplaySafety | None = None
+    """What somebody says of it; None: ``replays`` goes by the side effect."""
     slots: frozenset[CallerSlot] = ALL_SLOTS
     timeout: float = DEFAULT_TIMEOUT
     is_cached: bool = True
     """Whether its arguments and results are kept as working variables (the variables' own tools are not)."""
+
+    @property
+    def replays(self) -> ReplaySafety:
+        """Whether a call may be made once more: one that cannot be undone only where somebody says so."""
+        return self.replay_safety or ("confirm_on_replay" if self.side_effect == "irreversible" else "safe")
 
     def offered(self) -> Tool:
         """The tool as models are told of it."""

@@ -16,7 +16,7 @@ from agentui.chats.rows import delete_branch, find_floor, touch_above
 from agentui.chats.state.heads import heads_before, renew_snapshot, save_snapshot, take_back
 from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.state.writing import Origin, commit_writes
-from agentui.chats.tools.executions import CountedExecution, has_lasting, keep_executions, settle_executions
+from agentui.chats.tools.executions import CountedExecution, has_lasting, keep_executions, may_not_repeat, settle_executions
 from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
@@ -26,6 +26,7 @@ from agentui.turns.locks import is_alone, release_lock
 from agentui.turns.repeats import Claim, keep
 from agentui.turns.request import Outcome, TurnPlace
 from agentui.turns.transactions import (
+    LOST_STATUS,
     clamped,
     commit_floor,
     commit_generating,
@@ -194,7 +195,7 @@ def _text(value: Json) -> str | None:
 class FailedTurn:
     """A turn that failed: its place, why, the words that it had said by then, and the calls of tools that it made. Where its
     caller's request would make another turn behind those words, ``told_status`` is what that caller was told, and its key is
-    not given up."""
+    not given up; nor is it where a call must not be made once more by itself."""
 
     place: TurnPlace
     error: Mapping[str, Json]
@@ -216,7 +217,17 @@ def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:
     if words is not None and place.replaced_floor_id is None:
         _keep_words(db, account, failed, words, now)
         return
-    has_ended = fail_floor(db, account, floor_id, error, now, cancelled=cancelled, run_id=place.run_id, calls=failed.calls)
+    has_ended = fail_floor(
+        db,
+        account,
+        floor_id,
+        error,
+        now,
+        cancelled=cancelled,
+        run_id=place.run_id,
+        calls=failed.calls,
+        told_status=failed.told_status or LOST_STATUS,
+    )
     if has_ended and place.is_new_branch and not has_lasting(db, account, floor_id):
         _remove_branch(db, account, place)
         return
@@ -246,12 +257,12 @@ def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content
     insert_version(db, account, floor.floor_id, floor.output_page_id, now, is_active=True, is_partial=True)
     insert_message(db, account, floor.output_page_id, "assistant", words, 0, now)
     end_run(db, floor.floor_id, "cancelled" if failed.is_cancelled else "failed", dict(failed.error), now)
-    if failed.told_status is None:
-        free_key(db, account, floor.floor_id)
-    else:
-        spend_key(db, account, floor.floor_id, failed.told_status, now)
     touch_above(db, floor.floor_id, now)
     save_snapshot_of(db, account, floor.floor_id, place.session_id, place.branch_id, now)
     save_snapshot(db, account, floor.floor_id, place.session_id, place.branch_id, now)
     keep_executions(db, account, failed.calls, "pending", now)
     settle_executions(db, account, floor.floor_id, now)
+    if failed.told_status is not None or may_not_repeat(db, account, floor.floor_id):
+        spend_key(db, account, floor.floor_id, failed.told_status or LOST_STATUS, now)
+    else:
+        free_key(db, account, floor.floor_id)

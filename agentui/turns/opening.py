@@ -106,12 +106,12 @@ def _make_anew(
     find_session(db, account, session_id, code="session_not_found", hold=True)
     if request.kind == "edit_and_regenerate":
         _check_same(target, expected)
-        check_replay(db, target.floor.id, request.confirmed_mutations)
+        check_replay(db, account, target.floor.id, request.confirmed)
         return _edit(db, account, request, target, owner, now)
     hold_free_branch(db, account, session_id, target.floor.branch_id, owner, now)
     # Again, now that nobody else can change it.
     _check_same(find_target(db, account, request), expected or target)
-    check_replay(db, target.floor.id, request.confirmed_mutations)
+    check_replay(db, account, target.floor.id, request.confirmed)
     place = Joined(session_id, target.floor.branch_id)
     if request.kind == "regenerate_page":
         return _regenerate(db, account, request, target, place, owner, now)

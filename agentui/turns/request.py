@@ -75,6 +75,17 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
+class Confirmed:
+    """The ids of what may be done once more: calls of tools, and writes to Session State."""
+
+    executions: frozenset[str] = frozenset()
+    mutations: frozenset[str] = frozenset()
+
+
+NOTHING_CONFIRMED = Confirmed()
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRequest:
     """A turn that is wanted.
 
@@ -89,8 +100,8 @@ class TurnRequest:
     the chat is read.
     ``place`` makes this request, in the transaction that opens it, the one that its client's history asks for
     (``turns/placed.py``); ``sent_past`` is how many answers that history holds, and ``is_new_branch`` says that the branch was
-    made for the turn. ``state_writes`` go to the Session State with the turn's commit, and ``confirmed_mutations`` are
-    those of an older answer's turn that do not keep this one from taking its place.
+    made for the turn. ``state_writes`` go to the Session State with the turn's commit, and ``confirmed`` is what
+    an older answer's turn did that does not keep this one from taking its place.
     """
 
     run_id: str
@@ -109,7 +120,7 @@ class TurnRequest:
     sent_past: int | None = None
     is_new_branch: bool = False
     state_writes: tuple[StateWrite, ...] = ()
-    confirmed_mutations: frozenset[str] = frozenset()
+    confirmed: Confirmed = NOTHING_CONFIRMED
 
 
 Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]

@@ -22,6 +22,12 @@ class TurnCalls:
         """Every call so far, in the order in which they began."""
         return tuple(self._calls.values())
 
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether another attempt may make the same calls: none of them has done what nobody takes back."""
+        calls = [call.execution for call in self.calls]
+        return not any(call.side_effect == "irreversible" and call.replay_safety != "safe" for call in calls)
+
     def begin_again(self) -> None:
         """Another attempt makes the turn's answer: the calls so far go with the one that was given up."""
         self._calls = {id: replace(call, is_discarded=True) for id, call in self._calls.items()}

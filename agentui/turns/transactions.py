@@ -35,7 +35,7 @@ from agentui.chats.rows import (
     touch_above,
 )
 from agentui.chats.text_index import index_text
-from agentui.chats.tools.executions import CountedExecution, keep_executions, settle_executions
+from agentui.chats.tools.executions import CountedExecution, keep_executions, may_not_repeat, settle_executions
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import INSERT, Prepared, named
@@ -44,6 +44,11 @@ from agentui.turns.joining import Joined, check_active
 from agentui.turns.locks import Owner, conflict, is_alone, is_dead, release_lock, take_lock
 
 MAX_INTEGER = 2**31 - 1
+
+LOST: Json = {"code": "generation_lost", "message": "The process that generated this floor ended before the answer did."}
+"""Why the floor of a dead generation failed."""
+LOST_STATUS = 500
+"""What its caller would have been told, were there still one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +245,10 @@ def fail_floor(
     cancelled: bool = False,
     run_id: str | None = None,
     calls: Iterable[CountedExecution] = (),
+    told_status: int = LOST_STATUS,
 ) -> bool:
-    """Let the run of a floor fail, and free the branch and the request's key. False when it was over, or another than
+    """Let the run of a floor fail, and free the branch, and the request's key unless the run made a call that must not be made
+    once more by itself; ``told_status`` is what its caller was told. False when it was over, or another than
     ``run_id``. A generating floor is failed then, and its number stays taken; a committed one, which was to get another
     version, stays as it is.
 
@@ -257,7 +264,10 @@ def fail_floor(
     end_run(db, floor_id, "cancelled" if cancelled else "failed", error, now)
     keep_executions(db, account, calls, "pending", now)
     settle_executions(db, account, floor_id, now)
-    free_key(db, account, floor_id)
+    if may_not_repeat(db, account, floor_id):
+        spend_key(db, account, floor_id, told_status, now)
+    else:
+        free_key(db, account, floor_id)
     touch_above(db, floor_id, now)
     return True
 
@@ -275,8 +285,8 @@ _FREE_KEY = Prepared(
 
 
 def spend_key(db: Connection, account: str, floor_id: str, status: int, now: int) -> None:
-    """Give the claim of a turn that broke off an end without an answer: its words stay, so that the same request must not make
-    a second turn of it. ``status`` is what its caller was told."""
+    """Give the claim of a turn that broke off an end without an answer: its words stay, or what it did, so that the same
+    request must not make a second turn of it. ``status`` is what its caller was told."""
     _SPEND_KEY.run(db, {"floor": floor_id, "account": account, "told": status, "now": now})
 
 
@@ -285,10 +295,6 @@ _SPEND_KEY = Prepared(
     .where(claims.c.floor_id == bindparam("floor"), claims.c.account_id == bindparam("account"), claims.c.status.is_(None))
     .values(status=bindparam("told"), updated_at=bindparam("now"))
 )
-
-
-LOST: Json = {"code": "generation_lost", "message": "The process that generated this floor ended before the answer did."}
-"""Why the floor of a dead generation failed."""
 
 
 def _clear_dead_lock(db: Connection, account: str, session_id: str, branch_id: str, owner: str, now: int) -> None:

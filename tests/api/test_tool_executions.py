@@ -142,7 +142,7 @@ async def test_a_failed_edit_leaves_its_branch_where_a_call_cannot_be_undone(cal
     await first.commit(Outcome(Content("Done.")))
     session = first.place.session_id
     (message,) = (await caller.get(f"/messages?page_id={first.place.floor.input_page_id}")).body["data"]
-    for branch, side_effect in (("sent", "irreversible"), ("seen", "none")):
+    for branch, side_effect in (("seen", "none"), ("sent", "irreversible")):
         edit = TurnRequest(
             f"run_{branch}", None, branch, "edit_and_regenerate", Content("Bye"), source_message_id=message["id"]
         )
@@ -209,7 +209,7 @@ async def test_what_a_process_was_doing_that_is_taken_for_dead_is_uncertain_unti
     assert rows == ["running", "uncertain"]
     await turn.fail(ERROR)
     (call,) = await listed(caller, floor_id=turn.place.floor_id)
-    assert (call["status"], call["commit_outcome"], call["replay_safety"]) == ("success", "discarded", "safe")
+    assert (call["status"], call["commit_outcome"], call["replay_safety"]) == ("success", "discarded", "confirm_on_replay")
 
 
 async def test_lists_are_of_a_place_and_of_what_is_asked_for(caller: Reader) -> None:

@@ -53,7 +53,6 @@ from agentui.schemas.live import (
     EditForm,
     LiveForm,
     RegenerateForm,
-    ReplayForm,
     Respond,
     RespondForm,
     RetryForm,
@@ -141,14 +140,14 @@ async def _respond(request: web.Request) -> _Asked:
 
 async def _regenerate(request: web.Request) -> _Asked:
     id, form = path_id(request), await read_form(request, RegenerateForm, optional=True)
-    turn = _turn(request, kind="regenerate_page", session=id, branch=form.branch_id, **_confirmed(form))
+    turn = _turn(request, kind="regenerate_page", session=id, branch=form.branch_id, confirmed=form.confirmed)
     check = partial(read, request, find_session, id, code="session_not_found")
     return _Asked(replace(_live(request, form, turn), intent="regenerate"), check)
 
 
 async def _retry(request: web.Request) -> _Asked:
     id, form = path_id(request), await read_form(request, RetryForm, optional=True)
-    turn = _turn(request, kind="retry_turn", target_floor_id=id, **_confirmed(form))
+    turn = _turn(request, kind="retry_turn", target_floor_id=id, confirmed=form.confirmed)
     check = partial(read, request, find_floor, id, code="floor_not_found")
     return _Asked(replace(_live(request, form, turn), intent=form.prompt_intent), check)
 
@@ -157,12 +156,8 @@ async def _edit(request: web.Request) -> _Asked:
     id, form = path_id(request), await read_form(request, EditForm)
     said = Content(form.content)
     place = {"branch": form.branch_id, "source_message_id": id}
-    turn = _turn(request, kind="edit_and_regenerate", user=said, **place, **_confirmed(form))
+    turn = _turn(request, kind="edit_and_regenerate", user=said, **place, confirmed=form.confirmed)
     return _Asked(_live(request, form, turn), partial(read, request, find_message, id, code="message_not_found"))
-
-
-def _confirmed(form: ReplayForm) -> dict[str, frozenset[str]]:
-    return {"confirmed_mutations": frozenset(form.confirmed_session_state_mutation_ids)}
 
 
 def _turn(request: web.Request, **wanted: Any) -> TurnRequest:

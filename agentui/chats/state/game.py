@@ -14,6 +14,7 @@ from agentui.chats.lineage import ancestors, source_of
 from agentui.chats.records import Floor
 from agentui.chats.rows import branch_head, find_floor
 from agentui.chats.state.records import GAME, SCHEMA_VERSION, Key, Source, StateValue
+from agentui.chats.tools.executions import kept_executions
 from agentui.jsonio import Json, dumps, loads
 from agentui.store.tables import page_results, runs
 
@@ -39,7 +40,7 @@ def game_of_floor(db: Connection, account: str, floor_id: str, source: Source) -
         "branchId": floor.branch_id,
         "floorId": floor.id,
         "runType": run_type,
-        "toolExecutionIds": [],
+        "toolExecutionIds": kept_executions(db, account, floor.id),
         "updatedAt": result.committed_at,
     }
     values = {SCENE: {**told, **_scene(result)}, WORLD: {**told, **_world(db, result)}}

@@ -10,12 +10,12 @@ the turn's end makes it ``uncertain``.
                      uncertain    nobody knows whether the call had its effect
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from orjson import Fragment
-from sqlalchemy import Connection, and_, bindparam, case, select, update
+from sqlalchemy import Connection, and_, bindparam, case, or_, select, update
 
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed, Paging, list_rows
@@ -23,8 +23,8 @@ from agentui.chats.records import AnyRow
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.store.paging import length
 from agentui.store.prepared import INSERT, Prepared, named
-from agentui.store.tables import tool_executions
-from agentui.tools.execution import CommitOutcome, DeliveryMode, Execution, ExecutionStatus, LifecycleState
+from agentui.store.tables import floors, tool_executions
+from agentui.tools.execution import UNKNOWN_END, CommitOutcome, DeliveryMode, Execution, ExecutionStatus, LifecycleState
 from agentui.tools.tool import CallerSlot, ProviderType, ReplaySafety, SideEffect
 
 
@@ -111,6 +111,25 @@ def settle_executions(db: Connection, account: str, floor_id: str, now: int) -> 
 def has_lasting(db: Connection, account: str, floor_id: str) -> bool:
     """Whether a call was made on a floor that cannot be undone: what is known of it must not go with the floor."""
     return _LASTING.first(db, {"floor": floor_id, "account": account}) is not None
+
+
+def calls_in_the_way(db: Connection, account: str, floor_id: str) -> Sequence[ToolExecution]:
+    """The calls that making a floor's answer anew might make once more though nobody takes them back: those of all its turns,
+    and of turns that were to take its place, or fork beside it, and failed. Calls that may be made again are none of them."""
+    rows = db.execute(_IN_THE_WAY, {"floor": floor_id, "account": account})
+    return [_shown(row) for row in rows]
+
+
+def may_not_repeat(db: Connection, account: str, floor_id: str) -> bool:
+    """Whether a call was made on a floor that must not be made once more by itself."""
+    return _UNREPEATABLE.first(db, {"floor": floor_id, "account": account}) is not None
+
+
+def kept_executions(db: Connection, account: str, floor_id: str) -> list[str]:
+    """The ids of the calls that were kept with a floor's answers, in their order."""
+    columns = tool_executions.c
+    mine = (columns.floor_id == floor_id, columns.account_id == account, columns.commit_outcome == "committed")
+    return list(db.execute(select(columns.id).where(*mine).order_by(columns.created_at, columns.seq, columns.id)).scalars())
 
 
 def find_execution(db: Connection, account: str, id: str) -> ToolExecution:
@@ -256,8 +275,8 @@ _LOSE = Prepared(
         status="uncertain",
         lifecycle_state="finished",
         commit_outcome="uncertain",
-        replay_safety="uncertain",
-        replay_reason="Nobody saw the end of this call: it may have had its effect.",
+        replay_safety=case((tool_executions.c.replay_safety == "never_auto_replay", "never_auto_replay"), else_="uncertain"),
+        replay_reason=UNKNOWN_END,
         finished_at=bindparam("now"),
     )
 )
@@ -274,6 +293,41 @@ _BREAK_OFF = Prepared(
     )
 )
 _DISCARD = Prepared(update(tool_executions).where(*_PENDING).values(commit_outcome="discarded"))
+_REPEATS_NOT: Final = (
+    tool_executions.c.side_effect == "irreversible",
+    tool_executions.c.replay_safety != "safe",
+)
+"""Calls that are made once more only where somebody confirms that, if at all."""
+_UNREPEATABLE = Prepared(
+    select(tool_executions.c.id)
+    .where(
+        tool_executions.c.floor_id == bindparam("floor"),
+        tool_executions.c.account_id == bindparam("account"),
+        *_REPEATS_NOT,
+    )
+    .limit(1)
+)
+_TARGET: Final = floors.alias("target")
+_IN_THE_WAY: Final = (
+    select(tool_executions)
+    .join(floors, floors.c.id == tool_executions.c.floor_id)
+    .join(_TARGET, _TARGET.c.id == bindparam("floor"))
+    .where(
+        tool_executions.c.session_id == _TARGET.c.session_id,
+        tool_executions.c.account_id == bindparam("account"),
+        *_REPEATS_NOT,
+        or_(
+            floors.c.id == _TARGET.c.id,
+            and_(
+                floors.c.state == "failed",
+                floors.c.floor_no == _TARGET.c.floor_no,
+                floors.c.parent_floor_id.is_not_distinct_from(_TARGET.c.parent_floor_id),
+                floors.c.created_at >= _TARGET.c.created_at,
+            ),
+        ),
+    )
+    .order_by(tool_executions.c.created_at, tool_executions.c.seq, tool_executions.c.id)
+)
 _LASTING = Prepared(
     select(tool_executions.c.id)
     .where(

@@ -326,7 +326,7 @@ class _LiveTurn:
             await self._move("candidate_generated")
             if verdict.status == "fail" and checks.fail_strategy == "block":
                 raise failure("verifier_failed", "The verifier refused the answer.", verifier=verdict.as_json())
-            if verdict.status == "fail" and checks.fail_strategy == "retry" and progress.attempt_no <= checks.max_retries:
+            if verdict.status == "fail" and checks.fail_strategy == "retry" and self._may_try_again():
                 progress.attempt_no += 1
                 self._turn.begin_again()
                 seen = replace(preparation.seen, staged=self._turn.staged())
@@ -335,6 +335,10 @@ class _LiveTurn:
                 continue
             await self._move("verifier_checked")
             return prepared, replace(candidate, verdict=verdict)
+
+    def _may_try_again(self) -> bool:
+        """Whether another answer may be asked for: some are left, and none would do again what nobody takes back."""
+        return self.progress.attempt_no <= self._asked.checks.max_retries and self._turn.calls.may_be_repeated
 
     async def _verdict(self, prepared: PreparedTurn, candidate: Candidate) -> Verdict:
         """What the verifier says of an answer, where one is wanted."""
