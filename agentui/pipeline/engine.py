@@ -29,6 +29,7 @@ from agentui.pipeline.run import Run, RunOrigin, Services
 from agentui.pipeline.sink import ListenerGone, Sink
 from agentui.pipeline.tokens import reply_of, usage_of
 from agentui.redaction import Redactor
+from agentui.threads import in_thread
 from agentui.tools.grant import ToolGrant
 
 log = logging.getLogger("agentui.turns")
@@ -182,9 +183,15 @@ class Engine:
 
 async def _leave_failed(run: Run, error: Mapping[str, Json], *, cancelled: bool) -> None:
     """Tell a run's memory that it failed, and what it had said by then."""
-    words, run.heard = run.broken_off, None
     if run.memory is not None:
-        await to_its_end(run.memory.fail(error, cancelled=cancelled, words=words))
+        await to_its_end(_tell_failed(run, run.memory, error, cancelled))
+    run.heard = None
+
+
+async def _tell_failed(run: Run, memory: RunMemory, error: Mapping[str, Json], cancelled: bool) -> None:
+    """Tell the memory. A forwarded stream is read only now, which may take long."""
+    words = "" if run.heard is None else await in_thread(lambda: run.broken_off)
+    await memory.fail(error, cancelled=cancelled, words=words)
 
 
 def result_of(run: Run, error: AgentUIError | None = None) -> RunResult:

@@ -7,7 +7,7 @@ from math import inf
 from time import monotonic, time_ns
 from typing import Literal, Protocol
 
-from agentui.chat.reply import Reply, ReplyBuilder
+from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.ids import new_id
@@ -72,6 +72,14 @@ class Services:
     """Gives the library."""
 
 
+class Heard(Protocol):
+    """What a model says while it says it."""
+
+    def reply(self) -> Reply:
+        """What it has said so far."""
+        ...
+
+
 @dataclass(eq=False)
 class Run:
     """A turn on its way. ``deadline`` is on the monotonic clock; ``redactor`` knows this run's secrets."""
@@ -110,7 +118,7 @@ class Run:
     """What SillyTavern's macros wrote; None where there were none."""
     reply: Reply | None = field(default=None, init=False)
     """What the answering node said, once it has, where it is a model's reply."""
-    heard: ReplyBuilder | None = field(default=None, init=False)
+    heard: Heard | None = field(default=None, init=False)
     """What the answering node's model has said so far; None before that, and once it has said all."""
     clock: asyncio.Timeout | None = field(default=None, init=False)
     task: asyncio.Task[object] | None = field(default=None, init=False)

@@ -10,7 +10,7 @@ import pytest
 from tests.faults.callers import Asked, ask, asking
 from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse
-from tests.turns.house import House, chain, sets, target
+from tests.turns.house import House, chain, forward, sets, target
 from tests.upstreams.step import Step
 
 GOLD = sets(("branch", "gold", "json", "{{ gold|default(0)|add(1) }}"), ("chat", "all", "json", "{{ all|default(0)|add(1) }}"))
@@ -280,7 +280,9 @@ async def test_a_turn_that_nobody_knows_is_refused(counting: House) -> None:
     assert got.status == 400 and b"x-agentui-turn" in got.body
 
 
-async def test_words_that_a_client_stopped_are_gone_on_from(counting: House) -> None:
+@pytest.mark.parametrize("pipeline", ["gold", "raw-gold"])
+async def test_words_that_a_client_stopped_are_gone_on_from(counting: House, pipeline: str) -> None:
+    counting.server.put("raw-gold", chain(GOLD, forward(counting.mock.origin)))
     client = Client(counting)
     await client.ask("I look around.")
     counting.mock.script(Step(text="again and ", forever=True, pause=0.002))
@@ -288,7 +290,7 @@ async def test_words_that_a_client_stopped_are_gone_on_from(counting: House) -> 
     messages = [{"role": role, "content": text} for role, text in client.screen]
     plain = ask("openai", "text", stream=True)
     headers = {**plain.headers, "x-agentui-session": client.session}
-    question = Asked("/p/gold/v1/chat/completions", headers, {**plain.body, "messages": messages})
+    question = Asked(f"/p/{pipeline}/v1/chat/completions", headers, {**plain.body, "messages": messages})
     async with asking(counting.server.origin, question) as (reader, _):
         await reader.readuntil(b"again")
     session = client.told["x-agentui-session"]

@@ -62,11 +62,11 @@ async def forward(ctx: NodeContext, call: UpstreamCall) -> Mapping[str, Json]:
         raise ListenerGone("The caller has left.") from error
 
 
-async def hand_on(ctx: NodeContext, stream: UpstreamStream, most: int) -> tuple[bytes | None, int]:
+async def hand_on(ctx: NodeContext, stream: UpstreamStream, most: int, kept: bytearray) -> tuple[bytes | None, int]:
     """Hand every piece of an answer to the caller (if this node answers) as it comes: a copy of it, None where it is larger
-    than ``most``, and its size."""
+    than ``most``, and its size. ``kept`` holds the pieces that were handed on, as far as there is room."""
     headers = returnable_response_headers(stream.headers)
-    kept, size = bytearray(), 0
+    size = 0
     # The caller's headers wait for the first byte: silence until then is still told by a status.
     chunk = await stream.next()
     if ctx.sink is not None:
@@ -96,7 +96,7 @@ async def hand_error_on(ctx: NodeContext, stream: UpstreamStream, body: bytes) -
 async def _passed(ctx: NodeContext, stream: UpstreamStream) -> dict[str, Json]:
     """Hand on an answer as it comes."""
     is_json = stream.content_type == "application/json"
-    kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0)
+    kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0, bytearray())
     told = {"content_type": stream.content_type, "bytes": size}
     if not kept:
         return {"result": told}

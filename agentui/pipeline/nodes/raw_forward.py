@@ -1,13 +1,15 @@
 """RawForward: the caller's request as it came, to another address."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
 from pydantic import Field
 
 from agentui.chat.deltas import End, Failure
-from agentui.chat.reply import ReplyBuilder
-from agentui.errors import BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
+from agentui.chat.reply import Reply, ReplyBuilder
+from agentui.errors import AgentUIError, BadRequest, NodeFailed, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
@@ -24,6 +26,7 @@ from agentui.upstream.call import UpstreamCall
 from agentui.upstream.headers import forwardable_request_headers, is_for_browsers
 from agentui.upstream.http.request import check_header
 from agentui.upstream.http.stream import UpstreamStream
+from agentui.vendors.base import Vendor
 from agentui.vendors.sse import SseDecoder
 
 MAX_KEPT_BYTES = 8 * 1024 * 1024
@@ -168,7 +171,12 @@ class RawForward(Node[RawForwardParams]):
 
     async def _pass_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
         """Hand the answer on, with a copy for OUT."""
-        kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES)
+        copy = bytearray()
+        if ctx.sink is not None and ctx.incoming.wire is not None and stream.content_type == "text/event-stream":
+            vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
+            ctx.run.heard = _Forwarded(vendor, ctx.services.max_event, copy)
+        kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy)
+        ctx.run.heard = None
         if kept is None:
             return {"result": {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}}
         ctx.run.heard_bytes += held_when_parsed(kept)
@@ -188,6 +196,23 @@ class RawForward(Node[RawForwardParams]):
             return {"result": loads(body)}
         except (InvalidJson, UpstreamInvalid):
             return {"result": {"error": "The upstream's answer is not JSON.", "text": body.decode("utf-8", "replace")}}
+
+
+@dataclass(slots=True)
+class _Forwarded:
+    """The bytes of a stream that were handed on; they are read where it breaks off and somebody asks for its words."""
+
+    vendor: Vendor
+    max_event: int
+    copy: bytearray
+
+    def reply(self) -> Reply:
+        """What the model has said, as far as it can be understood."""
+        builder, parser, decoder = ReplyBuilder(), self.vendor.stream_parser(), SseDecoder(self.max_event)
+        with suppress(AgentUIError):
+            for event in decoder.feed(bytes(self.copy)):
+                builder.feed(parser.feed(event))
+        return builder.reply()
 
 
 def _assembled(ctx: NodeContext, body: bytes) -> dict[str, Json]:
