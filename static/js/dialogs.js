@@ -14,6 +14,8 @@ import {Settings} from './help/Settings.js';
 import {Shortcuts} from './help/Shortcuts.js';
 import {PresetDialog} from './inspector/Presets.js';
 import {AssetEditor} from './library/AssetEditor.js';
+import {McpServers} from './library/McpServers.js';
+import {McpTools} from './library/McpTools.js';
 import {Reports} from './library/Reports.js';
 import {CompareRuns} from './run/Compare.js';
 import {Question, TextQuestion} from './ui/questions.js';
@@ -43,6 +45,8 @@ export const DIALOGS = {
   'branch-diff': BranchDiff,
   asset: AssetEditor,
   'library-import': Reports,
+  mcp: McpServers,
+  'mcp-tools': McpTools,
   'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
 };

@@ -16,4 +16,5 @@ export const libraryActions = [
       else if (!store.get().dialogs.some(({kind}) => kind === 'library-import')) openDialog('library-import');
     },
   },
+  {id: 'library.mcp', title: 'library.action.mcp', icon: 'link', run: () => void openDialog('mcp')},
 ];

@@ -111,6 +111,7 @@ function mainMenu() {
     menuItem('files.remove', {tone: 'danger'}),
     {},
     menuItem('files.keys'),
+    menuItem('library.mcp'),
     menuItem('help.settings'),
     menuItem('help.shortcuts'),
     menuItem('help.tour'),

@@ -18,6 +18,7 @@ import {changedFields, fieldsOfPreset, idFrom, loadPreset, presetWith, savePrese
 import {PromptBlocks} from '../PromptBlocks.js';
 import {ChangedMark, Checked, RequestFields} from '../RequestFields.js';
 import {UnknownFields} from '../SchemaForm.js';
+import {ToolsField} from '../ToolsField.js';
 
 const {div, p, span} = tags;
 
@@ -25,7 +26,7 @@ const {div, p, span} = tags;
 /** @typedef {import('../form.js').Form} Form */
 /** @typedef {import('../presetstore.js').LoadedPreset} LoadedPreset */
 
-const KNOWN = ['provider', 'base_url', 'endpoint', 'headers', 'proxy', 'model', 'template', 'blocks'];
+const KNOWN = ['provider', 'base_url', 'endpoint', 'headers', 'proxy', 'model', 'template', 'blocks', 'tools'];
 
 /** @param {{node: PipelineNode}} props */
 export function ProviderCall({node}) {
@@ -67,7 +68,7 @@ export function ProviderCall({node}) {
         ],
       },
       page === 'request'
-        ? div({className: 'inspector-page'}, h(RequestFields, {form, models: modelsOf(preset), markOf}), h(UnknownFields, {known: KNOWN, form}))
+        ? div({className: 'inspector-page'}, h(RequestFields, {form, models: modelsOf(preset), markOf}), h(ToolsField, {form}), h(UnknownFields, {known: KNOWN, form}))
         : page === 'blocks'
           ? h(PromptBlocks, {form})
           : h(TemplatePage, {form, markOf}),

@@ -1,0 +1,77 @@
+/** The MCP servers whose tools models may be offered: how they are doing, on or off, and a form for a new one. */
+import {h, tags, useEffect, useState} from '../h.js';
+import {ask, openDialog} from '../state/dialogs.js';
+import {reasonOf} from '../state/failures.js';
+import {t} from '../words.js';
+import {Button} from '../ui/buttons.js';
+import {Dialog} from '../ui/dialog.js';
+import {CheckField} from '../ui/fields.js';
+import {Icon} from '../ui/icons.js';
+import {tried} from './commands.js';
+import {McpForm} from './McpForm.js';
+import {deleteServer, readServers, switchServer} from './servers.js';
+
+const {code, div, li, p, span, ul} = tags;
+
+/** @typedef {import('./servers.js').McpServer} McpServer */
+
+const TONES = /** @type {Record<string, string>} */ ({connected: 'chip-good', error: 'chip-bad'});
+
+/** @param {{close: () => void}} props */
+export function McpServers({close}) {
+  const [servers, setServers] = useState(/** @type {McpServer[] | {error: string} | null} */ (null));
+  const [isAdding, setAdding] = useState(false);
+  const load = () => readServers().then(setServers, (error) => setServers({error: reasonOf(error)}));
+  useEffect(() => void load(), []);
+  const added = async () => {
+    setAdding(false);
+    await load();
+  };
+  return h(
+    Dialog,
+    {
+      title: t('library.mcp'),
+      size: 'large',
+      onClose: close,
+      actions: isAdding ? null : h(Button, {label: t('library.mcpAdd'), icon: 'add', tone: 'primary', onClick: () => setAdding(true)}),
+    },
+    p({className: 'text-soft'}, t('library.mcpText')),
+    isAdding ? h(McpForm, {onAdded: () => void added(), onCancel: () => setAdding(false)}) : null,
+    servers === null
+      ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+      : 'error' in servers
+        ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), servers.error)
+        : servers.length === 0
+          ? p({className: 'panel-empty'}, t('library.mcpNone'))
+          : ul({className: 'key-list', 'aria-label': t('library.mcp')}, servers.map((server) => h(Line, {key: server.id, server, onChanged: load}))),
+  );
+}
+
+/** @param {{server: McpServer, onChanged: () => Promise<void>}} props */
+function Line({server, onChanged}) {
+  const {id, name, http, stdio, enabled, status, toolCount, lastError} = server;
+  const [isBusy, setBusy] = useState(false);
+  /** @param {() => Promise<unknown>} work */
+  const change = async (work) => {
+    setBusy(true);
+    await tried(work);
+    await onChanged();
+    setBusy(false);
+  };
+  const remove = async () => {
+    const answer = await ask({title: t('library.mcpRemove', {name}), text: t('library.mcpRemoveText'), choices: [{id: 'remove', label: t('library.delete'), tone: 'danger'}]});
+    if (answer === 'remove') await change(() => deleteServer(id));
+  };
+  return li(
+    {className: 'key-line'},
+    div(
+      {className: 'key-text'},
+      span(null, name, ' ', span({className: `chip ${TONES[status] ?? ''}`}, t(`library.mcpStatus.${status}`)), ' ', span({className: 'text-soft'}, t('library.mcpTools', {n: toolCount}))),
+      code(null, http?.url ?? stdio?.command ?? ''),
+      lastError === null ? null : span({className: 'field-error'}, lastError),
+    ),
+    h(CheckField, {label: t('library.mcpOn', {name}), checked: enabled, disabled: isBusy, onChange: (isOn) => void change(() => switchServer(id, isOn))}),
+    h(Button, {label: t('library.mcpLook', {name}), icon: 'list', onClick: () => void openDialog('mcp-tools', {server, onChanged})}),
+    h(Button, {label: t('library.mcpRemove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', disabled: isBusy, onClick: () => void remove()}),
+  );
+}

@@ -1,0 +1,64 @@
+/** MCP servers, as this server tells of them: their configuration, how they are doing, and their tools. */
+import {readAll, readMemory, writeMemory} from '../state/memory.js';
+
+/**
+ * @typedef {object} McpServer
+ * @property {string} id
+ * @property {string} name
+ * @property {{url: string} | null} http
+ * @property {{command: string} | null} stdio
+ * @property {boolean} enabled
+ * @property {string} status
+ * @property {number} toolCount
+ * @property {string | null} lastError
+ *
+ * @typedef {object} McpTool
+ * @property {string} name what models call
+ * @property {string} description
+ * @property {any} parameters JSON Schema
+ * @property {boolean | null} available null: nobody approved the tools of the server yet
+ * @property {string | null} reason why it is not offered
+ *
+ * @typedef {{name: string, http: {url: string, headers: Record<string, string>}, tool_prefix: string | null, default_side_effect_level: string}} NewServer
+ */
+
+/** @param {string} id */
+const pathOf = (id) => `/mcp/servers/${encodeURIComponent(id)}`;
+
+/** @returns {Promise<McpServer[]>} */
+export async function readServers() {
+  const [servers, statuses] = await Promise.all([readAll('/mcp/servers?sort_by=name&sort_order=asc'), readMemory('/mcp/statuses')]);
+  const found = new Map(statuses.data.map((/** @type {any} */ one) => [one.server_id, one]));
+  return servers.map((one) => {
+    const {status = 'disconnected', tool_count: toolCount = 0, last_error: lastError = null} = found.get(one.id) ?? {};
+    return {...one, status, toolCount, lastError};
+  });
+}
+
+/** Configure a server over HTTP. It is off until somebody approved its tools. @param {NewServer} server */
+export function addServer(server) {
+  return writeMemory('POST', '/mcp/servers', {...server, transport: 'http', enabled: false});
+}
+
+/** @param {string} id @param {boolean} enabled */
+export function switchServer(id, enabled) {
+  return writeMemory('PATCH', `${pathOf(id)}/toggle`, {enabled});
+}
+
+/** @param {string} id */
+export function deleteServer(id) {
+  return writeMemory('DELETE', pathOf(id));
+}
+
+/** The tools that a server has: of one that is off as a trial, which keeps nothing. @param {McpServer} server @returns {Promise<McpTool[]>} */
+export async function readTools({id, enabled}) {
+  if (enabled) return (await readMemory(`${pathOf(id)}/tools`)).data;
+  const {data} = await writeMemory('POST', `${pathOf(id)}/test`, {});
+  return data.tools.map((/** @type {any} */ tool) => ({...tool, available: null, reason: null}));
+}
+
+/** Offer models the tools that a server has now, and switch it on. @param {McpServer} server */
+export async function approveTools({id, enabled}) {
+  if (!enabled) await switchServer(id, true);
+  await writeMemory('POST', `${pathOf(id)}/connect`, {});
+}
