@@ -49,7 +49,6 @@ CODES: dict[str, Code] = {
     "idempotency_key_reused": Code(422, "Another request had this key."),
     "invalid_message_role": Code(400, "Only what a user said can be edited."),
     "invalid_state": Code(409, "The floor's state does not allow this."),
-    "invalid_tool_mode": Code(400, "Tools run inline only: with enableTools no other toolMode is taken."),
     "invalid_variable_context": Code(400, "Session, branch, floor and page contradict each other."),
     "mcp_server_conflict": Code(409, "There is an MCP server of this name already, or there are too many."),
     "mcp_server_disabled": Code(409, "The MCP server is switched off."),

@@ -164,17 +164,6 @@ async def test_the_routes_of_prompts_stand_below_a_pipeline_too(house: House) ->
         assert await talk.refused(f"/p/nobody{session}/{path}", body) == (404, "not_found")
 
 
-async def test_tools_run_inline_only(house: House) -> None:
-    talk = await begin_talk(house)
-    for name in ("toolMode", "tool_mode"):
-        body = {"message": "Hi", "config": {"enableTools": True, name: "standalone"}}
-        assert await talk.refused(f"/sessions/{talk.session}/respond", body) == (400, "invalid_tool_mode")
-        assert await talk.refused(f"/sessions/{talk.session}/respond/stream", body) == (400, "invalid_tool_mode")
-    assert await house.memory.floors(talk.session) == []
-    await talk.respond("Hi", config={"enableTools": True, "toolMode": "inline"})
-    await talk.respond("Hi", config={"toolMode": "both"})
-
-
 async def test_macros_count_the_versions_of_an_answer(house: House) -> None:
     talk = await begin_talk(house, character_snapshot={"name": "Ada", "system_prompt": "<{{currentSwipeId}}/{{lastSwipeId}}>"})
     house.mock.script([Step(text="One."), Step(text="Two."), Step(text="Three."), Step(text=" More.")])

@@ -165,10 +165,8 @@ def _turn(request: web.Request, **wanted: Any) -> TurnRequest:
 
 
 def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveRequest:
-    """What every live turn is told alike. Raises 400 ``invalid_tool_mode``, 409 ``session_state_payload_too_large``."""
+    """What every live turn is told alike. Raises 409 ``session_state_payload_too_large``."""
     config, debug = form.config, form.debug_options
-    if config.enableTools and config.toolMode not in (None, "inline"):
-        raise failure("invalid_tool_mode", f"Tools run inline only, not {config.toolMode}: leave config.toolMode out.")
     token = request.app[SETTINGS].own_token
     headers = without_own_token(token, {name.lower(): value for name, value in request.headers.items()})
     key = caller_key(headers, {})
@@ -186,6 +184,7 @@ def _live(request: web.Request, form: LiveForm, turn: TurnRequest) -> LiveReques
         headers={name: value for name, value in headers.items() if name not in _ENTITY and not _is_ours(name)},
         api_key=key,
         tools=bool(config.enableTools),
+        tool_mode=config.toolMode or "inline",
         shows_snapshot=debug.include_prompt_snapshot,
         shows_trace=debug.include_runtime_trace,
         shows_matches=debug.include_worldbook_matches,

@@ -2,7 +2,7 @@
 
 The director sees the turn's conversation; what it answers becomes a section of the prompt. The verifier sees the conversation
 with the answer behind it, and says ``{"status": "pass" | "fail", "issues": [...], "suggestion": "..."}``. Neither sees or
-writes stored variables: they judge a turn and are none.
+writes stored variables, but by tools: they judge a turn and are none.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink
 from agentui.prompt.prepared import ExtraSection, Note
+from agentui.tools.grant import ToolGrant
 from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.generation import Conversation
 from agentui.turns.request import ChatFacts
@@ -75,18 +76,18 @@ class Adviser:
         self._choice = choice
         self._pipelines = {"director": director, "verifier": verifier}
 
-    async def direct(self, conversation: Conversation, chat: ChatFacts) -> Advice:
+    async def direct(self, conversation: Conversation, chat: ChatFacts, tools: ToolGrant) -> Advice:
         """What the director says of the turn that is about to be answered."""
-        text, complaint = await self._ask("director", conversation.saying(text_message("user", ASK_DIRECTOR)), chat)
+        text, complaint = await self._ask("director", conversation.saying(text_message("user", ASK_DIRECTOR)), chat, tools)
         return Advice(text) if complaint is None else Advice(notes=(Note("director_skipped", complaint, "director"),))
 
-    async def verify(self, conversation: Conversation, answer: str, chat: ChatFacts) -> Verdict:
+    async def verify(self, conversation: Conversation, answer: str, chat: ChatFacts, tools: ToolGrant) -> Verdict:
         """What the verifier says of an answer. Where it fails itself the answer is not held against it."""
         asked = conversation.saying(text_message("assistant", answer or "(nothing)"), text_message("user", ASK_VERIFIER))
-        text, complaint = await self._ask("verifier", asked, chat)
+        text, complaint = await self._ask("verifier", asked, chat, tools)
         return Verdict(issues=(complaint,)) if complaint is not None else verdict_of(text)
 
-    async def _ask(self, role: str, conversation: Conversation, chat: ChatFacts) -> tuple[str, str | None]:
+    async def _ask(self, role: str, conversation: Conversation, chat: ChatFacts, tools: ToolGrant) -> tuple[str, str | None]:
         """What the pipeline of a role answers, or why it does not."""
         bound = chat.bindings
         pipeline = bound.get(f"{role}_pipeline_id") or self._pipelines[role]
@@ -97,7 +98,8 @@ class Adviser:
         begun: list[Run] = []
         try:
             plan = self._choice.plan(pipeline, None, model)
-            result = await self._engine.run(RunRequest(plan, await conversation.incoming(), on_begin=begun.append), NullSink())
+            request = RunRequest(plan, await conversation.incoming(), on_begin=begun.append, tools=tools)
+            result = await self._engine.run(request, NullSink())
         except AgentUIError as error:
             return "", f"The {role}'s pipeline {pipeline!r} cannot run: {error.message}"
         if result.error is not None:

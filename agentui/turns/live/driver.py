@@ -52,6 +52,7 @@ from agentui.turns.live.preparing import (
 from agentui.turns.live.progress import ActiveRuns, Pending, Phase, Progress
 from agentui.turns.live.request import LiveRequest, PromptRequest
 from agentui.turns.live.rewriting import rewritten
+from agentui.turns.live.toolround import call_tools
 from agentui.turns.live.tools import TurnTools, permissions_for
 from agentui.turns.live.words import WordSink, parts_with_text
 from agentui.turns.repeats import Saved
@@ -259,7 +260,7 @@ class _LiveTurn:
         await self._move("prechecked")
         permissions = await permissions_for(self._house.turns.store, turn.place.session_id, wanted=self._asked.tools)
         tools = TurnTools(self._house.tools, permissions, turn, lambda: self._bundle.assets, listener.tell)
-        preparation, prepared = await self._prepared()
+        preparation, prepared = await self._prepared(tools)
         await self._move("prompt_assembled")
         prepared, candidate = await self._checked(plan, preparation, prepared, tools)
         self.progress.stop = None  # what is being kept is not stopped: its caller would be told of a failure that was none
@@ -286,7 +287,7 @@ class _LiveTurn:
         model = SessionModel(bound.get("model_provider"), self._model)
         return self._house.choice.plan(self._asked.pipeline, bound.get("pipeline_id"), model)
 
-    async def _prepared(self) -> tuple[Preparation, PreparedTurn]:
+    async def _prepared(self, tools: TurnTools) -> tuple[Preparation, PreparedTurn]:
         """The prompt, with what the director says of it where one is asked."""
         turn, asked, house = self._turn, self._asked, self._house
         if not self._bundle.is_of(self._chat.bindings):  # somebody bound the session to others before the turn was opened
@@ -308,7 +309,7 @@ class _LiveTurn:
         )
         prepared = await preparation.prepared()
         if asked.checks.director:
-            advice = await house.adviser.direct(self._conversation(prepared), self._chat)
+            advice = await house.adviser.direct(self._conversation(prepared), self._chat, tools.grant(1, "director"))
             preparation = replace(preparation, extra=advice.sections("director"), notes=advice.notes)
             prepared = await preparation.prepared()
         return preparation, prepared
@@ -319,9 +320,10 @@ class _LiveTurn:
         """An answer that is to be kept, and the prompt that it answers. Raises what the run raises, and ``verifier_failed``."""
         checks, progress = self._asked.checks, self.progress
         while True:
+            prepared = await self._informed(plan, preparation, prepared, tools)
             candidate = await self._attempt(plan, prepared, tools)
             await self._move("candidate_generated")
-            verdict = await self._verdict(prepared, candidate)
+            verdict = await self._verdict(prepared, candidate, tools)
             progress.verifier = verdict.as_json()
             await self._move("candidate_generated")
             if verdict.status == "fail" and checks.fail_strategy == "block":
@@ -340,11 +342,23 @@ class _LiveTurn:
         """Whether another answer may be asked for: some are left, and none would do again what nobody takes back."""
         return self.progress.attempt_no <= self._asked.checks.max_retries and self._turn.calls.may_be_repeated
 
-    async def _verdict(self, prepared: PreparedTurn, candidate: Candidate) -> Verdict:
+    async def _verdict(self, prepared: PreparedTurn, candidate: Candidate, tools: TurnTools) -> Verdict:
         """What the verifier says of an answer, where one is wanted."""
         if not self._asked.checks.verifier:
             return SKIPPED
-        return await self._house.adviser.verify(self._conversation(prepared), candidate.text, self._chat)
+        grant = tools.grant(self.progress.attempt_no, "verifier")
+        return await self._house.adviser.verify(self._conversation(prepared), candidate.text, self._chat, grant)
+
+    async def _informed(self, plan: Plan, preparation: Preparation, prepared: PreparedTurn, tools: TurnTools) -> PreparedTurn:
+        """The prompt, with what a round of tools before the answer gave where one is wanted."""
+        if self._asked.tool_mode == "inline" or not tools.are_allowed:
+            return prepared
+        conversation, attempt_no = self._conversation(prepared), self.progress.attempt_no
+        made = await call_tools(self._house.engine, plan, conversation, tools, attempt_no)
+        self._tokens_in += made.tokens_in
+        self._tokens_out += made.tokens_out
+        extra, notes = (*preparation.extra, *made.sections), (*preparation.notes, *made.notes)
+        return await replace(preparation, extra=extra, notes=notes).prepared()
 
     async def _attempt(self, plan: Plan, prepared: PreparedTurn, tools: TurnTools) -> Candidate:
         """Run the pipeline once. Raises AgentUIError where the run fails."""
@@ -368,7 +382,7 @@ class _LiveTurn:
             self._listener.follow(run)
 
         run_id = asked.turn.run_id if progress.attempt_no == 1 else None
-        grant = tools.grant(progress.attempt_no)
+        grant = tools.grant(progress.attempt_no, is_offered=asked.tool_mode != "standalone")
         request = RunRequest(plan, incoming, memory=memory.open, on_begin=begin, run_id=run_id, tools=grant)
         result = await house.engine.run(request, sink)
         if result.error is not None:

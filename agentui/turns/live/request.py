@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from agentui.jsonio import Json
 from agentui.prompt.prepared import PromptIntent
 from agentui.turns.repeats import Claim
 from agentui.turns.request import TurnRequest
+
+ToolMode: TypeAlias = Literal["inline", "standalone", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,8 @@ class LiveRequest:
 
     ``pipeline`` is the one that the request names, ``params`` are the generation parameters that it gives, ``policy`` is what
     it says of its prompt (``resolve_policy``). ``headers`` are the caller's (names in lower case, without this server's own
-    token), ``api_key`` the key among them: nodes may read them. ``tools`` says that models get those that the session allows.
+    token), ``api_key`` the key among them: nodes may read them. ``tools`` says that models get those that the session allows,
+    and ``tool_mode`` when: while they answer, in a round of their own before that, or both.
     ``shows_snapshot``, ``shows_trace`` and, within that, ``shows_matches`` ask for what is told of the prompt.
     """
 
@@ -39,6 +43,7 @@ class LiveRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     api_key: str = ""
     tools: bool = False
+    tool_mode: ToolMode = "inline"
     shows_snapshot: bool = False
     shows_trace: bool = False
     shows_matches: bool = False

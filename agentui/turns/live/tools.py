@@ -1,6 +1,6 @@
 """The tools of a live turn: which its session allows, and who hears of their calls."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from agentui.assets.bundle import PromptAssets
@@ -10,12 +10,12 @@ from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.builtin import builtin_tools
 from agentui.tools.catalog import EVERY, Catalog
-from agentui.tools.execution import Execution
+from agentui.tools.execution import DeliveryMode, Execution, ExecutionListener
 from agentui.tools.executor import Surroundings
 from agentui.tools.grant import NAMED_BY_A_NODE, ToolGrant
 from agentui.tools.permissions import CallBudget, Permissions
 from agentui.tools.sources import ToolSources
-from agentui.tools.tool import CallPlace
+from agentui.tools.tool import CallerSlot, CallPlace
 from agentui.turns.service import Turn
 
 Tell = Callable[[str, Json], Awaitable[None]]
@@ -38,16 +38,29 @@ class TurnTools:
         self._listeners = (turn.calls, _Client(tell))
         self._place = CallPlace(place.run_id, place.session_id, place.branch_id, place.floor_id, place.floor.input_page_id)
 
-    def grant(self, attempt_no: int) -> ToolGrant:
-        """The tools of an attempt at the answer, numbered from 1: all that the session allows, or those alone that a node names
-        where it allows none."""
-        is_allowed = self._permissions.enabled
+    @property
+    def are_allowed(self) -> bool:
+        """Whether the session allows any."""
+        return self._permissions.enabled
+
+    def grant(
+        self,
+        attempt_no: int,
+        slot: CallerSlot = "narrator",
+        *,
+        is_offered: bool = True,
+        delivery_mode: DeliveryMode = "inline",
+        hears: Sequence[ExecutionListener] = (),
+    ) -> ToolGrant:
+        """The tools of who calls in an attempt at the answer, numbered from 1: all that the session allows, or those alone that
+        a node names where it allows none or nothing else ``is_offered``. ``hears`` are told of the calls as well."""
+        is_allowed = self.are_allowed
         return ToolGrant(
             self._all,
             self._permissions if is_allowed else NAMED_BY_A_NODE,
-            Surroundings(listeners=self._listeners, attempt_no=attempt_no),
-            self._place,
-            (EVERY,) if is_allowed else (),
+            Surroundings(listeners=(*self._listeners, *hears), delivery_mode=delivery_mode, attempt_no=attempt_no),
+            replace(self._place, caller_slot=slot),
+            (EVERY,) if is_allowed and is_offered else (),
             self._budget,
         )
 
