@@ -109,6 +109,7 @@ DOORS = {
     "regex": ("agentui.regexes",),
     "sqlalchemy": (
         "agentui.chats",
+        "agentui.definitions",
         "agentui.jobs",
         "agentui.library",
         "agentui.mcp",

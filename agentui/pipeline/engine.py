@@ -45,6 +45,7 @@ class RunRequest:
     ``pins`` are OUT of nodes that must not run, by node id. ``memory`` opens the run's memory; without one it sees no stored
     variable. ``on_begin`` hears of the run before anything happens in it. ``run_id`` is one of ``Engine.new_run_id``, where
     somebody needs to know it before. ``tools`` are those of a turn, None for those of the server that nodes name.
+    ``run_vars`` are variables that the run has before any node sets one.
     """
 
     plan: Plan
@@ -55,6 +56,7 @@ class RunRequest:
     on_begin: Callable[[Run], None] | None = None
     run_id: str | None = None
     tools: ToolGrant | None = None
+    run_vars: Mapping[str, Json] = field(default_factory=dict)
 
 
 class Engine:
@@ -127,6 +129,7 @@ class Engine:
             origin=request.origin,
             granted=request.tools,
         )
+        run.run_vars = dict(request.run_vars)
         run.task = asyncio.current_task()
         if request.on_begin is not None:
             request.on_begin(run)

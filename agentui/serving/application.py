@@ -42,6 +42,8 @@ from agentui.api.proxy.models import add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.assets.files.limits import FileLimits
+from agentui.definitions.http import HttpTools
+from agentui.definitions.offered import DefinedTools
 from agentui.files import FileLock
 from agentui.http.guard import GUARD, Guard
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -75,6 +77,7 @@ from agentui.tools.vars.rulefolder import RuleFolder
 from agentui.tools.vars.tools import NAMES as VARIABLE_TOOLS
 from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.driver import LiveTurns
+from agentui.turns.live.pipeline_tools import PipelineTools
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler
 from agentui.upstream.client import Upstream
@@ -224,12 +227,19 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         folder=settings.data,
         may_start_programs=settings.mcp_programs,
     )
+    choice = PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset)
+    defined = DefinedTools(
+        store,
+        HttpTools(app[SERVICES].upstream, app[SERVICES].secrets, app[REDACTOR]),
+        PipelineTools(app[ENGINE], choice, app[SERVICES].vendors).handler,
+    )
+    app[SERVICES].tools.add(defined.tools)
     app[SERVICES].tools.add(app[MCP].tools)
     app[LIVE] = LiveTurns(
         app[TURNS],
         app[ENGINE],
         app[SERVICES].vendors,
-        PipelineChoice(app[PIPELINES], app[PRESETS], settings.chat_preset),
+        choice,
         director=settings.director_pipeline,
         verifier=settings.verifier_pipeline,
         tools=app[SERVICES].tools,

@@ -532,6 +532,24 @@ tool_executions = Table(
     comment="Calls of tools that turns made.",
 )
 
+tool_definitions = Table(
+    "tool_definitions",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("source", String(16), nullable=False, comment="preset, character or custom."),
+    Column("source_id", String(200)),
+    Column("enabled", Boolean, nullable=False),
+    Column("handler_type", String(16), nullable=False, comment="http or pipeline."),
+    Column("handler", Text, nullable=False, comment="What serves its calls: JSON."),
+    Column("told", Text, nullable=False, comment="What models and permissions are told of it: JSON."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("uq_tool_definitions_account_id_name", "account_id", "name", unique=True),
+    comment="The tools that users defined.",
+)
+
 mcp_servers = Table(
     "mcp_servers",
     metadata,

@@ -69,7 +69,8 @@ class Surroundings:
 
 
 class Executor:
-    """Executes the calls of one generation; ``budget`` is the turn's, where others call in it too."""
+    """Executes the calls of one generation; ``budget`` is the turn's, where others call in it too, and ``inner`` what runs
+    that serve calls are given (``ToolCallContext``)."""
 
     def __init__(
         self,
@@ -78,12 +79,14 @@ class Executor:
         place: CallPlace,
         around: Surroundings = Surroundings(),
         budget: CallBudget | None = None,
+        inner: object = None,
     ) -> None:
         self.catalog = catalog
         self.permissions = permissions
         self._place = place
         self._around = around
         self._budget = CallBudget(permissions.max_calls_per_turn) if budget is None else budget
+        self._inner = inner
         self._has_told_of_budget = False
 
     def offered(self) -> Catalog:
@@ -205,7 +208,7 @@ class Executor:
         """Run a tool in its time, once it is recorded that it runs."""
         for listener in self._around.listeners:
             await listener.started(execution)
-        context = ToolCallContext(execution.id, self._place, time.perf_counter() + tool.timeout)
+        context = ToolCallContext(execution.id, self._place, time.perf_counter() + tool.timeout, self._inner)
         clock = asyncio.timeout(tool.timeout)
         try:
             async with clock:

@@ -23,6 +23,8 @@ class ToolGrant:
 
     ``catalog`` gives all there are, once somebody wants any. ``offered`` are selectors of the tools that the answering node
     offers beside those that it names itself. ``budget`` is shared by all who call in the turn, None for one of this run's own.
+    ``within`` are the pipelines whose runs led to this one by calls of tools, the outermost first; ``inner`` is the grant of
+    runs that serve its calls.
     """
 
     catalog: Callable[[], Awaitable[Catalog]]
@@ -31,6 +33,14 @@ class ToolGrant:
     place: CallPlace | None = None
     offered: tuple[str, ...] = ()
     budget: CallBudget | None = None
+    within: tuple[str, ...] = ()
+    inner: "ToolGrant | None" = None
+
+    def calling_from(self, pipeline: str) -> "ToolGrant":
+        """The same for calls of a run of this pipeline: a run that serves one may call what this one may, and its calls count
+        with these."""
+        counted = self if self.budget is not None else replace(self, budget=CallBudget(self.permissions.max_calls_per_turn))
+        return replace(counted, inner=replace(counted, offered=(), within=(*self.within, pipeline)))
 
     def with_variables(self, system: VariableSystem, *, follows_all: bool) -> "ToolGrant":
         """The same with a run's working variables: their tools in the catalog, references resolved, results kept.
@@ -50,4 +60,4 @@ class ToolGrant:
         where = place if self.place is None else replace(self.place, run_id=place.run_id, node_id=place.node_id)
         around = replace(self.around, listeners=(*self.around.listeners, *listeners))
         catalog = await self.catalog()
-        return Executor(catalog.chosen(selectors), self.permissions, where, around, self.budget)
+        return Executor(catalog.chosen(selectors), self.permissions, where, around, self.budget, self.inner)

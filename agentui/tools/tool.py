@@ -36,11 +36,13 @@ class CallPlace:
 @dataclass(frozen=True, slots=True)
 class ToolCallContext:
     """What a handler is told of the call that it serves. ``execution_id`` is the call's own; ``deadline`` is a moment of
-    ``time.perf_counter``."""
+    ``time.perf_counter``. ``inner`` is what a run that serves the call may call itself (a ``ToolGrant``), None where nobody
+    said so."""
 
     execution_id: str
     place: CallPlace
     deadline: float
+    inner: object = None
 
 
 @dataclass(frozen=True, slots=True)

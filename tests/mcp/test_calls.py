@@ -52,6 +52,20 @@ async def test_what_a_session_does_not_allow_of_a_stranger_is_not_offered(start_
     assert "roll_dice" in offered
 
 
+async def test_a_defined_tool_has_its_name_before_a_strangers(start_house: StartHouse, served: Served) -> None:
+    house = await start_house()
+    await offer(house, served)
+    handler = {"url": "https://a.example/"}
+    body = {"name": "add", "handler_type": "http", "handler": handler}
+    assert (await house.memory.call("POST", "/tools/definitions", body))[0] == 201
+    (server,) = await house.memory.get("/mcp/servers")
+    seen = {tool["name"]: tool for tool in await house.memory.get(f"/mcp/servers/{server['id']}/tools")}
+    assert (seen["add"]["available"], seen["greet"]["available"]) == (False, True)
+    talk = await begin_talk(house)
+    catalog = await house.memory.get(f"/sessions/{talk.session}/tool-catalog")
+    assert [tool["provider_type"] for tool in catalog if tool["name"] == "add"] == ["preset"]
+
+
 @pytest.mark.parametrize("vendor", ["openai", "openai_responses", "claude", "gemini"])
 async def test_a_pipeline_names_an_mcp_server(start_house: StartHouse, served: Served, vendor: str) -> None:
     house = await start_house()

@@ -19,6 +19,7 @@ from agentui.api.chats.protocol import (
 from agentui.api.keys import MCP, SERVICES
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed
+from agentui.definitions.stored import enabled_definitions
 from agentui.http.route import Route
 from agentui.mcp import stored
 from agentui.mcp.offered import SeenTool
@@ -116,7 +117,9 @@ async def test_server(request: web.Request) -> web.Response:
 
 async def server_tools(request: web.Request) -> web.Response:
     """Every tool of a server, and which of them models are offered."""
-    return data_answer(await request.app[MCP].seen_tools(path_id(request), request.app[SERVICES].tools.taken))
+    defined = {definition.name for definition in await read(request, enabled_definitions)}
+    taken = request.app[SERVICES].tools.taken | defined
+    return data_answer(await request.app[MCP].seen_tools(path_id(request), taken))
 
 
 def _shown(server: McpServer) -> web.Response:

@@ -46,7 +46,7 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
         return None
     run = ctx.run
     system = await run.working.system(ctx.services.rules)
-    grant = grant.with_variables(system, follows_all=ctx.services.follows_all_references)
+    grant = grant.calling_from(run.plan.id).with_variables(system, follows_all=ctx.services.follows_all_references)
     place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id)
     grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
     if not len((await grant.executor(selectors, place)).offered()):
