@@ -38,7 +38,7 @@ class AssembledPrompt:
     sections: Mapping[str, Sequence[Message]]
 
 
-class AssetShelf(Protocol):
+class AssetReader(Protocol):
     """The library as the pipeline reaches it. Every method raises the store's errors."""
 
     async def character(self, name: str) -> Character | None:
@@ -67,12 +67,12 @@ class NoAssets:
         return frozenset(names)
 
 
-def no_assets() -> AssetShelf:
+def no_assets() -> AssetReader:
     """The library of a pipeline that runs without one."""
     return NoAssets()
 
 
-async def check_assets(document: Mapping[str, Json], shelf: AssetShelf) -> tuple[Problem, ...]:
+async def check_assets(document: Mapping[str, Json], shelf: AssetReader) -> tuple[Problem, ...]:
     """A warning for each enabled block that names an asset which there is not. Where nobody can look there is none."""
     named = await in_thread(lambda: _named_in(document))
     if not named:

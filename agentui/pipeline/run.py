@@ -12,7 +12,7 @@ from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.pipeline.assets import AssembledPrompt, AssetShelf, no_assets
+from agentui.pipeline.assets import AssembledPrompt, AssetReader, no_assets
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
@@ -68,7 +68,7 @@ class Services:
     """The skill rules that models with tools are told of."""
     follows_all_references: bool = False
     """Whether references in what came from outside are followed (``References``)."""
-    assets: Callable[[], AssetShelf] = no_assets
+    assets: Callable[[], AssetReader] = no_assets
     """Gives the library."""
 
 

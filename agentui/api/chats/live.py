@@ -32,7 +32,6 @@ from agentui.api.proxy.detached import complete
 from agentui.api.proxy.incoming import caller_key, without_own_token
 from agentui.api.proxy.repeats import claim_for, replay
 from agentui.api.proxy.targets import HttpTarget, Recorder, Tee
-from agentui.chats.codes import failure
 from agentui.chats.messages import find_message
 from agentui.chats.parts import Content
 from agentui.chats.rows import find_floor, find_session
