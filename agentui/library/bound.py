@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from agentui.assets.values import members, text
+from agentui.chats.codes import failure
 from agentui.jsonio import Json
 from agentui.library.records import AssetKind
 from agentui.store.tables import asset_versions, assets
@@ -132,6 +133,19 @@ def _are_named(kind: AssetKind, names: Sequence[str]) -> ColumnElement[bool]:
 def _one_line(name: str) -> str:
     """A name with the blanks that the library keeps (``name_of``)."""
     return " ".join(name.replace("\0", " ").split())
+
+
+def folded(name: str) -> str:
+    """A worldbook's name in folded case, with blanks as the library keeps them."""
+    return " ".join(name.split()).casefold()
+
+
+def find_book_named(db: Connection, account: str, name: str) -> str:
+    """The JSON of the active worldbook of this name that was changed last. Raises 404 ``worldbook_not_found``."""
+    _, texts = find_named(db, account, "worldbook", name, frozenset())
+    for found in texts.values():
+        return found
+    raise failure("worldbook_not_found", f"The library has no active worldbook {name[:100]!r}.", name=name[:100])
 
 
 def find_bound(db: Connection, account: str, bindings: Bindings) -> list[BoundAsset]:

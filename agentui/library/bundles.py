@@ -29,6 +29,7 @@ from agentui.library.bound import (
     find_contents,
     find_named,
     find_unknown,
+    folded,
     follows,
     named_assets,
     names_assets,
@@ -117,11 +118,11 @@ class Bundles:
         linked: list[BoundAsset] = []
         books = [_book(read["worldbook"], each, "global") for each in bound if each.kind == "worldbook"]
         if names:
-            folded = {_folded(name) for name in names.values()}
-            linked, texts = await self._store.read(find_books, DEFAULT_ACCOUNT, folded, known.keys())
+            wanted_names = {folded(name) for name in names.values()}
+            linked, texts = await self._store.read(find_books, DEFAULT_ACCOUNT, wanted_names, known.keys())
             by_name = {each.name.casefold(): each for each in linked}
             for scope, name in names.items():
-                if (each := by_name.get(_folded(name))) is not None:
+                if (each := by_name.get(folded(name))) is not None:
                     books.append(_book(await self._read(each, known, texts), each, scope))
         found = {book.scope for book in books}
         if card is not None and card.book is not None and "character" not in found:
@@ -235,8 +236,3 @@ def _linked_names(bindings: Bindings, card: Card | None) -> dict[LoreScope, str]
     of_chat = text(bindings.get(CHAT_BOOK))
     named: dict[LoreScope, str] = {"chat": of_chat, "persona": text(user.get("lorebook")), "character": world}
     return {scope: name for scope, name in named.items() if name.strip()}
-
-
-def _folded(name: str) -> str:
-    """A worldbook's name in folded case, with blanks as the library keeps them."""
-    return " ".join(name.split()).casefold()

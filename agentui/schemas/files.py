@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentui.assets.files.report import ImportReport
-from agentui.chats.records import MAIN, Session
+from agentui.chats.records import Session
 from agentui.jsonio import Json
 from agentui.library.records import AssetKind
 from agentui.schemas.forms import NO_NUL, BranchId, Form, Id, QueryBool
@@ -117,6 +117,10 @@ class CharacterExportQuery(Form):
 
     format: Literal["v2", "v3", "png", "charx"] = Field("v3", description="v2, v3 (JSON), png or charx.")
     version_id: Id | None = Field(None, description="The version of the character; else the newest.")
+    embed_worldbook: QueryBool = Field(
+        False,
+        description="Whether the worldbook that the card names (extensions.world) becomes its character_book.",
+    )
 
 
 class ExportQuery(Form):
@@ -129,7 +133,9 @@ class ChatExportQuery(Form):
     """How a chat is written."""
 
     format: Literal["thchat", "st_jsonl"] = Field("thchat", description="thchat (JSON) or st_jsonl (SillyTavern's lines).")
-    branch_id: BranchId = Field(MAIN, description="The branch that is written; main unless said otherwise.")
+    branch_id: BranchId | None = Field(
+        None, description="The branch that is written alone; else all of them, and in SillyTavern's lines main."
+    )
     include_variables: QueryBool = Field(True, description="Whether the variables of the chat's own tier go out too.")
 
 

@@ -1,9 +1,11 @@
 """Whole chats come in and go out as they were, on both engines."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import Connection, delete, select, update
 
-from agentui.assets.files.chats import ChatFloor, ChatMessage, ChatPage, ChatRecord
+from agentui.assets.files.chats import ChatBranch, ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.chat.fingerprints import fingerprint
 from agentui.chats.branches import branch_from_floor
 from agentui.chats.questions import copy_question
@@ -113,6 +115,37 @@ async def test_a_chat_that_came_in_is_found_by_its_words_and_can_be_forked(memor
     with pytest.raises(ApiError) as refused:
         await memory.read(export_chat, made.session.id, "nowhere", include_variables=True)
     assert code_of(refused.value) == "branch_not_found"
+
+
+async def test_all_branches_of_a_chat_go_out_and_come_in_again(memory: Memory) -> None:
+    def branches() -> tuple[ChatBranch, ...]:
+        return (
+            ChatBranch("alt", "main", 2, (turn(7), turn(8))),
+            ChatBranch("of alt", "alt", 3, (turn(9),)),
+            ChatBranch("early", "of alt", 1, (turn(10),)),
+            ChatBranch("even", "alt", 4, ()),
+            ChatBranch("alone", "main", 0, (turn(11),)),
+        )
+
+    record = replace(RECORD, branches=branches())
+    made: ImportedChat = await memory.write(import_chat, record, None, None, memory.now)
+    assert made.floors == 9
+    out: ChatRecord = await memory.read(export_chat, made.session.id, None, include_variables=True)
+    assert out.floors == record.floors
+    paths = {"main": record.floors} | {
+        "alt": (*record.floors[:2], turn(7), turn(8)),
+        "of alt": (*record.floors[:2], turn(7), turn(9)),
+        "early": (record.floors[0], turn(10)),
+        "even": (*record.floors[:2], turn(7), turn(8)),
+        "alone": (turn(11),),
+    }
+    assert {branch.branch_id for branch in out.branches} == paths.keys() - {"main"}
+    again: ImportedChat = await memory.write(import_chat, out, None, None, memory.now)
+    assert again.floors == 9
+    assert await memory.read(export_chat, again.session.id, None, include_variables=True) == out
+    for session in (made.session.id, again.session.id):
+        for branch_id, path in paths.items():
+            assert (await memory.read(export_chat, session, branch_id, include_variables=True)).floors == path
 
 
 @pytest.mark.parametrize(

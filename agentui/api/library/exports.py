@@ -7,19 +7,20 @@ from aiohttp import web
 
 from agentui.api.chats.protocol import data_answer, described, now_ms, path_id, read, read_form, read_query, route, write
 from agentui.api.library.uploads import download, refused
-from agentui.assets.files.books import write_book
+from agentui.assets.files.books import card_of_book, write_book
 from agentui.assets.files.cards import CardFormat, KeptCard, write_card
 from agentui.assets.files.chat_lines import write_lines
-from agentui.assets.files.chats import ChatRecord, write_thchat
+from agentui.assets.files.chats import MAIN, ChatRecord, write_thchat
 from agentui.assets.files.limits import InvalidFile
 from agentui.assets.files.presets import write_preset
 from agentui.assets.files.scripts import write_scripts
-from agentui.assets.values import members
+from agentui.assets.values import members, text
 from agentui.http.route import Handler, Route
 from agentui.jsonio import Json, loads
 from agentui.library.assets import find_content, find_image
+from agentui.library.bound import find_book_named
 from agentui.library.imports import Consent, allow_scripts, consent_to, origin_of
-from agentui.library.records import AssetKind, Kept
+from agentui.library.records import AssetKind
 from agentui.library.transfer import export_chat
 from agentui.schemas.files import CharacterExportQuery, ChatExportQuery, ExportQuery, ScriptConsent, ScriptsAllowed
 from agentui.schemas.forms import Data
@@ -45,15 +46,17 @@ async def export_character(request: web.Request) -> web.Response:
     id, query = path_id(request), read_query(request, CharacterExportQuery)
     kept = await read(request, find_content, "character", id, query.version_id)
     picture = None if kept.image is None else await read(request, find_image, "character", id, kept.version_id)
+    content = await apart(len(kept.text), lambda: loads(kept.text))
+    if query.embed_worldbook and (world := text(members(content.get("extensions")).get("world")).strip()):
+        book = await read(request, find_book_named, world)
+        content["character_book"] = await apart(len(book), lambda: card_of_book(loads(book)))
+    origin = await apart(len(kept.origin_text or ""), partial(origin_of, kept))
+    card = KeptCard(content, members(origin), picture)
     try:
-        data = await in_thread(partial(_written_card, kept, picture, query.format))
+        data = await in_thread(partial(write_card, card, query.format))
     except InvalidFile as error:
         raise refused(error) from error
     return download(data, kept.name, *_CARDS[query.format])
-
-
-def _written_card(kept: Kept, picture: bytes | None, format: CardFormat) -> bytes:
-    return write_card(KeptCard(loads(kept.text), members(origin_of(kept)), picture), format)
 
 
 def _exporting(kind: AssetKind) -> Handler:
@@ -70,9 +73,10 @@ def _exporting(kind: AssetKind) -> Handler:
 
 
 async def export_chat_file(request: web.Request) -> web.Response:
-    """Write a branch of a session as a file: main, unless another one is named."""
+    """Write a session as a file: a thchat holds all branches unless one is named, SillyTavern's lines that one or main."""
     id, query = path_id(request), read_query(request, ChatExportQuery)
-    record: ChatRecord = await read(request, export_chat, id, query.branch_id, include_variables=query.include_variables)
+    branch_id = MAIN if query.branch_id is None and query.format == "st_jsonl" else query.branch_id
+    record: ChatRecord = await read(request, export_chat, id, branch_id, include_variables=query.include_variables)
     name = record.title or record.character_name or "chat"
     if query.format == "st_jsonl":
         return download(await in_thread(partial(write_lines, record)), name, "jsonl", "application/jsonl")

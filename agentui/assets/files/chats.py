@@ -1,6 +1,7 @@
 """A chat as it is exchanged: floors with the versions of what was said on them, and variables.
 
     ChatRecord 1-n ChatFloor 1-n ChatPage 1-n ChatMessage
+    ChatRecord 1-n ChatBranch 1-n ChatFloor
 
 A floor is a question (a page of kind ``input``) and its answer (pages of kind ``output``, one of them active); one without a
 question is a greeting, or somebody who speaks on.
@@ -21,6 +22,11 @@ ContentFormat: TypeAlias = Literal["text", "markdown", "json"]
 
 SPEC: Final = "thchat"
 VERSION: Final = "1.0"
+MAIN: Final = "main"
+"""The branch that a chat's own floors are."""
+MAX_BRANCHES: Final = 1000
+_MAX_BRANCH: Final = 100
+"""The characters of a branch's name."""
 LATEST: Final = 253_402_300_799_000
 """The end of the year 9999 in milliseconds: no later date is taken."""
 
@@ -59,6 +65,17 @@ class ChatFloor:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatBranch:
+    """Another line of a chat: the first ``shared`` floors of its source (the chat itself, ``main``, or a branch that stands
+    before it), and then its own ``floors``."""
+
+    branch_id: str
+    source_branch_id: str
+    shared: int
+    floors: tuple[ChatFloor, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRecord:
     """A whole chat. ``variables`` are those of the chat's own tier, ``metadata`` whatever else its file told of it in
     ``chat_metadata``, and ``header`` what stood beside that in its first line."""
@@ -70,6 +87,11 @@ class ChatRecord:
     variables: Mapping[str, Json] = field(default_factory=dict)
     metadata: Mapping[str, Json] = field(default_factory=dict)
     header: Mapping[str, Json] = field(default_factory=dict)
+    branches: tuple[ChatBranch, ...] = ()
+
+    def all_floors(self) -> tuple[ChatFloor, ...]:
+        """The floors of all branches, each once."""
+        return (*self.floors, *(floor for branch in self.branches for floor in branch.floors))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +104,17 @@ class ChatFile:
 
 def write_thchat(record: ChatRecord) -> bytes:
     """A chat as one JSON document: ``{"spec": "thchat", "spec_version", "title", "user_name", "character_name", "metadata",
-    "header", "floors": [{"pages": [{"page_no", "page_kind", "version", "is_active", "messages": [...]}]}], "variables"}``."""
-    floors = [{"pages": [_page_json(page) for page in floor.pages]} for floor in record.floors]
+    "header", "floors": [{"pages": [{"page_no", "page_kind", "version", "is_active", "messages": [...]}]}], "branches":
+    [{"branch_id", "source_branch_id", "shared_floor_count", "floors"}], "variables"}``."""
+    branches = [
+        {
+            "branch_id": branch.branch_id,
+            "source_branch_id": branch.source_branch_id,
+            "shared_floor_count": branch.shared,
+            "floors": [_floor_json(floor) for floor in branch.floors],
+        }
+        for branch in record.branches
+    ]
     return dumps(
         {
             "spec": SPEC,
@@ -93,10 +124,15 @@ def write_thchat(record: ChatRecord) -> bytes:
             "character_name": record.character_name,
             "metadata": record.metadata,
             "header": record.header,
-            "floors": floors,
+            "floors": [_floor_json(floor) for floor in record.floors],
+            "branches": branches,
             "variables": record.variables,
         }
     )
+
+
+def _floor_json(floor: ChatFloor) -> dict[str, Json]:
+    return {"pages": [_page_json(page) for page in floor.pages]}
 
 
 def _page_json(page: ChatPage) -> dict[str, Json]:
@@ -121,10 +157,7 @@ def read_thchat(document: Json, limits: FileLimits) -> ChatFile:
     limits.check(document)
     if not isinstance(document, dict) or document.get("spec") != SPEC:
         raise InvalidFile(f"A chat has the spec {SPEC!r}.", "spec")
-    given = document.get("floors")
-    if not isinstance(given, list):
-        raise InvalidFile("A chat has a list of floors.", "floors")
-    floors = tuple(_floor(floor, f"floors[{number}]") for number, floor in enumerate(given))
+    floors = _floors(document.get("floors"), "floors")
     record = ChatRecord(
         floors,
         title=text(document.get("title")),
@@ -133,24 +166,59 @@ def read_thchat(document: Json, limits: FileLimits) -> ChatFile:
         variables=members(document.get("variables")),
         metadata=members(document.get("metadata")),
         header=members(document.get("header")),
+        branches=_branches(document.get("branches", []), len(floors)),
     )
     limits.check_metadata(record.metadata, "metadata")
     limits.check_metadata(record.header, "header")
-    pages = [page for floor in floors for page in floor.pages]
+    pages = [page for floor in record.all_floors() for page in floor.pages]
     limits.check_messages(sum(max(len(page.messages), 1) for page in pages))
     return ChatFile(record, told_of(record, ImportReport(SPEC)))
 
 
 def told_of(record: ChatRecord, report: ImportReport) -> ImportReport:
     """The report with the numbers of what was read."""
-    pages = [page for floor in record.floors for page in floor.pages]
+    floors = record.all_floors()
+    pages = [page for floor in floors for page in floor.pages]
     report.read |= {
-        "floors": len(record.floors),
+        "floors": len(floors),
         "pages": len(pages),
         "messages": sum(len(page.messages) for page in pages),
         "variables": len(record.variables),
     }
     return report
+
+
+def _floors(given: Json, where: str) -> tuple[ChatFloor, ...]:
+    if not isinstance(given, list):
+        raise InvalidFile("A chat and each of its branches have a list of floors.", where)
+    return tuple(_floor(floor, f"{where}[{number}]") for number, floor in enumerate(given))
+
+
+def _branches(given: Json, main: int) -> tuple[ChatBranch, ...]:
+    """The branches beside main, which has so many floors."""
+    if not isinstance(given, list) or len(given) > MAX_BRANCHES:
+        raise InvalidFile(f"A chat has a list of at most {MAX_BRANCHES} branches.", "branches")
+    lengths = {MAIN: main}
+    found = []
+    for number, branch in enumerate(given):
+        made = _branch(members(branch), lengths, f"branches[{number}]")
+        lengths[made.branch_id] = made.shared + len(made.floors)
+        found.append(made)
+    return tuple(found)
+
+
+def _branch(given: Mapping[str, Json], lengths: Mapping[str, int], where: str) -> ChatBranch:
+    """A branch; ``lengths`` are those of the branches before it."""
+    id, source = given.get("branch_id"), given.get("source_branch_id")
+    if not isinstance(id, str) or not 0 < len(id) <= _MAX_BRANCH or "\0" in id or id in lengths:
+        message = f"A branch has a name of its own, of 1 to {_MAX_BRANCH} characters without NUL."
+        raise InvalidFile(message, f"{where}.branch_id")
+    if not isinstance(source, str) or source not in lengths:
+        raise InvalidFile("This is main, or a branch that stands before this one.", f"{where}.source_branch_id")
+    shared = whole(given.get("shared_floor_count"), -1)
+    if not 0 <= shared <= lengths[source]:
+        raise InvalidFile(f"This is a number from 0 to {lengths[source]}.", f"{where}.shared_floor_count")
+    return ChatBranch(id, source, shared, _floors(given.get("floors"), f"{where}.floors"))
 
 
 def _floor(floor: Json, where: str) -> ChatFloor:

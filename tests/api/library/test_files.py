@@ -134,6 +134,29 @@ async def test_other_kinds_go_out_as_they_came_in(caller: Reader, kind: str, doc
     assert (status, again["data"]["content_hash"] == made["content_hash"]) == (201, kind != "regex")
 
 
+async def test_a_card_goes_out_with_the_worldbook_that_it_names(caller: Reader) -> None:
+    await caller.make("/import/worldbook", name="Harbour", data=BOOK)
+    data = {**CARD["data"], "character_book": {"entries": []}, "extensions": {"world": " harbour"}}
+    made = await caller.make("/import/character", payload={**CARD, "data": data}, create_session=False)
+    plain, _ = await download(caller, f"/export/character/{made['character_id']}")
+    assert loads(plain)["data"]["character_book"] == {"entries": []}
+    written, _ = await download(caller, f"/export/character/{made['character_id']}?embed_worldbook=true")
+    book = loads(written)["data"]["character_book"]
+    assert (book["name"], [(entry["keys"], entry["content"]) for entry in book["entries"]]) == ("Harbour", [(["sea"], "Salt.")])
+    again = await caller.make("/import/worldbook", data=book)
+    back, _ = await download(caller, f"/export/worldbook/{again['id']}")
+    assert loads(back)["entries"]["0"]["odd"] is True
+
+
+async def test_a_card_that_names_a_worldbook_that_is_not_there_is_refused_only_with_it(caller: Reader) -> None:
+    data = {**CARD["data"], "extensions": {"world": "Nowhere"}}
+    made = await caller.make("/import/character", payload={**CARD, "data": data}, create_session=False)
+    path = f"/export/character/{made['character_id']}"
+    await download(caller, path)
+    answer = await caller.get(f"{path}?embed_worldbook=true")
+    assert (answer.status, answer.body["error"]["code"]) == (404, "worldbook_not_found")
+
+
 @pytest.mark.parametrize("format", ["thchat", "st_jsonl"])
 async def test_a_chat_becomes_a_session_and_goes_out_again(caller: Reader, format: str) -> None:
     character = await caller.make("/import/character", payload=CARD, create_session=False)

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.assets.files.chat_lines import date_of, read_lines, write_lines
-from agentui.assets.files.chats import ChatFile, ChatFloor, ChatMessage, ChatPage, ChatRecord, read_thchat, write_thchat
+from agentui.assets.files.chats import (
+    ChatBranch,
+    ChatFile,
+    ChatFloor,
+    ChatMessage,
+    ChatPage,
+    ChatRecord,
+    read_thchat,
+    write_thchat,
+)
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.jsonio import Json, dumps, loads
 from tests.unit.assets.values import ANYTHING, OBJECTS
@@ -158,7 +167,13 @@ def floors(draw: st.DrawFn) -> ChatFloor:
     return ChatFloor(tuple(pages))
 
 
-@given(st.builds(ChatRecord, st.lists(floors(), max_size=3).map(tuple), NAMES, NAMES, NAMES, OBJECTS, OBJECTS, OBJECTS))
+LINES = st.lists(floors(), max_size=3).map(tuple)
+BRANCHES = st.lists(LINES, max_size=2).map(
+    lambda lines: tuple(ChatBranch(f"b{number}", "main", 0, line) for number, line in enumerate(lines))
+)
+
+
+@given(st.builds(ChatRecord, LINES, NAMES, NAMES, NAMES, OBJECTS, OBJECTS, OBJECTS, BRANCHES))
 def test_a_chat_of_our_own_loses_nothing(record: ChatRecord) -> None:
     assert read_thchat(loads(write_thchat(record)), LIMITS).record == record
     assert write_lines(record)
@@ -194,12 +209,27 @@ def page(**changes: Json) -> Json:
     return {"spec": "thchat", "floors": [{"pages": [{**good, **changes}]}]}
 
 
+def branch(**changes: Json) -> Json:
+    good = {"branch_id": "alt", "source_branch_id": "main", "shared_floor_count": 1, "floors": []}
+    return {**page(), "branches": [{**good, **changes}]}
+
+
+def test_a_branch_of_a_chat_is_read() -> None:
+    assert read_thchat(branch(), LIMITS).record.branches == (ChatBranch("alt", "main", 1, ()),)
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [
         ([], "spec: "),
         ({"spec": "thchat"}, "floors: "),
         ({"spec": "thchat", "floors": [{"pages": []}]}, r"floors\[0\]\.pages: "),
+        (branch(branch_id="main"), r"branches\[0\]\.branch_id: "),
+        (branch(branch_id=""), r"branches\[0\]\.branch_id: "),
+        (branch(source_branch_id="alt"), r"branches\[0\]\.source_branch_id: "),
+        (branch(shared_floor_count=2), r"branches\[0\]\.shared_floor_count: This is a number from 0 to 1"),
+        (branch(floors=None), r"branches\[0\]\.floors: "),
+        ({**page(), "branches": [{}] * 1001}, "branches: A chat has a list of at most 1000"),
         (page(page_kind="odd"), r"floors\[0\]\.pages\[0\]\.page_kind: "),
         (page(page_no=-1), r"floors\[0\]\.pages\[0\]: "),
         (page(is_active=False), r"just one is active"),
