@@ -72,13 +72,13 @@ def no_assets() -> AssetReader:
     return NoAssets()
 
 
-async def check_assets(document: Mapping[str, Json], shelf: AssetReader) -> tuple[Problem, ...]:
+async def check_assets(document: Mapping[str, Json], reader: AssetReader) -> tuple[Problem, ...]:
     """A warning for each enabled block that names an asset which there is not. Where nobody can look there is none."""
     named = await in_thread(lambda: _named_in(document))
     if not named:
         return ()
     try:
-        unknown = await shelf.unknown(list(dict.fromkeys(name for _, _, name in named)))
+        unknown = await reader.unknown(list(dict.fromkeys(name for _, _, name in named)))
     except AgentUIError:  # a memory that cannot be read tells so by itself
         return ()
     return tuple(

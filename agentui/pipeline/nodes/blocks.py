@@ -116,17 +116,17 @@ class BlockList:
 
     async def find(self, ctx: NodeContext) -> Found:
         """Read what the blocks name of the library. Raises NodeFailed for what it does not have, and the store's errors."""
-        shelf = ctx.services.assets()
+        assets = ctx.services.assets()
         characters: dict[str, Character] = {}
         books: dict[str, BoundBook] = {}
         for block in self._blocks:
             if isinstance(block, CharacterBlock) and block.asset not in characters:
-                character = await shelf.character(block.asset)
+                character = await assets.character(block.asset)
                 if character is None:
                     raise NodeFailed(missing_text(AssetName("character", block.asset)), field="blocks")
                 characters[block.asset] = character
             elif isinstance(block, LorebookBlock) and block.asset not in books:
-                book = await shelf.worldbook(block.asset)
+                book = await assets.worldbook(block.asset)
                 if book is None:
                     raise NodeFailed(missing_text(AssetName("worldbook", block.asset)), field="blocks")
                 books[block.asset] = book
