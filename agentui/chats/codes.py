@@ -31,7 +31,7 @@ CODES: dict[str, Code] = {
     "constraint_error": Code(409, "Another live floor of this branch has this number."),
     "content_target_locked": Code(409, "A committed floor's pages and messages cannot be changed."),
     "duplicate_variable_target": Code(400, "Two items of a batch write the same variable."),
-    "feature_unavailable": Code(503, "The request needs something that this server does not have, or may not do."),
+    "mcp_programs_disabled": Code(403, "Over the API no programs are configured on this server."),
     "floor_not_found": Code(404, "There is no such floor."),
     "floor_parent_session_mismatch": Code(409, "A floor's parent must belong to the same session."),
     "floor_patch_mixed_fields": Code(400, "A floor's place and its other fields cannot be changed in one call."),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import mcp_types as types
@@ -25,6 +25,8 @@ MAX_DEFINITION = 64 * 1024
 MAX_DEFINITIONS = 2 * 1024 * 1024
 """Bytes of all definitions of one server: they are stored, and read again for every turn."""
 MAX_TOOL_NAME = 200
+END_SECONDS = 10.0
+"""How long a connection that is being made may take to stop before it is told so again."""
 SESSION_OVER = "Session terminated"
 """What the library says for an answer 404 on an open session."""
 
@@ -56,6 +58,7 @@ class Connection:
         self._client: Client | None = None
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._opened: asyncio.Future[None] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -64,7 +67,7 @@ class Connection:
 
     async def open(self, seconds: float) -> None:
         """Connect and shake hands within this time. Raises McpUnavailable."""
-        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        opened = self._opened = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._live(opened))
         try:
             async with asyncio.timeout(seconds):
@@ -72,7 +75,7 @@ class Connection:
         except TimeoutError as error:
             await self.close()
             raise McpUnavailable(f"The server did not answer within {seconds:g} seconds.") from error
-        except asyncio.CancelledError:
+        except (McpUnavailable, asyncio.CancelledError):
             await self.close()
             raise
         finally:
@@ -104,6 +107,8 @@ class Connection:
         if not self._closing.is_set():
             self.lost = reason
             self._closing.set()
+            if self._opened is not None and not self._opened.done():
+                self._opened.set_exception(McpUnavailable(reason))
 
     async def close(self) -> None:
         """Close it, and end its program."""
@@ -112,10 +117,10 @@ class Connection:
             await to_its_end(self._ended(self._task))
 
     async def _ended(self, task: "asyncio.Task[None]") -> None:
-        if self._client is None:
-            task.cancel()  # it may wait for a handshake that never comes
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([task])
+        while not task.done():
+            if self._client is None:
+                task.cancel()  # it may wait for a handshake that never comes, and the library may wait for more after that
+            await asyncio.wait([task], timeout=END_SECONDS)
 
     async def tools(self, seconds: float) -> tuple[ToolDefinition, ...]:
         """All tools of the server. Raises McpFailed for an answer that is none, McpUnavailable."""

@@ -125,6 +125,7 @@ async def _write_lines(process: asyncio.subprocess.Process, write_out: MemoryObj
         async for message in write_out:
             process.stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
+    write_out.close()  # or whoever sends would wait for ever
     process.stdin.close()
 
 

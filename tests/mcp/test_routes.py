@@ -268,12 +268,12 @@ async def test_what_is_no_server_is_refused(caller: Reader, body: dict[str, Json
 
 async def test_the_api_names_no_programs_unless_it_may(reader: Reader, says: Says) -> None:
     refused = await reader.post("/mcp/servers", {"name": "parts", "transport": "stdio", "stdio": says.stdio})
-    assert (refused.status, refused.body["error"]["code"]) == (503, "feature_unavailable")
+    assert (refused.status, refused.body["error"]["code"]) == (403, "mcp_programs_disabled")
     assert "mcp.json" in refused.body["error"]["message"]
     # Nor does a server over HTTP become one.
     made = await reader.make("/mcp/servers", name="web", transport="http", http={"url": "http://127.0.0.1:9/mcp"})
     changed = await reader.patch(f"/mcp/servers/{made['id']}", {"transport": "stdio", "stdio": says.stdio})
-    assert (changed.status, changed.body["error"]["code"]) == (503, "feature_unavailable")
+    assert (changed.status, changed.body["error"]["code"]) == (403, "mcp_programs_disabled")
 
 
 async def test_the_operators_file_names_servers(start_server: StartServer, says: Says) -> None:

@@ -131,10 +131,10 @@ def _made(server: McpServer) -> web.Response:
 
 
 def _check(request: web.Request, reached: Program | Endpoint) -> None:
-    """Raise 503 ``feature_unavailable`` for a program that the API may not name."""
+    """Raise 403 ``mcp_programs_disabled`` for a program that the API may not name."""
     if isinstance(reached, Program) and not request.app[MCP].may_start_programs:
         raise failure(
-            "feature_unavailable",
+            "mcp_programs_disabled",
             "Over the API no programs are configured on this server: write the server into mcp.json in the data folder, or set "
             "AGENTUI_MCP_PROGRAMS=true.",
         )
@@ -144,9 +144,9 @@ _EACH = "/mcp/servers/{id}"
 
 ROUTES: tuple[Route, ...] = (
     route("GET", "/mcp/servers", list_servers, ListData[list[McpServerShown]], query=described(McpQuery)),
-    route("POST", "/mcp/servers", create_server, Data[McpServerShown], 409, 503, body=NewMcpServer, status=201),
+    route("POST", "/mcp/servers", create_server, Data[McpServerShown], 403, 409, body=NewMcpServer, status=201),
     route("GET", _EACH, read_server, Data[McpServerShown]),
-    route("PATCH", _EACH, patch_server, Data[McpServerShown], 409, 503, body=McpServerPatch),
+    route("PATCH", _EACH, patch_server, Data[McpServerShown], 403, 409, body=McpServerPatch),
     route("DELETE", _EACH, delete_server, Data[Deleted]),
     route("POST", f"{_EACH}/connect", connect_server, Data[ServerStatus], 409, 500, 503, writes=False),
     route("POST", f"{_EACH}/disconnect", disconnect_server, Data[ServerStatus], writes=False),
