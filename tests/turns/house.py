@@ -33,7 +33,7 @@ class Memory:
         assert status == 200, body
         return body["data"]
 
-    async def becomes(self, path: str, holds: Callable[[Json], bool], seconds: float = 10) -> None:
+    async def becomes(self, path: str, holds: Callable[[Json], bool], seconds: float = 60) -> None:
         """Wait until the data behind a path is so."""
         async with asyncio.timeout(seconds):
             while not holds(await self.get(path)):  # noqa: ASYNC110  # the server tells nobody

@@ -127,7 +127,7 @@ async def test_a_value_that_cannot_be_kept(adventure: House) -> None:
 
 
 async def test_a_deadline_that_passes(start_house: StartHouse) -> None:
-    house = await furnish(await start_house(run_timeout=0.5))
+    house = await furnish(await start_house(run_timeout=3))
     for stream in (False, True):
         got = await house.ask(pipeline="find", model="hang", stream=stream, session="s")
         assert got.status == 504
