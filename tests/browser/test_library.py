@@ -44,7 +44,7 @@ class Library(Memory):
     """The library of an editor, and the server behind it."""
 
     @property
-    def shelf(self) -> Locator:
+    def panel(self) -> Locator:
         return self.page.locator(".library")
 
     @property
@@ -63,7 +63,7 @@ class Library(Memory):
     async def show(self, kind: str = "Characters") -> None:
         """Open the library at a kind."""
         await self.page.evaluate("async () => (await own('actions.js')).runAction('library.open')")
-        await self.shelf.get_by_label("Kind").select_option(kind)
+        await self.panel.get_by_label("Kind").select_option(kind)
 
     async def open(self, name: str) -> Locator:
         """Open an asset of the shown kind."""
@@ -110,9 +110,9 @@ def furnish(db: Connection, count: int) -> None:
 async def test_a_character_is_made_changed_and_compared_with_before(library: OpenLibrary) -> None:
     here = await library()
     await here.show()
-    await expect(here.shelf.get_by_text("No characters yet")).to_be_visible()
+    await expect(here.panel.get_by_text("No characters yet")).to_be_visible()
     assert await axe(here.page, ".library") == []
-    await here.shelf.get_by_role("button", name="New character").click()
+    await here.panel.get_by_role("button", name="New character").click()
     question = here.page.get_by_role("dialog", name="New character")
     await question.get_by_label("Name").fill("Seraphina")
     await question.get_by_role("button", name="Create").click()
@@ -189,7 +189,7 @@ async def test_a_chat_begins_with_one_click(library: OpenLibrary) -> None:
     here = await library()
     made = await here.make("/characters", {"snapshot": SERAPHINA})
     await here.show()
-    await here.shelf.get_by_role("button", name="Start a chat with Seraphina").click()
+    await here.panel.get_by_role("button", name="Start a chat with Seraphina").click()
     await expect(here.page.locator("#chat-input")).to_be_focused()
     said = here.page.locator('.chat-floors [data-t="said-assistant"] .said-text')
     await expect(said).to_contain_text("I am Seraphina.")
@@ -201,7 +201,7 @@ async def test_a_thousand_are_searched_and_few_are_drawn(library: OpenLibrary) -
     here = await library()
     await here.editor.server.state.store.write(furnish, MANY)
     await here.show()
-    await expect(here.shelf.get_by_text("1,000 found")).to_be_visible()
+    await expect(here.panel.get_by_text("1,000 found")).to_be_visible()
     await expect(here.items.first).to_contain_text("Character 0999")
     await becomes(here.items.count, lambda count: count < 60)
     await here.items.first.focus()
@@ -209,12 +209,12 @@ async def test_a_thousand_are_searched_and_few_are_drawn(library: OpenLibrary) -
     last = here.page.locator(".library-open", has_text="Character 0000")
     await expect(last).to_be_focused()
     await becomes(here.items.count, lambda count: count < 60)
-    await here.shelf.get_by_label("Order").select_option("By name")
+    await here.panel.get_by_label("Order").select_option("By name")
     await expect(here.items.first).to_contain_text("Character 0000")
-    await here.shelf.get_by_label("Tag").fill("odd")
-    await expect(here.shelf.get_by_text("500 found")).to_be_visible()
-    await here.shelf.get_by_label("Search names").fill("er 099")
-    await expect(here.shelf.get_by_text("5 found", exact=True)).to_be_visible()
+    await here.panel.get_by_label("Tag").fill("odd")
+    await expect(here.panel.get_by_text("500 found")).to_be_visible()
+    await here.panel.get_by_label("Search names").fill("er 099")
+    await expect(here.panel.get_by_text("5 found", exact=True)).to_be_visible()
     await expect(here.items.first).to_contain_text("Character 0991")
 
 
@@ -284,7 +284,7 @@ async def test_entries_of_a_lorebook_are_found_added_and_changed(library: OpenLi
 async def test_a_user_is_made_and_described(library: OpenLibrary) -> None:
     here = await library()
     await here.show("Users")
-    await here.shelf.get_by_role("button", name="New user").click()
+    await here.panel.get_by_role("button", name="New user").click()
     question = here.page.get_by_role("dialog", name="New user")
     await question.get_by_label("Name").fill("Ann")
     await question.get_by_role("button", name="Create").click()
@@ -303,7 +303,7 @@ async def test_the_library_serves_a_phone_in_three_languages(library: OpenLibrar
     await here.show()
     for language, title in (("ru", "Персонажи"), ("zh", "角色"), ("en", "Characters")):
         await here.page.evaluate("async (locale) => (await own('state/view.js')).setLocale(locale)", language)
-        await expect(here.shelf.locator("select").first).to_contain_text(title)
+        await expect(here.panel.locator("select").first).to_contain_text(title)
         await expect(here.items.first).to_contain_text("Seraphina")
         assert await axe(here.page, ".library") == []
     dialog = await here.open("Seraphina")
@@ -334,8 +334,8 @@ async def test_files_dropped_on_the_page_are_imported_with_a_report(library: Ope
     await expect(here.dialog.locator("img.library-picture")).to_be_visible()
     await here.page.keyboard.press("Escape")
     await here.show()
-    await expect(here.shelf.locator("img.library-picture")).to_be_visible()
-    await here.shelf.get_by_role("button", name="More about Seraphina").click()
+    await expect(here.panel.locator("img.library-picture")).to_be_visible()
+    await here.panel.get_by_role("button", name="More about Seraphina").click()
     async with here.page.expect_download() as waiting:
         await here.page.get_by_role("menuitem", name="Export as a PNG card").click()
     saved = await waiting.value

@@ -9,7 +9,7 @@ import {chooseSession} from '../state/session.js';
 import {t} from '../words.js';
 import {newContent, saveContent} from './contents.js';
 import {PATHS, pathOf} from './kinds.js';
-import {refresh, shelf, show} from './lists.js';
+import {refresh, listing, show} from './lists.js';
 
 /** @typedef {import('./kinds.js').Kind} Kind */
 /** @typedef {import('./lists.js').Asset} Asset */
@@ -114,5 +114,5 @@ export async function beginChat({id, name}) {
 
 /** Show the other kind, as somebody who looks for one of it. @param {Kind} kind */
 export function showKind(kind) {
-  if (shelf.get().kind !== kind) show({kind, keyword: '', tag: ''});
+  if (listing.get().kind !== kind) show({kind, keyword: '', tag: ''});
 }

@@ -18,7 +18,7 @@ import {PATHS} from './kinds.js';
  *
  * @typedef {'updated_at' | 'created_at' | 'name'} SortBy
  *
- * @typedef {object} Shelf what is shown, and what was read of it
+ * @typedef {object} Listing what is shown, and what was read of it
  * @property {Kind} kind
  * @property {string} keyword
  * @property {string} tag '': any
@@ -31,23 +31,23 @@ import {PATHS} from './kinds.js';
 /** How many are read at once. */
 export const PART = 60;
 
-/** @type {Pick<Shelf, 'parts' | 'total' | 'error'>} */
+/** @type {Pick<Listing, 'parts' | 'total' | 'error'>} */
 const UNREAD = {parts: {}, total: null, error: null};
 
-export const shelf = createStore(/** @type {Shelf} */ ({kind: 'character', keyword: '', tag: '', sort: 'updated_at', ...UNREAD}));
+export const listing = createStore(/** @type {Listing} */ ({kind: 'character', keyword: '', tag: '', sort: 'updated_at', ...UNREAD}));
 /** Which look at the library is the newest; answers to older ones are not taken. */
 let look = 0;
 /** The parts that are on their way. @type {Set<number>} */
 const reading = new Set();
 
-/** @template T @param {(state: Shelf) => T} select @returns {T} */
+/** @template T @param {(state: Listing) => T} select @returns {T} */
 export function useShelf(select) {
-  return useSyncExternalStore(shelf.subscribe, () => select(shelf.get()));
+  return useSyncExternalStore(listing.subscribe, () => select(listing.get()));
 }
 
-/** Look for others, from the first on. @param {Partial<Pick<Shelf, 'kind' | 'keyword' | 'tag' | 'sort'>>} patch */
+/** Look for others, from the first on. @param {Partial<Pick<Listing, 'kind' | 'keyword' | 'tag' | 'sort'>>} patch */
 export function show(patch) {
-  shelf.set({...patch, ...UNREAD});
+  listing.set({...patch, ...UNREAD});
   look += 1;
   reading.clear();
   void readPart(0);
@@ -57,18 +57,18 @@ export function show(patch) {
 export async function refresh() {
   look += 1;
   reading.clear();
-  const known = Object.keys(shelf.get().parts).map(Number);
+  const known = Object.keys(listing.get().parts).map(Number);
   await Promise.all((known.length ? known : [0]).map(readPart));
 }
 
-/** The asset at a place of the list; undefined where it was not read yet. @param {Shelf} state @param {number} place */
+/** The asset at a place of the list; undefined where it was not read yet. @param {Listing} state @param {number} place */
 export function assetAt({parts}, place) {
   return parts[Math.floor(place / PART)]?.[place % PART];
 }
 
 /** See to it that the assets of these places are read. @param {number} from @param {number} to the place behind the last */
 export function need(from, to) {
-  const {parts, total} = shelf.get();
+  const {parts, total} = listing.get();
   const end = Math.min(to, total ?? 1);
   for (let part = Math.floor(from / PART); part * PART < end; part += 1) {
     if (!(part in parts) && !reading.has(part)) void readPart(part);
@@ -79,20 +79,20 @@ export function need(from, to) {
 async function readPart(part) {
   const mine = look;
   reading.add(part);
-  const {kind, keyword, tag, sort} = shelf.get();
+  const {kind, keyword, tag, sort} = listing.get();
   try {
     const {data, meta} = await readMemory(
       withQuery(PATHS[kind], {keyword: keyword.trim(), tag, sort_by: sort, sort_order: sort === 'name' ? 'asc' : 'desc', limit: PART, offset: part * PART}),
     );
     if (mine !== look) return;
-    shelf.set(({parts, total}) => ({
+    listing.set(({parts, total}) => ({
       // A list that became longer or shorter has others in its places.
       parts: total === null || total === meta.total ? {...parts, [part]: data} : {[part]: data},
       total: meta.total,
       error: null,
     }));
   } catch (error) {
-    if (mine === look) shelf.set({error: reasonOf(error)});
+    if (mine === look) listing.set({error: reasonOf(error)});
   } finally {
     if (mine === look) reading.delete(part);
   }
