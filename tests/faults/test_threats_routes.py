@@ -147,7 +147,7 @@ TYPES = {
 
 def takes_forms(door: Door) -> bool:
     """Whether the route takes files."""
-    return body_of(door) == "form" or door.path.startswith("/import/")
+    return body_of(door) == "form" or door.path.startswith("/import/") or door.path.endswith("/image")
 
 
 @pytest.mark.parametrize("name", TYPES)

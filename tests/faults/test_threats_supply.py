@@ -73,9 +73,10 @@ FORBIDDEN_MODULES = frozenset(
 """They run what they read, unpack what they are given, or draw it."""
 UNPACKS = {"agentui/assets/files/charx.py": {"zipfile"}}
 """A CharX card is an archive. Its members are read into memory, each within bounds, and never written under their names."""
-STARTS_PROCESSES = frozenset({"agentui/bootstrap.py", "agentui/serving/supervisor.py"})
-"""The one, before there is a server, makes the environment that a checkout runs in; the other starts agentui's own workers.
-Neither takes a word from a request or a pipeline."""
+STARTS_PROCESSES = frozenset({"agentui/bootstrap.py", "agentui/mcp/streams.py", "agentui/serving/supervisor.py"})
+"""The first, before there is a server, makes the environment that a checkout runs in; the last starts agentui's own workers.
+Between them: the programs of MCP servers, which the operator names, in a file or, where he lets callers do that, over the API.
+None takes a word from a pipeline."""
 FORBIDDEN_CALLS = frozenset({"eval", "exec", "compile", "__import__", "execfile", "input", "breakpoint"})
 
 
