@@ -58,8 +58,8 @@ async def program_streams(program: Program, env: Mapping[str, str], lost: Lost) 
     Of this server's environment it sees what the official client passes on (paths and the user's name), and ``env``.
     Raises McpUnavailable where it does not start.
     """
-    try:
-        process = await asyncio.create_subprocess_exec(
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
             program.command,
             *program.args,
             stdin=asyncio.subprocess.PIPE,
@@ -70,6 +70,12 @@ async def program_streams(program: Program, env: Mapping[str, str], lost: Lost) 
             limit=MAX_MESSAGE,
             start_new_session=sys.platform != "win32",
         )
+    )
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await to_its_end(_stop_started(starting))
+        raise
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "no command has such a part"
         raise McpUnavailable(f"The server's program does not start: {reason}.") from error
@@ -134,6 +140,12 @@ async def _log_errors(process: asyncio.subprocess.Process) -> None:
     assert process.stderr is not None
     while piece := await process.stderr.read(8192):
         log.debug("an MCP program says: %s", piece.decode("utf-8", "replace").rstrip())
+
+
+async def _stop_started(starting: "asyncio.Future[asyncio.subprocess.Process]") -> None:
+    """End a program that is being started for somebody who left, with all that it has started by then."""
+    with suppress(OSError, ValueError):
+        await _stop(await starting, [])
 
 
 async def _stop(process: asyncio.subprocess.Process, tasks: list["asyncio.Task[None]"]) -> None:
