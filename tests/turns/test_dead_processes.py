@@ -167,7 +167,7 @@ async def test_after_a_kill_the_next_turn_of_the_branch_is_answered_and_no_turn_
         began = time.monotonic()
         next = await other.ask("Four")
         assert next.status == 200, next.body
-        assert time.monotonic() - began < 10  # a second, on a machine that does nothing else, and not the lease of 30
+        assert time.monotonic() - began < 25  # a second, on a machine that does nothing else, and not the lease of 30
         memory, session = Memory(origin, http), first.headers["x-agentui-session"]
         assert await memory.states(session) == ["committed", "committed", "failed", "committed"]
         assert await memory.seen(session) == {"gold": 3}
