@@ -43,7 +43,11 @@ async def process_on(url: str, name: str) -> AsyncIterator[tuple[TurnService, Po
         await store.close()
 
 
-HELD = "FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+HELD = (
+    "FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+"""The process locks of this database: the view lists those of all databases of the server, which other tests use."""
 CUT = f"SELECT count(pg_terminate_backend(pid)) {HELD}"
 
 
