@@ -37,8 +37,8 @@ from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.nodes.blocks import Block
-from agentui.pipeline.nodes.set_vars import RESERVED, Row
+from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
+from agentui.pipeline.nodes.model.blocks import Block
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec
 from agentui.prompt.capabilities import EXCLUSION_REASONS, TRIM_REASONS

@@ -15,9 +15,9 @@ from agentui.errors import AgentUIError, NotFound
 from agentui.http.keys import SETTINGS
 from agentui.http.reading import PREFIXES, holds_secret, split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads
-from agentui.pipeline.nodes.provider_call import ProviderCall
-from agentui.pipeline.nodes.raw_forward import RawForward
-from agentui.pipeline.nodes.target import KEY_HEADERS, join_url
+from agentui.pipeline.nodes.model.provider_call import ProviderCall
+from agentui.pipeline.nodes.model.raw_forward import RawForward
+from agentui.pipeline.nodes.model.target import KEY_HEADERS, join_url
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.headers import hops_of
 from agentui.upstream.http.exchange import Timeouts

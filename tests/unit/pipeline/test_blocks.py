@@ -12,8 +12,8 @@ from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Build
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.nodes.blocks import Block, BlockList, Found
-from agentui.pipeline.nodes.provider_call import ProviderCall
+from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
+from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from tests.unit.pipeline.parts import VENDORS, Ear, compiled, make_incoming, make_run
 
 TALK = make_incoming(

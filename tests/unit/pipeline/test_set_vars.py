@@ -5,7 +5,7 @@ import pytest
 from agentui.errors import InvalidPipeline, NodeFailed, Problem
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build
-from agentui.pipeline.nodes.set_vars import Row, SetVars, SetVarsParams
+from agentui.pipeline.nodes.data.set_vars import Row, SetVars, SetVarsParams
 from tests.unit.pipeline.parts import compiled, execute, make_incoming
 
 

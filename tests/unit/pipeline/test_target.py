@@ -3,7 +3,7 @@
 import pytest
 
 from agentui.errors import NodeFailed
-from agentui.pipeline.nodes.target import join_url
+from agentui.pipeline.nodes.model.target import join_url
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.nodes.forwarding import forward, hand_error_on, hand_on, own_body
-from agentui.pipeline.nodes.target import join_url, render_proxy, tidy_header, with_query, without_key
+from agentui.pipeline.nodes.model.forwarding import forward, hand_error_on, hand_on, own_body
+from agentui.pipeline.nodes.model.target import join_url, render_proxy, tidy_header, with_query, without_key
 from agentui.pipeline.tokens import estimate_outgoing
 from agentui.redaction import mask_url
 from agentui.secrets.store import check_origin

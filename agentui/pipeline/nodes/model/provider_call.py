@@ -13,11 +13,11 @@ from agentui.jsonio import Json
 from agentui.pipeline.model_call import ModelRequest, ask_model, call_model, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.nodes.blocks import Block, BlockList, Found
-from agentui.pipeline.nodes.chat_out import chat_out
-from agentui.pipeline.nodes.forwarding import check_offered, forward, own_body
-from agentui.pipeline.nodes.target import Target, TargetFields, forward_target
-from agentui.pipeline.nodes.tool_loop import Render, converse, executor_of, offering, with_rules
+from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
+from agentui.pipeline.nodes.model.chat_out import chat_out
+from agentui.pipeline.nodes.model.forwarding import check_offered, forward, own_body
+from agentui.pipeline.nodes.model.target import Target, TargetFields, forward_target
+from agentui.pipeline.nodes.model.tool_loop import Render, converse, executor_of, offering, with_rules
 from agentui.pipeline.tokens import estimate_outgoing, estimate_tokens
 from agentui.templating.hadtavern.scope import Scope
 from agentui.tools.executor import Executor

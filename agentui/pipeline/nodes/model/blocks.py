@@ -15,7 +15,7 @@ from agentui.errors import NodeFailed
 from agentui.pipeline.assets import CHAT_SECTION, AssetName, missing_text
 from agentui.pipeline.node import LANGUAGE, Build, TextLanguageName
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.nodes.library_blocks import USUAL_FIELDS, CharacterBlock, CharacterField, LorebookBlock
+from agentui.pipeline.nodes.model.library_blocks import USUAL_FIELDS, CharacterBlock, CharacterField, LorebookBlock
 from agentui.templating.core.language import Reads
 from agentui.templating.hadtavern.scope import Scope
 from agentui.threads import LONG

@@ -1,0 +1,1 @@
+"""Nodes that make values of values."""

@@ -1,0 +1,1 @@
+"""Nodes that call an upstream, and what they are made of."""
