@@ -103,11 +103,13 @@ class HttpTools:
         """What serves the calls of one definition."""
 
         async def handle(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
-            return await self._serve(definition, side_effect, arguments)
+            return await self._serve(definition, side_effect, arguments, context.place.hops)
 
         return handle
 
-    async def _serve(self, definition: HttpHandler, side_effect: SideEffect, arguments: Mapping[str, Json]) -> ToolAnswer:
+    async def _serve(
+        self, definition: HttpHandler, side_effect: SideEffect, arguments: Mapping[str, Json], hops: int
+    ) -> ToolAnswer:
         """Send the request and read its answer.
 
         Raises BadRequest for arguments that do not fit the templates, Forbidden for a key that may not go there, what
@@ -122,6 +124,7 @@ class HttpTools:
             body=request.body,
             timeouts=Timeouts(first_byte=seconds, idle=seconds),
             deadline=time.monotonic() + seconds,
+            hops=hops,
             retries=False,
         )
         try:

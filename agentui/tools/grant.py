@@ -57,7 +57,7 @@ class ToolGrant:
 
     async def executor(self, selectors: tuple[str, ...], place: CallPlace, *listeners: ExecutionListener) -> Executor:
         """What executes the calls of one node at a place. Raises UnknownTool, and what asking for the catalog raises."""
-        where = place if self.place is None else replace(self.place, run_id=place.run_id, node_id=place.node_id)
+        where = place if self.place is None else self.place.at(place)
         around = replace(self.around, listeners=(*self.around.listeners, *listeners))
         catalog = await self.catalog()
         return Executor(catalog.chosen(selectors), self.permissions, where, around, self.budget, self.inner)

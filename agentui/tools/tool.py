@@ -1,7 +1,7 @@
 """A tool that this server runs itself when a model calls it, and what a call of one gives back."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from agentui.chat.request import Tool
@@ -22,7 +22,8 @@ DEFAULT_TIMEOUT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class CallPlace:
-    """Where a call happens: the chat's ids ("" without a chat), the run, and who calls."""
+    """Where a call happens: the chat's ids ("" without a chat), the run, and who calls. ``hops`` are the servers of agentui
+    that the caller's request has passed, this one counted."""
 
     run_id: str
     session_id: str = ""
@@ -31,6 +32,11 @@ class CallPlace:
     page_id: str = ""
     caller_slot: CallerSlot = "narrator"
     node_id: str = ""
+    hops: int = 1
+
+    def at(self, other: "CallPlace") -> "CallPlace":
+        """The same place of the chat in the run, the node and the request of another."""
+        return replace(self, run_id=other.run_id, node_id=other.node_id, hops=other.hops)
 
 
 @dataclass(frozen=True, slots=True)

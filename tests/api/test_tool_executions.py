@@ -13,6 +13,7 @@ from agentui.errors import AgentUIError, BadRequest
 from agentui.jsonio import Json
 from agentui.store.tables import tool_executions
 from agentui.tools.catalog import Catalog
+from agentui.tools.errors import OutcomeUnknown
 from agentui.tools.executor import Executor, Surroundings
 from agentui.tools.permissions import Permissions
 from agentui.tools.tool import CallPlace, HostedTool, SideEffect, ToolAnswer, ToolCallContext
@@ -192,7 +193,13 @@ async def test_a_call_whose_end_nobody_saw(caller: Reader, side_effect: SideEffe
     assert call["args"] == {"to": "all"}
 
 
-async def test_what_a_process_was_doing_that_is_taken_for_dead_is_uncertain_until_it_says_more(caller: Reader) -> None:
+@pytest.mark.parametrize(("ends", "told"), [
+    ("sent", ("success", "discarded", "confirm_on_replay")),
+    ("unknown", ("uncertain", "uncertain", "uncertain")),
+])  # fmt: skip
+async def test_what_a_process_was_doing_that_is_taken_for_dead_is_uncertain_until_it_says_more(
+    caller: Reader, ends: str, told: tuple[str, str, str]
+) -> None:
     turn = await begun(caller)
     store = caller.server.state.store
     rows: list[Json] = []
@@ -201,6 +208,8 @@ async def test_what_a_process_was_doing_that_is_taken_for_dead_is_uncertain_unti
         rows.extend(await store.read(lambda db: db.execute(select(tool_executions.c.status)).scalars().all()))
         assert await store.write(recover, "another process", FAR) == 1
         rows.extend(await store.read(lambda db: db.execute(select(tool_executions.c.status)).scalars().all()))
+        if ends == "unknown":
+            raise OutcomeUnknown("The connection broke off.")
         return ToolAnswer("sent")
 
     with pytest.raises(AgentUIError):
@@ -209,7 +218,7 @@ async def test_what_a_process_was_doing_that_is_taken_for_dead_is_uncertain_unti
     assert rows == ["running", "uncertain"]
     await turn.fail(ERROR)
     (call,) = await listed(caller, floor_id=turn.place.floor_id)
-    assert (call["status"], call["commit_outcome"], call["replay_safety"]) == ("success", "discarded", "confirm_on_replay")
+    assert (call["status"], call["commit_outcome"], call["replay_safety"]) == told
 
 
 async def test_lists_are_of_a_place_and_of_what_is_asked_for(caller: Reader) -> None:

@@ -197,3 +197,17 @@ async def test_a_pipeline_that_is_gone_is_told_to_the_model(start_house: StartHo
     house.mock.script([Step(text="", calls=(Call("look", dumps_text({}), "call_0"),)), Step(text="Done.")])
     await talk.respond("Look", config={"enableTools": True})
     assert [status for _, status, _ in await results(house)] == ["error"]
+
+
+async def test_a_request_of_a_tool_says_how_many_servers_it_has_passed(start_house: StartHouse, service: Service) -> None:
+    house = await start_house()
+    house.server.put("helper", call("openai", house.mock.origin, tools=["weather"]))
+    await define(house, weather(service))
+    await define(house, runs("helper", "helper"))
+    talk = await allowed(house)
+    inner = Call("helper", "{}", "call_2")
+    house.mock.script([Step(text="", calls=(ASK, inner)), Step(text="", calls=(ASK,)), Step(text="Sun."), Step(text="Sunny.")])
+    body = {"message": "How is it?", "config": {"enableTools": True}}
+    status, answer = await talk.post(f"/sessions/{talk.session}/respond", body, **{"x-agentui-hops": "1"})
+    assert status == 200, answer
+    assert [asked.headers["x-agentui-hops"] for asked in service.asked] == ["2", "2"]

@@ -255,9 +255,10 @@ def _keeping(insert: Any) -> Any:
     statement = insert(tool_executions).values(named(tool_executions, *_NAMES))
     changes = {name: statement.excluded[name] for name in _CHANGES}
     stands, new = tool_executions.c.commit_outcome, statement.excluded.commit_outcome
-    # Somebody took the turn for dead meanwhile: what it still does comes to nothing.
+    # Somebody took the turn for dead meanwhile: what it still does comes to nothing, unless nobody knows what it did.
     is_late = and_(stands != "pending", new == "pending")
-    outcome = case((is_late, "discarded"), else_=new)
+    is_unknown = statement.excluded.status == "uncertain"
+    outcome = case((and_(is_late, is_unknown), "uncertain"), (is_late, "discarded"), else_=new)
     return statement.on_conflict_do_update(index_elements=["id"], set_={**changes, "commit_outcome": outcome})
 
 

@@ -19,6 +19,7 @@ from agentui.tools.grant import ToolGrant
 from agentui.tools.tool import Handler, ToolAnswer, ToolCallContext
 from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.generation import NO_PARAMS, Conversation, chat_of
+from agentui.upstream.headers import HOPS
 from agentui.vendors.base import Vendors
 
 MAX_WITHIN = 4
@@ -42,11 +43,13 @@ class PipelineTools:
 
         async def handle(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
             grant = context.inner if isinstance(context.inner, ToolGrant) else None
-            return await self._serve(definition, arguments, grant)
+            return await self._serve(definition, arguments, grant, context.place.hops)
 
         return handle
 
-    async def _serve(self, definition: PipelineHandler, arguments: Mapping[str, Json], grant: ToolGrant | None) -> ToolAnswer:
+    async def _serve(
+        self, definition: PipelineHandler, arguments: Mapping[str, Json], grant: ToolGrant | None, hops: int
+    ) -> ToolAnswer:
         """Run the pipeline. Raises BadRequest for one that runs already or stands too deep, NotFound and InvalidPipeline."""
         id = definition.pipeline_id
         within = () if grant is None else grant.within
@@ -60,7 +63,7 @@ class PipelineTools:
         begun: list[Run] = []
         request = RunRequest(
             plan,
-            await Conversation(chat, {}, "", self._vendors).incoming(),
+            await Conversation(chat, {HOPS: str(hops - 1)}, "", self._vendors).incoming(),
             on_begin=begun.append,
             tools=grant,
             run_vars={ARGUMENTS: dict(arguments)},

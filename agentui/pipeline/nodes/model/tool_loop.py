@@ -24,6 +24,7 @@ from agentui.tools.execution import Execution
 from agentui.tools.executor import Executor
 from agentui.tools.tool import CallPlace
 from agentui.tools.vars.tools import READING_GROUP
+from agentui.upstream.headers import hops_of
 from agentui.vendors.base import Vendor
 from agentui.vendors.offering import offer
 
@@ -47,7 +48,8 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
     run = ctx.run
     system = await run.working.system(ctx.services.rules)
     grant = grant.calling_from(run.plan.id).with_variables(system, follows_all=ctx.services.follows_all_references)
-    place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id)
+    hops = hops_of(ctx.incoming.headers) + 1
+    place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id, hops=hops)
     grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
     if not len((await grant.executor(selectors, place)).offered()):
         return None
