@@ -10,7 +10,7 @@ from agentui.chats.codes import failure
 from agentui.chats.questions import copy_question, question_page
 from agentui.chats.rows import branch_head, find_session, parent_of, register_branch
 from agentui.chats.state.heads import heads_before, set_heads
-from agentui.chats.state.namespaces import check_writable
+from agentui.chats.state.writing import check_writes
 from agentui.chats.text_index import note_past
 from agentui.chats.versions import active_output, variables_before
 from agentui.ids import new_short_id
@@ -63,7 +63,7 @@ def open_turn(
     place = _respond(db, account, request, owner, now)
     if place is None:
         place = _make_anew(db, account, request, expected, owner, now)
-    check_writable(db, place.session_id, {write.key.namespace for write in request.state_writes})
+    check_writes(db, account, place.session_id, place.branch_id, request.state_writes)
     if claim is not None:
         attach(db, account, claim, place.floor.floor_id)
     # Nobody but this transaction knows the floor's new page, and the version before is none of this one's business.

@@ -86,6 +86,16 @@ async def test_what_a_turn_may_not_write_is_refused_before_it_begins(house: Hous
     assert await held(talk) == {}
 
 
+async def test_what_does_not_fit_is_refused_before_the_model_is_asked(house: House) -> None:
+    talk = await begin(house)
+    for number in range(16):
+        await written(talk, f"s{number}", "x" * 1_000_000)
+    body = {"message": "Hi", "session_state_writes": writes(gold="x" * 900_000)}
+    code = (409, "session_state_namespace_byte_limit_exceeded")
+    assert await talk.refused(f"/sessions/{talk.session}/respond", body) == code
+    assert house.mock.requests == []
+
+
 async def test_a_floor_keeps_what_held_when_it_was_committed(house: House) -> None:
     talk = await begin(house)
     first = await talk.respond("One", session_state_writes=writes(gold=1))

@@ -1,9 +1,10 @@
 """How much Session State is kept: the sizes of values, the slots of namespaces and accounts."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
 
 from agentui.chats.codes import failure
 from agentui.chats.state.records import Key
@@ -47,24 +48,45 @@ def check_namespaces(db: Connection, session_id: str, limits: StateLimits) -> No
         raise _too_many("namespace_count", f"A session may have {limits.namespaces} namespaces.", limits.namespaces)
 
 
-def check_room(db: Connection, account: str, session_id: str, branch_id: str, key: Key, size: int, limits: StateLimits) -> None:
-    """Raise 409 ``session_state_*_limit_exceeded`` where a value of ``size`` bytes does not fit into its slot; one that is no
-    larger than what is there always does."""
-    of_branch = (state_heads.c.session_id == session_id, state_heads.c.branch_id == branch_id)
-    here = (*of_branch, state_heads.c.namespace == key.namespace)
-    query = select(state_heads.c.size).where(*here, state_heads.c.slot == key.slot)
-    old: int | None = db.execute(query).scalar_one_or_none()
-    if old is not None and size <= old:
-        return
-    for name, where, most_slots, most_bytes in (
-        ("namespace", here, limits.namespace_slots, limits.namespace_bytes),
-        ("account", (state_heads.c.account_id == account,), limits.account_slots, limits.account_bytes),
-    ):
-        slots, used = db.execute(select(func.count(), func.coalesce(func.sum(state_heads.c.size), 0)).where(*where)).one()
-        if old is None and slots >= most_slots:
-            raise _too_many(f"{name}_item", f"The {name} may have {most_slots} slots: use one again.", most_slots)
-        if used - (old or 0) + size > most_bytes:
-            raise _too_many(f"{name}_byte", f"The values of the {name} may take {most_bytes} bytes together.", most_bytes)
+def check_room(
+    db: Connection, account: str, session_id: str, branch_id: str, sizes: Mapping[Key, int], limits: StateLimits = LIMITS
+) -> None:
+    """Raise 409 ``session_state_*_limit_exceeded`` where values of these sizes (bytes) do not fit into their slots; those that
+    are no larger than what is there always do."""
+    here = (state_heads.c.session_id == session_id, state_heads.c.branch_id == branch_id)
+    old = _sizes(db, here, sizes)
+    growing = {key for key, size in sizes.items() if key not in old or size > old[key]}
+    for namespace in sorted({key.namespace for key in growing}):
+        added = {key: size for key, size in sizes.items() if key.namespace == namespace}
+        where = (*here, state_heads.c.namespace == namespace)
+        _check_sum(db, "namespace", where, old, added, limits.namespace_slots, limits.namespace_bytes)
+    if growing:
+        mine = (state_heads.c.account_id == account,)
+        _check_sum(db, "account", mine, old, sizes, limits.account_slots, limits.account_bytes)
+
+
+def _sizes(db: Connection, here: Sequence[ColumnElement[bool]], keys: Iterable[Key]) -> dict[Key, int]:
+    """What the slots hold, in bytes; those that hold something."""
+    each = [and_(state_heads.c.namespace == key.namespace, state_heads.c.slot == key.slot) for key in keys]
+    query = select(state_heads.c.namespace, state_heads.c.slot, state_heads.c.size).where(*here, or_(false(), *each))
+    return {Key(row.namespace, row.slot): row.size for row in db.execute(query)}
+
+
+def _check_sum(
+    db: Connection,
+    name: str,
+    where: Sequence[ColumnElement[bool]],
+    old: Mapping[Key, int],
+    sizes: Mapping[Key, int],
+    most_slots: int,
+    most_bytes: int,
+) -> None:
+    slots, used = db.execute(select(func.count(), func.coalesce(func.sum(state_heads.c.size), 0)).where(*where)).one()
+    new = sum(key not in old for key in sizes)
+    if new and slots + new > most_slots:
+        raise _too_many(f"{name}_item", f"The {name} may have {most_slots} slots: use one again.", most_slots)
+    if used + sum(size - old.get(key, 0) for key, size in sizes.items()) > most_bytes:
+        raise _too_many(f"{name}_byte", f"The values of the {name} may take {most_bytes} bytes together.", most_bytes)
 
 
 def _too_many(what: str, message: str, limit: int) -> Exception:

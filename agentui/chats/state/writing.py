@@ -51,7 +51,7 @@ def write_direct(
         state_heads.c.slot == write.key.slot,
     )
     mutation = _made(write, Origin(session_id, branch_id), db.execute(old).scalar_one_or_none(), safety, now)
-    check_room(db, account, session_id, branch_id, write.key, mutation.size, limits)
+    check_room(db, account, session_id, branch_id, {write.key: mutation.size}, limits)
     _insert(db, account, [mutation])
     set_head(db, account, session_id, branch_id, mutation)
     return value_of(mutation, "live_head")
@@ -77,13 +77,24 @@ def commit_writes(
     safety = check_writable(db, origin.session_id, {key.namespace for key in latest})
     made = [_made(write, origin, began.get(key), safety, now) for key, write in latest.items()]
     _insert(db, account, made)
-    for mutation in made:
-        if heads.get(mutation.key) == mutation.before_id:
-            check_room(db, account, origin.session_id, origin.branch_id, mutation.key, mutation.size, limits)
-            set_head(db, account, origin.session_id, origin.branch_id, mutation)
+    holding = [mutation for mutation in made if heads.get(mutation.key) == mutation.before_id]
+    check_room(db, account, origin.session_id, origin.branch_id, {each.key: each.size for each in holding}, limits)
+    for mutation in holding:
+        set_head(db, account, origin.session_id, origin.branch_id, mutation)
     if past is not None and origin.floor_id is not None:
         after = {**past, **{mutation.key: mutation.id for mutation in made}}
         save_snapshot_heads(db, account, origin.floor_id, after, now)
+
+
+def check_writes(db: Connection, account: str, session_id: str, branch_id: str, writes: Sequence[Write]) -> None:
+    """Refuse, before a turn spends anything, what its commit would refuse. Raises as ``write_direct`` does."""
+    check_writable(db, session_id, {write.key.namespace for write in writes})
+    check_room(db, account, session_id, branch_id, {write.key: _size(write) for write in writes})
+
+
+def _size(write: Write) -> int:
+    """In bytes, as it is kept."""
+    return len((_NOTHING if write.value_json is None else write.value_json).encode())
 
 
 def _made(write: Write, origin: Origin, before_id: str | None, safety: Mapping[str, ReplaySafety], now: int) -> Mutation:
@@ -103,7 +114,7 @@ def _made(write: Write, origin: Origin, before_id: str | None, safety: Mapping[s
         before_id=before_id,
         is_present=write.value_json is not None,
         value_json=text,
-        size=len(text.encode()),
+        size=_size(write),
         created_at=now,
         updated_at=now,
     )
