@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from agentui.jsonio import Json, dumps
 from agentui.mcp.records import McpServer, ToolDefinition, ToolOverride
+from agentui.tools.arguments import ArgumentCheck
+from agentui.tools.errors import InvalidToolSchema
 from agentui.tools.tool import ALL_SLOTS, HostedTool, ToolAnswer, ToolCallContext
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
@@ -75,6 +77,22 @@ def fingerprint(tool: ToolDefinition) -> str:
     return hashlib.sha256(dumps([tool.name, tool.description, tool.parameters])).hexdigest()
 
 
+def parameters_fault(parameters: Mapping[str, Json]) -> str | None:
+    """Why no vendor takes a tool with these parameters; None where they do."""
+    if parameters.get("type", "object") != "object":
+        return "Its parameters are no object."
+    try:
+        ArgumentCheck(parameters)
+    except InvalidToolSchema as error:
+        return error.message
+    return None
+
+
+def usable_tools(tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+    """Those that can be offered. One that no vendor takes would spoil every request that offers it beside others."""
+    return [tool for tool in tools if parameters_fault(tool.parameters) is None]
+
+
 def seen_tools(server: McpServer, live: Sequence[ToolDefinition], taken: Collection[str], call: CallTool) -> Iterator[SeenTool]:
     """Every tool that a server has now or had when it was approved; ``taken`` are names of other tools."""
     approved = {tool.name: fingerprint(tool) for tool in server.approved or ()}
@@ -86,6 +104,8 @@ def seen_tools(server: McpServer, live: Sequence[ToolDefinition], taken: Collect
             reason: str | None = "Another tool has this name: give the server a tool_prefix."
         elif tool.name not in present:
             reason = "The server has it no more."
+        elif (fault := parameters_fault(tool.parameters)) is not None:
+            reason = fault
         elif tool.name not in approved:
             reason = "It came after the server's tools were approved: connect again to approve it."
         elif approved[tool.name] != fingerprint(tool):

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,13 +18,14 @@ from agentui.ids import Clock, SystemClock
 from agentui.jsonio import Json
 from agentui.mcp.errors import EXTRA, McpFailed, McpUnavailable
 from agentui.mcp.file import read_file
-from agentui.mcp.offered import MARGIN, SeenTool, fingerprint, hosted_tools, seen_tools
+from agentui.mcp.offered import MARGIN, SeenTool, fingerprint, hosted_tools, seen_tools, usable_tools
 from agentui.mcp.records import Endpoint, McpServer, ServerStatus, State, ToolDefinition
 from agentui.mcp.stored import all_servers, approve_tools, find_server, keep_file_servers
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore, check_origin
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.threads import in_thread
 from agentui.tools.tool import HostedTool, ToolAnswer, ToolCallContext
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
@@ -127,14 +128,14 @@ class McpServers:
         McpFailed."""
         async with self._linked(await self._enabled(id)) as (link, connection):
             live = await self._listed(link, connection)
-        return list(seen_tools(link.server, live, taken, self._call))
+        return await in_thread(lambda: list(seen_tools(link.server, live, taken, self._call)))
 
     async def connect(self, id: str) -> ServerStatus:
         """Connect anew, and offer the tools that the server has now. Raises as ``seen_tools`` does."""
         server = await self._enabled(id)
         await self.forget(id)
         async with self._linked(server) as (link, connection):
-            tools = await self._listed(link, connection)
+            tools = await self._usable(link, connection)
             link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, id, tools, only_first=False)
         return self.status_of(link.server)
 
@@ -279,6 +280,11 @@ class McpServers:
         link.live, link.failures = {tool.name: fingerprint(tool) for tool in tools}, 0
         return tools
 
+    async def _usable(self, link: _Link, connection: "Connection") -> Sequence[ToolDefinition]:
+        """Those of its tools that can be offered. Raises as ``_listed`` does."""
+        tools = await self._listed(link, connection)
+        return await in_thread(lambda: usable_tools(tools))
+
     async def _refresh(self, link: _Link, connection: "Connection") -> None:
         """Look again from time to time what tools there are: one that changed is not called any more."""
         while connection.is_open:
@@ -297,7 +303,7 @@ class McpServers:
         """Connect to a server for the first time, and approve what it has."""
         try:
             async with self._linked(server) as (link, connection):
-                tools = await self._listed(link, connection)
+                tools = await self._usable(link, connection)
                 link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, server.id, tools, only_first=True)
         except AgentUIError as error:
             log.debug("the first connection to the MCP server %s failed: %s", server.name, error.message)

@@ -87,12 +87,13 @@ def change_server(
     reached: Program | Endpoint,
     settings: Settings,
 ) -> McpServer:
-    """Configure a server anew. One that is reached otherwise than before has no approved tools. Raises 404, and 409
+    """Configure a server anew. One that is reached otherwise than before has no approved tools, and none are approved before
+    somebody connects to it; the operator's file is somebody's word that its first connection may. Raises 404, and 409
     ``mcp_server_conflict`` for a name that another has."""
     before = find_server(db, account, id)
     values: dict[str, Any] = {"name": name, "updated_at": now, **_columns(reached, settings)}
     if reached != (before.stdio or before.http):
-        values["approved"] = None
+        values["approved"] = None if before.source == "file" else "[]"
     try:
         with db.begin_nested():
             db.execute(update(mcp_servers).where(mcp_servers.c.id == id).values(values))

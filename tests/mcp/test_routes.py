@@ -104,6 +104,19 @@ async def test_a_key_goes_only_where_it_may(caller: Reader, served: Served) -> N
     assert "bound-key" not in answer.text
 
 
+async def test_a_server_that_is_reached_otherwise_offers_nothing_until_somebody_connects(caller: Reader, says: Says) -> None:
+    id = await made(caller, says)
+    await connected(caller, id)
+    server = (await caller.get(f"/mcp/servers/{id}")).body["data"]
+    stdio = {**server["stdio"], "args": [*server["stdio"]["args"], "again"]}
+    assert (await caller.patch(f"/mcp/servers/{id}", {"stdio": stdio})).status == 200
+    assert "greet" not in await tools_of(caller)
+    assert (await caller.get(f"/mcp/servers/{id}/tools")).body["data"][0]["available"] is False
+    assert "greet" not in await tools_of(caller)
+    await connected(caller, id)
+    assert "greet" in await tools_of(caller)
+
+
 async def test_a_tool_that_changed_after_it_was_approved_is_not_called(caller: Reader, says: Says) -> None:
     id = await made(caller, says)
     await connected(caller, id)
