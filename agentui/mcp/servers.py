@@ -21,7 +21,7 @@ from agentui.mcp.file import read_file
 from agentui.mcp.offered import MARGIN, SeenTool, fingerprint, hosted_tools, seen_tools, usable_tools
 from agentui.mcp.records import Endpoint, McpServer, ServerStatus, State, ToolDefinition
 from agentui.mcp.stored import all_servers, approve_tools, find_server, keep_file_servers
-from agentui.redaction import Redactor
+from agentui.redaction import Redactor, is_key_header
 from agentui.secrets.store import SecretStore, check_origin
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
@@ -339,6 +339,7 @@ class McpServers:
         if server.stdio is not None:
             program = server.stdio
             env = {name: self._with_secrets(value, None) for name, value in program.env.items()}
+            self._redactor.register(*(value for name, value in env.items() if is_key_header(name.replace("_", "-"))))
             return partial(program_streams, program, env)
         assert server.http is not None
         endpoint: Endpoint = server.http

@@ -94,6 +94,14 @@ async def test_a_server_over_http_gets_its_headers_and_they_are_never_shown(call
         assert not [hidden for hidden in ("a secret", "the-key-of-parts", "=hidden") if hidden in text]
 
 
+async def test_a_key_that_stands_in_a_programs_environment_is_masked(caller: Reader, says: Says) -> None:
+    stdio = {**says.stdio, "env": {"PARTS_API_KEY": "a-literal-key", "PARTS_TOKEN": "a-literal-token", "STAGE": "production"}}
+    made = await caller.make("/mcp/servers", name="parts", transport="stdio", stdio=stdio)
+    await connected(caller, made["id"])
+    told = caller.server.state.redactor.redact("a-literal-key, a-literal-token, production")
+    assert "literal" not in told and "production" in told
+
+
 async def test_a_key_goes_only_where_it_may(caller: Reader, served: Served) -> None:
     await caller.put("/api/secrets/bound", {"value": "bound-key", "origins": ["https://example.org"]})
     made = await caller.make(
