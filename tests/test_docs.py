@@ -37,8 +37,10 @@ from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
 from agentui.pipeline.nodes.model.blocks import Block
+from agentui.pipeline.nodes.text.operations import Operation
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec
 from agentui.prompt.capabilities import EXCLUSION_REASONS, TRIM_REASONS
@@ -92,7 +94,7 @@ def missing(names: Iterator[str] | list[str], text: str) -> list[str]:
 
 def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
     text = page("docs/nodes.md")
-    inner: dict[str, type[BaseModel]] = {"SetVars": Row, "ProviderCall": Block}
+    inner: dict[str, type[BaseModel]] = {"SetVars": Row, "ProviderCall": Block, "RandomChoice": Choice, "Text": Operation}
     for name, kind in BUILTIN.items():
         rows = fields_told(text.split(f"\n## {name}\n")[1].split("\n## ")[0])
         assert rows == {**defaults_of(kind.Params), **(defaults_of(inner[name]) if name in inner else {})}, name

@@ -77,12 +77,20 @@ class Build:
     """Whether there is a secret of a name; None where nobody is to be warned of one that is not there."""
 
     def text(
-        self, name: str, source: str, *, secrets: bool = False, prompt: bool = False, language: TextLanguageName = "hadtavern"
+        self,
+        name: str,
+        source: str,
+        *,
+        secrets: bool = False,
+        prompt: bool = False,
+        language: TextLanguageName = "hadtavern",
+        own: frozenset[str] = frozenset(),
     ) -> TemplateField[str]:
-        """Compile a text template; a broken one is a problem of this node and renders as nothing."""
+        """Compile a text template; a broken one is a problem of this node and renders as nothing. ``own`` are names that the
+        node itself gives to it."""
         if language == "sillytavern":
             return self._macros(name, source)
-        return self._compile(TextLanguage(secrets, prompt), name, source, instead="")
+        return self._compile(TextLanguage(secrets, prompt), name, source, instead="", own=own)
 
     def _macros(self, name: str, source: str) -> TemplateField[str]:
         """Compile a text with SillyTavern's macros, which write any variable."""
@@ -154,7 +162,9 @@ class Build:
         """Report something doubtful that does not stop the pipeline."""
         self.problems.append(Problem(code, message, "warning", node=self.node, field=field))
 
-    def _compile(self, language: Language[Scope, V], name: str, source: str, *, instead: str) -> TemplateField[V]:
+    def _compile(
+        self, language: Language[Scope, V], name: str, source: str, *, instead: str, own: frozenset[str] = frozenset()
+    ) -> TemplateField[V]:
         """Compile a field, and ``instead`` of it what stands for a broken one."""
         problems: tuple[Problem, ...] = ()
         try:
@@ -164,7 +174,8 @@ class Build:
             template = language.compile(instead)
         for problem in (*problems, *template.warnings):
             self.problems.append(replace(problem, node=self.node, field=name))
-        self.reads.add(template.reads)
+        reads = template.reads
+        self.reads.add(replace(reads, names=reads.names - own, bare=reads.bare - own) if own else reads)
         self._check_secrets(name, template.macros)
         return TemplateField(name, template)
 

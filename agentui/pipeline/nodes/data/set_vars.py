@@ -130,12 +130,7 @@ class SetVars(Node[SetVarsParams]):
             elif _is_reserved(root := parse_path(name)[0].key):
                 build.problem("setvars.reserved", _RESERVED_TEXT.format(root), field)
             return
-        build.sets.add(name)
-        if not _NAME.fullmatch(name):
-            text = f"{name!r} cannot be a variable's name: use letters, digits and _, and no digit first."
-            build.problem("setvars.name", text, field)
-        elif _is_reserved(name):
-            build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field)
+        check_variable(name, build, field)
 
     def _evaluator(self, name: str, field: str, subject: str, expression: Expression) -> Callable[[NodeContext], Json]:
         def evaluate(ctx: NodeContext) -> Json:
@@ -160,6 +155,16 @@ class SetVars(Node[SetVarsParams]):
         except ExpressionError:
             return None
         return None if isinstance(value, list | dict) else lambda ctx: value
+
+
+def check_variable(name: str, build: Build, field: str) -> None:
+    """Note that the node sets the run's variable of this name; one that cannot be its name is a problem of the node."""
+    build.sets.add(name)
+    if not _NAME.fullmatch(name):
+        text = f"{name!r} cannot be a variable's name: use letters, digits and _, and no digit first."
+        build.problem("setvars.name", text, field)
+    elif _is_reserved(name):
+        build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field)
 
 
 def _is_reserved(name: str) -> bool:

@@ -1,0 +1,1 @@
+"""Tests of node types, one file each."""
