@@ -51,6 +51,7 @@ from agentui.schemas.forms import Data
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
+from agentui.templating.hadtavern.conditions import ConditionLanguage
 from agentui.templating.hadtavern.expressions import compile_expression
 from agentui.templating.hadtavern.filters import FILTERS
 from agentui.templating.hadtavern.json_body import JsonLanguage
@@ -596,6 +597,12 @@ def test_a_body_renders_to_what_the_page_says(row: Mapping[str, str]) -> None:
 @pytest.mark.parametrize("row", [row for row in ROWS if "formula" in row], ids=lambda row: row["formula"])
 def test_a_formula_gives_what_the_page_says(row: Mapping[str, str]) -> None:
     assert compile_expression(code_of(row["formula"])).evaluate(random.Random(1)) == json.loads(code_of(row["result"]))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "condition" in row], ids=lambda row: row["condition"])
+def test_a_condition_gives_what_the_page_says(row: Mapping[str, str]) -> None:
+    condition = ConditionLanguage().compile(code_of(row["condition"]))
+    assert condition.render(scope_of(code_of(row["values"]))) is json.loads(code_of(row["result"]))
 
 
 MACROS = list(table_rows(page("docs/macros.md"))) if "docs/macros.md" in PAGES else []

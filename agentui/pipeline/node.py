@@ -31,7 +31,9 @@ from agentui.jsonio import Json, dumps
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.templating.core.language import Language, Macro, Reads
 from agentui.templating.core.problems import TemplateSyntaxError
-from agentui.templating.hadtavern.expressions import Expression, ExpressionError, compile_expression
+from agentui.templating.hadtavern.conditions import ConditionLanguage, ValueLanguage
+from agentui.templating.hadtavern.expressions import Expression, compile_expression
+from agentui.templating.hadtavern.formulas.tokens import ExpressionError
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.template import TextLanguage
@@ -145,6 +147,14 @@ class Build:
             message = f"{subject}: {error.message}" if subject else error.message
             self.problem("expression.syntax", message, name, error.line, error.column)
             return None
+
+    def condition(self, name: str, source: str) -> TemplateField[bool]:
+        """Compile a condition; a broken one is a problem of this node and holds never."""
+        return self._compile(ConditionLanguage(), name, source, instead="false")
+
+    def value(self, name: str, source: str) -> TemplateField[Json]:
+        """Compile a formula that reads names, as conditions do, for its value; a broken one is a problem of this node."""
+        return self._compile(ValueLanguage(), name, source, instead="null")
 
     def store(self, path: str) -> None:
         """Note that the node writes the stored variable of this name, or into one by this path."""

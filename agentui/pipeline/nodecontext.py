@@ -19,6 +19,7 @@ from agentui.secrets.store import Secret
 from agentui.templating.core.language import Template
 from agentui.templating.core.problems import TemplateRenderError
 from agentui.templating.core.weight import is_heavier
+from agentui.templating.hadtavern.conditions import Condition
 from agentui.templating.hadtavern.scope import Scope
 from agentui.threads import LONG, in_thread
 from agentui.variables.scopes import Scope as Tier
@@ -151,6 +152,12 @@ class NodeContext:
                 "template.render", error.message, node=self.node_id, field=field.name, line=error.line, column=error.column
             )
             raise TemplateProblem(problem, pipeline=self.run.plan.id) from error
+
+    async def compute(self, field: TemplateField[V]) -> V:
+        """What a condition, or a formula with names, gives now (``Build.condition``, ``Build.value``); in a thread where it
+        sees much, or searches for what may take a while. Raises TemplateProblem as ``render`` does."""
+        searches = isinstance(field.template, Condition) and field.template.searches
+        return await self.apart(partial(self.render, field), LONG + 1 if searches else 0)
 
     def emit_chunk(self, text: str) -> None:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""

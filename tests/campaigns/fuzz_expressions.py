@@ -14,7 +14,8 @@ from random import Random
 from typing import Final
 
 from agentui.jsonio import Json
-from agentui.templating.hadtavern.expressions import ExpressionError, compile_expression
+from agentui.templating.hadtavern.expressions import compile_expression
+from agentui.templating.hadtavern.formulas.tokens import ExpressionError
 from tests.campaigns.audit import Watch, parsing
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.fuzz import Fuzz, same_json

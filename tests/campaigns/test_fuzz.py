@@ -12,7 +12,8 @@ import pytest
 from agentui.documents.folder import FolderLibrary
 from agentui.jsonio import Json
 from agentui.templating.core.problems import SourceText, TemplateSyntaxError
-from agentui.templating.hadtavern.expressions import ExpressionError, compile_expression
+from agentui.templating.hadtavern.expressions import compile_expression
+from agentui.templating.hadtavern.formulas.tokens import ExpressionError
 from agentui.templating.hadtavern.macros import Insert, MacroReader
 from agentui.templating.hadtavern.scope import Frame
 from agentui.vendors.sse import SseDecoder, SseEvent

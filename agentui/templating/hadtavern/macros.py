@@ -133,7 +133,7 @@ class MacroReader:
         """
         text = self.source.text
         if text.startswith("{{", start):
-            read, end = Curly(self.source, start, self._path, is_in_json_string).compile()
+            read, end = Curly(self.source, start, self.path, is_in_json_string).compile()
             return self._insert("expression", start, end, read)
         if text.startswith(("{%", "{#"), start):
             return self._read_statement(start)
@@ -176,8 +176,8 @@ class MacroReader:
             self.source.add(start, "template.syntax", f"[[{name}]] needs to say which one: {_SQUARE_ONLY[name]}.")
             return self._insert("name", start, end, read_nothing)
         if name == "OUT" or _BEST.fullmatch(name):
-            return self._insert("out" if name == "OUT" else "best", start, end, self._path(name, (), start))
-        return self._insert("name", start, end, _as_written(self._path(name, (), start), self.source.text[start:end]))
+            return self._insert("out" if name == "OUT" else "best", start, end, self.path(name, (), start))
+        return self._insert("name", start, end, _as_written(self.path(name, (), start), self.source.text[start:end]))
 
     def _prefixed(self, form: str, start: int, inside: int) -> tuple[Insert, int]:
         """``[[VAR:..]]``, ``[[OUT:..]]`` or ``[[SECRET:..]]``."""
@@ -190,8 +190,8 @@ class MacroReader:
         if len(steps) > MAX_STEPS:
             self.source.add(start, "template.syntax", f"The path has more than {MAX_STEPS} steps. Shorten it.")
         if form == "OUT":
-            return self._insert("out", start, closing.end(), self._path("OUT", steps, start))
-        return self._insert("var", start, closing.end(), self._path(steps[0].key, steps[1:], start, is_context_first=True))
+            return self._insert("out", start, closing.end(), self.path("OUT", steps, start))
+        return self._insert("var", start, closing.end(), self.path(steps[0].key, steps[1:], start, is_context_first=True))
 
     def _broken_path(self, form: str, start: int, behind: int) -> tuple[Insert, int]:
         """Say what is wrong with the path that stopped at ``behind``."""
@@ -234,7 +234,7 @@ class MacroReader:
             )
         return _prompt_text
 
-    def _path(self, name: str, steps: tuple[Step, ...], offset: int, *, is_context_first: bool = False) -> Read:
+    def path(self, name: str, steps: tuple[Step, ...], offset: int, *, is_context_first: bool = False) -> Read:
         """The reader of a path by its first name; nodes and names that it reads are noted."""
         best = _BEST.fullmatch(name)
         if name == "OUT":

@@ -4,7 +4,8 @@ from random import Random
 
 import pytest
 
-from agentui.templating.hadtavern.expressions import ExpressionError, compile_expression
+from agentui.templating.hadtavern.expressions import compile_expression
+from agentui.templating.hadtavern.formulas.tokens import ExpressionError
 
 
 def evaluate(source):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from agentui.jsonio import dumps, loads
 from agentui.templating.core.problems import TemplateRenderError, TemplateSyntaxError
-from agentui.templating.hadtavern.expressions import ExpressionError, compile_expression
+from agentui.templating.hadtavern.expressions import compile_expression
+from agentui.templating.hadtavern.formulas.tokens import ExpressionError
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.template import TextLanguage
 from tests.unit.templating.scopes import scope

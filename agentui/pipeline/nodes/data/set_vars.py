@@ -14,7 +14,8 @@ from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import LANGUAGE, Build, Node, NodeParams, TextLanguageName, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.templating.core.values import CONSTANTS
-from agentui.templating.hadtavern.expressions import Expression, ExpressionError
+from agentui.templating.hadtavern.expressions import Expression
+from agentui.templating.hadtavern.formulas.tokens import ExpressionError
 from agentui.variables.paths import parse_path
 
 RESERVED = frozenset({"incoming", "OUT", "PROMPT", "VAR", "SECRET", "pm", "vars", *CONSTANTS})
