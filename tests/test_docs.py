@@ -37,6 +37,7 @@ from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.nodes.data.memory import MemoryRow
 from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
 from agentui.pipeline.nodes.model.blocks import Block
@@ -95,7 +96,13 @@ def missing(names: Iterator[str] | list[str], text: str) -> list[str]:
 
 def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
     text = page("docs/nodes.md")
-    inner: dict[str, type[BaseModel]] = {"SetVars": Row, "ProviderCall": Block, "RandomChoice": Choice, "Text": Operation}
+    inner: dict[str, type[BaseModel]] = {
+        "SetVars": Row,
+        "Memory": MemoryRow,
+        "ProviderCall": Block,
+        "RandomChoice": Choice,
+        "Text": Operation,
+    }
     for name, kind in BUILTIN.items():
         rows = fields_told(text.split(f"\n## {name}\n")[1].split("\n## ")[0])
         assert rows == {**defaults_of(kind.Params), **(defaults_of(inner[name]) if name in inner else {})}, name
@@ -105,7 +112,8 @@ def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
 
 def test_every_mode_and_every_tier_of_a_row_is_in_nodes_and_in_the_memory() -> None:
     modes = get_args(Row.model_fields["mode"].annotation)
-    rows = {row["field"]: row["what it holds"] for row in table_rows(page("docs/nodes.md")) if "field" in row}
+    own = page("docs/nodes.md").split("\n## SetVars\n")[1].split("\n## ")[0]
+    rows = {row["field"]: row["what it holds"] for row in table_rows(own) if "field" in row}
     assert missing(list(modes), rows["`mode`"]) == []
     assert missing(list(get_args(Tier)), rows["`tier`"]) == []
     assert missing([*modes, *get_args(Tier)], page("docs/memory.md")) == []

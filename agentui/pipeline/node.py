@@ -229,6 +229,11 @@ class Node(Generic[P]):
         """Do the work and return this node's OUT, a JSON object. Raises AgentUIError."""
         raise NotImplementedError
 
+    async def rehearse(self, ctx: NodeContext) -> Mapping[str, Json]:
+        """The OUT of a node that calls no model, for the preview of one after it: what ``run`` gives, but for a node that takes
+        time or tells somebody."""
+        return await self.run(ctx)
+
     async def preview(self, ctx: NodeContext) -> Json:
         """What this node would send or set, rendered and with nothing sent: a JSON object for the editor."""
         return None

@@ -81,7 +81,7 @@ async def _prepare(run: Run, target: int, given: Mapping[str, Json]) -> list[str
 async def _run_node(run: Run, node: PlanNode) -> Json:
     """The OUT of a node that calls no model."""
     try:
-        return dict(await node.node.run(NodeContext(run, node.id, node.type, None)))
+        return dict(await node.node.rehearse(NodeContext(run, node.id, node.type, None)))
     except AgentUIError as error:
         error.details.setdefault("node", node.id)
         error.details.setdefault("type", node.type)

@@ -102,7 +102,7 @@ async def test_odd_events_and_gaps_break_nothing(core: Evaluate) -> None:
             node: "x"}, at(10, "node.failed", "n2"),
           at(11, "node.finished", "n3", {summary: "{", bytes: 9000, link}), at(12, "run.warning", "n1", {dropped: ["top_k",
             5]}), at(13, "run.warning", null, {message: "m"}),
-          at(14, "node.skipped", "n4", {reason: "pinned"}), at(20, "run.finished", null, {state: "cancelled"}),
+          at(14, "node.skipped", "n4", {reason: "pinned"}), at(15, "node.log", "n1", {level: "info", message: "noted"}), at(20, "run.finished", null, {state: "cancelled"}),
         ];
         const run = runlog.reduceAll(runlog.emptyRun({id: "r"}), events);
         const before = runlog.reduceAll(runlog.emptyRun({id: "r"}), events.slice(0, 3));
@@ -121,10 +121,11 @@ async def test_odd_events_and_gaps_break_nothing(core: Evaluate) -> None:
         "early": "ab",
         "links": ["/api/runs/r/events/6"],
         "states": [["n1", "stopped"], ["__proto__", "stopped"], ["n2", "failed"], ["n3", "finished"], ["n4", "pinned"]],
-        "missed": 6,
+        "missed": 5,
         "warnings": [
-            {"node": "n1", "message": "", "dropped": ["top_k"], "at": 120},
-            {"node": None, "message": "m", "dropped": [], "at": 130},
+            {"node": "n1", "message": "", "level": "warning", "dropped": ["top_k"], "at": 120},
+            {"node": None, "message": "m", "level": "warning", "dropped": [], "at": 130},
+            {"node": "n1", "message": "noted", "level": "info", "dropped": [], "at": 150},
         ],
         "proto": True,
         "state": "cancelled",

@@ -242,3 +242,24 @@ async def test_a_variable_of_the_run_that_is_set_later_does_not_hide_a_stored_on
     await house.memory.put("global", "gold", 4)
     assert await heard(house, "same") == "4"
     assert await heard(house, "same", session="s") == "4"
+
+
+async def test_a_memory_node_keeps_what_it_writes_with_the_turn(start_house: StartHouse) -> None:
+    rows: list[Json] = [
+        {"action": "increment", "tier": "chat", "path": "assets.gold", "value": "2"},
+        {"action": "append", "tier": "branch", "path": "facts", "value": "{{ chat.last_user }}"},
+        {"action": "delete", "tier": "global", "path": "old"},
+        {"action": "read", "path": "facts", "name": "FACTS"},
+    ]
+    memory = {"id": "keep", "type": "Memory", "config": {"rows": rows}}
+    house = await start_house({"keep": chain(memory, sets(text("{{ FACTS|json }} {{ assets.gold }}"), id="say"))})
+    await house.memory.put("global", "old", 1)
+    assert await heard(house, "keep", "One", session="s") == '["One"] 2'
+    got = await house.turn("Two", pipeline="keep", session="s")
+    assert text_of("openai", got.json) == '["One","Two"] 4'
+    session = got.headers["x-agentui-session"]
+    assert await house.memory.variables("chat", session) == {"assets": {"gold": 4}}
+    assert await house.memory.variables("branch", f"branch:{session}:main") == {"facts": ["One", "Two"]}
+    assert await house.memory.variables("global", "global") == {}
+    refused = await house.ask("Alone", pipeline="keep")
+    assert "variable_not_writable" in refused.body.decode()

@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentui.pipeline.node import Node
+from agentui.pipeline.nodes.data.count_tokens import CountTokens
+from agentui.pipeline.nodes.data.log import Log
+from agentui.pipeline.nodes.data.memory import Memory
 from agentui.pipeline.nodes.data.random_choice import RandomChoice
 from agentui.pipeline.nodes.data.set_vars import SetVars
+from agentui.pipeline.nodes.data.wait import Wait
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from agentui.pipeline.nodes.model.raw_forward import RawForward
 from agentui.pipeline.nodes.text.text import Text
@@ -14,6 +18,10 @@ BUILTIN: Mapping[str, type[Node[Any]]] = {
     kind.type_name: kind
     for kind in (
         SetVars,
+        Memory,
+        CountTokens,
+        Log,
+        Wait,
         ProviderCall,
         RawForward,
         RandomChoice,

@@ -23,6 +23,9 @@ class PreparedNode(Protocol):
     async def run(self, ctx: Any) -> Mapping[str, Json]:
         """Do the work in a ``NodeContext``. Raises AgentUIError."""
 
+    async def rehearse(self, ctx: Any) -> Mapping[str, Json]:
+        """The OUT that another node's preview is shown in its place. Raises AgentUIError."""
+
     async def preview(self, ctx: Any) -> Json:
         """What the node would send or set in a ``NodeContext``, with nothing sent."""
 

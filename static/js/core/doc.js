@@ -243,7 +243,7 @@ import {brokenAt} from './jsontext.js';
  * @property {'running' | 'finished' | 'failed' | 'cancelled'} state
  * @property {{[id: string]: NodeRun}} nodes those that something was heard of
  * @property {string[]} order their ids, as they were first heard of
- * @property {{node: string | null, message: string, dropped: string[], at: number}[]} warnings
+ * @property {{node: string | null, message: string, level: 'info' | 'warning', dropped: string[], at: number}[]} warnings
  * @property {Failure | null} error
  * @property {number} lastSeq the last event that was taken in; -1 before the first
  * @property {number} missed how many events did not come

@@ -80,6 +80,7 @@ export function reduceAll(run, events) {
 function take(run, event) {
   switch (event.type) {
     case 'run.warning':
+    case 'node.log':
       run.warnings = [...run.warnings, warningOf(event)];
       return;
     case 'run.finished':
@@ -203,7 +204,8 @@ function withAttempt(attempts, data) {
 function warningOf({node, data, at_ms}) {
   const said = isObject(data) ? data : {};
   const dropped = Array.isArray(said.dropped) ? said.dropped.filter((each) => typeof each === 'string') : [];
-  return {node: node ?? null, message: typeof said.message === 'string' ? said.message : '', dropped, at: at_ms};
+  const level = said.level === 'info' ? 'info' : 'warning';
+  return {node: node ?? null, message: typeof said.message === 'string' ? said.message : '', level, dropped, at: at_ms};
 }
 
 /**

@@ -13,7 +13,7 @@ const {datalist, div, input, label: labelTag, legend, fieldset, option} = tags;
 /** @typedef {{form: Form, path: Path, block: any, title: string}} BlockProps */
 
 /** The kinds of blocks that stand for something, with the word for each. @type {Record<string, string>} */
-export const SOURCES = {assembled: 'inspector.assembled', character: 'library.one.character', lorebook: 'library.one.worldbook'};
+export const SOURCES = {assembled: 'inspector.assembled', image: 'inspector.image', character: 'library.one.character', lorebook: 'library.one.worldbook'};
 
 /** How a kind of blocks that stand for something is called; null for others. @param {unknown} kind */
 export function sourceWord(kind) {

@@ -137,6 +137,7 @@ function BlockList({form, blocks}) {
         ...ROLES.map((role) => ({label: t('inspector.addText', {role: t(`inspector.role.${role}`)}), icon: 'block', run: () => add({kind: 'text', role, text: ''})})),
         {label: t('inspector.history'), icon: 'chat', run: () => add({...CONVERSATION})},
         {label: t('inspector.assembled'), icon: 'preset', run: () => add({kind: 'assembled'})},
+        {label: t('inspector.image'), icon: 'eye', run: () => add({kind: 'image', role: 'user', text: ''})},
         {label: t('library.one.character'), icon: 'user', run: () => add({kind: 'character', role: 'system', asset: ''})},
         {label: t('library.one.worldbook'), icon: 'note', run: () => add({kind: 'lorebook', role: 'system', asset: ''})},
       ],
@@ -178,6 +179,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
   const isHistory = block.kind === 'history';
   const source = sourceWord(block.kind);
   const isText = !isHistory && source === null;
+  const isImage = block.kind === 'image';
   const role = RULES.role.is(block.role) ? String(block.role) : 'system';
   const isOn = block.enabled !== false;
   const isTavern = block.language === 'sillytavern';
@@ -202,7 +204,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
       }),
       isHistory ? span({className: 'block-role'}, h(Icon, {name: 'chat', size: 13}), t('inspector.history')) : null,
       source === null ? null : span({className: 'chip'}, source),
-      isHistory || block.kind === 'assembled'
+      isHistory || isImage || block.kind === 'assembled'
         ? null
         : select(
             {
@@ -262,7 +264,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
     div(
       {id: body, className: 'block-body', hidden: isFolded},
       // A folded card keeps no editor: hundreds of blocks stay light.
-      isFolded ? null : h(isHistory ? HistoryFields : isText ? TextOfBlock : SourceFields, {form, path, block, title}),
+      isFolded ? null : h(isHistory ? HistoryFields : isText || isImage ? TextOfBlock : SourceFields, {form, path, block, title}),
       isFolded ? null : h(OddFields, {form, path, rules: RULES}),
     ),
   );
@@ -272,6 +274,7 @@ function BlockCard({form, block, index, position, sorting, isFolded, onFold, onR
 function TextOfBlock({form, path, block, title}) {
   if (!isDrawn(block, RULES, 'text')) return null;
   const text = block.text ?? '';
+  const isImage = block.kind === 'image';
   return div(
     null,
     h(CodeField, {
@@ -286,9 +289,9 @@ function TextOfBlock({form, path, block, title}) {
       field: [...path, 'text'].join('.'),
       lines: 2,
       maxLines: 18,
-      placeholder: t('inspector.blockPlaceholder'),
+      placeholder: t(isImage ? 'inspector.imagePlaceholder' : 'inspector.blockPlaceholder'),
     }),
-    span({className: 'block-tokens'}, t('inspector.tokens', {n: estimateTokens(text)})),
+    isImage ? null : span({className: 'block-tokens'}, t('inspector.tokens', {n: estimateTokens(text)})),
   );
 }
 

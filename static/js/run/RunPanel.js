@@ -88,7 +88,7 @@ function Head({run, hasChat}) {
     span({className: 'text-soft'}, [clock(summary.started ?? 0), summary.pipeline_name || summary.pipeline, summary.model, duration(run.duration), tokens === null ? '' : t('run.tokens', {n: tokens})].filter(Boolean).join(' · ')),
     missed > 0 && state === 'running' ? span({className: 'chip chip-warn', title: t('run.missedHint')}, t('run.missed', {n: missed})) : null,
     error ? span({className: 'run-head-error', title: error.message}, error.message) : null,
-    ...run.warnings.flatMap((warning, index) => (warning.dropped.length ? [span({key: index, className: 'chip chip-warn'}, t('run.dropped', {names: warning.dropped.join(', ')}))] : warning.message ? [span({key: index, className: 'chip chip-warn', title: warning.message}, warning.message)] : [])),
+    ...run.warnings.flatMap((warning, index) => (warning.dropped.length ? [span({key: index, className: 'chip chip-warn'}, t('run.dropped', {names: warning.dropped.join(', ')}))] : warning.message ? [span({key: index, className: warning.level === 'info' ? 'chip' : 'chip chip-warn', title: warning.message}, warning.message)] : [])),
     span({className: 'run-space'}),
     hasChat ? h(Follow) : null,
     state === 'running'

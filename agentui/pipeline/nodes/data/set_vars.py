@@ -128,8 +128,8 @@ class SetVars(Node[SetVarsParams]):
             build.store(name)
             if not name.strip():
                 build.problem("setvars.name", "A stored variable needs a name.", field)
-            elif _is_reserved(root := parse_path(name)[0].key):
-                build.problem("setvars.reserved", _RESERVED_TEXT.format(root), field)
+            else:
+                check_stored(name, build, field)
             return
         check_variable(name, build, field)
 
@@ -166,6 +166,12 @@ def check_variable(name: str, build: Build, field: str) -> None:
         build.problem("setvars.name", text, field)
     elif _is_reserved(name):
         build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field)
+
+
+def check_stored(path: str, build: Build, field: str) -> None:
+    """Refuse a path of a stored variable that begins with a name of templates' own."""
+    if _is_reserved(root := parse_path(path)[0].key):
+        build.problem("setvars.reserved", _RESERVED_TEXT.format(root), field)
 
 
 def _is_reserved(name: str) -> bool:

@@ -1,5 +1,5 @@
-"""Prompt Blocks: texts, the caller's Conversation or a stretch of it, and what the library and a session's assets add, in
-order, as one conversation."""
+"""Prompt Blocks: texts, pictures, the caller's Conversation or a stretch of it, and what the library and a session's assets
+add, in order, as one conversation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from agentui.errors import NodeFailed
 from agentui.pipeline.assets import CHAT_SECTION, AssetName, missing_text
 from agentui.pipeline.node import LANGUAGE, Build, TextLanguageName
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.nodes.model.image_block import ImageBlock
 from agentui.pipeline.nodes.model.library_blocks import USUAL_FIELDS, CharacterBlock, CharacterField, LorebookBlock
 from agentui.templating.core.language import Reads
 from agentui.templating.hadtavern.scope import Scope
@@ -23,20 +24,23 @@ from agentui.threads import LONG
 
 class Block(BaseModel):
     """A text of one role, the Conversation (kind history: the caller's own messages with all its parts and tools), the prompt
-    that a session's assets make or a section of it, what a lorebook says to the conversation, or texts of a character."""
+    that a session's assets make or a section of it, what a lorebook says to the conversation, texts of a character, or a
+    picture that the user shows."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
-    kind: Literal["text", "history", "assembled", "lorebook", "character"] = Field(
+    kind: Literal["text", "history", "assembled", "lorebook", "character", "image"] = Field(
         "text",
         description="text; history: the caller's Conversation; assembled: the prompt of the session; lorebook, character: "
-        "of the library.",
+        "of the library; image: a picture by its address, as a data URL or base64.",
         json_schema_extra={
-            "enumDescriptions": ["Text of one role", "Conversation", "Assembled prompt", "Lorebook", "Character"]
+            "enumDescriptions": ["Text of one role", "Conversation", "Assembled prompt", "Lorebook", "Character", "Image"]
         },
     )
     role: Literal["system", "user", "assistant"] = Field("system", description="Who says a text, a lorebook, a character.")
-    text: str = Field("", description="The template of a text block.", json_schema_extra={"ui": "macro"})
+    text: str = Field(
+        "", description="The template of a text block, or of an image's address or data.", json_schema_extra={"ui": "macro"}
+    )
     language: TextLanguageName = LANGUAGE
     name: str = Field("", description="The block's title in the editor.")
     enabled: bool = Field(True, description="Disabled blocks are left out.")
@@ -73,7 +77,7 @@ class _AssembledBlock:
     section: str
 
 
-_Compiled: TypeAlias = _TextBlock | _HistoryBlock | _AssembledBlock | LorebookBlock | CharacterBlock
+_Compiled: TypeAlias = _TextBlock | _HistoryBlock | _AssembledBlock | LorebookBlock | CharacterBlock | ImageBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,8 @@ def _compiled(block: Block, number: int, text: TemplateField[str], build: Build)
         case "assembled":
             build.assembles = True
             return _AssembledBlock(block.section.strip())
+        case "image":
+            return ImageBlock(f"blocks.{number}.text", text)
     asset = block.asset.strip()
     if not asset:
         what = "lorebook" if block.kind == "lorebook" else "character"
@@ -182,6 +188,8 @@ def _messages(block: _Compiled, ctx: NodeContext, scope: Scope, found: Found, sp
             return block.messages(ctx, found.characters[block.asset])
         case LorebookBlock():
             return block.messages(ctx, found.books[block.asset], speaker)
+        case ImageBlock():
+            return block.messages(ctx, scope)
     text = ctx.render(block.text, scope)
     return [text_message(block.role, text)] if text.strip() else []
 
