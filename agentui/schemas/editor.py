@@ -127,6 +127,39 @@ class NewSecret(StrictForm):
 
 
 @dataclass(frozen=True, slots=True)
+class RuleLine:
+    """
+    A skill rule: what it is and when it is of use, whether every system prompt holds it, and whether it comes with the
+    server. A file that is no rule has a problem.
+    """
+
+    group: str
+    name: str
+    desc: str
+    when: str
+    always_load: bool
+    shipped: bool
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """A skill rule as its file holds it, with the hash that ``If-Match`` takes."""
+
+    group: str
+    name: str
+    text: str
+    version: str
+    shipped: bool
+
+
+class NewRule(StrictForm):
+    """A skill rule's file: fields between two lines of ---, then the rule in Markdown."""
+
+    text: str = Field(min_length=1, max_length=256 * 1024)
+
+
+@dataclass(frozen=True, slots=True)
 class SecretUse:
     """The ids of the pipelines and presets that name a key."""
 

@@ -21,6 +21,8 @@ EXAMPLES = {
     "identifier": "same",
     "number": "1",
     "pipeline": "same",
+    "group": "same",
+    "rule": "same",
     "secret": "same",
     "session": "same",
     "variable": "same",

@@ -71,6 +71,8 @@ _PARAMETERS: Mapping[str, Json] = {
     "entry_id": {"description": "The id of the entry: its name in the worldbook.", "schema": {"type": "string"}},
     "identifier": {"description": "The identifier of the prompt.", "schema": {"type": "string"}},
     "version_id": {"description": "The id of the version.", "schema": {"type": "string"}},
+    "group": {"description": "A group of skill rules.", "schema": {"type": "string"}},
+    "rule": {"description": "The rule's name in its group.", "schema": {"type": "string"}},
     "secret": {"description": "The key's name.", "schema": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}},
     "number": {"description": "A version's number.", "schema": {"type": "integer", "minimum": 1}},
     "sequence": {"description": "An event's number within its run.", "schema": {"type": "integer", "minimum": 0}},

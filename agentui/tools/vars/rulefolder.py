@@ -11,10 +11,12 @@ alwaysLoad: false
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentui.files import signature_of
+from agentui.errors import Conflict, NotFound
+from agentui.files import signature_of, write_atomically
 from agentui.tools.vars.errors import InvalidVariable
 from agentui.tools.vars.record import MAX_DESC
 from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, SkillRule
@@ -34,6 +36,17 @@ log = logging.getLogger("agentui.tools")
 class _Read:
     signature: tuple[int, int, int]
     rule: SkillRule | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRule:
+    """A rule, and whether it comes with the server. A file that is no rule has none, and a ``problem``."""
+
+    group: str
+    name: str
+    is_shipped: bool
+    rule: SkillRule | None
+    problem: str | None = None
 
 
 class RuleFolder:
@@ -62,6 +75,71 @@ class RuleFolder:
                 found.setdefault(path.parent.name, {}).setdefault(rule.name, rule)
         self._read = seen
         return {group: tuple(rules.values()) for group, rules in found.items()}
+
+    def listed(self) -> list[ListedRule]:
+        """Every rule with where it is from, by groups and names; files that are no rules with what is wrong with them."""
+        shipped = [ListedRule(group, rule.name, True, rule) for group, rules in AGENT_RULES.items() for rule in rules]
+        taken = {(each.group, each.name) for each in shipped}
+        files: list[ListedRule] = []
+        for path in self._files():
+            place = (path.parent.name, path.stem)
+            if place in taken:
+                files.append(ListedRule(*place, False, None, "A rule of this name comes with the server."))
+                continue
+            try:
+                files.append(ListedRule(*place, False, _rule_in(path)))
+            except (OSError, ValueError, InvalidVariable) as error:
+                files.append(ListedRule(*place, False, None, str(error)))
+        return [*shipped, *files]
+
+    def text(self, group: str, name: str) -> str:
+        """A rule as its file holds it; one that comes with the server as a file would hold it. Raises NotFound."""
+        for rule in AGENT_RULES.get(group, ()):
+            if rule.name == name:
+                return written_rule(rule)
+        try:
+            return self._path(group, name).read_text("utf-8-sig")
+        except (OSError, ValueError, InvalidVariable):
+            raise NotFound(f"There is no rule {group}/{name}.") from None
+
+    def write(self, group: str, name: str, text: str) -> bool:
+        """Keep a rule's file; whether it is a new one. Raises InvalidVariable for what is no rule, Conflict for one that comes
+        with the server and where there are MAX_FILES, and NotSaved."""
+        path = self._path(group, name)
+        self._refuse_shipped(group, name)
+        read_rule(name, text)
+        if len(data := text.encode()) > MAX_FILE:
+            raise InvalidVariable("/text", f"A rule has at most {MAX_FILE} bytes.")
+        is_new = not path.exists()
+        if is_new and sum(1 for _ in self._files()) >= MAX_FILES:
+            raise Conflict(f"There are {MAX_FILES} rules already: remove one first.")
+        write_atomically(path, data)
+        return is_new
+
+    def remove(self, group: str, name: str) -> None:
+        """Remove a rule's file, and its group's folder where it was the last. Raises NotFound and Conflict as above."""
+        self._refuse_shipped(group, name)
+        try:
+            path = self._path(group, name)
+            path.unlink()
+        except (OSError, InvalidVariable):
+            raise NotFound(f"There is no rule {group}/{name}.") from None
+        with suppress(OSError):  # other files are there
+            path.parent.rmdir()
+
+    def _path(self, group: str, name: str) -> Path:
+        """Where a rule's file is. Raises InvalidVariable for names that are none."""
+        for field, part in (("group", group), ("name", name)):
+            if _PART.fullmatch(part) is None or part.endswith((" ", ".")):
+                raise InvalidVariable(
+                    f"/{field}", "has 1 to 60 letters, digits, spaces, dots, _ and -, the first a letter or a digit."
+                )
+        return self.folder / group / f"{name}.md"
+
+    @staticmethod
+    def _refuse_shipped(group: str, name: str) -> None:
+        if any(rule.name == name for rule in AGENT_RULES.get(group, ())):
+            raise Conflict(f"The rule {group}/{name} comes with the server and cannot be changed: give yours another name.")
 
     def _files(self) -> Iterator[Path]:
         """The files that may be rules, the first MAX_FILES by their names; none leads out of the folder."""
@@ -97,14 +175,25 @@ def read_rule(name: str, text: str) -> SkillRule:
     )
 
 
+def written_rule(rule: SkillRule) -> str:
+    """A rule as its file's text, which ``read_rule`` reads."""
+    always = "true" if rule.always_load else "false"
+    return f"---\ndesc: {rule.desc}\nwhen: {rule.when}\nalwaysLoad: {always}\n---\n{rule.prompt}"
+
+
+def _rule_in(path: Path) -> SkillRule:
+    """The rule of a file. Raises InvalidVariable, OSError and ValueError for one that is none."""
+    if not all(_PART.fullmatch(part) for part in (path.parent.name, path.stem)):
+        raise InvalidVariable("/name", "the names of folder and file are of another form")
+    if path.stat().st_size > MAX_FILE:
+        raise InvalidVariable("/", f"it has more than {MAX_FILE} bytes")
+    return read_rule(path.stem, path.read_text("utf-8-sig"))
+
+
 def _rule_of(path: Path) -> SkillRule | None:
     """The rule of a file; None for one that is none."""
     try:
-        if not all(_PART.fullmatch(part) for part in (path.parent.name, path.stem)):
-            raise InvalidVariable("/name", "the names of folder and file are of another form")
-        if path.stat().st_size > MAX_FILE:
-            raise InvalidVariable("/", f"it has more than {MAX_FILE} bytes")
-        return read_rule(path.stem, path.read_text("utf-8-sig"))
+        return _rule_in(path)
     except (OSError, ValueError, InvalidVariable) as error:
         log.warning("The file %s is no skill rule: %s", path, error)
         return None
