@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from playwright.async_api import ConsoleMessage, Page
 
 MODULES = (
+    "bodies",
     "calls",
     "clipboard",
     "commands",
@@ -19,10 +20,12 @@ MODULES = (
     "estimate",
     "graph",
     "history",
+    "holders",
     "i18n",
     "jsontext",
     "macros",
     "names",
+    "ports",
     "provenance",
     "readable",
     "redact",

@@ -4,8 +4,9 @@
  */
 import {classes, Flow, h, tags, useEffect, useMemo, useRef, useState} from '../h.js';
 import {wouldCycle} from '../core/graph.js';
+import {crossesBorder, withBodies} from '../core/holders.js';
 import {announce} from '../state/notices.js';
-import {useStore} from '../state/store.js';
+import {store, useStore} from '../state/store.js';
 import {activeTab, docOf, NOTHING, select} from '../state/tabs.js';
 import {setView} from '../state/view.js';
 import {Menu} from '../ui/menu.js';
@@ -14,7 +15,7 @@ import {CanvasTools, EmptyCanvas} from './CanvasTools.js';
 import {carry, letGo, MANY} from './carrying.js';
 import {addAt, canChange, canEdit, commitMove, connectNodes, firstPort, frontDoc, membersOf, nameOf, selectionOf, sizeOf} from './editing.js';
 import {FrameNode} from './FrameNode.js';
-import {edgeKey, GRID, NODE_HEIGHT, NODE_WIDTH, placeOf} from './geometry.js';
+import {edgeKey, GRID, NODE_HEIGHT, NODE_WIDTH, nodeRects, placeOf} from './geometry.js';
 import {menuAt} from './menus.js';
 import {NoteNode} from './NoteNode.js';
 import {isAtCanvas, useClipboard} from './pasteboard.js';
@@ -299,7 +300,7 @@ function flowHandlers(hand) {
     onConnectEnd,
     isValidConnection: (/** @type {any} */ connection) => {
       const doc = frontDoc();
-      return doc !== null && wouldCycle(doc, edgeOf(connection)) === null;
+      return doc !== null && !crossesBorder(doc, edgeOf(connection)) && wouldCycle(doc, edgeOf(connection)) === null;
     },
     onClickConnectStart: (/** @type {unknown} */ _event, /** @type {any} */ handle) => {
       tapped = handle;
@@ -342,7 +343,7 @@ function announceRefusal(start, nodeId, handleId) {
   const doc = frontDoc();
   const [from, to, port] = start.handleType === 'source' ? [start.nodeId, nodeId, start.handleId] : [nodeId, start.nodeId, handleId];
   const edge = {from, to, from_port: port ?? 'done'};
-  if (doc && wouldCycle(doc, edge)) connectNodes(edge);
+  if (doc && (crossesBorder(doc, edge) || wouldCycle(doc, edge))) connectNodes(edge);
 }
 
 /**
@@ -387,7 +388,8 @@ function onNodesChange(changes, hand) {
   for (const change of changes) {
     if (change.type === 'select') chosen.set(change.id, change.selected);
     else if (change.type === 'position' && change.position) {
-      next.set(change.id, {...next.get(change.id), ...change.position});
+      if (change.dragging !== undefined && thingOf(change.id).kind === 'node') moveNode(doc, change.id, change.position, next, changes);
+      else next.set(change.id, {...next.get(change.id), ...change.position});
       if (change.dragging !== undefined && thingOf(change.id).kind === 'frame') takeAlong(doc, change.id, change.position, next, changes);
     } else if (change.type === 'dimensions' && change.resizing !== undefined) {
       const {kind, id} = thingOf(change.id);
@@ -405,6 +407,30 @@ function onNodesChange(changes, hand) {
   }
   if (next.size && changes.some((change) => change.type === 'position' || change.type === 'dimensions')) hand.set(next);
   if (resized) hand.commit();
+}
+
+/**
+ * Move a node, and what stands in its body by as much; what is drawn of a node with a body begins where its body does.
+ * @param {import('../core/doc.js').Pipeline} doc
+ * @param {string} id
+ * @param {Point} corner
+ * @param {Map<string, Point>} next
+ * @param {import('../h.js').Flow.NodeChange[]} changes things that are dragged themselves are left alone
+ */
+function moveNode(doc, id, corner, next, changes) {
+  const all = withBodies(doc, [id]);
+  // Of a holder without a body, too, the corner is its place.
+  if (all.size === 1) {
+    next.set(id, {...next.get(id), ...corner});
+    return;
+  }
+  const rect = nodeRects(doc, store.get().nodeTypes).get(id);
+  const by = rect && {x: corner.x - rect.x, y: corner.y - rect.y};
+  const dragged = new Set(changes.flatMap((change) => (change.type === 'position' && change.id !== id ? [change.id] : [])));
+  for (const node of by ? doc.nodes : []) {
+    if (!by || !all.has(node.id) || dragged.has(node.id)) continue;
+    next.set(node.id, {...next.get(node.id), x: placeOf(node).x + by.x, y: placeOf(node).y + by.y});
+  }
 }
 
 /**

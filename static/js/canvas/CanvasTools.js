@@ -50,7 +50,7 @@ export const CanvasTools = memo(CanvasToolsView);
 
 /** @param {{type?: string, data: any}} node */
 function mapClass(node) {
-  return `canvas-map-${node.type} canvas-map-${node.data.type?.category ?? 'other'}`;
+  return `canvas-map-${node.type} canvas-map-${node.data.type?.category ?? 'other'}${node.data.holds ? ' canvas-map-holder' : ''}`;
 }
 
 /** @param {{id: string, pressed?: boolean, icon?: string}} props */

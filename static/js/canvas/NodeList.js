@@ -4,8 +4,9 @@
  */
 import {runAction, shownKeys} from '../actions.js';
 import {classes, h, memo, tags, useEffect, useMemo, useRef} from '../h.js';
+import {outline} from '../core/bodies.js';
 import {portOf} from '../core/doc.js';
-import {order} from '../core/graph.js';
+import {ERROR_PORT} from '../core/ports.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf, goTo, NOTHING, select} from '../state/tabs.js';
 import {setView} from '../state/view.js';
@@ -13,14 +14,15 @@ import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {t, typeTitle} from '../words.js';
-import {canEdit, canMoveInOrder, cutWire, deleteSelection, duplicateSelection, frameSelection, layOut, moveInOrder, selectAll, selectionOf, toggleAnswer, toggleSelection} from './editing.js';
+import {canEdit, canMoveInOrder, cutWire, deleteSelection, duplicateSelection, frameSelection, layOut, moveInOrder, nameOf, portsOfNode, selectAll, selectionOf, toggleAnswer, toggleSelection} from './editing.js';
+import {holdersFor, isHeld, putInto} from './containers.js';
 import {edgeKey} from './geometry.js';
-import {answerNode, nodeRun, problemsOf, stateOf} from './nodestate.js';
+import {mayAnswer, nodeRun, problemsOf, stateOf} from './nodestate.js';
 import {copySelection, cutSelection, paste, useClipboard} from './pasteboard.js';
 import {Badge} from './PipeNode.js';
 import {OpenChooser} from './QuickAdd.js';
 import {openChooser, useStage} from './stage.js';
-import {summaryOf, titleOf} from './summary.js';
+import {portTitle, summaryOf, titleOf} from './summary.js';
 import {showNode} from './view.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
@@ -36,22 +38,22 @@ export function NodeList() {
   const selection = useStore((state) => activeTab(state)?.selection ?? NOTHING);
   const editable = useStore(canEdit);
   const narrow = matchMedia('(max-width: 899px)').matches;
-  const ids = useMemo(() => (doc ? order(doc) : []), [doc]);
+  const lines = useMemo(() => (doc ? outline(doc) : []), [doc]);
   const list = useRef(/** @type {HTMLDivElement | null} */ (null));
   useClipboard();
   if (!doc) return null;
   const byId = new Map(doc.nodes.map((node) => [node.id, node]));
   const chosen = new Set(selection.nodes);
-  const stop = selection.nodes.at(-1) ?? ids[0];
+  const stop = selection.nodes.at(-1) ?? lines[0]?.id;
   return div(
     {className: 'canvas-outline', 'data-canvas': true, ref: list},
     h(OutlineTools, {editable, count: chosen.size}),
-    ids.length
+    lines.length
       ? ol(
           {className: 'canvas-outline-list', 'aria-label': t('canvas.outline.label'), onKeyDown: (event) => onListKey(event, list.current)},
-          ids.map((id, index) => {
+          lines.map(({id, depth}, index) => {
             const node = byId.get(id);
-            return node ? h(Item, {key: id, doc, node, index, isSelected: chosen.has(id), isStop: id === stop, editable}) : null;
+            return node ? h(Item, {key: id, doc, node, index, depth, isSelected: chosen.has(id), isStop: id === stop, editable}) : null;
           }),
         )
       : p({className: 'canvas-outline-empty'}, t('canvas.outline.empty')),
@@ -116,22 +118,23 @@ function onListKey(event, root) {
  * @property {Pipeline} doc
  * @property {PipelineNode} node
  * @property {number} index
+ * @property {number} depth in how many bodies it stands
  * @property {boolean} isSelected
  * @property {boolean} isStop
  * @property {boolean} editable
  */
 
-const Item = memo((/** @type {ItemProps} */ {doc, node, index, isSelected, isStop, editable}) => {
+const Item = memo((/** @type {ItemProps} */ {doc, node, index, depth, isSelected, isStop, editable}) => {
   const types = useStore((state) => state.nodeTypes);
   const type = types[node.type];
-  const answers = useStore((state) => answerNode(state) === node.id);
+  const answers = useStore((state) => mayAnswer(state, node.id));
   const element = useRef(/** @type {HTMLLIElement | null} */ (null));
   useEffect(() => {
     if (isSelected) element.current?.scrollIntoView({block: 'nearest'});
   }, [isSelected]);
   const title = titleOf(node, types);
   return li(
-    {ref: element, className: classes('canvas-outline-item', isSelected && 'canvas-outline-selected', node.enabled === false && 'canvas-outline-off'), 'data-category': type?.category ?? 'unknown'},
+    {ref: element, className: classes('canvas-outline-item', isSelected && 'canvas-outline-selected', node.enabled === false && 'canvas-outline-off'), 'data-category': type?.category ?? 'unknown', 'data-depth': depth || undefined},
     button(
       {
         type: 'button',
@@ -148,6 +151,7 @@ const Item = memo((/** @type {ItemProps} */ {doc, node, index, isSelected, isSto
         {className: 'canvas-outline-words'},
         span({className: 'canvas-outline-title'}, span({className: 'canvas-outline-number'}, `${index + 1}.`), ' ', title),
         span({className: 'canvas-outline-line'}, `${node.id} · ${typeTitle(type, node.type)}`, ...summaryPart(node, type)),
+        depth && node.parent ? span({className: 'visually-hidden'}, t('canvas.outline.within', {holder: nameOf(node.parent)})) : null,
       ),
     ),
     h(Marks, {node, answers}),
@@ -227,18 +231,18 @@ function Details({doc, node, editable}) {
     const other = nodes.find((one) => one.id === id);
     return other ? `${titleOf(other, types)} (${id})` : id;
   };
-  /** @param {'connect' | 'disconnect' | 'add'} kind @param {import('react').MouseEvent} event */
+  /** @param {'connect' | 'disconnect' | 'add' | 'failure' | 'holder'} kind @param {import('react').MouseEvent} event */
   const choose = (kind, event) => {
     const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    openChooser({kind, at: {x: box.left, y: box.bottom + 4}, from: {node: node.id, port: 'done', end: 'source'}});
+    openChooser({kind, at: {x: box.left, y: box.bottom + 4}, from: {node: node.id, port: kind === 'failure' ? ERROR_PORT : portsOfNode(node.id)[0], end: 'source'}});
   };
   return div(
     {className: 'canvas-outline-details'},
-    h(Wires, {title: t('canvas.outline.before'), edges: doc.edges.filter((edge) => edge.to === node.id), label: (edge) => name(edge.from), editable}),
+    h(Wires, {title: t('canvas.outline.before'), edges: doc.edges.filter((edge) => edge.to === node.id), label: (edge) => (portOf(edge) === 'done' ? name(edge.from) : `${name(edge.from)} · ${portTitle(portOf(edge))}`), editable}),
     h(Wires, {
       title: t('canvas.outline.after'),
       edges: doc.edges.filter((edge) => edge.from === node.id),
-      label: (edge) => (portOf(edge) === 'done' ? name(edge.to) : `${portOf(edge)} → ${name(edge.to)}`),
+      label: (edge) => (portOf(edge) === 'done' ? name(edge.to) : `${portTitle(portOf(edge))} → ${name(edge.to)}`),
       editable,
     }),
     div(
@@ -248,6 +252,9 @@ function Details({doc, node, editable}) {
       editable ? h(Small, {icon: 'arrowDown', label: t('canvas.outline.down'), disabled: !canMoveInOrder(doc, node.id, 1), onClick: () => moveInOrder(node.id, 1)}) : null,
       editable ? h(Small, {icon: 'add', label: t('canvas.menu.addAfter'), onClick: (event) => choose('add', event)}) : null,
       editable ? h(Small, {icon: 'link', label: t('canvas.action.connect'), onClick: (event) => choose('connect', event)}) : null,
+      editable && portsOfNode(node.id).includes(ERROR_PORT) ? h(Small, {icon: 'warning', label: t('canvas.action.failure'), onClick: (event) => choose('failure', event)}) : null,
+      editable && holdersFor().length ? h(Small, {icon: 'frame', label: t('canvas.action.putInto'), onClick: (event) => choose('holder', event)}) : null,
+      editable && isHeld() ? h(Small, {icon: 'arrowLeft', label: t('canvas.action.takeOut'), onClick: () => putInto(null)}) : null,
       editable ? h(Small, {icon: 'answer', label: t('canvas.action.answer'), pressed: doc.answer === node.id, onClick: () => toggleAnswer(node.id)}) : null,
       editable ? h(Small, {icon: 'power', label: t('canvas.action.disable'), pressed: node.enabled === false, onClick: toggleSelection}) : null,
       editable ? h(Small, {icon: 'copy', label: t('canvas.action.duplicate'), onClick: duplicateSelection}) : null,

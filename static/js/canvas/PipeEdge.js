@@ -1,5 +1,7 @@
 /** A wire: `to` runs after `from`. Its two buttons appear where it is pointed at or selected. */
 import {classes, Flow, h, memo, tags, useState} from '../h.js';
+import {portOf} from '../core/doc.js';
+import {ERROR_PORT} from '../core/ports.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {cutWire, canChange} from './editing.js';
@@ -21,7 +23,7 @@ function PipeEdgeView({sourceX, sourceY, targetX, targetY, sourcePosition, targe
   const [line, x, y] = Flow.getBezierPath({...from, ...to, curvature: 0.3});
   return g(
     {
-      className: classes('canvas-wire', selected && 'canvas-wire-selected', way && `canvas-wire-${way}`),
+      className: classes('canvas-wire', data.isStray && 'canvas-wire-stray', portOf(data.edge) === ERROR_PORT && 'canvas-wire-error', selected && 'canvas-wire-selected', way && `canvas-wire-${way}`),
       onMouseEnter: () => setPointed(true),
       onMouseLeave: () => setPointed(false),
     },

@@ -1,16 +1,20 @@
 /** A node on the canvas: what it is, what it will do, and what the viewed run made of it. */
 import {classes, Flow, h, memo, React, tags} from '../h.js';
 import {useStore} from '../state/store.js';
-import {activeTab} from '../state/tabs.js';
+import {activeTab, docOf} from '../state/tabs.js';
 import {Icon} from '../ui/icons.js';
 import {t} from '../words.js';
-import {portY} from './geometry.js';
-import {answerNode, nodeRun, problemsOf, stateOf} from './nodestate.js';
-import {summaryOf, titleOf} from './summary.js';
+import {nodeHeight, portY} from './geometry.js';
+import {mayAnswer, nodeRun, problemsOf, stateOf} from './nodestate.js';
+import {portTitle, summaryOf, titleOf} from './summary.js';
 
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
 /** @typedef {import('../core/doc.js').NodeType} NodeType */
-/** @typedef {{node: PipelineNode, type: NodeType | undefined, ports: string[]}} PipeData */
+/** @typedef {import('./geometry.js').Port} Port */
+/**
+ * @typedef {{node: PipelineNode, type: NodeType | undefined, ports: Port[], holds: boolean, head: number}} PipeData
+ * `holds`: it has a body; `head`: how high the part above the body is
+ */
 
 const {div, span} = tags;
 
@@ -21,7 +25,7 @@ const BORDER = 1;
 export const Far = React.createContext(false);
 
 /** @param {{id: string, data: PipeData, selected: boolean, isConnectable: boolean}} props */
-function PipeNodeView({id, data: {node, type, ports}, selected, isConnectable}) {
+function PipeNodeView({id, data: {node, type, ports, holds, head}, selected, isConnectable}) {
   const far = React.useContext(Far);
   const run = useStore((state) => nodeRun(state, id));
   const problems = useStore((state) => problemsOf(state, id));
@@ -31,6 +35,7 @@ function PipeNodeView({id, data: {node, type, ports}, selected, isConnectable}) 
     {
       className: classes(
         'canvas-node',
+        holds && 'canvas-node-holder',
         selected && 'canvas-node-selected',
         node.enabled === false && 'canvas-node-off',
         tone && `canvas-node-${tone}`,
@@ -39,7 +44,8 @@ function PipeNodeView({id, data: {node, type, ports}, selected, isConnectable}) 
       'data-category': type?.category ?? 'unknown',
     },
     far ? null : h(Ports, {id, ports, isConnectable}),
-    far ? null : h(Face, {node, type}),
+    far && !holds ? null : h(Face, {node, type, head: holds ? head : undefined}),
+    holds ? h(Body, {id}) : null,
     far ? null : h(Badges, {id, node, problems, run}),
   );
 }
@@ -50,15 +56,24 @@ export const PipeNode = memo(
   (a, b) => a.data === b.data && a.selected === b.selected && a.isConnectable === b.isConnectable,
 );
 
-/** @param {{node: PipelineNode, type: NodeType | undefined}} props */
-function Face({node, type}) {
+/** What stands below the head of a node with a body, while nothing stands in it. @param {{id: string}} props */
+function Body({id}) {
+  const isEmpty = useStore((state) => {
+    const tab = activeTab(state);
+    return tab !== null && !docOf(tab).nodes.some((node) => node.parent === id);
+  });
+  return isEmpty ? div({className: 'canvas-node-body'}, t('canvas.body.empty')) : null;
+}
+
+/** @param {{node: PipelineNode, type: NodeType | undefined, head?: number}} props `head`: how high it is, where a body follows */
+function Face({node, type, head}) {
   // Read for their own sake: the words and the other types' titles change with the language.
   const types = useStore((state) => state.nodeTypes);
   useStore((state) => state.view.words);
   const title = titleOf(node, types);
   const summary = type ? summaryOf(type, node.config ?? {}) : t('canvas.node.unknownType', {type: node.type});
   return div(
-    {className: 'canvas-node-face'},
+    {className: 'canvas-node-face', style: head === undefined ? undefined : {height: head}},
     span({className: 'canvas-node-icon'}, h(Icon, {name: type?.icon ?? 'help', size: 20})),
     div(
       {className: 'canvas-node-words'},
@@ -71,7 +86,7 @@ function Face({node, type}) {
 /** @param {{id: string, node: PipelineNode, problems: readonly import('../core/doc.js').Problem[], run: import('../core/doc.js').NodeRun | null}} props */
 function Badges({id, node, problems, run}) {
   const locale = useStore((state) => state.view.locale);
-  const answers = useStore((state) => answerNode(state) === id);
+  const answers = useStore((state) => mayAnswer(state, id));
   const pinned = useStore((state) => {
     const tab = activeTab(state);
     return Boolean(tab && Object.hasOwn(tab.pins, id));
@@ -115,35 +130,37 @@ export function Badge({tone, icon, text, title, spoken}) {
   );
 }
 
-/** @param {{id: string, ports: string[], isConnectable: boolean}} props */
+/** @param {{id: string, ports: Port[], isConnectable: boolean}} props */
 function Ports({id, ports, isConnectable}) {
-  const named = ports.length > 1;
+  const named = ports.length > 1 || ports[0].name !== 'done';
   return [
     h(Flow.Handle, {
       key: 'in',
       type: 'target',
       position: Flow.Position.Left,
+      style: {top: nodeHeight(ports.length) / 2 - BORDER},
       isConnectable,
       className: 'canvas-handle',
       role: 'button',
       'aria-label': t('canvas.handle.in', {id}),
     }),
-    ...ports.map((port, index) =>
+    ...ports.map(({name, kind}, index) =>
       h(
         Flow.Handle,
         {
-          key: `out ${port}`,
+          key: `out ${name}`,
           type: 'source',
-          id: port,
+          id: name,
           position: Flow.Position.Right,
-          isConnectable,
+          // A port that is not there loses its wires and gets no new ones.
+          isConnectable: isConnectable && kind !== 'stray',
           // Beside each other they must not reach into one another.
-          className: classes('canvas-handle', ports.length > 1 && 'canvas-handle-many'),
+          className: classes('canvas-handle', `canvas-handle-${kind}`, ports.length > 1 && 'canvas-handle-many'),
           style: {top: portY(index, ports.length) - BORDER},
           role: 'button',
-          'aria-label': t('canvas.handle.out', {id, port}),
+          'aria-label': t(kind === 'stray' ? 'canvas.handle.stray' : 'canvas.handle.out', {id, port: name === 'done' ? name : portTitle(name)}),
         },
-        named ? span({className: 'canvas-port-name', 'aria-hidden': true}, port) : null,
+        named ? span({className: 'canvas-port-name', title: kind === 'stray' ? t('canvas.port.stray') : undefined, 'aria-hidden': true}, portTitle(name)) : null,
       ),
     ),
   ];

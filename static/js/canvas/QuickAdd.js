@@ -1,28 +1,32 @@
-/** The four searches of the canvas: add a node, connect to a node, cut a wire, find in the graph. */
+/** The searches of the canvas: add a node, connect to a node, cut a wire, find in the graph, what follows a failure, which body. */
 import {h, useCallback, useMemo} from '../h.js';
 import {portOf} from '../core/doc.js';
+import {ERROR_PORT, ownPorts} from '../core/ports.js';
 import {findInDocument} from '../core/search.js';
 import {store, useStore} from '../state/store.js';
 import {activeTab, docOf, goTo, select} from '../state/tabs.js';
 import {t, typeTitle} from '../words.js';
 import {Chooser} from './Chooser.js';
+import {holdersFor, putInto} from './containers.js';
 import {addAt, addNoteAt, connectNodes, cutWire, frontDoc, nameOf, portsOfNode, targetsOf} from './editing.js';
 import {edgeKey} from './geometry.js';
 import {typeWords} from './finding.js';
 import {focusCanvas, shown, stage, useStage} from './stage.js';
-import {categoryTitle, titleOf, typeHelp} from './summary.js';
+import {categoryTitle, portTitle, titleOf, typeHelp} from './summary.js';
 import {showNode} from './view.js';
 
 /** @typedef {import('./Chooser.js').Choice} Choice */
 /** @typedef {import('./stage.js').Chooser} Open */
 
 const FOUND_AT_MOST = 60;
+/** Begins the key of a choice that is a node of the document: no type is called so. */
+const NODE = 'node:';
 
 /** The search that is open, if one is. */
 export function OpenChooser() {
   const open = useStage((state) => state.chooser);
   if (!open) return null;
-  const Kind = {add: AddChooser, connect: ConnectChooser, disconnect: DisconnectChooser, find: FindChooser}[open.kind];
+  const Kind = {add: AddChooser, connect: ConnectChooser, disconnect: DisconnectChooser, find: FindChooser, failure: AddChooser, holder: HolderChooser}[open.kind];
   return h(Kind, {key: `${open.kind} ${open.at.x} ${open.at.y}`, open});
 }
 
@@ -35,10 +39,13 @@ function close(node) {
 /** @param {{open: Open}} props */
 function AddChooser({open}) {
   const types = useStore((state) => state.nodeTypes);
-  const choices = useMemo(() => typeChoices(types, open), [types, open]);
+  const isFailure = open.kind === 'failure';
+  const choices = useMemo(() => [...(isFailure ? nodeChoices(open, types) : []), ...typeChoices(types, open)], [types, open]);
   return h(Chooser, {
-    label: t(open.edge ? 'canvas.add.insertLabel' : open.from ? 'canvas.add.connectLabel' : 'canvas.add.label'),
-    placeholder: t('canvas.add.placeholder'),
+    label: isFailure
+      ? t('canvas.failure.label', {title: nameOf(open.from?.node ?? '')})
+      : t(open.edge ? 'canvas.add.insertLabel' : open.from ? 'canvas.add.connectLabel' : 'canvas.add.label'),
+    placeholder: t(isFailure ? 'canvas.failure.placeholder' : 'canvas.add.placeholder'),
     empty: t('canvas.add.nothing'),
     at: open.at,
     choices,
@@ -47,6 +54,11 @@ function AddChooser({open}) {
       stage.set({chooser: null});
       if (key === 'note:') {
         addNoteAt(open.position);
+        return;
+      }
+      if (key.startsWith(NODE) && open.from) {
+        connectNodes({from: open.from.node, to: key.slice(NODE.length), from_port: open.from.port});
+        focusCanvas(open.from.node);
         return;
       }
       const isFit = !open.from || isCompatible(types[key], open.from);
@@ -58,6 +70,24 @@ function AddChooser({open}) {
       });
     },
   });
+}
+
+/**
+ * The nodes that are there and may follow.
+ * @param {Open} open
+ * @param {Record<string, import('../core/doc.js').NodeType>} types
+ * @returns {Choice[]}
+ */
+function nodeChoices({from}, types) {
+  if (!from) return [];
+  return targetsOf(from.node, from.port).map((node) => ({
+    key: `${NODE}${node.id}`,
+    title: titleOf(node, types),
+    detail: node.id,
+    icon: types[node.type]?.icon,
+    group: t('canvas.failure.there'),
+    rank: -1,
+  }));
 }
 
 /**
@@ -95,7 +125,7 @@ export function categoryRank(category) {
  * @param {NonNullable<Open['from']>} from
  */
 function isCompatible(type, from) {
-  return from.end === 'source' || type.ports.length > 0;
+  return from.end === 'source' || ownPorts(type, undefined).length > 0;
 }
 
 /** @param {{open: Open}} props */
@@ -106,12 +136,14 @@ function ConnectChooser({open}) {
     const ports = portsOfNode(from);
     const types = store.get().nodeTypes;
     return ports.flatMap((port) =>
-      targetsOf(from).map((node) => ({
+      targetsOf(from, port).map((node) => ({
         key: `${port}>${node.id}`,
         title: titleOf(node, types),
-        detail: ports.length > 1 ? t('canvas.connect.byPort', {id: node.id, port}) : node.id,
+        detail: ports.length > 1 && port !== 'done' ? t('canvas.connect.byPort', {id: node.id, port: portTitle(port)}) : node.id,
         icon: types[node.type]?.icon,
-        words: node.id,
+        words: `${node.id} ${port}`,
+        // What is meant mostly stands first.
+        rank: port === ERROR_PORT ? 1 : 0,
       })),
     );
   }, [from, doc]);
@@ -142,7 +174,7 @@ function DisconnectChooser({open}) {
     choices: edges.map((edge) => ({
       key: edgeKey(edge),
       title: t('canvas.edge.name', {from: nameOf(edge.from), to: nameOf(edge.to)}),
-      detail: portOf(edge),
+      detail: portOf(edge) === 'done' ? edge.to : t('canvas.connect.byPort', {id: edge.to, port: portTitle(portOf(edge))}),
       icon: 'link',
       words: `${edge.from} ${edge.to}`,
     })),
@@ -151,6 +183,23 @@ function DisconnectChooser({open}) {
       close(id);
       const edge = edges.find((one) => edgeKey(one) === key);
       if (edge) cutWire(edge);
+    },
+  });
+}
+
+/** @param {{open: Open}} props */
+function HolderChooser({open}) {
+  const types = useStore((state) => state.nodeTypes);
+  return h(Chooser, {
+    label: t('canvas.holder.label'),
+    placeholder: t('canvas.connect.placeholder'),
+    empty: t('canvas.holder.nothing'),
+    at: open.at,
+    choices: holdersFor().map((node) => ({key: node.id, title: titleOf(node, types), detail: node.id, icon: types[node.type]?.icon})),
+    onClose: () => close(open.from?.node),
+    onChoose: (key) => {
+      close(open.from?.node);
+      putInto(key);
     },
   });
 }

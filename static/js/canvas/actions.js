@@ -1,4 +1,5 @@
 /** Everything that can be done at the canvas, by name: for keys, menus, the tools and the command palette. */
+import {ERROR_PORT} from '../core/ports.js';
 import {activeTab, select} from '../state/tabs.js';
 import {store} from '../state/store.js';
 import {setView} from '../state/view.js';
@@ -13,6 +14,7 @@ import {
   frameSelection,
   layOut,
   nudge,
+  portsOfNode,
   resizeSelection,
   selectAll,
   selectionOf,
@@ -21,6 +23,7 @@ import {
   toggleSelection,
   walk,
 } from './editing.js';
+import {isHeld, holdersFor, putInto} from './containers.js';
 import {GRID} from './geometry.js';
 import {copySelection, cutSelection, isAtCanvas, paste} from './pasteboard.js';
 import {flowId} from './projection.js';
@@ -61,6 +64,24 @@ function add() {
 function chooseWire(kind) {
   const node = lastSelected();
   if (node) openChooser({kind, at: besideNode(node), from: {node, port: 'done', end: 'source'}});
+}
+
+/** What shall follow when the node fails. */
+function chooseFailure() {
+  const node = lastSelected();
+  if (node) openChooser({kind: 'failure', at: besideNode(node), from: {node, port: ERROR_PORT, end: 'source'}});
+}
+
+/** @param {State} state */
+function mayFail(state) {
+  const [id, ...more] = selectionOf(state).nodes;
+  return canChange(state) && id !== undefined && !more.length && portsOfNode(id).includes(ERROR_PORT);
+}
+
+/** Whose body the selected nodes come into. */
+function chooseHolder() {
+  const node = lastSelected();
+  if (node) openChooser({kind: 'holder', at: besideNode(node), from: {node, port: 'done', end: 'source'}});
 }
 
 /** @param {1 | -1} direction */
@@ -132,6 +153,9 @@ const actions = [
   {id: 'canvas.add', title: 'canvas.action.add', icon: 'add', keys: ['A', 'Insert'], when: canChange, run: add},
   {id: 'canvas.connect', title: 'canvas.action.connect', icon: 'link', keys: ['C'], when: hasOneNode, run: () => chooseWire('connect')},
   {id: 'canvas.disconnect', title: 'canvas.action.disconnect', icon: 'link', keys: ['Shift+C'], when: hasOneNode, run: () => chooseWire('disconnect')},
+  {id: 'canvas.failure', title: 'canvas.action.failure', icon: 'warning', keys: ['E'], when: mayFail, run: chooseFailure},
+  {id: 'canvas.putInto', title: 'canvas.action.putInto', icon: 'frame', keys: ['P'], when: (state) => hasNodes(state) && holdersFor().length > 0, run: chooseHolder},
+  {id: 'canvas.takeOut', title: 'canvas.action.takeOut', keys: ['Shift+P'], when: (state) => hasNodes(state) && isHeld(), run: () => putInto(null)},
   {id: 'canvas.delete', title: 'canvas.action.delete', icon: 'trash', keys: ['Delete', 'Backspace'], when: hasAny, run: () => deleteSelection()},
   {
     id: 'canvas.deleteReconnect',

@@ -18,12 +18,16 @@ import {
 } from '../core/commands.js';
 import {portOf} from '../core/doc.js';
 import {align, downstream, layout, order, upstream, wouldCycle} from '../core/graph.js';
+import {outline} from '../core/bodies.js';
+import {crossesBorder, levels, parents, withBodies} from '../core/holders.js';
+import {ERROR_PORT, ownPorts} from '../core/ports.js';
 import {announce, notify} from '../state/notices.js';
 import {store} from '../state/store.js';
-import {activeTab, docOf, edit, NOTHING, select} from '../state/tabs.js';
+import {activeTab, docOf, edit, NOTHING, select, undo} from '../state/tabs.js';
 import {t} from '../words.js';
-import {around, freePlace, GRID, isInside, NODE_GAP, NODE_WIDTH, nodeRects, placeOf, portsOf, snapped} from './geometry.js';
-import {flowId} from './projection.js';
+import {around, freePlace, GRID, holderAt, isInside, NODE_GAP, NODE_WIDTH, nodeRects, placeOf, snapped} from './geometry.js';
+import {headHeight, middleOf, movedWithBodies, withHolders, withParents} from './holding.js';
+import {flowId, wireName} from './projection.js';
 import {shown, stage, viewCentre} from './stage.js';
 import {titleOf} from './summary.js';
 
@@ -68,15 +72,11 @@ export function nameOf(id) {
   return node ? titleOf(node, store.get().nodeTypes) : id;
 }
 
-/** The ports that a node's wires may leave by. @param {string} id @returns {string[]} */
+/** The ports that a node's wires may leave by, the one for failures last. @param {string} id @returns {string[]} */
 export function portsOfNode(id) {
-  const doc = frontDoc();
-  const node = doc?.nodes.find((one) => one.id === id);
-  if (!doc || !node) return ['done'];
-  return portsOf(
-    store.get().nodeTypes[node.type],
-    doc.edges.filter((edge) => edge.from === id).map(portOf),
-  );
+  const node = frontDoc()?.nodes.find((one) => one.id === id);
+  const type = node && store.get().nodeTypes[node.type];
+  return [...ownPorts(type, node), ...(type?.error_port ? [ERROR_PORT] : [])];
 }
 
 /** The port that a wire leaves by where nobody says which. @param {string} id */
@@ -96,12 +96,17 @@ export function addAt(type, where = {}) {
   if (!doc) return null;
   const types = store.get().nodeTypes;
   const rects = nodeRects(doc, types);
-  const position = freePlace(snapped(wantedPlace(where, rects)), [...rects.values()]);
-  const port = types[type]?.ports?.[0] ?? 'done';
+  const wanted = snapped(wantedPlace(where, rects));
+  const other = where.from?.node ?? where.edge?.from;
+  // Beside a node it stands in the same body; else in the one that is there.
+  const parent = other === undefined ? holderAt(doc, types, middleOf(wanted)) : (parents(doc).get(other) ?? null);
+  const around = withHolders(doc, parent);
+  const position = freePlace(wanted, [...rects].filter(([id]) => !around.has(id)).map(([, rect]) => rect));
+  const port = ownPorts(types[type], undefined)[0];
   /** @type {string | null} */
   let made = null;
   edit('canvas.did.add', (before) => {
-    const added = addNode(before, type, position);
+    const added = addNode(before, type, position, {parent});
     made = added.id;
     if (where.edge) return insertInto(added.doc, added.id, port, where.edge, position);
     if (!where.from) return added.doc;
@@ -146,7 +151,7 @@ function insertInto(doc, id, port, edge, position) {
   const next = doc.nodes.find((node) => node.id === edge.to);
   const missing = next ? position.x + NODE_WIDTH + NODE_GAP - placeOf(next).x : 0;
   if (missing <= 0) return wired;
-  const after = new Set([edge.to, ...downstream(doc, edge.to)]);
+  const after = withBodies(doc, [edge.to, ...downstream(doc, edge.to)]);
   const moved = wired.nodes.filter((node) => after.has(node.id)).map((node) => [node.id, {x: placeOf(node).x + missing, y: placeOf(node).y}]);
   return moveNodes(wired, Object.fromEntries(moved));
 }
@@ -164,6 +169,10 @@ export function connectNodes(edge) {
     announce(t('canvas.said.alreadyConnected', names));
     return false;
   }
+  if (crossesBorder(doc, edge)) {
+    notify('warning', 'canvas.borderRefused', {...names, holder: nameOf(outerOf(doc, edge))});
+    return false;
+  }
   const cycle = wouldCycle(doc, edge);
   if (cycle) {
     notify('warning', 'canvas.cycleRefused', {path: cycle.map((id) => `${nameOf(id)} (${id})`).join(' → ')});
@@ -174,6 +183,24 @@ export function connectNodes(edge) {
   return true;
 }
 
+/** The node whose border a wire would cross: the innermost holder of the end that stands deeper. @param {Pipeline} doc @param {PipelineEdge} edge */
+function outerOf(doc, {from, to}) {
+  const holders = parents(doc);
+  const [a, b] = [withHolders(doc, holders.get(from) ?? null), withHolders(doc, holders.get(to) ?? null)];
+  return [...a].find((id) => !b.has(id)) ?? [...b].find((id) => !a.has(id)) ?? '';
+}
+
+/** Let a wire leave its node by another port. @param {PipelineEdge} edge @param {string} port */
+export function changePort(edge, port) {
+  edit('canvas.did.port', (doc) => {
+    const rest = disconnect(doc, [edge]);
+    const {from_port: _, ...bare} = edge;
+    const wire = {...bare, from_port: port};
+    return rest.edges.some((one) => one.from === wire.from && one.to === wire.to && portOf(one) === port) ? rest : {...rest, edges: [...rest.edges, wire]};
+  });
+  announce(t('canvas.said.port', {name: wireName({...edge, from_port: port}, nameOf(edge.from), nameOf(edge.to))}));
+}
+
 /** @param {PipelineEdge} edge */
 export function cutWire(edge) {
   if (edit('canvas.did.disconnect', (doc) => disconnect(doc, [edge]))) {
@@ -182,15 +209,16 @@ export function cutWire(edge) {
 }
 
 /**
- * The nodes that a wire from this node may lead to, those that are wired already left out.
+ * The nodes that a wire from this port of a node may lead to, those that are wired to it already left out.
  * @param {string} id
+ * @param {string} port
  */
-export function targetsOf(id) {
+export function targetsOf(id, port) {
   const doc = frontDoc();
   if (!doc) return [];
   const before = upstream(doc, id);
-  const wired = new Set(doc.edges.filter((edge) => edge.from === id).map((edge) => edge.to));
-  return doc.nodes.filter((node) => node.id !== id && !before.has(node.id) && !wired.has(node.id));
+  const wired = new Set(doc.edges.filter((edge) => edge.from === id && portOf(edge) === port).map((edge) => edge.to));
+  return doc.nodes.filter((node) => node.id !== id && !before.has(node.id) && !wired.has(node.id) && !crossesBorder(doc, {from: id, to: node.id}));
 }
 
 /**
@@ -316,35 +344,41 @@ export function membersOf(doc, frameId) {
 }
 
 /**
- * A selection with all that its frames take along.
+ * A selection with all that its frames take along, and what stands in bodies.
  * @param {Pipeline} doc
  * @param {{nodes: string[], frames: string[], notes: string[]}} chosen
  */
 export function withMembers(doc, chosen) {
   const members = chosen.frames.map((id) => membersOf(doc, id));
   return {
-    nodes: new Set([...chosen.nodes, ...members.flatMap((one) => one.nodes)]),
+    nodes: withBodies(doc, [...chosen.nodes, ...members.flatMap((one) => one.nodes)]),
     frames: new Set([...chosen.frames, ...members.flatMap((one) => one.frames)]),
     notes: new Set([...chosen.notes, ...members.flatMap((one) => one.notes)]),
   };
 }
 
 /**
- * Write down where a hand has put things.
+ * Write down where a hand has put things. A node that comes to stand within a body is put into it, one that comes to stand outside
+ * is taken out.
  * @param {import('./projection.js').Moving} moving by the canvas's ids
  */
 export function commitMove(moving) {
+  const types = store.get().nodeTypes;
+  let wires = 0;
   edit('canvas.did.move', (doc) => {
     const places = doc.nodes.flatMap((node) => {
       const place = moving.get(node.id);
       return place ? [[node.id, {x: Math.round(place.x), y: Math.round(place.y)}]] : [];
     });
-    const next = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
+    const placed = places.length ? moveNodes(doc, Object.fromEntries(places)) : doc;
+    const next = withParents(doc, placed, moving, types);
+    wires = next.edges === placed.edges ? 0 : doc.edges.filter((edge) => !next.edges.includes(edge)).length;
     return withBoxes(next, ({id}, kind) => {
       const box = moving.get(flowId(kind === 'frames' ? 'frame' : 'note', id));
       return box ? rounded(box) : null;
     });
   });
+  if (wires) notify('info', 'canvas.wiresLedAround', {n: wires}, {action: {label: t('app.undo'), run: undo}});
 }
 
 /** @param {{x: number, y: number, width?: number, height?: number}} box */
@@ -429,12 +463,22 @@ export function changeBox(kind, id, patch) {
 /** Line the selected nodes up. @param {import('../core/graph.js').Alignment} alignment */
 export function alignSelection(alignment) {
   const {nodes} = selectionOf();
-  settle('canvas.did.align', (doc) => align(doc, nodes, alignment, Object.fromEntries(nodeRects(doc, store.get().nodeTypes))));
+  const types = store.get().nodeTypes;
+  settle('canvas.did.align', (doc) => {
+    // What holds others is aligned by its border, and takes along what stands in it.
+    const rects = nodeRects(doc, types);
+    const roots = nodes.filter((id) => ![...withHolders(doc, parents(doc).get(id) ?? null)].some((one) => nodes.includes(one)));
+    const boxes = {...doc, nodes: doc.nodes.map((node) => ({...node, position: rects.get(node.id) ?? placeOf(node)}))};
+    return movedWithBodies(doc, types, align(boxes, roots, alignment, Object.fromEntries(rects)));
+  });
 }
 
 /** Give every node a place by the order of the wires. */
 export function layOut() {
-  settle('canvas.did.layout', (doc) => layout(doc, Object.fromEntries(nodeRects(doc, store.get().nodeTypes))));
+  const types = store.get().nodeTypes;
+  settle('canvas.did.layout', (doc) =>
+    layout(doc, Object.fromEntries(nodeRects(doc, types)), Object.fromEntries(doc.nodes.map((node) => [node.id, headHeight(doc, types, node)]))),
+  );
   announce(t('canvas.said.laidOut'));
   // The places of the document count: the drawing may still glide towards them.
   const doc = frontDoc();
@@ -495,9 +539,10 @@ export function moveInOrder(id, direction) {
   const doc = frontDoc();
   if (!doc || !canMoveInOrder(doc, id, direction)) return false;
   edit('canvas.did.order', (before) => {
-    const ids = order(before);
-    const at = ids.indexOf(id);
-    [ids[at], ids[at + direction]] = [ids[at + direction], ids[at]];
+    const other = neighbourInOrder(before, id, direction);
+    const ids = outline(before).map((line) => line.id);
+    const [at, to] = [ids.indexOf(id), ids.indexOf(other ?? id)];
+    [ids[at], ids[to]] = [ids[to], ids[at]];
     const byId = new Map(before.nodes.map((node) => [node.id, node]));
     return setDocument(before, {nodes: ids.flatMap((one) => byId.get(one) ?? [])});
   });
@@ -507,8 +552,14 @@ export function moveInOrder(id, direction) {
 
 /** @param {Pipeline} doc @param {string} id @param {1 | -1} direction */
 export function canMoveInOrder(doc, id, direction) {
-  const ids = order(doc);
-  const other = ids[ids.indexOf(id) + direction];
+  const other = neighbourInOrder(doc, id, direction);
   if (other === undefined || new Set(doc.nodes.map((node) => node.id)).size !== doc.nodes.length) return false;
   return !doc.edges.some((edge) => (edge.from === id && edge.to === other) || (edge.from === other && edge.to === id));
+}
+
+/** The node beside which one runs that stands in the same body. @param {Pipeline} doc @param {string} id @param {1 | -1} direction */
+function neighbourInOrder(doc, id, direction) {
+  const level = levels(doc).get(parents(doc).get(id) ?? null);
+  const ids = level ? order(level) : [];
+  return ids.includes(id) ? ids[ids.indexOf(id) + direction] : undefined;
 }

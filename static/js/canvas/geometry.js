@@ -1,6 +1,9 @@
 /** Sizes and places of the drawing, in canvas pixels: every node's size follows from its ports, so nothing has to be measured. */
 
 import {portOf} from '../core/doc.js';
+import {BODY_MARGIN} from '../core/graph.js';
+import {levels, parents} from '../core/holders.js';
+import {ERROR_PORT, hasPort, ownPorts} from '../core/ports.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
@@ -32,15 +35,26 @@ export function portY(index, ports) {
 }
 
 /**
- * The ports of a node: those of its type, and those that wires of the document use although the type has none of that name.
- * @param {NodeType | undefined} type
- * @param {readonly string[]} used
- * @returns {string[]}
+ * A port as it is drawn. `kind`: `stray` where wires use it although the node has none of that name.
+ * @typedef {{name: string, kind: 'own' | 'error' | 'stray'}} Port
  */
-export function portsOf(type, used) {
-  const own = type?.ports?.length ? type.ports : ['done'];
-  const strange = used.filter((port) => !own.includes(port));
-  return strange.length ? [...own, ...new Set(strange)] : [...own];
+
+/**
+ * The ports of a node: its own, then the one for failures where a wire uses it, then those that wires use although there are none.
+ * @param {NodeType | undefined} type
+ * @param {PipelineNode | undefined} node
+ * @param {readonly string[]} used
+ * @returns {Port[]}
+ */
+export function portsOf(type, node, used) {
+  const own = ownPorts(type, node);
+  const more = [...new Set(used)].filter((port) => !own.includes(port));
+  const isError = (/** @type {string} */ port) => port === ERROR_PORT && hasPort(type, node, port);
+  return [
+    ...own.map((name) => /** @type {Port} */ ({name, kind: 'own'})),
+    ...more.filter(isError).map((name) => /** @type {Port} */ ({name, kind: 'error'})),
+    ...more.filter((port) => !isError(port)).map((name) => /** @type {Port} */ ({name, kind: type ? 'stray' : 'own'})),
+  ];
 }
 
 /** @type {WeakMap<readonly PipelineEdge[], Map<string, string[]>>} */
@@ -75,20 +89,92 @@ export function placeOf(node) {
   return node.position ?? {x: 0, y: 0};
 }
 
+/** What a body takes at least, below the head of the node that holds it. */
+const EMPTY_BODY = {width: 2 * NODE_WIDTH, height: 2 * NODE_HEIGHT};
+/** @type {WeakMap<readonly PipelineNode[], {edges: readonly PipelineEdge[], types: Record<string, NodeType>, rects: Map<string, Rect>}>} */
+const measured = new WeakMap();
+
 /**
- * The rectangle of every node by id.
+ * The rectangle of every node by id; that of a node that holds others reaches around them.
  * @param {Pipeline} doc
  * @param {Record<string, NodeType>} types
  * @returns {Map<string, Rect>}
  */
 export function nodeRects(doc, types) {
+  const known = measured.get(doc.nodes);
+  if (known && known.edges === doc.edges && known.types === types) return known.rects;
   const used = usedPorts(doc);
-  return new Map(
-    doc.nodes.map((node) => {
-      const ports = portsOf(types[node.type], used.get(node.id) ?? []);
-      return [node.id, {...placeOf(node), width: NODE_WIDTH, height: nodeHeight(ports.length)}];
-    }),
+  /** @type {Map<string, Rect>} */
+  const rects = new Map(
+    doc.nodes.map((node) => [node.id, {...placeOf(node), width: NODE_WIDTH, height: nodeHeight(portsOf(types[node.type], node, used.get(node.id) ?? []).length)}]),
   );
+  const all = levels(doc);
+  /** @param {string | null} holder */
+  const grow = (holder) => {
+    for (const node of all.get(holder)?.nodes ?? []) {
+      const rect = rects.get(node.id);
+      if (!rect || !(isHolder(types[node.type]) || all.has(node.id))) continue;
+      grow(node.id);
+      const body = (all.get(node.id)?.nodes ?? []).flatMap(({id}) => rects.get(id) ?? []);
+      rects.set(node.id, aroundBody(rect, body));
+    }
+  };
+  grow(null);
+  measured.set(doc.nodes, {edges: doc.edges, types, rects});
+  return rects;
+}
+
+/** Whether nodes may stand in nodes of a type. @param {NodeType | undefined} type */
+export function isHolder(type) {
+  return type?.holds_body === true;
+}
+
+/**
+ * What a node with a body takes: its head above, and below it room for all that stands in it.
+ * @param {Rect} head
+ * @param {Rect[]} body
+ * @returns {Rect}
+ */
+function aroundBody(head, body) {
+  const inner = around(body) ?? {x: head.x + BODY_MARGIN, y: head.y + head.height + BODY_MARGIN, ...EMPTY_BODY};
+  const x = Math.min(head.x, inner.x - BODY_MARGIN);
+  const y = Math.min(head.y, inner.y - BODY_MARGIN - head.height);
+  return {
+    x,
+    y,
+    width: Math.max(head.x + NODE_WIDTH, inner.x + inner.width + BODY_MARGIN) - x,
+    height: Math.max(y + head.height, inner.y + inner.height + BODY_MARGIN) - y,
+  };
+}
+
+/**
+ * The innermost node with a body that a point lies in.
+ * @param {Pipeline} doc
+ * @param {Record<string, NodeType>} types
+ * @param {Point} point
+ * @param {ReadonlySet<string>} [without] nodes that do not count
+ * @returns {string | null}
+ */
+export function holderAt(doc, types, point, without) {
+  const holders = parents(doc);
+  const rects = nodeRects(doc, types);
+  /** @type {{id: string, depth: number} | null} */
+  let found = null;
+  for (const node of doc.nodes) {
+    if (!isHolder(types[node.type]) || without?.has(node.id)) continue;
+    const rect = rects.get(node.id);
+    if (!rect || !isInside({...point, width: 0, height: 0}, rect)) continue;
+    const depth = depthOf(holders, node.id);
+    if (found === null || depth > found.depth) found = {id: node.id, depth};
+  }
+  return found?.id ?? null;
+}
+
+/** In how many bodies a node stands. @param {ReadonlyMap<string, string>} holders @param {string} id */
+export function depthOf(holders, id) {
+  let depth = 0;
+  for (let at = holders.get(id); at !== undefined; at = holders.get(at)) depth += 1;
+  return depth;
 }
 
 /**

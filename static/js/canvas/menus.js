@@ -1,12 +1,14 @@
 /** The menus of the canvas: at a node, several nodes, a wire, a frame, a note, and empty space. */
-import {menuItem as item} from '../actions.js';
+import {canRun, menuItem as item} from '../actions.js';
+import {portOf} from '../core/doc.js';
 import {store} from '../state/store.js';
 import {select} from '../state/tabs.js';
 import {t} from '../words.js';
-import {addNoteAt, canChange, changeBox, cutWire, frontDoc, FRAME_COLORS, nameOf, selectionOf, sizeOf, withMembers} from './editing.js';
+import {addNoteAt, canChange, changeBox, changePort, cutWire, frontDoc, FRAME_COLORS, nameOf, portsOfNode, selectionOf, sizeOf, withMembers} from './editing.js';
 import {edgeKey, NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
-import {thingOf} from './projection.js';
+import {thingOf, wireName} from './projection.js';
 import {besideNode, openChooser, shown} from './stage.js';
+import {portTitle} from './summary.js';
 
 /** @typedef {import('../ui/menu.js').MenuItem} MenuItem */
 /** @typedef {import('./geometry.js').Point} Point */
@@ -43,6 +45,7 @@ function nodeMenu(id) {
       LINE,
       item('canvas.add', {label: t('canvas.menu.addAfter')}),
       item('canvas.connect'),
+      ...(canRun('canvas.failure') ? [item('canvas.failure')] : []),
       item('canvas.disconnect'),
       LINE,
       item('canvas.answer', {checked: frontDoc()?.answer === id}),
@@ -52,11 +55,17 @@ function nodeMenu(id) {
       item('canvas.copy'),
       item('canvas.cut'),
       item('canvas.frame', {label: t('canvas.menu.frameAround')}),
+      ...bodyItems(),
       LINE,
       item('canvas.deleteReconnect'),
       item('canvas.delete', {tone: 'danger'}),
     ],
   };
+}
+
+/** What can be done with bodies, where there is one. */
+function bodyItems() {
+  return ['canvas.putInto', 'canvas.takeOut'].filter((id) => canRun(id)).map((id) => item(id));
 }
 
 function selectionMenu() {
@@ -74,6 +83,7 @@ function selectionMenu() {
       item('canvas.align-distribute-y'),
       LINE,
       item('canvas.frame', {label: t('canvas.menu.frameAround')}),
+      ...bodyItems(),
       item('canvas.disable'),
       item('canvas.duplicate'),
       item('canvas.copy'),
@@ -96,12 +106,26 @@ function wireMenu(key, at) {
   if (!edge) return paneMenu(at);
   const point = at ?? besideNode(edge.from);
   return {
-    label: t('canvas.edge.name', {from: nameOf(edge.from), to: nameOf(edge.to)}),
+    label: wireName(edge, nameOf(edge.from), nameOf(edge.to)),
     items: [
+      ...portItems(edge),
       {label: t('canvas.edge.insert'), icon: 'add', disabled: !canChange(), run: () => openChooser({kind: 'add', at: point, edge})},
       {label: t('canvas.edge.delete'), icon: 'trash', tone: 'danger', disabled: !canChange(), run: () => cutWire(edge)},
     ],
   };
+}
+
+/** The ports that a wire may leave its node by, where it has a choice. @param {import('../core/doc.js').PipelineEdge} edge @returns {MenuItem[]} */
+function portItems(edge) {
+  const ports = portsOfNode(edge.from);
+  if (ports.length === 1 && ports[0] === portOf(edge)) return [];
+  const items = ports.map((port) => ({
+    label: t('canvas.edge.byPort', {port: portTitle(port)}),
+    checked: port === portOf(edge),
+    disabled: !canChange(),
+    run: () => changePort(edge, port),
+  }));
+  return [...items, LINE];
 }
 
 /** @param {Point | null} at */

@@ -1,6 +1,6 @@
 /** What the viewed run and the problems say of one node, looked up without walking through lists. */
 import {nodeById} from '../core/doc.js';
-import {answerOf} from '../core/graph.js';
+import {answersOf} from '../core/graph.js';
 import {activeTab, docOf} from '../state/tabs.js';
 import {t} from '../words.js';
 
@@ -38,19 +38,27 @@ export function problemsOf(state, id) {
 
 /** About as many as estimates of whole texts have, without putting the text together for each piece. */
 const CHARACTERS_OF_TOKEN = 4;
-/** @type {WeakMap<object, string | null>} */
+/** @type {WeakMap<object, ReadonlySet<string>>} */
 const answers = new WeakMap();
+/** @type {ReadonlySet<string>} */
+const NOBODY = new Set();
 
-/** The node that answers the pipeline in front, named or by its place. @param {State} state */
-export function answerNode(state) {
+/**
+ * Whether a node answers the pipeline in front, named or by its place, or may: nobody does while the server says that it is not
+ * clear who.
+ * @param {State} state
+ * @param {string} id
+ */
+export function mayAnswer(state, id) {
   const tab = activeTab(state);
-  if (!tab) return null;
+  if (!tab) return false;
   const doc = docOf(tab);
-  const known = answers.get(doc);
-  if (known !== undefined) return known;
-  const id = answerOf(doc);
-  answers.set(doc, id);
-  return id;
+  let known = answers.get(doc);
+  if (!known) {
+    known = new Set(answersOf(doc));
+    answers.set(doc, known);
+  }
+  return (known.size > 1 && tab.problems.some((problem) => problem.code === 'answer.ambiguous') ? NOBODY : known).has(id);
 }
 
 /** The run that the canvas shows, when it is one of the pipeline in front. @param {State} state */

@@ -3,14 +3,17 @@
  * events, which need no permission and work without HTTPS; the menus use navigator.clipboard where there is one.
  */
 import {useEffect} from '../h.js';
+import {setParent} from '../core/bodies.js';
 import {fromFragment, toFragment} from '../core/clipboard.js';
 import {insertFragment} from '../core/commands.js';
+import {parents} from '../core/holders.js';
 import {toClipboard} from '../state/copying.js';
 import {announce, notify} from '../state/notices.js';
+import {store} from '../state/store.js';
 import {edit, select} from '../state/tabs.js';
 import {t} from '../words.js';
 import {canChange, deleteSelection, frontDoc, selectionOf} from './editing.js';
-import {snapped} from './geometry.js';
+import {holderAt, snapped} from './geometry.js';
 import {pointerPlace} from './stage.js';
 
 /** @type {Record<string, string>} */
@@ -39,9 +42,13 @@ export function pasteText(text) {
   /** @type {string[]} */
   let ids = [];
   edit('canvas.did.paste', (doc) => {
-    const inserted = insertFragment(doc, fragment, snapped(pointerPlace()));
+    const place = snapped(pointerPlace());
+    const holder = holderAt(doc, store.get().nodeTypes, place);
+    const inserted = insertFragment(doc, fragment, place);
     ids = inserted.ids;
-    return inserted.doc;
+    // What came with its holder stays in it.
+    const roots = inserted.doc.nodes.filter((node) => ids.includes(node.id) && !parents(inserted.doc).has(node.id));
+    return holder === null ? inserted.doc : setParent(inserted.doc, roots.map((node) => node.id), holder);
   });
   if (!ids.length) return;
   select({nodes: ids});

@@ -1,9 +1,11 @@
 /** The document as React Flow wants it. What did not change keeps its identity, so that React renders only what did. */
 import {Flow} from '../h.js';
 import {portOf} from '../core/doc.js';
+import {parents} from '../core/holders.js';
+import {hasPort} from '../core/ports.js';
 import {t, typeTitle} from '../words.js';
-import {edgeKey, HANDLE, NODE_WIDTH, nodeHeight, placeOf, portsOf, portY, usedPorts} from './geometry.js';
-import {titleOf} from './summary.js';
+import {depthOf, edgeKey, HANDLE, isHolder, NODE_WIDTH, nodeHeight, nodeRects, placeOf, portsOf, portY, usedPorts} from './geometry.js';
+import {portTitle, titleOf} from './summary.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
@@ -11,10 +13,16 @@ import {titleOf} from './summary.js';
 /** @typedef {import('../core/doc.js').NodeType} NodeType */
 /** @typedef {import('../state/types.js').Selection} Selection */
 /** @typedef {import('./geometry.js').Point} Point */
+/** @typedef {import('./geometry.js').Port} Port */
+/** @typedef {import('./geometry.js').Rect} Rect */
 /**
  * Where things are while a hand moves or resizes them, by the canvas's ids.
  * @typedef {ReadonlyMap<string, {x: number, y: number, width?: number, height?: number}>} Moving
  */
+
+/** How far behind the wires frames stand, and before them what holds nodes; bodies nest less deep than the difference. */
+const FRAMES = -100;
+const HOLDERS = -90;
 
 /** The canvas's id of a frame or a note: a node's own id holds no colon. @param {'frame' | 'note'} kind @param {string} id */
 export function flowId(kind, id) {
@@ -49,6 +57,9 @@ export function nodeProjection() {
       return entry.made;
     };
     const used = usedPorts(doc);
+    const holders = parents(doc);
+    const held = new Set(holders.values());
+    const rects = nodeRects(doc, types);
     const chosen = {nodes: new Set(selection.nodes), frames: new Set(selection.frames), notes: new Set(selection.notes)};
     const frames = (doc.view?.frames ?? []).map((frame) => {
       const id = flowId('frame', frame.id);
@@ -70,57 +81,66 @@ export function nodeProjection() {
       if (seen.has(node.id)) continue;
       seen.add(node.id);
       const type = types[node.type];
-      const ports = portsOf(type, used.get(node.id) ?? []).join('\n');
+      const ports = JSON.stringify(portsOf(type, node, used.get(node.id) ?? []));
       const selected = chosen.nodes.has(node.id);
       const place = moving.get(node.id);
       const isStop = node.id === stop;
-      const make = () => pipeNode(node, types, ports, {selected, isStop, place}, memory.get(node.id)?.made);
-      nodes.push(kept(node.id, [node, type, ports, selected, isStop, place], make));
+      const rect = isHolder(type) || held.has(node.id) ? rects.get(node.id) : undefined;
+      const box = rect && `${rect.x} ${rect.y} ${rect.width} ${rect.height} ${depthOf(holders, node.id)}`;
+      const make = () => pipeNode(node, types, ports, {selected, isStop, place, rect, depth: depthOf(holders, node.id)}, memory.get(node.id)?.made);
+      nodes.push(kept(node.id, [node, type, ports, selected, isStop, place, box], make));
     }
     memory = next;
-    return [...frames, ...notes, ...nodes];
+    // What holds others is drawn before them.
+    return [...frames, ...notes, ...nodes.filter((one) => one.data.holds), ...nodes.filter((one) => !one.data.holds)];
   };
 }
 
 /**
  * @param {PipelineNode} node
  * @param {Record<string, NodeType>} types
- * @param {string} portText the ports, one a line
- * @param {{selected: boolean, isStop: boolean, place: Point | undefined}} now
+ * @param {string} portText the ports as JSON
+ * @param {{selected: boolean, isStop: boolean, place: Point | undefined, rect: Rect | undefined, depth: number}} now `rect`: of a node with a body
  * @param {any} old what was made of this node before
  */
-function pipeNode(node, types, portText, {selected, isStop, place}, old) {
-  const ports = portText.split('\n');
-  const height = nodeHeight(ports.length);
+function pipeNode(node, types, portText, {selected, isStop, place, rect, depth}, old) {
+  const ports = /** @type {Port[]} */ (JSON.parse(portText));
+  const head = nodeHeight(ports.length);
+  const {width, height} = rect ?? {width: NODE_WIDTH, height: head};
   const type = types[node.type];
-  const same = old && old.data.node === node && old.data.type === type && old.data.portText === portText;
+  const holds = rect !== undefined;
+  const same = old && old.data.node === node && old.data.type === type && old.data.portText === portText && old.data.holds === holds;
+  const own = placeOf(node);
+  const corner = rect ?? own;
   return {
     id: node.id,
     type: 'pipe',
-    position: place ? {x: place.x, y: place.y} : placeOf(node),
-    data: same ? old.data : {node, type, ports, portText},
+    position: place ? {x: place.x + corner.x - own.x, y: place.y + corner.y - own.y} : {x: corner.x, y: corner.y},
+    data: same ? old.data : {node, type, ports, portText, holds, head},
     selected,
-    zIndex: selected ? 2 : 1,
-    width: NODE_WIDTH,
+    // Wires are at 0: what holds nodes stands behind the wires between them.
+    zIndex: holds ? HOLDERS + depth : selected ? 2 : 1,
+    width,
     height,
-    measured: {width: NODE_WIDTH, height},
-    handles: handles(ports, height),
+    measured: {width, height},
+    handles: handles(ports, head, width),
+    ...(holds ? {dragHandle: '.canvas-node-face', style: {pointerEvents: 'none'}} : {}),
     ariaLabel: t('canvas.node.name', {title: titleOf(node, types), type: typeTitle(type, node.type), id: node.id}),
     domAttributes: {'aria-roledescription': t('canvas.node.role'), tabIndex: isStop ? 0 : -1},
   };
 }
 
-/** @param {string[]} ports @param {number} height */
-function handles(ports, height) {
+/** @param {Port[]} ports @param {number} head @param {number} width */
+function handles(ports, head, width) {
   const box = {width: HANDLE, height: HANDLE};
   return [
-    {...box, id: null, type: 'target', position: Flow.Position.Left, x: -HANDLE / 2, y: height / 2 - HANDLE / 2},
-    ...ports.map((port, index) => ({
+    {...box, id: null, type: 'target', position: Flow.Position.Left, x: -HANDLE / 2, y: head / 2 - HANDLE / 2},
+    ...ports.map(({name}, index) => ({
       ...box,
-      id: port,
+      id: name,
       type: 'source',
       position: Flow.Position.Right,
-      x: NODE_WIDTH - HANDLE / 2,
+      x: width - HANDLE / 2,
       y: portY(index, ports.length) - HANDLE / 2,
     })),
   ];
@@ -132,7 +152,7 @@ function frameNode(id, frame, place, selected) {
     ...boxed(id, frame, place, selected),
     type: 'frame',
     data: {frame},
-    zIndex: -1,
+    zIndex: FRAMES,
     dragHandle: '.canvas-frame-head',
     // The inside lets the pointer through: a box selection may begin in a frame.
     style: {pointerEvents: 'none'},
@@ -190,9 +210,10 @@ export function edgeProjection() {
       if (!from || !to || next.has(key)) continue;
       const selected = chosen.has(key);
       const old = memory.get(key);
-      const inputs = [edge, selected, from.title, to.title, types];
-      const entry =
-        old && old.inputs.every((value, i) => Object.is(value, inputs[i])) ? old : {inputs, made: wire(key, edge, selected, from, to, types)};
+      const isStray = !hasPort(types[from.type], from, portOf(edge));
+      const inputs = [edge, selected, from.title, to.title, types, isStray];
+      const made = () => wire(key, edge, selected, {from, to, isStray}, types);
+      const entry = old && old.inputs.every((value, i) => Object.is(value, inputs[i])) ? old : {inputs, made: made()};
       next.set(key, entry);
       edges.push(entry.made);
     }
@@ -205,22 +226,32 @@ export function edgeProjection() {
  * @param {string} key
  * @param {PipelineEdge} edge
  * @param {boolean} selected
- * @param {PipelineNode} from
- * @param {PipelineNode} to
+ * @param {{from: PipelineNode, to: PipelineNode, isStray: boolean}} ends `isStray`: it leaves by a port that is not there
  * @param {Record<string, NodeType>} types
  */
-function wire(key, edge, selected, from, to, types) {
+function wire(key, edge, selected, {from, to, isStray}, types) {
   return {
     id: key,
     type: 'order',
     source: edge.from,
     target: edge.to,
     sourceHandle: portOf(edge),
-    data: {edge},
+    data: {edge, isStray},
     selected,
     zIndex: selected ? 1 : 0,
     ariaRole: 'group',
-    ariaLabel: t('canvas.edge.name', {from: titleOf(from, types), to: titleOf(to, types)}),
+    ariaLabel: wireName(edge, titleOf(from, types), titleOf(to, types)),
     domAttributes: {'aria-roledescription': t('canvas.edge.role')},
   };
+}
+
+/**
+ * What a wire is called: from where to where, and by which port where that is no matter of course.
+ * @param {PipelineEdge} edge
+ * @param {string} from the title of the node that it leaves
+ * @param {string} to
+ */
+export function wireName(edge, from, to) {
+  const port = portOf(edge);
+  return port === 'done' ? t('canvas.edge.name', {from, to}) : t('canvas.edge.nameByPort', {from, to, port: portTitle(port)});
 }

@@ -9,9 +9,10 @@ import {setView} from '../state/view.js';
 /**
  * What the search at the canvas is for.
  *   add: a node type to put at `position` (behind `from`, or into `edge`);  connect: a node that `from` leads to;
- *   disconnect: a wire of node `from`;  find: a node or a text to go to
+ *   disconnect: a wire of node `from`;  find: a node or a text to go to;  failure: what follows when `from` fails;
+ *   holder: the node whose body the selected nodes come into
  * @typedef {object} Chooser
- * @property {'add' | 'connect' | 'disconnect' | 'find'} kind
+ * @property {'add' | 'connect' | 'disconnect' | 'find' | 'failure' | 'holder'} kind
  * @property {Point} at where it opens, in pixels of the window
  * @property {Point} [position] in canvas pixels
  * @property {{node: string, port: string, end: 'source' | 'target'}} [from]

@@ -1,6 +1,7 @@
 // A piece of a pipeline as text, so that it can be copied from one editor and pasted into another, or into a chat.
 
 import {completeDocument, edgesOf, framesOf, isObject, isPosition, nodesOf, notesOf} from './doc.js';
+import {withBodies} from './holders.js';
 
 /** @typedef {import('./doc.js').Pipeline} Pipeline */
 /** @typedef {import('./doc.js').PipelineNode} PipelineNode */
@@ -17,14 +18,14 @@ const FORMAT = 1;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 /**
- * The nodes with the edges between them, and the frames and notes that are named. A frame is also taken when all nodes
+ * The nodes with what stands in their bodies and the edges between them, and the frames and notes that are named. A frame is also taken when all nodes
  * within it are.
  * @param {Pipeline} document
  * @param {string[]} ids of nodes, frames and notes
  * @returns {string} JSON text with the mark `"agentui": "fragment"`
  */
 export function toFragment(document, ids) {
-  const chosen = new Set(ids);
+  const chosen = withBodies(document, ids);
   const nodes = nodesOf(document).filter((node) => chosen.has(node.id));
   const edges = edgesOf(document).filter((edge) => chosen.has(edge.from) && chosen.has(edge.to));
   const frames = framesOf(document).filter((frame) => chosen.has(frame.id) || isFilled(frame, nodesOf(document), chosen));

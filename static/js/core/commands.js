@@ -17,6 +17,7 @@ import {
   portOf,
 } from './doc.js';
 import {findCycle, wouldCycle} from './graph.js';
+import {crossesBorder, withBodies} from './holders.js';
 import {rewriteReferences} from './macros.js';
 import {mapTexts} from './texts.js';
 
@@ -42,10 +43,10 @@ import {mapTexts} from './texts.js';
  * @param {Pipeline} document
  * @param {string} type
  * @param {Position} position
- * @param {{config?: JsonObject, title?: string, id?: string}} [options]
+ * @param {{config?: JsonObject, title?: string, id?: string, parent?: string | null}} [options] `parent`: in whose body it stands
  * @returns {{doc: Pipeline, id: string}}
  */
-export function addNode(document, type, position, {config = {}, title, id} = {}) {
+export function addNode(document, type, position, {config = {}, title, id, parent = null} = {}) {
   const isFree = id !== undefined && ID_PATTERN.test(id) && !nodeById(document, id);
   const chosen = isFree ? id : newNodeId(document);
   /** @type {PipelineNode} */
@@ -55,12 +56,13 @@ export function addNode(document, type, position, {config = {}, title, id} = {})
     ...(title ? {title} : {}),
     config,
     position: isPosition(position) ? position : {x: 0, y: 0},
+    ...(parent === null ? {} : {parent}),
   };
   return {doc: {...document, nodes: [...nodesOf(document), node]}, id: chosen};
 }
 
 /**
- * Remove nodes with their edges; an `answer` that names one is removed too. With `reconnect` whoever came before a removed
+ * Remove nodes with their edges and what stands in their bodies; an `answer` that names one is removed too. With `reconnect` whoever came before a removed
  * node is followed by whoever came after it.
  * @param {Pipeline} document
  * @param {string[]} ids
@@ -68,7 +70,7 @@ export function addNode(document, type, position, {config = {}, title, id} = {})
  * @returns {Pipeline}
  */
 export function removeNodes(document, ids, {reconnect = false} = {}) {
-  const gone = new Set(ids);
+  const gone = withBodies(document, ids);
   const nodes = nodesOf(document).filter((node) => !gone.has(node.id));
   if (nodes.length === nodesOf(document).length) return document;
   const kept = edgesOf(document).filter((edge) => !gone.has(edge.from) && !gone.has(edge.to));
@@ -145,7 +147,7 @@ export function moveNodes(document, positions) {
 }
 
 /**
- * Let `to` run after `from`. An edge that is there, leads nowhere or would close a cycle is not made.
+ * Let `to` run after `from`. An edge that is there, leads nowhere, into a body or out of one, or would close a cycle is not made.
  * @param {Pipeline} document
  * @param {{from: string, to: string, from_port?: string}} edge
  * @returns {Pipeline}
@@ -153,7 +155,7 @@ export function moveNodes(document, positions) {
 export function connect(document, {from, to, from_port = 'done'}) {
   const edge = {from, to, from_port};
   if (!nodeById(document, from) || !nodeById(document, to)) return document;
-  if (edgesOf(document).some((each) => edgeKey(each) === edgeKey(edge)) || wouldCycle(document, edge)) return document;
+  if (edgesOf(document).some((each) => edgeKey(each) === edgeKey(edge)) || crossesBorder(document, edge) || wouldCycle(document, edge)) return document;
   return {...document, edges: [...edgesOf(document), edge]};
 }
 
@@ -252,7 +254,8 @@ export function renameNode(document, id, newId) {
   /** @param {string} each */
   const follow = (each) => renamed.get(each) ?? each;
   const nodes = nodesOf(document).map((node) => {
-    const rewritten = withReferences(node, renamed, before);
+    const followed = node.parent === id ? {...node, parent: newId} : node;
+    const rewritten = withReferences(followed, renamed, before);
     return node.id === id ? {...rewritten, id: newId} : rewritten;
   });
   const edges = edgesOf(document).map((edge) =>
@@ -275,7 +278,7 @@ function withReferences(node, renamed, before, later) {
 }
 
 /**
- * Copies of nodes with the edges between them. References among the copies lead to the copies; what they read and waited for
+ * Copies of nodes with the edges between them and what stands in their bodies. References among the copies lead to the copies; what they read and waited for
  * outside they read still, and wait for as the originals do.
  * @param {Pipeline} document
  * @param {string[]} ids
@@ -283,7 +286,7 @@ function withReferences(node, renamed, before, later) {
  * @returns {{doc: Pipeline, ids: string[]}} the ids of the copies
  */
 export function duplicate(document, ids, offset) {
-  const chosen = new Set(ids);
+  const chosen = withBodies(document, ids);
   const nodes = nodesOf(document).filter((node) => chosen.has(node.id));
   if (nodes.length === 0) return {doc: document, ids: []};
   const renamed = newIds(document, nodes, () => true);
@@ -331,7 +334,11 @@ function copied(document, nodes, renamed) {
   const there = nodesOf(document).map((node) => node.id);
   const before = new Set([...own, ...there]);
   const later = new Set([...there, ...own.map((id) => renamed.get(id) ?? id)]);
-  return nodes.map((node) => ({...withReferences(node, renamed, before, later), id: renamed.get(node.id) ?? node.id}));
+  return nodes.map((node) => ({
+    ...withReferences(node, renamed, before, later),
+    id: renamed.get(node.id) ?? node.id,
+    ...(typeof node.parent === 'string' ? {parent: renamed.get(node.parent) ?? node.parent} : {}),
+  }));
 }
 
 /**
@@ -370,7 +377,8 @@ export function toggleEnabled(document, ids) {
 
 /**
  * Put a fragment into the document so that its upper left corner comes to `position`. Ids that are taken are replaced, and
- * references within the fragment follow. Edges to nodes that are not in it, and edges that close a cycle, are left out.
+ * references within the fragment follow. Edges to nodes that are not in it, and edges that close a cycle, are left out; a node
+ * whose holder is not in it stands in no body.
  * @param {Pipeline} document
  * @param {Fragment} fragment
  * @param {Position} position
@@ -384,12 +392,17 @@ export function insertFragment(document, fragment, position) {
   const offset = offsetTo(position, [...nodes.map((node) => node.position), ...frames, ...notes]);
   const there = new Set(nodesOf(document).map((node) => node.id));
   const renamed = newIds(document, nodes, (id) => !ID_PATTERN.test(id) || there.has(id));
-  const copies = copied(document, nodes, renamed).map((node) => ({
+  const own = new Set(nodes.map((node) => node.id));
+  const freed = nodes.map((node) => {
+    if (node.parent === undefined || own.has(node.parent)) return node;
+    const {parent: _, ...rest} = node;
+    return /** @type {PipelineNode} */ (rest);
+  });
+  const copies = copied(document, freed, renamed).map((node) => ({
     ...node,
     config: isObject(node.config) ? node.config : {},
     position: shifted(node.position, offset),
   }));
-  const own = new Set(nodes.map((node) => node.id));
   let doc = /** @type {Pipeline} */ ({...document, nodes: [...nodesOf(document), ...copies]});
   doc = withEdges(
     doc,

@@ -28,6 +28,7 @@ import {brokenAt} from './jsontext.js';
  * @property {boolean} [enabled] false: passed over; absent means true
  * @property {'fail' | 'continue'} [on_error] absent means fail
  * @property {Position} position
+ * @property {string} [parent] the id of the node in whose body it stands
  * @typedef {NodeFields & {[unknown: string]: unknown}} PipelineNode
  */
 
@@ -103,7 +104,10 @@ import {brokenAt} from './jsontext.js';
  * @property {string} category
  * @property {string} icon
  * @property {string} help
- * @property {string[]} ports
+ * @property {string[]} ports the fixed ones
+ * @property {string} [ports_from] which path of the configuration names more of them, before the fixed ones: `cases.*.name`
+ * @property {boolean} [error_port] whether a wire may leave it by `error`, when it fails
+ * @property {boolean} [holds_body] whether nodes may stand in it
  * @property {boolean} calls_upstream a run of such a node may cost money
  * @property {string} summary a template over the configuration, e.g. `{provider} · {model}`
  * @property {Schema} schema

@@ -3,12 +3,14 @@
 // Every function is linear in nodes and edges unless it says otherwise. Edges that lead nowhere are passed over.
 
 import {edgesOf, isEnabled, isPosition, nodesOf} from './doc.js';
+import {levels, parents} from './holders.js';
 import {referencesIn} from './macros.js';
 import {textsOf} from './texts.js';
 
 /** @typedef {import('./doc.js').Pipeline} Pipeline */
 /** @typedef {import('./doc.js').Position} Position */
 /** @typedef {import('./doc.js').Size} Size */
+/** @typedef {import('./doc.js').Rectangle} Rectangle */
 
 /**
  * A node reads the OUT of another: `to` reads `from`, in `field`.
@@ -22,6 +24,9 @@ import {textsOf} from './texts.js';
 
 /** What a node takes on the canvas where nobody has measured it. */
 export const DEFAULT_SIZE = {width: 220, height: 96};
+
+/** What stands in a body keeps so far from its border, in pixels of the canvas. */
+export const BODY_MARGIN = 30;
 
 const GAP_X = 90;
 const GAP_Y = 40;
@@ -63,13 +68,18 @@ function reach(next, id) {
 }
 
 /**
- * The nodes that run before a node, near or far: those whose OUT it may read.
+ * The nodes that run before a node, near or far: those whose OUT it may read. In a body these are also those that run before
+ * the node that holds it.
  * @param {Pipeline} document
  * @param {string} id
  * @returns {Set<string>}
  */
 export function upstream(document, id) {
-  return reach(neighbours(document, {backwards: true}), id);
+  const before = neighbours(document, {backwards: true});
+  const found = reach(before, id);
+  const holders = parents(document);
+  for (let at = holders.get(id); at !== undefined; at = holders.get(at)) for (const one of reach(before, at)) found.add(one);
+  return found;
 }
 
 /**
@@ -243,26 +253,106 @@ export function references(document) {
 }
 
 /**
- * The node that answers, as the server decides: the one named, else the only enabled one that nothing follows; null where
- * that is nobody or several.
+ * The node that answers: the one named, else the only enabled one that nothing follows; null where that is nobody or several.
  * @param {Pipeline} document
  * @returns {string | null}
  */
 export function answerOf(document) {
-  if (document.answer != null) return nodesOf(document).some((node) => node.id === document.answer) ? document.answer : null;
+  const all = answersOf(document);
+  return all.length === 1 ? all[0] : null;
+}
+
+/**
+ * The nodes that may answer: the one named, else the enabled ones that nothing follows and that stand in no body. Whether
+ * several of them exclude each other is for the server to say.
+ * @param {Pipeline} document
+ * @returns {string[]}
+ */
+export function answersOf(document) {
+  if (document.answer != null) return nodesOf(document).flatMap(({id}) => (id === document.answer ? [id] : []));
   const next = neighbours(document);
-  const last = nodesOf(document).filter((node) => isEnabled(node) && next.get(node.id)?.length === 0);
-  return last.length === 1 ? last[0].id : null;
+  const holders = parents(document);
+  return nodesOf(document).flatMap((node) =>
+    isEnabled(node) && !holders.has(node.id) && next.get(node.id)?.length === 0 ? [node.id] : [],
+  );
 }
 
 /**
  * Places for all nodes, from left to right: each in the column behind the longest way to it, in a column so that few edges
  * cross (barycentres, some sweeps in both directions). No two nodes overlap. The upper left corner of what is there now stays.
+ * Bodies are arranged first, and their nodes stand below the head of what holds them.
  * @param {Pipeline} document
  * @param {{[id: string]: Size | undefined}} [sizes] as measured; others count as DEFAULT_SIZE
+ * @param {{[id: string]: number | undefined}} [heads] how high the heads of those are that hold bodies
  * @returns {{[id: string]: Position}}
  */
-export function layout(document, sizes = {}) {
+export function layout(document, sizes = {}, heads = {}) {
+  const all = levels(document);
+  if (all.size === 1) return arranged(document, sizes);
+  /** @type {Map<string, Position>} */
+  const places = new Map();
+  const held = parents(document);
+  /**
+   * Arrange a level with all below it; its corner stays where it was.
+   * @param {string | null} holder
+   * @returns {Rectangle | null} around it
+   */
+  const settle = (holder) => {
+    const level = all.get(holder);
+    if (!level) return null;
+    /** @type {Map<string, Rectangle>} */
+    const inner = new Map();
+    const measured = {...sizes};
+    for (const {id} of level.nodes) {
+      const body = settle(id);
+      if (!body) continue;
+      inner.set(id, body);
+      const head = heads[id] ?? DEFAULT_SIZE.height;
+      measured[id] = {
+        width: Math.max(sizeOf({}, id).width, body.width + 2 * BODY_MARGIN),
+        height: head + body.height + 2 * BODY_MARGIN,
+      };
+    }
+    const own = new Map(Object.entries(arranged(level, measured)));
+    for (const [id, body] of inner) {
+      const corner = own.get(id) ?? {x: 0, y: 0};
+      const by = {x: corner.x + BODY_MARGIN - body.x, y: corner.y + (heads[id] ?? DEFAULT_SIZE.height) + BODY_MARGIN - body.y};
+      for (const [child, at] of places) if (isHeldBy(held, child, id)) places.set(child, {x: at.x + by.x, y: at.y + by.y});
+    }
+    for (const [id, at] of own) places.set(id, at);
+    const boxes = [...own].map(([id, at]) => ({...at, ...sizeOf(measured, id)}));
+    const x = Math.min(...boxes.map((box) => box.x));
+    const y = Math.min(...boxes.map((box) => box.y));
+    return {
+      x,
+      y,
+      width: Math.max(...boxes.map((box) => box.x + box.width)) - x,
+      height: Math.max(...boxes.map((box) => box.y + box.height)) - y,
+    };
+  };
+  settle(null);
+  return Object.fromEntries(places);
+}
+
+/**
+ * Whether a node stands in the body of another, near or far.
+ * @param {ReadonlyMap<string, string>} holders
+ * @param {string} id
+ * @param {string} holder
+ * @returns {boolean}
+ */
+function isHeldBy(holders, id, holder) {
+  for (let at = holders.get(id); at !== undefined; at = holders.get(at)) if (at === holder) return true;
+  return false;
+}
+
+/**
+ * Places for nodes that stand beside each other.
+ * @param {Pipeline} document
+ * @param {{[id: string]: Size | undefined}} sizes
+ * @returns {{[id: string]: Position}}
+ */
+function arranged(document, sizes) {
   const next = neighbours(document);
   const before = neighbours(document, {backwards: true});
   const columns = columnsOf(order(document), before);

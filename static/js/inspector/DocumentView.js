@@ -2,7 +2,7 @@
 import {h, tags, useId} from '../h.js';
 import {setAnswer, setDocument} from '../core/commands.js';
 import {isEnabled} from '../core/doc.js';
-import {answerOf} from '../core/graph.js';
+import {answerOf, answersOf} from '../core/graph.js';
 import {copyText} from '../state/copying.js';
 import {shallow, useStore} from '../state/store.js';
 import {activeTab, edit} from '../state/tabs.js';
@@ -74,12 +74,14 @@ function fact(name, value) {
 /** @param {{doc: Pipeline}} props */
 function AnswerField({doc}) {
   const implied = answerOf({...doc, answer: undefined});
+  const several = answersOf({...doc, answer: undefined}).length;
+  const isUnclear = useStore((state) => activeTab(state)?.problems.some((one) => one.code === 'answer.ambiguous' || one.code === 'answer.none') ?? false);
   const value = doc.answer ?? '';
   /** @param {import('../core/doc.js').PipelineNode} node */
   const named = (node) => (node.title ? `${node.title} (${node.id})` : `${node.id} · ${node.type}`);
   const impliedNode = doc.nodes.find((node) => node.id === implied);
   const options = [
-    {value: '', label: impliedNode ? t('inspector.answerImplied', {node: named(impliedNode)}) : t('inspector.answerNone')},
+    {value: '', label: impliedNode ? t('inspector.answerImplied', {node: named(impliedNode)}) : several && !isUnclear ? t('inspector.answerSeveral', {n: several}) : t('inspector.answerNone')},
     ...doc.nodes.map((node) => ({value: node.id, label: named(node)})),
   ];
   const isKnown = options.some((one) => one.value === value);
@@ -89,7 +91,7 @@ function AnswerField({doc}) {
     value: String(value),
     options,
     hint: t('inspector.answerHint'),
-    error: !isKnown ? t('inspector.answerUnknown') : value === '' && !implied && doc.nodes.length > 0 ? t('inspector.answerAmbiguous') : null,
+    error: !isKnown ? t('inspector.answerUnknown') : value === '' && isUnclear ? t('inspector.answerAmbiguous') : null,
     onChange: (next) => void edit('inspector.edit.answer', (now) => setAnswer(now, next === '' ? null : next)),
   });
 }

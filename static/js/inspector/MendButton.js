@@ -1,7 +1,9 @@
 /** What mends a problem with one click, by the code that the server's check gave it. */
 import {h} from '../h.js';
-import {setConfig} from '../core/commands.js';
+import {disconnect, setAnswer, setConfig} from '../core/commands.js';
 import {isObject, nodeById} from '../core/doc.js';
+import {strayEdges} from '../core/ports.js';
+import {store} from '../state/store.js';
 import {edit} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -9,22 +11,35 @@ import {withConversation} from './blocks.js';
 
 /** @typedef {import('../state/types.js').Problem} Problem */
 
-/** @type {Record<string, {label: string, mend: (config: any) => any}>} `mend`: the parts of the node's configuration that change */
+/** @typedef {import('../core/doc.js').Pipeline} Pipeline */
+/** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
+
+/** @type {Record<string, {label: string, icon: string, mend: (doc: Pipeline, node: PipelineNode) => Pipeline}>} */
 const MENDS = {
   'blocks.no_conversation': {
     label: 'inspector.mend.conversation',
-    mend: (config) => ({blocks: withConversation(Array.isArray(config.blocks) ? config.blocks : [])}),
+    icon: 'add',
+    mend: (doc, {id, config}) => {
+      if (!isObject(config)) return doc;
+      return setConfig(doc, id, {blocks: withConversation(Array.isArray(config.blocks) ? /** @type {any} */ (config.blocks) : [])});
+    },
   },
+  'edge.unknown_port': {
+    label: 'inspector.mend.wires',
+    icon: 'trash',
+    mend: (doc, node) => disconnect(doc, strayEdges(doc, node, store.get().nodeTypes[node.type])),
+  },
+  'answer.ambiguous': {label: 'inspector.mend.answer', icon: 'answer', mend: (doc, {id}) => setAnswer(doc, id)},
 };
 
 /** The button that mends a problem; nothing where a person has to decide. @param {{problem: Problem}} props */
 export function MendButton({problem}) {
   const known = Object.hasOwn(MENDS, problem.code) ? MENDS[problem.code] : null;
-  if (!known) return null;
+  if (!known || problem.node === null) return null;
   const run = () =>
     void edit(known.label, (doc) => {
-      const config = nodeById(doc, problem.node ?? '')?.config;
-      return isObject(config) ? setConfig(doc, problem.node ?? '', known.mend(config)) : doc;
+      const node = nodeById(doc, problem.node ?? '');
+      return node ? known.mend(doc, node) : doc;
     });
-  return h(Button, {label: t(known.label), icon: 'add', className: 'inspector-mini mend', onClick: run});
+  return h(Button, {label: t(known.label), icon: known.icon, className: 'inspector-mini mend', onClick: run});
 }

@@ -2,7 +2,7 @@
 import {h, tags, useEffect, useRef, useState} from '../h.js';
 import {duplicate, removeNodes, renameNode, setAnswer, setNode} from '../core/commands.js';
 import {ID_PATTERN, isEnabled, isObject, nodeById} from '../core/doc.js';
-import {answerOf} from '../core/graph.js';
+import {answersOf} from '../core/graph.js';
 import {askText} from '../state/dialogs.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf, edit, goTo, select, updateTab} from '../state/tabs.js';
@@ -65,7 +65,9 @@ export function NodeView({node, doc}) {
 /** @param {{node: PipelineNode, doc: Pipeline, type: NodeType | null}} props */
 function NodeHeader({node, doc, type}) {
   const {id} = node;
-  const answers = answerOf(doc) === id;
+  const isUnclear = useStore((state) => activeTab(state)?.problems.some((one) => one.code === 'answer.ambiguous') ?? false);
+  const able = answersOf(doc);
+  const answers = able.includes(id) && !(able.length > 1 && isUnclear);
   const isImplied = answers && (doc.answer === undefined || doc.answer === null);
   const kind = typeTitle(type, node.type);
   return header(

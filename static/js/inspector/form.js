@@ -2,6 +2,8 @@
 import {useMemo, useState} from '../h.js';
 import {isObject, nodeById, valueAt} from '../core/doc.js';
 import {setConfig} from '../core/commands.js';
+import {movePort, renamedPort} from '../core/ports.js';
+import {store} from '../state/store.js';
 import {activeTab, edit, updateTab} from '../state/tabs.js';
 import {withValue} from './paths.js';
 
@@ -34,16 +36,24 @@ export function useNodeForm(node) {
 
 /** @param {string} id @returns {Pick<Form, 'set' | 'patch'>} */
 function nodeCommands(id) {
+  /** The port that wires wait at while the name that is typed for it is empty, or another's. @type {{key: string, port: string} | null} */
+  let waiting = null;
   return {
     set: (path, value, {once = false, label = 'inspector.edit.field', key = path.join('.')} = {}) =>
       void edit(
         label,
         (doc) => {
-          const config = nodeById(doc, id)?.config;
-          const before = isObject(config) ? config : {};
-          if (Object.is(valueAt(before, path), value)) return doc;
+          const node = nodeById(doc, id);
+          const before = isObject(node?.config) ? node.config : {};
+          if (!node || Object.is(valueAt(before, path), value)) return doc;
           const [top] = path;
-          return setConfig(doc, id, {[top]: withValue(before, path, value)[top]});
+          const after = withValue(before, path, value);
+          const next = setConfig(doc, id, {[top]: after[top]});
+          const renamed = renamedPort(store.get().nodeTypes[node.type], before, after);
+          if (!renamed) return next;
+          const from = waiting?.key === key ? waiting.port : renamed.from;
+          waiting = renamed.mayFollow ? null : {key, port: from};
+          return renamed.mayFollow ? movePort(next, id, from, renamed.to) : next;
         },
         once ? undefined : {coalesce: `${id}:${key}`},
       ),
