@@ -17,6 +17,7 @@ MAX_NAME = 200
 MAX_LISTED = 1000
 """The longest list of tools that a session allows or denies a slot."""
 
+RuntimeSource = Literal["builtin", "resource", "custom", "mcp"]
 ToolName = Annotated[str, Field(min_length=1, max_length=MAX_NAME), NO_NUL]
 ToolNames = Annotated[list[ToolName], Field(max_length=MAX_LISTED)]
 
@@ -89,18 +90,73 @@ class CatalogTool(ToolView):
     refusal: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class RuntimeTool:
+    """A tool of a session's turns as the kit of the memory's API knows it. Every tool answers within its turn, so the last
+    three never vary."""
+
+    name: str
+    provider_type: ProviderType
+    provider_id: str
+    source: RuntimeSource
+    side_effect_level: SideEffect
+    replay_safety: ReplaySafety
+    allowed_slots: list[CallerSlot]
+    availability: Literal["available", "unavailable"]
+    availability_reason: str | None
+    catalog_source: Literal["live"] | None
+    async_capability: Literal["inline_only"] = "inline_only"
+    default_delivery_mode: Literal["inline"] = "inline"
+    result_visibility: Literal["immediate"] = "immediate"
+
+    @classmethod
+    def of(cls, tool: HostedTool, refusal: str | None) -> Self:
+        """A tool, and why it may not be called."""
+        return cls(
+            name=tool.name,
+            provider_type=tool.provider_type,
+            provider_id=tool.provider_id,
+            source=_source(tool),
+            side_effect_level=tool.side_effect,
+            replay_safety=tool.replays,
+            allowed_slots=sorted(tool.slots),
+            availability="available" if refusal is None else "unavailable",
+            availability_reason=refusal,
+            catalog_source="live" if tool.provider_type == "mcp" else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeCatalog:
+    """The tools of a session's turns at one moment (``generated_at``, milliseconds since 1970). No two tools have one name
+    here, so there are no ``conflicts``."""
+
+    session_id: str
+    generated_at: int
+    tools: list[RuntimeTool]
+    conflicts: list[Json]
+
+
+def _source(tool: HostedTool) -> RuntimeSource:
+    """Where a tool comes from, told finer than by its provider."""
+    if tool.provider_type == "mcp":
+        return "mcp"
+    if tool.provider_type == "preset":
+        return "custom"
+    return "resource" if tool.group in ("library", "library_writing") else "builtin"
+
+
 class CatalogQuery(Form):
     """For whom the tools are listed."""
 
     caller_slot: CallerSlot = Field("narrator", description="For the narrator, director, verifier or memory.")
 
 
-class CallQuery(ListQuery):
-    """Which calls of tools."""
+class FloorCallQuery(ListQuery):
+    """Which calls of the tools of one floor."""
 
     sort_by: Literal["created_at", "started_at", "finished_at"] = Field("created_at", description="What the list is sorted by.")
     session_id: Id | None = Field(None, description="Of this session.")
-    floor_id: Id | None = Field(None, description="Of this floor.")
     run_id: Id | None = Field(None, description="Of this run.")
     caller_slot: CallerSlot | None = Field(None, description="Made by the narrator, director, verifier or memory.")
     tool_name: Id | None = Field(None, description="Of this tool.")
@@ -108,6 +164,26 @@ class CallQuery(ListQuery):
     lifecycle_state: LifecycleState | None = Field(None, description="opened or finished.")
     commit_outcome: CommitOutcome | None = Field(None, description="What became of them with their turn.")
     provider_type: ProviderType | None = Field(None, description="Of tools that come from there.")
+
+    def of_floor(self, floor_id: str | None) -> ExecutionFilter:
+        """The calls that are meant, on this floor or on any."""
+        return ExecutionFilter(
+            session_id=self.session_id,
+            floor_id=floor_id,
+            run_id=self.run_id,
+            caller_slot=self.caller_slot,
+            tool_name=self.tool_name,
+            status=self.status,
+            lifecycle_state=self.lifecycle_state,
+            commit_outcome=self.commit_outcome,
+            provider_type=self.provider_type,
+        )
+
+
+class CallQuery(FloorCallQuery):
+    """Which calls of tools."""
+
+    floor_id: Id | None = Field(None, description="Of this floor.")
 
     @model_validator(mode="after")
     def _names_a_place(self) -> Self:
@@ -118,17 +194,7 @@ class CallQuery(ListQuery):
     @property
     def wanted(self) -> ExecutionFilter:
         """The calls that are meant."""
-        return ExecutionFilter(
-            session_id=self.session_id,
-            floor_id=self.floor_id,
-            run_id=self.run_id,
-            caller_slot=self.caller_slot,
-            tool_name=self.tool_name,
-            status=self.status,
-            lifecycle_state=self.lifecycle_state,
-            commit_outcome=self.commit_outcome,
-            provider_type=self.provider_type,
-        )
+        return self.of_floor(self.floor_id)
 
 
 class RecordQuery(ListQuery):

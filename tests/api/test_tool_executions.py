@@ -244,6 +244,10 @@ async def test_lists_are_of_a_place_and_of_what_is_asked_for(caller: Reader) -> 
         answer = await caller.get(path)
         assert (answer.status, answer.body["error"]["code"]) == (400, "validation_error")
     assert (await caller.get("/tool-executions/none")).status == 404
+    floor = f"/floors/{turn.place.floor_id}/tool-executions"
+    assert await listed(caller, floor) == await listed(caller, floor_id=turn.place.floor_id)
+    assert {call["tool_name"] for call in await listed(caller, floor, tool_name="echo")} == {"echo"}
+    assert (await caller.get("/floors/none/tool-executions")).code == "floor_not_found"
 
 
 async def test_the_calls_go_with_their_session(caller: Reader) -> None:

@@ -109,3 +109,19 @@ async def test_the_catalog_says_what_a_session_allows(reader: Reader) -> None:
     assert "delete_character" in await allowed()
     assert (await reader.get(f"{path}?caller_slot=nobody")).status == 400
     assert (await reader.get("/sessions/none/tool-catalog")).status == 404
+
+
+async def test_the_runtime_catalog_says_why_a_tool_is_not_available(reader: Reader) -> None:
+    session = await reader.session_id()
+    path = f"/sessions/{session}/tools/runtime"
+    await reader.put(f"/sessions/{session}/tool-permissions", {"enabled": True})
+    catalog = (await reader.get(path)).body["data"]
+    tools = {tool["name"]: tool for tool in catalog["tools"]}
+    assert (catalog["session_id"], catalog["conflicts"]) == (session, [])
+    assert (tools["roll_dice"]["availability"], tools["roll_dice"]["availability_reason"]) == ("available", None)
+    assert (tools["roll_dice"]["source"], tools["get_worldbook"]["source"]) == ("builtin", "resource")
+    assert tools["delete_worldbook"]["availability"] == "unavailable"
+    assert tools["delete_worldbook"]["replay_safety"] == "confirm_on_replay"
+    assert "cannot be undone" in tools["delete_worldbook"]["availability_reason"]
+    assert {tool["async_capability"] for tool in tools.values()} == {"inline_only"}
+    assert (await reader.get("/sessions/none/tools/runtime")).status == 404

@@ -10,7 +10,7 @@ from agentui.assets.bundle import PromptAssets
 from agentui.chats.tools.permissions import permissions_of, read_permissions
 from agentui.http.route import Route
 from agentui.schemas.forms import Data
-from agentui.schemas.tools import CatalogQuery, CatalogTool, ToolView
+from agentui.schemas.tools import CatalogQuery, CatalogTool, RuntimeCatalog, RuntimeTool, ToolView
 from agentui.tools.builtin import builtin_tools
 from agentui.tools.catalog import Catalog
 from agentui.variables.staging import Staged
@@ -33,6 +33,14 @@ async def list_catalog(request: web.Request) -> web.Response:
     return data_answer(listed)
 
 
+async def runtime_catalog(request: web.Request) -> web.Response:
+    """Read the tools of a session's turns, with what keeps each from being called."""
+    id, slot = path_id(request), read_query(request, CatalogQuery).caller_slot
+    permissions = permissions_of(await read(request, read_permissions, id))
+    tools = [RuntimeTool.of(tool, permissions.refusal(tool, slot)) for tool in await _catalog(request)]
+    return data_answer(RuntimeCatalog(id, now_ms(), tools, []))
+
+
 async def _catalog(request: web.Request) -> Catalog:
     """Every tool that a turn of a session may have."""
     own = builtin_tools(lambda: Staged({}, now=now_ms), PromptAssets)
@@ -42,4 +50,5 @@ async def _catalog(request: web.Request) -> Catalog:
 ROUTES: tuple[Route, ...] = (
     route("GET", "/tools/builtin", list_builtin, Data[list[ToolView]]),
     route("GET", "/sessions/{id}/tool-catalog", list_catalog, Data[list[CatalogTool]], query=described(CatalogQuery)),
+    route("GET", "/sessions/{id}/tools/runtime", runtime_catalog, Data[RuntimeCatalog], query=described(CatalogQuery)),
 )
