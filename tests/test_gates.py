@@ -14,6 +14,7 @@ import pytest
 from agentui.vendors.registry import VENDOR_TITLES
 from tests.conftest import must_run, skip
 from tests.house import circles, doors, draw, loose_files
+from tests.sdk.generate import existing, generated
 
 ROOT = Path(__file__).parent.parent
 VENDOR_BUILD = ROOT / "static" / "vendor" / "build"
@@ -35,6 +36,11 @@ JS_ERRORS, NO_DENO, NO_TYPES = 1, 2, 3
 def test_the_gate_is_clean(command: list[str]) -> None:
     run = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-4000:]
+
+
+def test_the_python_client_has_a_method_for_every_route_as_it_is() -> None:
+    """What to do where it is older: a line in tests/sdk/names.py for a new route, then ``python -m tests.sdk.generate``."""
+    assert existing() == generated(), "run python -m tests.sdk.generate"
 
 
 MAY_NAME = {
@@ -95,6 +101,7 @@ DOORS = {
     "asyncpg": ("agentui.store",),
     "cryptography": ("agentui.secrets",),
     "httptools": ("agentui.upstream.http",),
+    "httpx": ("agentui.sdk",),
     "httpx2": ("agentui.mcp.streams",),
     "jinja2": ("agentui.templating.hadtavern",),
     "jsonschema": ("agentui.tools.arguments",),

@@ -1,0 +1,61 @@
+"""The Python client of agentui: ``pip install "agentui[sdk]"`` and nothing else of the server.
+
+    with TavernClient("http://127.0.0.1:7860") as client:
+        session = client.sessions.create(title="Campfire")
+        answer = client.sessions.respond(session["id"], message="Hello!")
+
+``client`` is what programs hold. Below it ``resources`` has a class for each group of routes and ``shapes`` what goes in and
+out; both are made from the server's own routes. ``endpoints`` composes requests, ``exchange`` decides about answers, both
+without a socket; ``transport`` and ``asynctransport`` send. This package imports nothing else of agentui, and httpx alone.
+"""
+
+from agentui.sdk.client import AsyncTavernClient, TavernClient
+from agentui.sdk.downloads import AsyncDownload, Download
+from agentui.sdk.endpoints import Json, ListMeta, ListOf, Owner, Upload
+from agentui.sdk.errors import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    ServerFailed,
+    StreamFailed,
+    TavernApiError,
+    TavernConnectionError,
+    TavernError,
+    TavernTimeout,
+    Unauthorized,
+)
+from agentui.sdk.events import Event
+from agentui.sdk.streams import AsyncEventStream, AsyncTurnStream, EventStream, TurnStream
+from agentui.sdk.turnevents import TurnEvent
+
+__all__ = [
+    "AsyncDownload",
+    "AsyncEventStream",
+    "AsyncTavernClient",
+    "AsyncTurnStream",
+    "BadRequest",
+    "Conflict",
+    "Download",
+    "Event",
+    "EventStream",
+    "Forbidden",
+    "Json",
+    "ListMeta",
+    "ListOf",
+    "NotFound",
+    "Owner",
+    "RateLimited",
+    "ServerFailed",
+    "StreamFailed",
+    "TavernApiError",
+    "TavernClient",
+    "TavernConnectionError",
+    "TavernError",
+    "TavernTimeout",
+    "TurnEvent",
+    "TurnStream",
+    "Unauthorized",
+    "Upload",
+]

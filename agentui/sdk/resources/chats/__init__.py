@@ -1,0 +1,1 @@
+"""Groups of calls: chats. Made by ``python -m tests.sdk.generate``."""

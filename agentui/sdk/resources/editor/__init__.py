@@ -1,0 +1,1 @@
+"""Groups of calls: editor. Made by ``python -m tests.sdk.generate``."""

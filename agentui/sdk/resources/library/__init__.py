@@ -1,0 +1,1 @@
+"""Groups of calls: library. Made by ``python -m tests.sdk.generate``."""

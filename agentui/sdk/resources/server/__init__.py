@@ -1,0 +1,1 @@
+"""Groups of calls: server. Made by ``python -m tests.sdk.generate``."""

@@ -1,0 +1,1 @@
+"""What the server speaks of. Made by ``python -m tests.sdk.generate``."""

@@ -1,0 +1,52 @@
+"""What the server speaks of: editor, editor."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from agentui.sdk.endpoints import Json
+
+
+class ContextNames(TypedDict):
+    """What templates complete to: the first names of ``[[VAR:...]]``, paths below them that every request has, and the
+    filters of ``{{ path|filter }}`` with the most arguments that each takes.
+    """
+
+    names: list[str]
+    paths: list[str]
+    filters: dict[str, int]
+
+
+class NodeType(TypedDict):
+    """One node type. ``schema`` is the JSON Schema of its configuration, with ``ui`` hints."""
+
+    type: str
+    title: str
+    category: str
+    icon: str
+    help: str
+    ports: list[str]
+    calls_upstream: bool
+    summary: str
+    schema: dict[str, Json]
+    defaults: dict[str, Json]
+
+
+class SettingsState(TypedDict):
+    """The settings in effect but for the secret ones, and what the server complains of."""
+
+    version: str
+    has_token: bool
+    settings: dict[str, Json]
+    complaints: list[str]
+
+
+class Template(TypedDict):
+    """A pipeline to begin from. Where the gallery's folder is the one that is served, it is as it was last saved
+    there.
+    """
+
+    id: str
+    name: str
+    description: str
+    document: dict[str, Json]

@@ -1,0 +1,1 @@
+"""What the server speaks of: library. Made by ``python -m tests.sdk.generate``."""

@@ -1,0 +1,108 @@
+"""What the server speaks of: library, imports."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from agentui.sdk.endpoints import Json
+from agentui.sdk.shapes.common import Session
+
+
+class AutoImport(TypedDict):
+    """The JSON of a file of any kind."""
+
+    name: NotRequired[str]
+    data: NotRequired[Json]
+
+
+class AutoImported(TypedDict):
+    """What a file was recognised as, with the answer of the route of that kind."""
+
+    kind: Literal["character", "preset", "worldbook", "regex", "chat"]
+    result: ImportedCharacter | ImportedAsset | ImportedSession
+
+
+class CharacterImport(TypedDict):
+    """A character card as JSON."""
+
+    create_session: NotRequired[bool]
+    title: NotRequired[str | None]
+    payload: NotRequired[dict[str, Json]]
+
+
+class ChatImport(TypedDict):
+    """A chat as the text of its file."""
+
+    character_id: NotRequired[str | None]
+    title: NotRequired[str | None]
+    data: NotRequired[str]
+
+
+class DataImport(TypedDict):
+    """A prompt preset or a worldbook as JSON."""
+
+    name: NotRequired[str]
+    data: NotRequired[dict[str, Json]]
+
+
+class ImportReport(TypedDict):
+    """The account of one file. ``format`` is what it was recognised as. Fields are named as in the file, with ``[]``
+    for each member of a list: ``ignored_fields`` are kept and written again, but nothing here reads them;
+    ``unsupported_fields`` ask for something that this server does not do. ``downgraded_entries`` were taken
+    otherwise than they say. ``dropped_fields`` held secrets or addresses of a provider and are not kept.
+    ``scripts_waiting`` counts the regex scripts that run only when they are allowed.
+    """
+
+    format: str
+    read: NotRequired[dict[str, int]]
+    ignored_fields: NotRequired[list[str]]
+    unsupported_fields: NotRequired[list[str]]
+    downgraded_entries: NotRequired[list[str]]
+    unresolved_markers: NotRequired[list[str]]
+    selected_track: NotRequired[int | str | None]
+    ignored_tracks: NotRequired[list[int | str]]
+    dropped_fields: NotRequired[list[str]]
+    scripts_waiting: NotRequired[int]
+    warnings: NotRequired[list[str]]
+
+
+class ImportedAsset(TypedDict):
+    """A prompt preset, a worldbook or a regex profile that was imported."""
+
+    id: str
+    kind: Literal["character", "user", "preset", "worldbook", "regex"]
+    name: str
+    version: int
+    version_id: str
+    content_hash: str
+    report: ImportReport
+
+
+class ImportedCharacter(TypedDict):
+    """A character that was imported; ``session`` is the chat that was begun with it."""
+
+    character_id: str
+    character_version_id: str
+    name: str
+    content_hash: str
+    session: Session | None
+    report: ImportReport
+
+
+class ImportedSession(TypedDict):
+    """A chat that was imported as a session."""
+
+    session_id: str
+    session: Session
+    floor_count: int
+    page_count: int
+    message_count: int
+    variable_count: int
+    report: ImportReport
+
+
+class RegexImport(TypedDict):
+    """Regex scripts as JSON."""
+
+    name: NotRequired[str]
+    data: NotRequired[list[dict[str, Json]]]

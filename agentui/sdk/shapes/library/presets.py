@@ -1,0 +1,52 @@
+"""What the server speaks of: library, presets."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from agentui.sdk.endpoints import Json
+
+
+class NewPreset(TypedDict):
+    """A prompt preset to be made."""
+
+    name: str
+    data: dict[str, Json]
+    tags: NotRequired[list[str]]
+
+
+class PresetEditor(TypedDict):
+    """A prompt preset in parts: its prompts, the orders they are sent in, and everything else.
+    ``default_character_id`` names the order that counts.
+    """
+
+    id: str
+    name: str
+    version: int
+    version_id: str
+    updated_at: int
+    default_character_id: Json
+    entries: list[Json]
+    order_contexts: list[Json]
+    top_level: Json
+
+
+class PresetEditorForm(TypedDict):
+    """A prompt preset in parts: its prompts, the orders they are sent in, and everything else.
+    ``default_character_id`` is taken back as it was given out, and changes nothing: which order counts follows from
+    their ids.
+    """
+
+    default_character_id: NotRequired[int | None]
+    entries: list[dict[str, Json]]
+    order_contexts: list[dict[str, Json]]
+    top_level: dict[str, Json]
+
+
+class PresetPut(TypedDict):
+    """What a prompt preset shall be like from now on, in the parts that ``/presets/{id}/editor`` gives."""
+
+    expected_version: NotRequired[int | None]
+    expected_updated_at: NotRequired[int | None]
+    name: str
+    editor: PresetEditorForm

@@ -1,0 +1,215 @@
+"""Streams of events as iterators: of a turn, and of what goes on for as long as one listens.
+
+Nothing is sent before the first event is asked for. Whoever stops before the end closes the stream, by ``close`` or by leaving
+its ``with``; that closes the connection, which ends a turn that has no ``idempotency_key``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from dataclasses import replace
+from types import TracebackType
+from typing import Generic, Self, TypeAlias, TypeVar, cast
+
+import httpx
+
+from agentui.sdk.endpoints import Request
+from agentui.sdk.errors import StreamFailed, TavernConnectionError
+from agentui.sdk.events import Event, EventParser
+from agentui.sdk.exchange import pause_before
+from agentui.sdk.shapes.chats.common import Respond
+from agentui.sdk.turnevents import TurnEvent
+
+E = TypeVar("E")
+
+Open: TypeAlias = Callable[[Request], AbstractContextManager[httpx.Response]]
+AsyncOpen: TypeAlias = Callable[[Request], AbstractAsyncContextManager[httpx.Response]]
+
+_BROKEN_OFF = "The stream ended before the turn did."
+
+
+class _Stream(Iterator[E], Generic[E]):
+    """Events one after the other."""
+
+    _events: Generator[E, None, None]
+
+    def __next__(self) -> E:
+        """The next event. Raises as calls do."""
+        return next(self._events)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._events.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class _AsyncStream(AsyncIterator[E], Generic[E]):
+    """Events one after the other."""
+
+    _events: AsyncGenerator[E, None]
+
+    async def __anext__(self) -> E:
+        """The next event. Raises as calls do."""
+        return await anext(self._events)
+
+    async def close(self) -> None:
+        """Stop listening."""
+        await self._events.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class TurnStream(_Stream[TurnEvent]):
+    """The events of a turn until it is done. An ``error`` event is raised as StreamFailed."""
+
+    def __init__(self, open: Open, request: Request) -> None:
+        self._open = open
+        self._request = request
+        self._events = self._read()
+
+    def result(self) -> Respond:
+        """What the turn came to, as the route without a stream answers it; events that nobody took are passed over."""
+        for event in self:
+            if event["type"] == "done":
+                return event["payload"]
+        raise TavernConnectionError("The turn's last event was taken already.")
+
+    def _read(self) -> Generator[TurnEvent, None, None]:
+        parser = EventParser()
+        with self._open(self._request) as response:
+            for chunk in response.iter_bytes():
+                for raw in parser.feed(chunk):
+                    event = _turn_event(raw.as_event(), response)
+                    yield event
+                    if event["type"] == "done":
+                        return
+        raise TavernConnectionError(_BROKEN_OFF)
+
+
+class AsyncTurnStream(_AsyncStream[TurnEvent]):
+    """The events of a turn until it is done. An ``error`` event is raised as StreamFailed."""
+
+    def __init__(self, open: AsyncOpen, request: Request) -> None:
+        self._open = open
+        self._request = request
+        self._events = self._read()
+
+    async def result(self) -> Respond:
+        """What the turn came to, as the route without a stream answers it; events that nobody took are passed over."""
+        async for event in self:
+            if event["type"] == "done":
+                return event["payload"]
+        raise TavernConnectionError("The turn's last event was taken already.")
+
+    async def _read(self) -> AsyncGenerator[TurnEvent, None]:
+        parser = EventParser()
+        async with self._open(self._request) as response:
+            async for chunk in response.aiter_bytes():
+                for raw in parser.feed(chunk):
+                    event = _turn_event(raw.as_event(), response)
+                    yield event
+                    if event["type"] == "done":
+                        return
+        raise TavernConnectionError(_BROKEN_OFF)
+
+
+def _turn_event(event: Event, response: httpx.Response) -> TurnEvent:
+    """An event of a turn. Raises StreamFailed for ``error``."""
+    if event["type"] == "error":
+        raise StreamFailed(event, status=response.status_code, request_id=response.headers.get("x-request-id"))
+    return cast(TurnEvent, {"type": event["type"], "payload": event["payload"]})
+
+
+class _Place:
+    """How far a stream was read, and how often it broke off since the last event."""
+
+    def __init__(self, request: Request, retries: int) -> None:
+        self.last_event_id: str | None = request.headers.get("last-event-id")
+        self._request = request
+        self._retries = retries
+        self._breaks = 0
+
+    def request(self) -> Request:
+        """The request that goes on from here."""
+        if self.last_event_id is None:
+            return self._request
+        return replace(self._request, headers={**self._request.headers, "last-event-id": self.last_event_id})
+
+    def take(self, event: Event) -> Event:
+        """Note that an event has come."""
+        self.last_event_id = event["id"] or self.last_event_id
+        self._breaks = 0
+        return event
+
+    def pause(self, error: TavernConnectionError) -> float:
+        """Seconds until the stream is opened again. Raises the error where it broke off too often."""
+        if self._breaks >= self._retries:
+            raise error
+        self._breaks += 1
+        return pause_before(self._breaks - 1)
+
+
+class EventStream(_Stream[Event]):
+    """The events of a stream that has no end of its own, or the run's. One that breaks off goes on behind its last event."""
+
+    def __init__(self, open: Open, request: Request, retries: int) -> None:
+        self._open = open
+        self._place = _Place(request, retries)
+        self._events = self._read()
+
+    @property
+    def last_event_id(self) -> str | None:
+        """The id of the last event, from which another stream may go on."""
+        return self._place.last_event_id
+
+    def _read(self) -> Generator[Event, None, None]:
+        while True:
+            try:
+                parser = EventParser()
+                with self._open(self._place.request()) as response:
+                    for chunk in response.iter_bytes():
+                        for raw in parser.feed(chunk):
+                            yield self._place.take(raw.as_event())
+                return
+            except TavernConnectionError as error:
+                time.sleep(self._place.pause(error))
+
+
+class AsyncEventStream(_AsyncStream[Event]):
+    """The events of a stream that has no end of its own, or the run's. One that breaks off goes on behind its last event."""
+
+    def __init__(self, open: AsyncOpen, request: Request, retries: int) -> None:
+        self._open = open
+        self._place = _Place(request, retries)
+        self._events = self._read()
+
+    @property
+    def last_event_id(self) -> str | None:
+        """The id of the last event, from which another stream may go on."""
+        return self._place.last_event_id
+
+    async def _read(self) -> AsyncGenerator[Event, None]:
+        while True:
+            try:
+                parser = EventParser()
+                async with self._open(self._place.request()) as response:
+                    async for chunk in response.aiter_bytes():
+                        for raw in parser.feed(chunk):
+                            yield self._place.take(raw.as_event())
+                return
+            except TavernConnectionError as error:
+                await asyncio.sleep(self._place.pause(error))
