@@ -20,6 +20,7 @@
     ├── InvalidPipeline           422  problems in a pipeline, each with node, field, line and column
     │   └── TemplateProblem       422  one template that does not compile or render
     ├── NodeFailed                422  a node could not do its work (not the upstream's fault)
+    ├── NoAnswer                  422  the way that the run took leads to no node that answers
     ├── Busy                      503  at capacity; carries retry_after
     ├── StoreReadOnly             503  the memory's file is damaged and open for reading only
     ├── StoreInUse                503  another process has the data folder
@@ -232,6 +233,13 @@ class NodeFailed(AgentUIError):
 
     status = 422
     code = "node_failed"
+
+
+class NoAnswer(AgentUIError):
+    """A run ended and no node that could answer was reached; details name the ``node`` and its ``port`` where it went wrong."""
+
+    status = 422
+    code = "no_answer"
 
 
 class Unsupported(AgentUIError):

@@ -129,7 +129,7 @@ class Engine:
             origin=request.origin,
             granted=request.tools,
         )
-        run.run_vars = dict(request.run_vars)
+        run.frame.run_vars = dict(request.run_vars)
         run.task = asyncio.current_task()
         if request.on_begin is not None:
             request.on_begin(run)
@@ -144,7 +144,7 @@ class Engine:
         clock = run.clock = asyncio.timeout(run.deadline - monotonic())
         try:
             async with clock:
-                await execute(run, sink)
+                await execute(run, run.frame, sink)
         except TimeoutError as error:
             if not clock.expired():
                 raise
@@ -162,7 +162,7 @@ class Engine:
         A forwarded answer that is the upstream's error is passed on, and is no turn.
         """
         run.task = None  # What is being kept is not stopped any more: its caller would be told of a failure that was none.
-        refused: Json = _answer_out(run).get("error")
+        refused: Json = run.frame.answer.get("error")
         match refused:
             case {"code": str(), "message": str()}:
                 await to_its_end(memory.fail(_shown(run, refused), cancelled=False, words=""))
@@ -204,16 +204,10 @@ def result_of(run: Run, error: AgentUIError | None = None) -> RunResult:
 
 def _answer_of(run: Run) -> RunAnswer:
     """What the answering node said."""
-    out = _answer_out(run)
+    out = run.frame.answer
     if not out:
         return RunAnswer()
     return RunAnswer(run.redactor.redact(said_in(out)), reply_of(run, out), usage_of(run, out))
-
-
-def _answer_out(run: Run) -> Mapping[str, Json]:
-    """The answering node's OUT, {} where it has none yet."""
-    out: Mapping[str, Json] = run.out.get(run.plan.nodes[run.plan.answer].id, {})
-    return out
 
 
 def _shown(run: Run, error: Mapping[str, Any]) -> Mapping[str, Json]:

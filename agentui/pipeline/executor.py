@@ -1,17 +1,22 @@
 """Walks a plan: every node starts as soon as what it waits for is done, several at once."""
 
 import asyncio
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 
 from agentui.chat.messages import Text
 from agentui.chat.reply import Choice, Reply
 from agentui.errors import AgentUIError, NodeFailed, NotFound, Unsupported, UpstreamError, UpstreamRefused
 from agentui.ids import new_id
-from agentui.jsonio import Json, dumps_text
+from agentui.jsonio import Json
+from agentui.pipeline.frame import Frame
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.plans.plan import Plan, PlanNode
+from agentui.pipeline.pins import needless
+from agentui.pipeline.plans.plan import ERROR_PORT, PlanNode
+from agentui.pipeline.ports import Ports
+from agentui.pipeline.reach import EVERY_PORT
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone, Sink
+from agentui.pipeline.speaker import Speaker
 from agentui.pipeline.tokens import estimate_tokens
 from agentui.templating.core.values import best_text, text_of
 
@@ -28,17 +33,17 @@ def describe_error(error: AgentUIError) -> dict[str, Json]:
     return {"code": error.code, "message": error.message, "status": error.status}
 
 
-async def execute(run: Run, sink: Sink) -> None:
-    """Run all nodes of a plan. The answering node speaks to ``sink`` while it works.
+async def execute(run: Run, frame: Frame, sink: Sink | None) -> None:
+    """Run the nodes of a walk. The answering one speaks to ``sink`` while it works; without a sink it answers in its OUT alone.
 
-    Raises the first failing node's error, with the node's id and type in its details where it is an AgentUIError, after the
-    other nodes were cancelled. Cancelling the task cancels the nodes.
+    Raises NoAnswer where nodes may answer and none was reached; else, after the other nodes were cancelled, the first failing
+    node's error, with the node's id and type in its details where it is an AgentUIError. Cancelling the task cancels the nodes.
     """
-    walk = _Walk(run, sink)
+    walk = _Walk(run, frame, sink)
     first: BaseException | None = None
     try:
         async with asyncio.TaskGroup() as group:
-            for position, node in enumerate(run.plan.nodes):
+            for position, node in enumerate(walk.nodes):
                 if node.waits_for == 0:
                     group.create_task(walk.follow(position, group), name=node.id)
     except BaseExceptionGroup as failed:
@@ -46,136 +51,151 @@ async def execute(run: Run, sink: Sink) -> None:
         # The task group of Python 3.11 and 3.12 leaves a frame that knows this group, which knows the frame: a run that
         # failed would wait for the garbage collector, with its bodies.
         failed.__traceback__ = None
-    if first is not None:
+    if first is not None and not isinstance(first, _Ended):
         try:
             raise first
         finally:
             del first
+    walk.close()
+
+
+class _Ended(Exception):
+    """A node has ended the run, which is no failure: it only takes the other nodes down."""
 
 
 class _Walk:
     """One walk over one plan."""
 
-    def __init__(self, run: Run, sink: Sink) -> None:
+    def __init__(self, run: Run, frame: Frame, sink: Sink | None) -> None:
+        plan = frame.plan
         self.run = run
+        self.frame = frame
         self.sink = sink
-        self.nodes = run.plan.nodes
-        self.waits = [node.waits_for for node in self.nodes]
+        self.nodes = plan.nodes
         self.is_chat = run.incoming.operation == "chat"
-        self.idle = needless(run.plan, run.pins) if run.pins else NOTHING
+        self.idle = needless(plan, run.pins) if run.pins and frame is run.frame else NOTHING
+        self.ports = Ports(run, frame) if plan.has_ports else None
+        self.waits = [] if plan.has_ports else [node.waits_for for node in self.nodes]
 
     async def follow(self, position: int, group: asyncio.TaskGroup) -> None:
         """Run a node and, in the same task, one after the other that waited for it last; all others that did get tasks."""
+        ports = self.ports
         while True:
-            await self._step(position)
-            ready: list[int] = []
-            for following in self.nodes[position].feeds:
-                self.waits[following] -= 1
-                if self.waits[following] == 0:
-                    ready.append(following)
+            if ports is None:
+                await self._step(position)
+                ready = self._count_down(position)
+            else:
+                if not ports.begin(position):
+                    return
+                try:
+                    port = await self._step(position)
+                except asyncio.CancelledError:
+                    ports.cancelled(position)
+                    raise
+                ready = ports.leave(position, port)
+                if self.nodes[position].node.ends_run and self.frame.answered_by == self.nodes[position].id:
+                    ports.ended_by = self.nodes[position].id
+                    raise _Ended
             if not ready:
                 return
             position, *others = ready
             for other in others:
                 group.create_task(self.follow(other, group), name=self.nodes[other].id)
 
-    async def _step(self, position: int) -> None:
-        """Run, skip or pin one node and freeze its OUT."""
+    def close(self) -> None:
+        """All is done: say what was not reached. Raises NoAnswer."""
+        if self.ports is not None:
+            self.ports.close()
+
+    def _count_down(self, position: int) -> list[int]:
+        """The nodes that waited for this one last."""
+        ready: list[int] = []
+        for following in self.nodes[position].feeds:
+            self.waits[following] -= 1
+            if self.waits[following] == 0:
+                ready.append(following)
+        return ready
+
+    async def _step(self, position: int) -> str:
+        """Run, skip or pin one node and freeze its OUT. Returns the port that it leaves by."""
         node = self.nodes[position]
         run = self.run
-        if node.id in run.pins:
-            await self._pin(position, node)
-        elif not node.enabled:
-            run.emit("node.skipped", node.id, {"reason": "disabled"})
+        id = self.frame.path + node.id
+        if id in run.pins:
+            return await self._pin(position, node)
+        if not node.enabled:
+            run.emit("node.skipped", id, {"reason": "disabled"})
         elif position in self.idle:
-            run.emit("node.skipped", node.id, {"reason": "pinned"})
-        elif not self.is_chat and position != run.plan.answer and node.node.calls_upstream:
+            run.emit("node.skipped", id, {"reason": "pinned"})
+        elif not self.is_chat and position not in self.frame.plan.answers and node.node.calls_upstream:
             # A token count or an embedding needs the answer only; other calls would cost money for nothing.
-            run.emit("node.skipped", node.id, {"reason": "not needed for this request"})
+            run.emit("node.skipped", id, {"reason": "not needed for this request"})
         else:
-            await self._execute(position, node)
+            return await self._execute(position, node, id)
+        return EVERY_PORT
 
-    async def _pin(self, position: int, node: PlanNode) -> None:
+    async def _pin(self, position: int, node: PlanNode) -> str:
         """Take the pinned OUT for the node's own; where the node answers, its best text is the answer."""
-        pinned = self.run.pins[node.id]
+        id = self.frame.path + node.id
+        pinned = self.run.pins[id]
         out = dict(pinned) if isinstance(pinned, Mapping) else {"result": pinned}
-        self.run.set_out(node.id, out)
-        self.run.emit("node.finished", node.id, out, pinned=True)
-        if position == self.run.plan.answer:
-            await self._answer(said_in(out))
+        self.run.set_out(self.frame, node.id, out)
+        self.run.emit("node.finished", id, out, pinned=True)
+        port = out.get("port")
+        if node.catches and out.keys() == {"error"}:
+            return ERROR_PORT
+        if position in self.frame.plan.answers:
+            await self._answer(node, self.sink, said_in(out))
+        return port if port in node.ports else node.default_port
 
-    async def _execute(self, position: int, node: PlanNode) -> None:
-        run = self.run
-        answers = position == run.plan.answer
-        ctx = NodeContext(run, node.id, node.type, self.sink if answers else None)
-        run.emit("node.started", node.id)
+    async def _execute(self, position: int, node: PlanNode, id: str) -> str:
+        run, frame = self.run, self.frame
+        answers = position in frame.plan.answers
+        sink = self._sink_of(node) if answers else None
+        ctx = NodeContext(run, node.id, node.type, sink, frame)
+        run.emit("node.started", id)
         try:
             try:
                 out = dict(await node.node.run(ctx))
             finally:
                 ctx.close()
         except AgentUIError as error:
-            error.details = {"pipeline": run.plan.id, "node": node.id, "type": node.type, **error.details}
-            _name_place(error, node.id)
-            run.emit("node.failed", node.id, describe_error(error))
-            if not node.may_fail or answers:
+            if self.ports is not None and self.ports.is_closed(position):
+                raise asyncio.CancelledError from None
+            error.details = {"pipeline": frame.plan.id, "node": id, "type": node.type, **error.details}
+            _name_place(error, id)
+            run.emit("node.failed", id, describe_error(error))
+            catches = node.catches and not (isinstance(sink, Speaker) and sink.has_spoken)
+            if not catches and (not node.may_fail or answers):
                 raise
             out = {"error": describe_error(error)}
+            run.set_out(frame, node.id, out)
+            run.emit("node.finished", id, out)
+            return ERROR_PORT if catches else node.default_port
         except ListenerGone:
             raise
         except Exception:
             # A fault of the node's code: the canvas hears of it, the log has the rest.
-            run.emit("node.failed", node.id, INTERNAL)
+            run.emit("node.failed", id, INTERNAL)
             raise
-        run.set_out(node.id, out)
-        run.emit("node.finished", node.id, out)
-        if answers and not node.node.calls_upstream:
-            await self._answer(answer_text(out))
+        run.set_out(frame, node.id, out)
+        run.emit("node.finished", id, out)
+        if answers:
+            await self._answer(node, sink, None if node.node.calls_upstream else answer_text(out))
+        return ctx.port or node.default_port
 
-    async def _answer(self, text: str) -> None:
-        """Answer with the words of a node that called no model. Raises Unsupported where none are wanted."""
-        run = self.run
-        match run.incoming.operation:
-            case "count_tokens":
-                await self.sink.tokens(estimate_tokens(run.incoming.chat), estimated=True)
-            case "embeddings":
-                raise Unsupported("This pipeline answers with text and makes no embeddings: choose one that calls a provider.")
-            case "forward":
-                raise NotFound("This pipeline answers with text and passes nothing on: choose one that calls a provider.")
-            case "chat":
-                model = run.incoming.model or f"pipeline/{run.plan.id}"
-                run.reply = Reply((Choice((Text(text),), "stop"),), new_id("msg"), model, run.started_ms // 1000)
-                await self.sink.reply(run.reply)
+    def _sink_of(self, node: PlanNode) -> Sink | None:
+        """Where an answering node speaks: where several may, nobody after the first."""
+        if self.sink is None or self.ports is None:
+            return self.sink
+        return Speaker(self.sink, self.frame, node.id)
 
-
-def needless(plan: Plan, pins: Container[str]) -> frozenset[int]:
-    """The positions of the nodes that need not run, because all that follows them is pinned.
-
-    One runs all the same when it writes stored variables, when a node that runs reads its OUT, or when such a node's document
-    mentions a variable that it sets: whoever takes a mention for a read errs on the safe side.
-    """
-    written = {node["id"]: dumps_text(node) for node in plan.document["nodes"]}
-    needed: set[int] = set()
-    out: set[str] = set()
-    texts: list[str] = []
-    for position in range(len(plan.nodes) - 1, -1, -1):
-        node = plan.nodes[position]
-        if node.id in pins:
-            continue
-        follows = position == plan.answer or not node.feeds or not needed.isdisjoint(node.feeds)
-        if not node.enabled:
-            # Order goes through a disabled node.
-            if follows:
-                needed.add(position)
-            continue
-        mentioned = any(name in text for name in (*node.sets, "vars") for text in texts) if node.sets else False
-        if follows or mentioned or node.stores or node.id in out:
-            needed.add(position)
-            out |= plan.reads.get(node.id, frozenset())
-            texts.append(written[node.id])
-    return frozenset(
-        position for position, node in enumerate(plan.nodes) if position not in needed and node.id not in pins and node.enabled
-    )
+    async def _answer(self, node: PlanNode, sink: Sink | None, text: str | None) -> None:
+        """The node has answered; with these words, where it called no model. Raises Unsupported where none are wanted."""
+        if text is not None and sink is not None and not node.node.ends_run:
+            await answer_with(self.run, sink, text)
+        if self.frame.answered_by is None:
+            self.frame.answered_by = node.id
 
 
 def answer_text(out: Mapping[str, Json]) -> str:
@@ -188,6 +208,22 @@ def answer_text(out: Mapping[str, Json]) -> str:
         last = list(variables.values())[-1]
         return last if isinstance(last, str) else best_text(last) or text_of(last)
     return best_text(dict(out))
+
+
+async def answer_with(run: Run, sink: Sink, text: str) -> None:
+    """Answer a run's request with the words of a node that called no model. Raises Unsupported and NotFound where no words are
+    wanted."""
+    match run.incoming.operation:
+        case "count_tokens":
+            await sink.tokens(estimate_tokens(run.incoming.chat), estimated=True)
+        case "embeddings":
+            raise Unsupported("This pipeline answers with text and makes no embeddings: choose one that calls a provider.")
+        case "forward":
+            raise NotFound("This pipeline answers with text and passes nothing on: choose one that calls a provider.")
+        case "chat":
+            model = run.incoming.model or f"pipeline/{run.plan.id}"
+            run.reply = Reply((Choice((Text(text),), "stop"),), new_id("msg"), model, run.started_ms // 1000)
+            await sink.reply(run.reply)
 
 
 def said_in(out: Mapping[str, Json]) -> str:

@@ -276,7 +276,7 @@ def _size(run: Run) -> int:
 def _made(run: Run) -> int:
     """What nodes that call nobody gave out."""
     calls = {node.id for node in run.plan.nodes if node.node.calls_upstream}
-    waiting = [out for id, out in run.out.items() if id not in calls]
+    waiting = [out for id, out in run.out.items() if id not in calls] + run.inner
     known: set[int] = set()
     size = 0
     while waiting:

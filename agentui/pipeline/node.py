@@ -212,7 +212,19 @@ class Node(Generic[P]):
     title: ClassVar[str] = ""
     category: ClassVar[str] = "other"
     icon: ClassVar[str] = "box"
-    ports: ClassVar[tuple[str, ...]] = ("done",)
+    ports: tuple[str, ...] = ("done",)
+    """What a node leaves by, ``done`` unless it calls ``ctx.leave_by``; where it chooses none, ``done``, else the last. A node
+    whose ports follow its configuration gives itself others in ``prepare``, and the class names those that are always there."""
+    ports_from: ClassVar[str] = ""
+    """The path in the configuration of the names of the ports that come first, e.g. ``cases.*.name``; "" where none do."""
+    error_port: ClassVar[bool] = True
+    """Whether an edge may lead on from a failure: false in nodes that cannot fail."""
+    starts_on_first: bool = False
+    """True in a node that runs as soon as one edge to it is taken, and does not wait for the others."""
+    passes_answer: ClassVar[bool] = False
+    """True in a node that only passes on what came from the nodes before it: where these exclude each other, they answer."""
+    ends_run: ClassVar[bool] = False
+    """True in a node that may answer wherever it stands; once it has, all that still runs is cancelled."""
     summary: ClassVar[str] = ""
     """A template over the configuration that the canvas shows on the node, e.g. ``{provider} · {model}``."""
     calls_upstream: ClassVar[bool] = False
@@ -287,6 +299,9 @@ def describe(kind: type[Node[Any]]) -> dict[str, Json]:
         "icon": kind.icon,
         "help": (kind.__doc__ or "").strip(),
         "ports": list(kind.ports),
+        "ports_from": kind.ports_from or None,
+        "error_port": kind.error_port,
+        "ends_run": kind.ends_run,
         "calls_upstream": kind.calls_upstream,
         "summary": kind.summary,
         "schema": schema,

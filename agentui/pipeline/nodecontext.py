@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
+from agentui.pipeline.frame import Frame
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import RunMacros
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
@@ -49,6 +50,8 @@ class TemplateField(Generic[V_co]):
 class NodeContext:
     """One node in one run. ``sink`` takes the answer when this node answers, else it is None.
 
+    ``frame`` is the walk that the node belongs to, the run's own where none is given; ``node_id`` is its id with the path of
+    the walk before it. ``port`` is the port that the node leaves by, None while it has chosen none.
     ``incoming`` is the caller's request; ``services`` are vendors, upstream and secrets; ``used_secrets`` are those that this
     node's templates have read.
     """
@@ -58,18 +61,22 @@ class NodeContext:
         "_gathered_at",
         "_loop",
         "_scope",
+        "frame",
         "incoming",
         "node_id",
         "node_type",
+        "port",
         "run",
         "services",
         "sink",
         "used_secrets",
     )
 
-    def __init__(self, run: Run, node_id: str, node_type: str, sink: Sink | None) -> None:
+    def __init__(self, run: Run, node_id: str, node_type: str, sink: Sink | None, frame: Frame | None = None) -> None:
         self.run = run
-        self.node_id = node_id
+        self.frame = frame = run.frame if frame is None else frame
+        self.node_id = frame.path + node_id if frame.path else node_id
+        self.port: str | None = None
         self.node_type = node_type
         self.sink = sink
         self.incoming: Incoming = run.incoming
@@ -79,6 +86,10 @@ class NodeContext:
         self._gathered = ""
         self._gathered_at = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def leave_by(self, port: str) -> None:
+        """Choose the port that the node leaves by when it is done."""
+        self.port = port
 
     @property
     def deadline(self) -> float:
@@ -90,7 +101,9 @@ class NodeContext:
         plain = not own and prompt is None
         if plain and self._scope is not None:
             return self._scope
-        run = self.run
+        run, frame = self.run, self.frame
+        if frame.loop is not None:
+            own = {"loop": frame.loop, **own}
         variables: Mapping[str, Json] = NOTHING
         context: Mapping[str, Json] = run.context
         tiers: Any = NO_TIERS  # by their names, which are texts; to a Mapping's type that is something else
@@ -100,11 +113,11 @@ class NodeContext:
             if staged.state:
                 context = ChainMap({"state": staged.state}, cast(dict[str, Json], context))
         scope = Scope(
-            run_vars=run.run_vars,
+            run_vars=frame.run_vars,
             variables=variables,
             tiers=tiers,
             context=context,
-            out=run.out,
+            out=frame.seen,
             own=own,
             prompt=prompt,
             secret=self._secret,
@@ -135,7 +148,7 @@ class NodeContext:
         seen = size + len(self.incoming.body)
         if run.memory is not None:
             seen += run.memory.staged().durable_size
-        if seen <= LONG and not is_heavier([run.run_vars, run.out], LONG):
+        if seen <= LONG and not is_heavier([self.frame.run_vars, self.frame.seen], LONG):
             return work()
         self._loop = asyncio.get_running_loop()
         try:
@@ -207,7 +220,7 @@ class NodeContext:
             return source
         run = self.run
         if run.macros is None:
-            run.macros = RunMacros(run.incoming, run.run_vars, run.memory, run.redactor, run.session or "", run.chat)
+            run.macros = RunMacros(run.incoming, self.frame.run_vars, run.memory, run.redactor, run.session or "", run.chat)
         return run.macros.expand(source, self.warn, self.stage, values)
 
     def warn(self, message: str) -> None:

@@ -70,11 +70,11 @@ async def _prepare(run: Run, target: int, given: Mapping[str, Json]) -> list[str
         if position not in before or not node.enabled:
             continue
         if node.id in given:
-            run.set_out(node.id, given[node.id])
+            run.set_out(run.frame, node.id, given[node.id])
         elif node.node.calls_upstream:
             missing.append(node.id)
         else:
-            run.set_out(node.id, await _run_node(run, node))
+            run.set_out(run.frame, node.id, await _run_node(run, node))
     return missing
 
 
@@ -93,7 +93,7 @@ async def _run_node(run: Run, node: PlanNode) -> Json:
 async def _show(run: Run, target: int, missing: list[str]) -> Json:
     """Ask the node for its preview and tell where the pieces came from."""
     node = run.plan.nodes[target]
-    sink = NullSink(wants_stream=run.incoming.wants_stream) if target == run.plan.answer else None
+    sink = NullSink(wants_stream=run.incoming.wants_stream) if target in run.plan.answers else None
     ctx = _TracingContext(run, node.id, node.type, sink)
     try:
         shown = await node.node.preview(ctx)

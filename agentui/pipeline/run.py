@@ -15,6 +15,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.assets import AssembledPrompt, AssetReader, no_assets
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
+from agentui.pipeline.frame import Frame
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import ChatMacros, RunMacros
 from agentui.pipeline.memory import RunMemory
@@ -31,9 +32,6 @@ from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
-
-_MAPPINGS = (dict, Mapping)
-"""The kind that nearly all are first: asking an abstract class takes long."""
 
 RunOrigin = Literal["client", "try"]
 """Who asked for a run: a client of the proxied routes, or somebody who tries a pipeline out."""
@@ -95,8 +93,8 @@ class Run:
     finished: float | None = field(default=None, init=False)
     state: RunState = field(default="running", init=False)
     events: EventLog[RunEvent] = field(default_factory=EventLog, init=False)
-    out: dict[str, Json] = field(default_factory=dict, init=False)
-    run_vars: dict[str, Json] = field(default_factory=dict, init=False)
+    frame: Frame = field(init=False)
+    """The walk over the plan itself."""
     pins: Mapping[str, Json] = field(default_factory=dict)
     """OUT of nodes that must not run, by node id."""
     origin: RunOrigin = "client"
@@ -133,6 +131,10 @@ class Run:
     """Pieces of a streamed answer that were sent."""
     heard_bytes: int = field(default=0, init=False)
     """Bytes of memory that upstream answers take as OUT holds them, parsed."""
+    inner: list[Json] = field(default_factory=list, init=False)
+    """OUT of the nodes of all walks inside the plan's own, in the order in which they ended."""
+    inner_usage: list[Mapping[str, Json]] = field(default_factory=list, init=False)
+    """The tokens of the calls among them, as OUT tells them."""
     sent_bytes: int = field(default=0, init=False)
     """Bytes of bodies that were sent upstream and are not the caller's own; the events hold them."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
@@ -142,6 +144,17 @@ class Run:
 
     def __post_init__(self) -> None:
         self.context: MacroContext = MacroContext(self.incoming)
+        self.frame = Frame(self.plan)
+
+    @property
+    def out(self) -> dict[str, Json]:
+        """The OUT of the plan's own nodes, by their ids."""
+        return self.frame.out
+
+    @property
+    def answered_by(self) -> str | None:
+        """The id of the node that has answered; None before one has."""
+        return self.frame.answered_by
 
     def hear(self, incoming: Incoming) -> None:
         """Answer another request from here on, with the same keys: before any node has run."""
@@ -181,12 +194,14 @@ class Run:
         if events.waiting:
             events.wake()
 
-    def set_out(self, node: str, out: Json) -> None:
-        """Keep a node's OUT, which nobody changes from here on; later nodes see the variables in it."""
-        self.out[node] = out
-        variables = out.get("vars") if isinstance(out, _MAPPINGS) else None
-        if variables and isinstance(variables, _MAPPINGS):
-            self.run_vars = {**self.run_vars, **variables}
+    def set_out(self, frame: Frame, node: str, out: Json) -> None:
+        """Keep the OUT of a node of a walk, and count the tokens of its calls where the walk is one inside another."""
+        frame.set_out(node, out)
+        if frame is not self.frame:
+            self.inner.append(out)
+            usage = out.get("usage") if isinstance(out, Mapping) else None
+            if isinstance(usage, Mapping):
+                self.inner_usage.append(usage)
 
     @property
     def broken_off(self) -> str:

@@ -179,7 +179,7 @@ async def test_a_large_answer_of_any_route_waits_for_its_reader(start_house: Sta
 def held_by(run: Run) -> int:
     """What a run of the history holds, each object once, without what all runs share."""
     known: set[int] = set()
-    waiting: list[object] = [run.incoming.__dict__, run.out, run.run_vars, [event.data for event in run.events.items]]
+    waiting: list[object] = [run.incoming.__dict__, run.out, run.frame.run_vars, [event.data for event in run.events.items]]
     size = 0
     while waiting:
         item = waiting.pop()

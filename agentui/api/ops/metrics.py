@@ -21,7 +21,7 @@ from agentui.api.ops.telemetry import BOUNDS, CANCELLED, OTHER, TELEMETRY, Histo
 from agentui.http.limits import LIMITS
 from agentui.http.workers import WORKERS, is_from_worker
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.plans.compile import hosts_of
+from agentui.pipeline.plans.hosts import hosts_of
 from agentui.upstream.origins import OriginCounts
 
 PATH = "/metrics"

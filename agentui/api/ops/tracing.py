@@ -206,13 +206,21 @@ class RequestTrace:
             if event.type == "node.started":
                 began[node] = event.at
             elif event.type in ("node.finished", "node.failed") and node in began:
-                failed = event.data if event.type == "node.failed" and isinstance(event.data, Mapping) else None
-                self._end_node(run, node, types, began.pop(node), run.started + event.at, failed)
+                told = event.data if isinstance(event.data, Mapping) else {}
+                out, failed = (told, None) if event.type == "node.finished" else ({}, told)
+                self._end_node(run, node, types, began.pop(node), run.started + event.at, failed, out)
         for node, at in began.items():
-            self._end_node(run, node, types, at, now, {"code": "cancelled"})
+            self._end_node(run, node, types, at, now, {"code": "cancelled"}, {})
 
     def _end_node(
-        self, run: Run, node: str, types: Mapping[str, str], began: float, ended: float, error: Mapping[str, Json] | None
+        self,
+        run: Run,
+        node: str,
+        types: Mapping[str, str],
+        began: float,
+        ended: float,
+        error: Mapping[str, Json] | None,
+        out: Mapping[str, Json],
     ) -> None:
         span = self._node_span(node, began)
         kind = types.get(node, "node")
@@ -222,7 +230,7 @@ class RequestTrace:
         for call in self._calls:
             if call.is_open and call.node == node and call.node_began == began:
                 self._describe(call, run)
-                self._tell_answer(run, call)
+                self._tell_answer(run, call, out)
                 if code is not None:
                     self._fail(call.span, code)
                 call.is_open = False
@@ -256,11 +264,8 @@ class RequestTrace:
             told["gen_ai.request.stream"] = True
         call.span.set_attributes(told)
 
-    def _tell_answer(self, run: Run, call: _Call) -> None:
+    def _tell_answer(self, run: Run, call: _Call, out: Mapping[str, Json]) -> None:
         """Say what the answer counts."""
-        out = run.out.get(call.node)
-        if not isinstance(out, Mapping):
-            return
         told: Attributes = {}
         usage = out.get("usage")
         if isinstance(usage, Mapping):

@@ -131,7 +131,8 @@ async def _provider_models(request: web.Request, caller: VendorName) -> list[Mod
         plan = pipelines.plan(split_prefix(request.path).pipeline or pipelines.active)
     except AgentUIError:
         return []
-    source = _Source.of(plan.nodes[plan.answer].node)
+    sources = (_Source.of(plan.nodes[position].node) for position in sorted(plan.answers))
+    source = next((source for source in sources if source is not None), None)
     if source is None or any(mark in source.base_url + source.proxy for mark in ("[[", "{{")):
         return []
     return await _cached_list(request, request.app[SERVICES].vendors[source.provider or caller], source)

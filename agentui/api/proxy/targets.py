@@ -159,7 +159,7 @@ class Recorder:
 
 
 def _repeats_a_key(run: Run) -> bool:
-    said = dumps_text(run.out.get(run.plan.nodes[run.plan.answer].id, {}))
+    said = dumps_text(run.frame.answer)
     return run.redactor.redact(said) != said
 
 

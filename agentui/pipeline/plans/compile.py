@@ -3,26 +3,23 @@
 Who waits for whom is a graph of networkx, which lives as long as the compiling; a run only counts down integers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import networkx as nx
 
 from agentui.documents.document import version_of
-from agentui.errors import AgentUIError, InvalidPipeline, Problem
+from agentui.errors import InvalidPipeline, Problem
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, HIDEABLE_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
-from agentui.pipeline.plans.plan import Plan, PlanNode
+from agentui.pipeline.plans.answers import Answers
+from agentui.pipeline.plans.branches import Branches, Exits
+from agentui.pipeline.plans.hosts import hosts_of
+from agentui.pipeline.plans.plan import ERROR_PORT, Plan, PlanNode
 from agentui.pipeline.plans.spec import NodeSpec, PipelineSpec, parse_spec
 from agentui.pipeline.run import Services
-from agentui.redaction import mask_url
-from agentui.upstream.http.proxy import Proxy
-from agentui.upstream.proxies import DIRECT
-
-CALLERS_OWN = "the caller's own provider"
 
 
 def compile_plan(pipeline_id: str, document: Json, catalog: Catalog, has_secret: Callable[[str], bool] | None = None) -> Plan:
@@ -75,16 +72,19 @@ class _Compiler:
         self.builds: dict[str, Build] = {}
         """What compiling each node told: what it reads, sets and stores."""
         self.reads: dict[str, frozenset[str]] = {}
+        self.branches: Branches | None = None
+        """What excludes what; None where the nodes wait for each other."""
 
     def compile(self, pipeline_id: str, document: Json) -> Plan:
         """The plan. Raises InvalidPipeline with every problem that was found."""
         self._check_ids()
         self._draw_edges()
         self._make_nodes()
+        self._check_ports()
         self._check_reads()
-        answer = self._answer()
+        answers = self._answers()
         errors = [problem for problem in self.problems if problem.severity == "error"]
-        if answer is None or errors:
+        if not answers or errors:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             headline = f"The pipeline {pipeline_id!r} cannot run: {errors[0]}{more}"
             raise InvalidPipeline(headline, tuple(self.problems), pipeline=pipeline_id)
@@ -97,10 +97,11 @@ class _Compiler:
             version=version_of(document),
             document=document,
             nodes=tuple(self._plan_node(name, position) for name in order),
-            answer=position[answer],
+            answers=frozenset(position[name] for name in answers),
+            has_ports=self._has_ports(answers),
             reads=self.reads,
             is_chain=all(len(ready) == 1 for ready in nx.topological_generations(self.graph)),
-            needed=frozenset(position[name] for name in nx.ancestors(self.graph, answer) | {answer}),
+            needed=frozenset(position[name] for answer in answers for name in nx.ancestors(self.graph, answer) | {answer}),
             uses_memory=self._uses_memory(),
             may_use_memory=any(build.reads.bare & HIDEABLE_NAMES for _, build in self._enabled()),
             variables=self._variables(),
@@ -122,7 +123,42 @@ class _Compiler:
             feeds=tuple(sorted(position[name] for name in self.graph.succ[id])),
             sets=frozenset(build.sets),
             stores=build.stores,
+            ports=self.nodes[id].ports,
+            exits=self._exits_of(id, position),
+            starts_on_first=spec.enabled and self.nodes[id].starts_on_first,
+            closes=frozenset(position[name] for name in self._feeding_only(id)),
         )
+
+    def _exits_of(self, id: str, position: Mapping[str, int]) -> dict[str, tuple[int, ...]] | None:
+        """The followers of a node by port; None where all of them follow in any case."""
+        edges = self.graph[id]
+        if len(self.nodes[id].ports) == 1 and not any(ERROR_PORT in edge["ports"] for edge in edges.values()):
+            return None
+        exits: dict[str, list[int]] = {}
+        for target, edge in edges.items():
+            for port in edge["ports"]:
+                exits.setdefault(port, []).append(position[target])
+        return {port: tuple(sorted(targets)) for port, targets in exits.items()}
+
+    def _feeding_only(self, id: str) -> set[str]:
+        """The nodes before one that starts on the first edge, all of whose ways lead to it alone."""
+        if not (self.specs[id].enabled and self.nodes[id].starts_on_first):
+            return set()
+        found = {id}
+        before = nx.ancestors(self.graph, id)
+        for name in reversed(list(nx.topological_sort(self.graph.subgraph(before)))):
+            if found.issuperset(self.graph.succ[name]):
+                found.add(name)
+        return found - {id}
+
+    def _has_ports(self, answers: Collection[str]) -> bool:
+        """Whether a walk over the nodes has more to do than to count down what each waits for."""
+        if len(answers) > 1:
+            return True
+        used = (port for *_, edge in self.graph.edges(data=True) for port in edge["ports"])
+        if any(port == ERROR_PORT for port in used):
+            return True
+        return any(len(node.ports) > 1 or node.starts_on_first or node.ends_run for node in self.nodes.values())
 
     def _problem(
         self, code: str, message: str, node: str | None = None, severity: Literal["error", "warning"] = "error"
@@ -144,11 +180,10 @@ class _Compiler:
                 text = f"The edge {edge.source} -> {edge.target} leads to no node: there is no {missing[0]!r}."
                 self._problem("edge.unknown_node", text)
                 continue
-            kind = self.specs[edge.source].type
-            if kind in self.catalog and edge.from_port not in self.catalog[kind].ports:
-                text = f"{kind} has no port {edge.from_port!r}; it has {', '.join(self.catalog[kind].ports)}."
-                self._problem("edge.unknown_port", text, edge.source)
-            self.graph.add_edge(edge.source, edge.target)
+            if self.graph.has_edge(edge.source, edge.target):
+                self.graph.edges[edge.source, edge.target]["ports"].add(edge.from_port)
+            else:
+                self.graph.add_edge(edge.source, edge.target, ports={edge.from_port})
         if not nx.is_directed_acyclic_graph(self.graph):
             cycle = [source for source, _ in nx.find_cycle(self.graph)]
             path = " -> ".join([*cycle, cycle[0]])
@@ -166,10 +201,24 @@ class _Compiler:
             if instance is not None:
                 self.nodes[node.id] = instance
 
+    def _check_ports(self) -> None:
+        """Edges begin at ports that there are. A node that could not be made is asked for none."""
+        for source, _, edge in self.graph.edges(data=True):
+            node = self.nodes.get(source)
+            if node is None:
+                continue
+            ports = (*node.ports, ERROR_PORT) if node.error_port else node.ports
+            for port in sorted(edge["ports"] - {*ports}):
+                text = f"{self.specs[source].type} has no port {port!r}; it has {', '.join(ports)}."
+                self._problem("edge.unknown_port", text, source)
+        if nx.is_directed_acyclic_graph(self.graph):
+            self.branches = Branches(self.graph, self._exits)
+
     def _check_reads(self) -> None:
         """A template may only read the OUT of nodes that run before it."""
         for reader, build in self.builds.items():
             read = self.reads[reader] = build.reads.nodes_among(self.specs)
+            undefended = build.reads.undefended_among(self.specs)
             # Walking to all ancestors costs a pass over the graph: only where something is read.
             before = nx.ancestors(self.graph, reader) if read else set()
             for other in sorted(read):
@@ -181,27 +230,19 @@ class _Compiler:
                     self._problem("read.not_before", text, reader)
                 elif not self.specs[other].enabled:
                     self._problem("read.disabled", f"{reads} {other!r} is disabled: it will find nothing.", reader, "warning")
+                elif other in undefended and self.branches is not None and self.branches.may_lack(reader, other):
+                    text = f"{reads} {other!r} may be skipped when {reader!r} runs: write default(..) for what stands then."
+                    self._problem("read.may_be_skipped", text, reader, "warning")
 
-    def _answer(self) -> str | None:
-        """The node that answers: the one named, else the only one that nothing follows. None is reported."""
-        named = self.spec.answer
-        if named is not None:
-            if named not in self.specs:
-                self._problem("answer.unknown", f"answer names {named!r}, but there is no such node.")
-                return None
-            if not self.specs[named].enabled:
-                text = "This node answers, but it is disabled. Enable it, or let another node answer."
-                self._problem("answer.disabled", text, named)
-            return named
-        last = [name for name, node in self.specs.items() if not self.graph.succ[name] and node.enabled]
-        if len(last) == 1:
-            return last[0]
-        if last:
-            text = f"Which node answers? Nothing follows {', '.join(sorted(last))}: name one in answer."
-            self._problem("answer.ambiguous", text)
-        elif nx.is_directed_acyclic_graph(self.graph):
-            self._problem("answer.none", "The node that nothing follows is disabled: name an enabled one in answer.")
-        return None
+    def _exits(self, name: str) -> Exits:
+        """What a node may leave by, for who asks what excludes what."""
+        used = frozenset[str]().union(*(edge["ports"] for edge in self.graph[name].values()))
+        node = self.nodes.get(name)
+        return Exits(node.ports if node is not None else ("done",), used, not self.specs[name].enabled)
+
+    def _answers(self) -> frozenset[str]:
+        """The nodes that may answer; none where that is not known, which is reported."""
+        return Answers(self.spec.answer, self.specs, self.graph, self.nodes, self.branches).find(self.problems)
 
     def _enabled(self) -> list[tuple[str, Build]]:
         return [(node.id, self.builds[node.id]) for node in self.spec.nodes if node.enabled]
@@ -232,51 +273,3 @@ class _Compiler:
                 return None
             names |= build.reads.names | build.reads.tier_names | build.stored
         return frozenset(name.partition(".")[0] for name in names)
-
-
-def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services) -> list[str]:
-    """Where the nodes of a document would send keys (spec: reliability T25), sorted. Broken documents are read as far as
-    they go, because people want to know this before anything else."""
-    nodes = document.get("nodes")
-    hosts: set[str] = set()
-    for node in nodes if isinstance(nodes, list) else ():
-        kind = node.get("type") if isinstance(node, dict) else None
-        if not isinstance(kind, str) or kind not in catalog or not catalog[kind].calls_upstream:
-            continue
-        config = node.get("config")
-        config = config if isinstance(config, dict) else {}
-        hosts.add(_host(config, services))
-        hosts |= _proxy_host(config)
-    return sorted(hosts)
-
-
-def _proxy_host(config: Mapping[str, Json]) -> set[str]:
-    """The host and port of a node's own proxy, which sees what is not under TLS; its text where that holds macros."""
-    text = config.get("proxy")
-    if not isinstance(text, str) or text.strip() in ("", DIRECT):
-        return set()
-    try:
-        return {Proxy.parse(text).name}
-    except ValueError:
-        return {mask_url(text)} if "[[" in text or "{{" in text else set()
-
-
-def _host(config: Mapping[str, Json], services: Services) -> str:
-    """The host of one node's base_url; the provider's own where it is empty."""
-    base = config.get("base_url")
-    base = base.strip() if isinstance(base, str) else ""
-    if not base:
-        vendor = next((services.vendors[name] for name in services.vendors if name == config.get("provider")), None)
-        if vendor is None:
-            return CALLERS_OWN
-        base = vendor.default_base_url
-    if "[[" in base or "{{" in base:
-        return base
-    try:
-        parts = urlsplit(services.upstream.resolve(base))
-        port = f":{parts.port}" if parts.port else ""
-    except (AgentUIError, ValueError):
-        return base
-    if not parts.hostname:
-        return base
-    return f"[{parts.hostname}]{port}" if ":" in parts.hostname else f"{parts.hostname}{port}"

@@ -9,6 +9,9 @@ import networkx as nx
 from agentui.errors import Problem
 from agentui.jsonio import Json
 
+ERROR_PORT = "error"
+"""The port by which a node leaves that has failed, where an edge leads on from it."""
+
 
 class PreparedNode(Protocol):
     """A node that is set up, as the plan holds it: ``Node``, which the plan does not know.
@@ -19,6 +22,10 @@ class PreparedNode(Protocol):
     @property
     def calls_upstream(self) -> bool:
         """Whether a run of this node may cost money."""
+
+    @property
+    def ends_run(self) -> bool:
+        """Whether the run is over once this node has answered."""
 
     async def run(self, ctx: Any) -> Mapping[str, Json]:
         """Do the work in a ``NodeContext``. Raises AgentUIError."""
@@ -34,7 +41,10 @@ class PreparedNode(Protocol):
 class PlanNode:
     """One node ready to run. ``feeds`` are the positions in the plan of those that wait for it.
 
-    ``sets`` are the run variables that it sets; ``stores`` says that it writes stored ones.
+    ``sets`` are the run variables that it sets; ``stores`` says that it writes stored ones. ``ports`` are those it may leave
+    by, but for ``error``; ``exits`` are its followers by port, None where all of them follow in any case. A node that
+    ``starts_on_first`` runs with the first edge that is taken, and ``closes`` are the positions of those that feed nothing
+    but it: they are cancelled then.
     """
 
     id: str
@@ -47,13 +57,28 @@ class PlanNode:
     feeds: tuple[int, ...]
     sets: frozenset[str]
     stores: bool
+    ports: tuple[str, ...]
+    exits: Mapping[str, tuple[int, ...]] | None
+    starts_on_first: bool
+    closes: frozenset[int]
+
+    @property
+    def default_port(self) -> str:
+        """The port of a node that chose none."""
+        return "done" if "done" in self.ports else self.ports[-1]
+
+    @property
+    def catches(self) -> bool:
+        """Whether its failure is led on by an edge."""
+        return self.exits is not None and ERROR_PORT in self.exits
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A checked pipeline. ``nodes`` stand in an order in which they could run one after the other.
 
-    ``answer`` is the position of the node whose result is the pipeline's answer. ``version`` is a hash of the document.
+    ``answers`` are the positions of the nodes that may answer; exactly one of them does. ``has_ports`` says that a node may
+    be skipped because none before it leads to it, or starts before all of them are done. ``version`` is a hash of the document.
     ``document`` is what was compiled; nobody changes it. ``reads`` names for each node the nodes whose OUT it reads.
     ``is_chain`` says that never two nodes are ready at once. ``needed`` are the positions that the answer waits for, itself
     included. ``uses_memory`` says whether a template names something that only a stored variable can be, or a node writes one;
@@ -68,7 +93,8 @@ class Plan:
     version: str
     document: Mapping[str, Json]
     nodes: tuple[PlanNode, ...]
-    answer: int
+    answers: frozenset[int]
+    has_ports: bool
     reads: Mapping[str, frozenset[str]]
     is_chain: bool
     needed: frozenset[int]

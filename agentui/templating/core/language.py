@@ -38,7 +38,8 @@ Trace: TypeAlias = list[tuple[str | None, list[Segment]]]
 class Reads:
     """What templates read, by name.
 
-    ``nodes`` are ids of nodes read through OUT. ``[[OUT1]]`` counts as n1, and its number stands in ``numbers``, for it means
+    ``nodes`` are ids of nodes read through OUT, ``undefended`` those among them for which somewhere no default stands.
+    ``[[OUT1]]`` counts as n1, and its number stands in ``numbers``, for it means
     node 1 where there is no n1. ``names`` are the first names of all other paths, ``vars`` among them where a tier is read as
     a whole; ``bare`` are those among them that a variable hides (``{{ model }}``, not ``[[VAR:model]]``); ``tier_names`` are
     the variables that are read of a tier (``vars.chat.gold``). ``chat`` says that what is known of the chat may be read: who
@@ -46,15 +47,23 @@ class Reads:
     """
 
     nodes: set[str] = field(default_factory=set)
+    undefended: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     bare: set[str] = field(default_factory=set)
     tier_names: set[str] = field(default_factory=set)
     chat: bool = False
 
+    def add_node(self, *ids: str, is_defended: bool) -> None:
+        """Note that the OUT of nodes is read; ``is_defended`` says that a default stands behind it."""
+        self.nodes.update(ids)
+        if not is_defended:
+            self.undefended.update(ids)
+
     def add(self, other: "Reads") -> None:
         """Take in what another template reads."""
         self.nodes |= other.nodes
+        self.undefended |= other.undefended
         self.numbers |= other.numbers
         self.names |= other.names
         self.bare |= other.bare
@@ -63,8 +72,16 @@ class Reads:
 
     def nodes_among(self, ids: Container[str]) -> frozenset[str]:
         """The nodes whose OUT is read, in a pipeline of these ids: ``[[OUT1]]`` means node ``1`` where there is no ``n1``."""
+        return self._meant(self.nodes, ids)
+
+    def undefended_among(self, ids: Container[str]) -> frozenset[str]:
+        """Those of them whose OUT is somewhere read with no default behind it."""
+        return self._meant(self.undefended, ids)
+
+    def _meant(self, nodes: set[str], ids: Container[str]) -> frozenset[str]:
         short = {number for number in self.numbers if f"n{number}" not in ids and number in ids}
-        return frozenset(self.nodes - {f"n{number}" for number in short} | short)
+        named = {f"n{number}" for number in short}
+        return frozenset(nodes - named | {number for number in short if f"n{number}" in nodes})
 
 
 class Template(Protocol[S, V]):

@@ -53,8 +53,9 @@ class Root:
     offset: int
 
 
-PathReader = Callable[[str, tuple[Step, ...], int], Read]
-"""Gives the reader of a path: its first name, the steps behind it, and its offset in the source."""
+PathReader = Callable[[str, tuple[Step, ...], int, bool], Read]
+"""Gives the reader of a path: its first name, the steps behind it, its offset in the source, and whether a default stands
+behind it for when it leads nowhere."""
 
 
 @dataclass(slots=True)
@@ -67,6 +68,7 @@ class Curly:
     is_in_json_string: bool = False
     _end: int = 0
     _is_broken: bool = False
+    _is_defended: bool = False
     _table: list[Root | Json] = field(default_factory=list)
     _filters_at: list[tuple[str, int]] = field(default_factory=list)
 
@@ -210,7 +212,7 @@ class Curly:
         """The reader of a path; its limits are checked here."""
         if len(steps) > MAX_STEPS:
             return self._refuse(root.offset, f"The path has more than {MAX_STEPS} steps. Shorten it.")
-        return self.path(root.name, steps, root.offset)
+        return self.path(root.name, steps, root.offset, self._is_defended)
 
     def _indexed(self, node: nodes.Getitem) -> Read:
         """A path, or steps into a value in parentheses."""
@@ -236,7 +238,9 @@ class Curly:
         if not node.name.startswith("f"):
             return self._refuse(self.start, f"Behind | stands a filter's name. {LANGUAGE}")
         name, offset = self._filters_at[int(node.name[1:])]
+        was_defended, self._is_defended = self._is_defended, self._is_defended or name == "default"
         read = self._read(inner)
+        self._is_defended = was_defended
         arguments = [self._read(argument) for argument in node.args]
         if name == "default":
             if len(arguments) != 1:

@@ -234,16 +234,18 @@ class MacroReader:
             )
         return _prompt_text
 
-    def path(self, name: str, steps: tuple[Step, ...], offset: int, *, is_context_first: bool = False) -> Read:
+    def path(
+        self, name: str, steps: tuple[Step, ...], offset: int, is_defended: bool = False, *, is_context_first: bool = False
+    ) -> Read:
         """The reader of a path by its first name; nodes and names that it reads are noted."""
         best = _BEST.fullmatch(name)
         if name == "OUT":
-            self.reads.nodes.update(each.key for each in steps[:1])
+            self.reads.add_node(*(each.key for each in steps[:1]), is_defended=is_defended)
             return read_out(steps)
         if best is not None:
             if steps:
                 self.source.add(offset, "template.syntax", f"{name} is a text. Write OUT.n{best[1]}. for the whole result.")
-            self.reads.nodes.add("n" + best[1])
+            self.reads.add_node("n" + best[1], is_defended=is_defended)
             self.reads.numbers.add(best[1])
             return read_best_text(best[1])
         if name in _SQUARE_ONLY and not is_context_first:

@@ -82,7 +82,7 @@ def composed(blocks: Sequence[Json], incoming: Incoming = TALK, **variables: Jso
     made = BlockList([Block.model_validate(block) for block in blocks], build)
     assert not build.problems
     run = make_run(PLAN, incoming)
-    run.run_vars.update(variables)
+    run.frame.run_vars = dict(variables)
     ctx = NodeContext(run, "n1", "ProviderCall", None)
     return made.compose(ctx, ctx.scope(), Found())
 
@@ -255,7 +255,7 @@ async def test_a_conversation_is_taken_apart_once_and_only_where_blocks_change_i
     assert incoming.wire is not None  # is read again
     incoming.vendors = cast(Any, dict.fromkeys(VENDORS, parsed))
     plan = compiled([{"id": "n1", "type": "ProviderCall", "config": {"base_url": "https://x.example", "blocks": blocks}}])
-    node = plan.nodes[plan.answer].node
+    node = plan.nodes[0].node
     assert isinstance(node, ProviderCall)
     await node.assemble(NodeContext(make_run(plan, incoming), "n1", "ProviderCall", Ear()))
     assert parsed.times == times

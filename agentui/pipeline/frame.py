@@ -1,0 +1,48 @@
+"""What one walk over a plan sees and writes: the pipeline's own walk, and those of groups and pipelines inside it."""
+
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from agentui.jsonio import Json
+from agentui.pipeline.plans.plan import Plan
+
+_MAPPINGS = (dict, Mapping)
+"""The kind that nearly all are first: asking an abstract class takes long."""
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One walk: the plan of its nodes, their OUT, and the variables that they see.
+
+    ``path`` stands before the ids of its nodes in events and errors: "" at the top, ``loop1#3/`` inside. ``loop`` is what
+    ``{{ loop.item }}`` and its like read, None outside of loops. The OUT of ``parent`` is seen below its own. All else (the
+    stored variables, the deadline, the keys, the events) is the run's.
+    """
+
+    plan: Plan
+    path: str = ""
+    run_vars: Mapping[str, Json] = field(default_factory=dict)
+    loop: Mapping[str, Json] | None = None
+    parent: "Frame | None" = None
+    out: dict[str, Json] = field(default_factory=dict, init=False)
+    seen: Mapping[str, Json] = field(init=False)
+    """OUT as templates read it: this walk's, else the parent's."""
+    answered_by: str | None = field(default=None, init=False)
+    """The id of the node that has answered, or has begun to; None before that."""
+
+    def __post_init__(self) -> None:
+        self.seen = self.out if self.parent is None else ChainMap(self.out, cast(dict[str, Any], self.parent.seen))
+
+    def set_out(self, node: str, out: Json) -> None:
+        """Keep a node's OUT, which nobody changes from here on; later nodes see the variables in it."""
+        self.out[node] = out
+        variables = out.get("vars") if isinstance(out, _MAPPINGS) else None
+        if variables and isinstance(variables, _MAPPINGS):
+            self.run_vars = {**self.run_vars, **variables}
+
+    @property
+    def answer(self) -> Mapping[str, Json]:
+        """The answering node's OUT, {} where it has none yet."""
+        return {} if self.answered_by is None else self.out.get(self.answered_by, {})

@@ -1,0 +1,62 @@
+"""Where the nodes of a pipeline's document would send keys."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from agentui.errors import AgentUIError
+from agentui.jsonio import Json
+from agentui.pipeline.node import Catalog
+from agentui.pipeline.run import Services
+from agentui.redaction import mask_url
+from agentui.upstream.http.proxy import Proxy
+from agentui.upstream.proxies import DIRECT
+
+CALLERS_OWN = "the caller's own provider"
+
+
+def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services) -> list[str]:
+    """Where the nodes of a document would send keys (spec: reliability T25), sorted. Broken documents are read as far as
+    they go, because people want to know this before anything else."""
+    nodes = document.get("nodes")
+    hosts: set[str] = set()
+    for node in nodes if isinstance(nodes, list) else ():
+        kind = node.get("type") if isinstance(node, dict) else None
+        if not isinstance(kind, str) or kind not in catalog or not catalog[kind].calls_upstream:
+            continue
+        config = node.get("config")
+        config = config if isinstance(config, dict) else {}
+        hosts.add(_host(config, services))
+        hosts |= _proxy_host(config)
+    return sorted(hosts)
+
+
+def _proxy_host(config: Mapping[str, Json]) -> set[str]:
+    """The host and port of a node's own proxy, which sees what is not under TLS; its text where that holds macros."""
+    text = config.get("proxy")
+    if not isinstance(text, str) or text.strip() in ("", DIRECT):
+        return set()
+    try:
+        return {Proxy.parse(text).name}
+    except ValueError:
+        return {mask_url(text)} if "[[" in text or "{{" in text else set()
+
+
+def _host(config: Mapping[str, Json], services: Services) -> str:
+    """The host of one node's base_url; the provider's own where it is empty."""
+    base = config.get("base_url")
+    base = base.strip() if isinstance(base, str) else ""
+    if not base:
+        vendor = next((services.vendors[name] for name in services.vendors if name == config.get("provider")), None)
+        if vendor is None:
+            return CALLERS_OWN
+        base = vendor.default_base_url
+    if "[[" in base or "{{" in base:
+        return base
+    try:
+        parts = urlsplit(services.upstream.resolve(base))
+        port = f":{parts.port}" if parts.port else ""
+    except (AgentUIError, ValueError):
+        return base
+    if not parts.hostname:
+        return base
+    return f"[{parts.hostname}]{port}" if ":" in parts.hostname else f"{parts.hostname}{port}"

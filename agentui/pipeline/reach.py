@@ -1,0 +1,81 @@
+"""Which nodes of a plan that branches are reached, as the nodes before them leave by their ports."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from agentui.pipeline.plans.plan import ERROR_PORT, PlanNode
+
+EVERY_PORT = ""
+"""What a node leaves by that did not run and passes order on: all its ports but ``error``."""
+
+
+class Cause(NamedTuple):
+    """The node and the port of it that was not taken, because of which another node is not reached."""
+
+    node: str
+    port: str
+
+
+class Reach:
+    """Counts down, for one walk, what each node waits for.
+
+    A node is ready once all nodes before it are decided and one of its edges is taken; where none is, it is skipped. A node
+    that starts on the first edge is ready with that.
+    """
+
+    __slots__ = ("_begun", "_nodes", "_reached", "_waits")
+
+    def __init__(self, nodes: Sequence[PlanNode]) -> None:
+        self._nodes = nodes
+        self._waits = [node.waits_for for node in nodes]
+        self._reached = bytearray(len(nodes))
+        self._begun = bytearray(len(nodes))
+
+    def leave(self, position: int, port: str) -> tuple[list[int], list[tuple[int, Cause]]]:
+        """A node leaves by a port: the positions that are ready now, and those that are never reached, each with the cause."""
+        ready: list[int] = []
+        skipped: list[tuple[int, Cause]] = []
+        taken = self._taken(self._nodes[position], port)
+        self._decide(position, taken, None, ready, skipped)
+        done = 0
+        while done < len(skipped):
+            lost, cause = skipped[done]
+            done += 1
+            self._decide(lost, (), cause, ready, skipped)
+        return ready, skipped
+
+    def _decide(
+        self,
+        position: int,
+        taken: Sequence[int],
+        cause: Cause | None,
+        ready: list[int],
+        skipped: list[tuple[int, Cause]],
+    ) -> None:
+        """Decide all edges of one node. ``cause`` is why it was skipped itself."""
+        node = self._nodes[position]
+        for following in node.feeds:
+            self._waits[following] -= 1
+            if following in taken:
+                self._reached[following] = 1
+            if self._begun[following]:
+                continue
+            is_decided = self._waits[following] == 0
+            if self._reached[following] and (is_decided or self._nodes[following].starts_on_first):
+                self._begun[following] = 1
+                ready.append(following)
+            elif is_decided:
+                skipped.append((following, cause or Cause(node.id, _port_to(node, following))))
+
+    @staticmethod
+    def _taken(node: PlanNode, port: str) -> Sequence[int]:
+        if node.exits is None:
+            return node.feeds
+        if port == EVERY_PORT:
+            return [following for name, exits in node.exits.items() if name != ERROR_PORT for following in exits]
+        return node.exits.get(port, ())
+
+
+def _port_to(node: PlanNode, following: int) -> str:
+    """The first port of a node that leads to another."""
+    return next(port for port, exits in (node.exits or {}).items() if following in exits)
