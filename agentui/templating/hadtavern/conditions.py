@@ -147,7 +147,7 @@ class _ConditionCompiler(Compiler):
         name, steps = _path_of(token.text)
         if len(steps) > MAX_STEPS:
             self._fail(node, f"The path has more than {MAX_STEPS} steps. Shorten it.")
-        read = self.reader.path(name, steps, token.offset)
+        read = self.reader.path(name, steps, token.offset, True)
         macro = Macro(
             token.text, "path", token.offset, token.offset + len(token.text), *self.reader.source.position(token.offset)
         )

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from agentui.errors import InvalidPipeline, NoAnswer, NodeFailed
 from agentui.jsonio import Json
@@ -37,7 +38,7 @@ class Choose(Node[ChooseParams]):
 
 
 class NamedParams(NodeParams):
-    names: list[str] = []
+    names: list[str] = Field(default_factory=list)
 
 
 @node("Named")
