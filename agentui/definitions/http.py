@@ -9,12 +9,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 from agentui.definitions.records import HttpHandler
 from agentui.definitions.templates import Fault, arguments_scope, compiled
 from agentui.errors import BadRequest, UpstreamInvalid, UpstreamTimeout, UpstreamTruncated
-from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.jsonio import Json, dumps
 from agentui.redaction import Redactor, is_key_header, mask_url
 from agentui.secrets.store import Secret, SecretStore, check_origin
 from agentui.templating.core.language import Template
@@ -22,7 +21,7 @@ from agentui.templating.core.problems import TemplateRenderError
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.template import TextLanguage
-from agentui.templating.hadtavern.url import UrlLanguage, has_fixed_host
+from agentui.templating.hadtavern.url import UrlLanguage, empty_part, has_fixed_host
 from agentui.threads import apart
 from agentui.tools.arguments import size_of
 from agentui.tools.errors import OutcomeUnknown
@@ -30,16 +29,11 @@ from agentui.tools.tool import Handler, SideEffect, ToolAnswer, ToolCallContext
 from agentui.upstream.call import UpstreamCall
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
-from agentui.upstream.http.request import FRAMING, check_header
+from agentui.upstream.http.request import check_header
 from agentui.upstream.http.stream import UpstreamStream
+from agentui.upstream.plain import CONNECTIONS_OWN, check_sendable, json_of_answer, text_of_answer
 
-MAX_URL = 8000
-"""Characters of an address with its arguments: what servers and proxies take."""
 _KEY_FROM_STORE = re.compile(r"=\[\[\s*SECRET\s*:[^\]]*\]\]")
-_BEFORE_QUERY = re.compile(r"[^?#]*")
-_CONTROL = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
-_TEXTUAL = re.compile(r"text/.*|application/(?:(?:.*\+)?(?:json|xml)|javascript|x-ndjson|yaml)|")
-_OWN_HEADERS: Final = FRAMING | {"accept-encoding"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +68,7 @@ def _header(name: str, source: str) -> Template[Scope, str]:
         check_header(name, "")
     except BadRequest as error:
         raise Fault(where, error.message) from None
-    if name.lower() in _OWN_HEADERS:
+    if name.lower() in CONNECTIONS_OWN:
         raise Fault(where, "This header is the connection's own.")
     template = compiled(where, TextLanguage(secrets=True), source)
     if is_key_header(name) and all(macro.kind != "secret" for macro in template.macros):
@@ -150,37 +144,18 @@ class HttpTools:
         scope = arguments_scope(arguments, secret, self._redactor.register_made)
         try:
             url = self._upstream.resolve(templates.url.render(scope).strip())
-            _check_path(templates.url, scope)
+            if (empty := empty_part(templates.url, scope)) is not None:
+                raise BadRequest(f"{empty} is a part of the address and must not be empty.")
             headers = {name: template.render(scope).strip() for name, template in templates.headers.items()}
             body = None if templates.body is None else dumps(templates.body.render(scope))
         except TemplateRenderError as error:
             raise BadRequest(f"The arguments do not fit the request: {error.message}") from error
-        _check_sent(url, headers)
+        check_sendable(url, headers)
         for each in used:
             check_origin(each, url)
         if body is not None:
             headers = {"content-type": "application/json", **headers}
         return _Request(url, headers, body)
-
-
-def _check_path(template: Template[Scope, str], scope: Scope) -> None:
-    """Raise BadRequest where an argument leaves a part of the path empty: the address would be another resource's."""
-    written = ""
-    for _, segments in template.trace(scope):
-        for segment in segments:
-            if segment.macro is not None and not segment.text and _BEFORE_QUERY.fullmatch(written):
-                raise BadRequest(f"{segment.macro} is a part of the address and must not be empty.")
-            written += segment.text
-
-
-def _check_sent(url: str, headers: Mapping[str, str]) -> None:
-    """Raise BadRequest for an address or a header that cannot be sent; the values are not quoted."""
-    if len(url) > MAX_URL:
-        raise BadRequest(f"With its arguments the address is longer than {MAX_URL} characters. Send less.")
-    if _CONTROL.search(url):
-        raise BadRequest("The address holds a space, a control character or half a character.")
-    for name, value in headers.items():
-        check_header(name, value)
 
 
 async def _read(stream: UpstreamStream, limit: int) -> tuple[bytes, bool]:
@@ -195,16 +170,12 @@ async def _read(stream: UpstreamStream, limit: int) -> tuple[bytes, bool]:
 
 def _answer(status: int, content_type: str, content: bytes, is_whole: bool) -> ToolAnswer:
     """An answer as the model reads it and as it is recorded."""
-    is_text = _TEXTUAL.fullmatch(content_type) is not None
-    text = content.decode("utf-8", "replace") if is_text else f"[{len(content)} bytes of {content_type}, which is no text]"
-    if is_text and not is_whole:
+    read = text_of_answer(content_type, content)
+    text = f"[{len(content)} bytes of {content_type}, which is no text]" if read is None else read
+    if read is not None and not is_whole:
         text += f"\n[Only the first {len(content)} bytes of the answer are shown. Ask for less.]"
-    body: Json = text
-    if is_text and is_whole and "json" in content_type:
-        try:
-            body = loads(content)
-        except InvalidJson:
-            pass
+    parsed = json_of_answer(content_type, content) if read is not None and is_whole else None
+    body: Json = text if parsed is None else parsed
     value = {"status": status, "content_type": content_type, "body": body}
     if 200 <= status < 300:
         return ToolAnswer(text, value)

@@ -181,7 +181,8 @@ class _Walk:
         run.set_out(frame, node.id, out)
         run.emit("node.finished", id, out)
         if answers:
-            await self._answer(node, sink, None if node.node.calls_upstream else answer_text(out))
+            speaks = node.node.calls_upstream and not node.node.says_text
+            await self._answer(node, sink, None if speaks else answer_text(out))
         return ctx.port or node.default_port
 
     def _sink_of(self, node: PlanNode) -> Sink | None:

@@ -229,6 +229,10 @@ class Node(Generic[P]):
     """A template over the configuration that the canvas shows on the node, e.g. ``{provider} · {model}``."""
     calls_upstream: ClassVar[bool] = False
     """True when a run of this node may cost money; such nodes are left out where only the answer is needed."""
+    says_text: ClassVar[bool] = False
+    """True where a node that calls an upstream answers with its ``text`` all the same, as those do that call none."""
+    address_field: ClassVar[str] = "base_url"
+    """The field that says where a node that calls an upstream sends its keys."""
 
     def __init__(self, params: P, build: Build) -> None:
         self.params = params

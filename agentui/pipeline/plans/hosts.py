@@ -1,5 +1,6 @@
 """Where the nodes of a pipeline's document would send keys."""
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -11,6 +12,8 @@ from agentui.redaction import mask_url
 from agentui.upstream.http.proxy import Proxy
 from agentui.upstream.proxies import DIRECT
 
+_FIXED_HOST = re.compile(r"https?://[^/?#\[{]+(?=[/?#])|https?://\[[0-9a-fA-F:.]+\](?::[0-9]+)?(?=[/?#])")
+"""An address's beginning in which no macro stands."""
 CALLERS_OWN = "the caller's own provider"
 
 
@@ -25,7 +28,7 @@ def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services)
             continue
         config = node.get("config")
         config = config if isinstance(config, dict) else {}
-        hosts.add(_host(config, services))
+        hosts.add(_host(config, services, catalog[kind].address_field))
         hosts |= _proxy_host(config)
     return sorted(hosts)
 
@@ -41,9 +44,9 @@ def _proxy_host(config: Mapping[str, Json]) -> set[str]:
         return {mask_url(text)} if "[[" in text or "{{" in text else set()
 
 
-def _host(config: Mapping[str, Json], services: Services) -> str:
-    """The host of one node's base_url; the provider's own where it is empty."""
-    base = config.get("base_url")
+def _host(config: Mapping[str, Json], services: Services, field: str) -> str:
+    """The host of one node's address; the provider's own where it is empty."""
+    base = config.get(field)
     base = base.strip() if isinstance(base, str) else ""
     if not base:
         vendor = next((services.vendors[name] for name in services.vendors if name == config.get("provider")), None)
@@ -51,7 +54,10 @@ def _host(config: Mapping[str, Json], services: Services) -> str:
             return CALLERS_OWN
         base = vendor.default_base_url
     if "[[" in base or "{{" in base:
-        return base
+        fixed = _FIXED_HOST.match(base)
+        if fixed is None:
+            return base
+        base = fixed[0]
     try:
         parts = urlsplit(services.upstream.resolve(base))
         port = f":{parts.port}" if parts.port else ""

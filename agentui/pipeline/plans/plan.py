@@ -24,6 +24,10 @@ class PreparedNode(Protocol):
         """Whether a run of this node may cost money."""
 
     @property
+    def says_text(self) -> bool:
+        """Whether its ``text`` is what it answers, although it calls an upstream."""
+
+    @property
     def ends_run(self) -> bool:
         """Whether the run is over once this node has answered."""
 

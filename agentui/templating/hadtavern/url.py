@@ -28,6 +28,7 @@ _FIXED_HOST = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]+|[A-Za-z0-9._-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _DOTS = re.compile(r"(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)", re.IGNORECASE)
 _ENCODED = re.compile(r"(?:\[\[\s*VAR\s*:|\{\{)\s*incoming\.(path|query)\s*(?:\|[^{}\[\]]*)?(?:\]\]|\}\})")
+_BEFORE_QUERY = re.compile(r"[^?#]*")
 _IN_PATHS = "/:@!$&'()*+,;=%~"
 
 
@@ -50,6 +51,18 @@ class UrlLanguage:
 def has_fixed_host(template: Template[Scope, str]) -> bool:
     """Whether an address leads to the same host whatever its macros give."""
     return not template.macros or _FIXED_HOST.match(template.source, 0, template.macros[0].start) is not None
+
+
+def empty_part(template: Template[Scope, str], scope: Scope) -> str | None:
+    """The macro that leaves its part of the path empty, so that the address would be another resource's; None where there is
+    none. Raises TemplateRenderError."""
+    written = ""
+    for _, segments in template.trace(scope):
+        for segment in segments:
+            if segment.macro is not None and not segment.text and _BEFORE_QUERY.fullmatch(written):
+                return segment.macro
+            written += segment.text
+    return None
 
 
 @dataclass(frozen=True, slots=True)

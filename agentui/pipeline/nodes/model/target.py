@@ -99,7 +99,7 @@ def forward_target(fields: TargetFields, ctx: NodeContext, vendor: Vendor) -> Ta
     url = with_query(join_url(ctx.services.upstream.resolve(base), incoming.path), without_key(incoming.query)[0])
     passed = forwardable_request_headers(incoming.headers)
     headers = {**vendor.version_headers(None), **{name: value for name, value in passed.items() if name not in KEY_HEADERS}}
-    rendered, keyed = _rendered_headers(fields, ctx, scope)
+    rendered, keyed = rendered_headers(fields.headers, ctx, scope)
     own = {name: value for name, value in rendered.items() if name not in ("content-type", "accept")}
     headers = _with_key(headers, own, keyed, ctx, vendor, has_key_in_url=False)
     for secret in ctx.used_secrets:
@@ -172,7 +172,7 @@ def _headers(
 ) -> dict[str, str]:
     headers = {"content-type": "application/json", "accept": "text/event-stream" if wire.stream else "application/json"}
     headers.update({name: value for name, value in vendor.version_headers(wire).items() if not UNFIT.search(value)})
-    return _with_key(headers, *_rendered_headers(fields, ctx, scope), ctx, vendor, has_key_in_url=has_key_in_url)
+    return _with_key(headers, *rendered_headers(fields.headers, ctx, scope), ctx, vendor, has_key_in_url=has_key_in_url)
 
 
 def _with_key(
@@ -186,11 +186,12 @@ def _with_key(
     return {**headers, **own}
 
 
-def _rendered_headers(fields: TargetFields, ctx: NodeContext, scope: Scope) -> tuple[dict[str, str], bool]:
-    """The headers that a node writes, and whether one of them holds a key. One that renders to nothing is none."""
+def rendered_headers(fields: Mapping[str, TemplateField[str]], ctx: NodeContext, scope: Scope) -> tuple[dict[str, str], bool]:
+    """The headers that a node writes, by their names in lower case, and whether one of them holds a key. One that renders to
+    nothing is none. Raises NodeFailed for what is no header."""
     own: dict[str, str] = {}
     keyed = False
-    for name, field in fields.headers.items():
+    for name, field in fields.items():
         value = tidy_header(ctx.render(field, scope))
         if not value:
             continue
