@@ -38,6 +38,7 @@ from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.nodes.data.memory import MemoryRow
+from agentui.pipeline.nodes.data.json_query import Output
 from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
 from agentui.pipeline.nodes.model.blocks import Block
@@ -100,6 +101,7 @@ def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
         "SetVars": Row,
         "Memory": MemoryRow,
         "ProviderCall": Block,
+        "Json": Output,
         "RandomChoice": Choice,
         "Text": Operation,
     }

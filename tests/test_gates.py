@@ -104,6 +104,8 @@ DOORS = {
     "httpx": ("agentui.sdk",),
     "httpx2": ("agentui.mcp.streams",),
     "jinja2": ("agentui.templating.hadtavern",),
+    "jmespath": ("agentui.pipeline.nodes.data.queries",),
+    "jsonpath": ("agentui.pipeline.nodes.data.queries",),
     "jsonschema": ("agentui.tools.arguments",),
     "mcp": ("agentui.mcp",),
     "mcp_types": ("agentui.mcp",),

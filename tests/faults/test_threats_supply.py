@@ -15,6 +15,10 @@ EXTRAS = [name for name in PROJECT["optional-dependencies"] if name not in ("tes
 """Groups of packages that a server may be installed with; the others are for who works on agentui."""
 
 
+IMPORTED_AS = {"python-jsonpath": "jsonpath"}
+"""Packages whose module is called otherwise."""
+
+
 def name_of(requirement: str) -> str:
     return re.split(r"[\[><=;! ]", requirement, maxsplit=1)[0]
 
@@ -61,7 +65,7 @@ def imports(path: Path) -> Iterator[str]:
 
 def test_nothing_is_imported_that_is_not_declared() -> None:
     # Two come with aiohttp, whose own interface hands out their types.
-    declared = {name.replace("-", "_") for name in served_with()} | {"yarl", "multidict"}
+    declared = {IMPORTED_AS.get(name, name.replace("-", "_")) for name in served_with()} | {"yarl", "multidict"}
     used = {name for path in CODE for name in imports(path)} - sys.stdlib_module_names - {"agentui"}
     # A namespace (opentelemetry) is filled by several packages.
     assert [name for name in used if not any(f"{known}_".startswith(f"{name}_") for known in declared)] == []
