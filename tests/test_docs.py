@@ -37,8 +37,8 @@ from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
-from agentui.pipeline.nodes.data.memory import MemoryRow
 from agentui.pipeline.nodes.data.json_query import Output
+from agentui.pipeline.nodes.data.memory import MemoryRow
 from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
 from agentui.pipeline.nodes.model.blocks import Block

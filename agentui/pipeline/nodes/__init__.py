@@ -5,10 +5,10 @@ from typing import Any
 
 from agentui.pipeline.node import Node
 from agentui.pipeline.nodes.data.count_tokens import CountTokens
-from agentui.pipeline.nodes.data.log import Log
-from agentui.pipeline.nodes.data.memory import Memory
 from agentui.pipeline.nodes.data.http_request import HttpRequest
 from agentui.pipeline.nodes.data.json_query import JsonNode
+from agentui.pipeline.nodes.data.log import Log
+from agentui.pipeline.nodes.data.memory import Memory
 from agentui.pipeline.nodes.data.random_choice import RandomChoice
 from agentui.pipeline.nodes.data.set_vars import SetVars
 from agentui.pipeline.nodes.data.wait import Wait
