@@ -6,29 +6,35 @@
 
 ``client`` is what programs hold. Below it ``resources`` has a class for each group of routes and ``shapes`` what goes in and
 out; both are made from the server's own routes. ``endpoints`` composes requests, ``exchange`` decides about answers, both
-without a socket; ``transport`` and ``asynctransport`` send. This package imports nothing else of agentui, and httpx alone.
+without a socket; ``transport`` and ``asynctransport`` send. This package imports nothing else of agentui, and httpx
+alone; ``helpers``, which puts answers into the shapes that programs show, imports nothing.
 """
 
-from agentui.sdk.client import AsyncTavernClient, TavernClient
-from agentui.sdk.downloads import AsyncDownload, Download
-from agentui.sdk.endpoints import Json, ListMeta, ListOf, Owner, Upload
-from agentui.sdk.errors import (
-    BadRequest,
-    Conflict,
-    Forbidden,
-    NotFound,
-    RateLimited,
-    ServerFailed,
-    StreamFailed,
-    TavernApiError,
-    TavernConnectionError,
-    TavernError,
-    TavernTimeout,
-    Unauthorized,
-)
-from agentui.sdk.events import Event
-from agentui.sdk.streams import AsyncEventStream, AsyncTurnStream, EventStream, TurnStream
-from agentui.sdk.turnevents import TurnEvent
+try:
+    from agentui.sdk.client import AsyncTavernClient, TavernClient
+    from agentui.sdk.downloads import AsyncDownload, Download
+    from agentui.sdk.endpoints import Json, ListMeta, ListOf, Owner, Upload
+    from agentui.sdk.errors import (
+        BadRequest,
+        Conflict,
+        Forbidden,
+        NotFound,
+        RateLimited,
+        ServerFailed,
+        StreamFailed,
+        TavernApiError,
+        TavernConnectionError,
+        TavernError,
+        TavernTimeout,
+        Unauthorized,
+    )
+    from agentui.sdk.events import Event
+    from agentui.sdk.streams import AsyncEventStream, AsyncTurnStream, EventStream, TurnStream
+    from agentui.sdk.turnevents import TurnEvent
+except ModuleNotFoundError as error:
+    # The helpers are pure, and may be had without httpx.
+    if error.name != "httpx":
+        raise
 
 __all__ = [
     "AsyncDownload",

@@ -108,11 +108,11 @@ class StreamFailed(TavernApiError):
         self.event = event
 
 
-class TavernConnectionError(TavernError):
-    """No answer came, or it broke off."""
+class TavernConnectionError(TavernError, OSError):
+    """No answer came, or it broke off; an OSError, as errors of connections are."""
 
 
-class TavernTimeout(TavernConnectionError):
+class TavernTimeout(TavernConnectionError, TimeoutError):
     """It took too long."""
 
 

@@ -1,0 +1,12 @@
+"""A server whose chats are answered by the built-in demo model."""
+
+import pytest
+
+from agentui.demo import DemoServer
+from tests.conftest import Server, StartServer, call
+
+
+@pytest.fixture
+async def kit_server(start_server: StartServer, demo: DemoServer) -> Server:
+    """A server whose only pipeline asks the demo."""
+    return await start_server({"default": call("openai", f"{demo.origin}/v1", model="demo-small")})
