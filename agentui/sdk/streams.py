@@ -83,9 +83,10 @@ class TurnStream(_Stream[TurnEvent]):
 
     def result(self) -> Respond:
         """What the turn came to, as the route without a stream answers it; events that nobody took are passed over."""
-        for event in self:
-            if event["type"] == "done":
-                return event["payload"]
+        with self:
+            for event in self:
+                if event["type"] == "done":
+                    return event["payload"]
         raise TavernConnectionError("The turn's last event was taken already.")
 
     def _read(self) -> Generator[TurnEvent, None, None]:
@@ -110,9 +111,10 @@ class AsyncTurnStream(_AsyncStream[TurnEvent]):
 
     async def result(self) -> Respond:
         """What the turn came to, as the route without a stream answers it; events that nobody took are passed over."""
-        async for event in self:
-            if event["type"] == "done":
-                return event["payload"]
+        async with self:
+            async for event in self:
+                if event["type"] == "done":
+                    return event["payload"]
         raise TavernConnectionError("The turn's last event was taken already.")
 
     async def _read(self) -> AsyncGenerator[TurnEvent, None]:
