@@ -106,7 +106,7 @@ DOORS = {
     "jinja2": ("agentui.templating.hadtavern",),
     "jmespath": ("agentui.pipeline.nodes.data.queries",),
     "jsonpath": ("agentui.pipeline.nodes.data.queries",),
-    "jsonschema": ("agentui.tools.arguments",),
+    "jsonschema": ("agentui.tools.schemas",),
     "mcp": ("agentui.mcp",),
     "mcp_types": ("agentui.mcp",),
     "networkx": ("agentui.pipeline",),
@@ -114,7 +114,7 @@ DOORS = {
     "prometheus_client": ("agentui.api.ops.metrics",),
     "pydantic_settings": ("agentui.settings",),
     "python_socks": ("agentui.upstream.http",),
-    "referencing": ("agentui.tools.arguments",),
+    "referencing": ("agentui.tools.schemas",),
     "regex": ("agentui.regexes",),
     "sqlalchemy": (
         "agentui.chats",

@@ -148,9 +148,9 @@ class Build:
             self.problem("expression.syntax", message, name, error.line, error.column)
             return None
 
-    def condition(self, name: str, source: str) -> TemplateField[bool]:
-        """Compile a condition; a broken one is a problem of this node and holds never."""
-        return self._compile(ConditionLanguage(), name, source, instead="false")
+    def condition(self, name: str, source: str, *, own: frozenset[str] = frozenset()) -> TemplateField[bool]:
+        """Compile a condition; a broken one is a problem of this node and holds never. ``own`` is as for ``text``."""
+        return self._compile(ConditionLanguage(), name, source, instead="false", own=own)
 
     def value(self, name: str, source: str) -> TemplateField[Json]:
         """Compile a formula that reads names, as conditions do, for its value; a broken one is a problem of this node."""

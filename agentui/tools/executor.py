@@ -16,11 +16,12 @@ from agentui.chat.messages import Text, ToolCall, ToolResult
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json, dumps
 from agentui.threads import apart
-from agentui.tools.arguments import ArgumentCheck, read_arguments, size_of, weight_of
+from agentui.tools.arguments import ArgumentCheck, read_arguments, size_of
 from agentui.tools.catalog import Catalog
 from agentui.tools.errors import OutcomeUnknown
 from agentui.tools.execution import UNKNOWN_END, DeliveryMode, Execution, ExecutionListener, ExecutionStatus
 from agentui.tools.permissions import CallBudget, Permissions
+from agentui.tools.schemas import weight_of
 from agentui.tools.tool import CallPlace, HostedTool, ReplaySafety, ToolAnswer, ToolCallContext
 
 MAX_RESULT = 1024 * 1024

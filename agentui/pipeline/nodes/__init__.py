@@ -11,9 +11,11 @@ from agentui.pipeline.nodes.data.log import Log
 from agentui.pipeline.nodes.data.memory import Memory
 from agentui.pipeline.nodes.data.random_choice import RandomChoice
 from agentui.pipeline.nodes.data.set_vars import SetVars
+from agentui.pipeline.nodes.data.validate import Validate
 from agentui.pipeline.nodes.data.wait import Wait
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from agentui.pipeline.nodes.model.raw_forward import RawForward
+from agentui.pipeline.nodes.text.parse import Parse
 from agentui.pipeline.nodes.text.text import Text
 
 BUILTIN: Mapping[str, type[Node[Any]]] = {
@@ -30,6 +32,8 @@ BUILTIN: Mapping[str, type[Node[Any]]] = {
         JsonNode,
         RandomChoice,
         Text,
+        Parse,
+        Validate,
     )
 }
 """The node types that agentui brings, by name."""
