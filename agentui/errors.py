@@ -38,7 +38,8 @@
         ├── UpstreamTimeout       504
         ├── UpstreamInvalid       502  it answered, but not in its own language
         ├── UpstreamTruncated     502  the answer broke off
-        └── UpstreamUnavailable   503  the circuit breaker is open
+        ├── UpstreamUnavailable   503  the circuit breaker is open
+        └── AllTargetsFailed      502  every target of a node failed
 
 A message says what happened, to what, and what to do; it never holds a key, a body or a trace.
 ``status`` is the HTTP status, ``code`` a stable word for programs (listed in docs/errors.md).
@@ -412,6 +413,12 @@ class UpstreamUnavailable(UpstreamError):
 
     status = 503
     code = "upstream_unavailable"
+
+
+class AllTargetsFailed(UpstreamError):
+    """Every target of a node failed, or is left alone after failures; ``targets`` in details tells of each."""
+
+    code = "all_targets_failed"
 
 
 def kind_of_status(status: int) -> ErrorKind:

@@ -42,6 +42,9 @@ from agentui.pipeline.nodes.data.memory import MemoryRow
 from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
 from agentui.pipeline.nodes.model.blocks import Block
+from agentui.pipeline.nodes.model.cached_call import UNREAD
+from agentui.pipeline.nodes.model.failures import USUAL, FailureKind
+from agentui.pipeline.nodes.model.targets import Sticky, Strategy, TargetRow
 from agentui.pipeline.nodes.text.operations import Operation
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec
@@ -110,6 +113,17 @@ def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
         assert rows == {**defaults_of(kind.Params), **(defaults_of(inner[name]) if name in inner else {})}, name
         assert missing(list(kind.ports), text) == [], name
     assert missing(list(RESERVED), text) == []
+
+
+def test_every_field_of_a_target_and_every_failure_is_in_routing() -> None:
+    text = page("docs/routing.md")
+    assert fields_told(text) == defaults_of(TargetRow)
+    chosen = {
+        code_of(row["`on_errors`"]): row["chosen unless you say otherwise"] for row in table_rows(text) if "`on_errors`" in row
+    }
+    assert list(chosen) == list(get_args(FailureKind))
+    assert [kind for kind, told in chosen.items() if told == "yes"] == list(USUAL)
+    assert missing([*get_args(Strategy), *(set(get_args(Sticky)) - {"none"}), *UNREAD], text) == []
 
 
 def test_every_mode_and_every_tier_of_a_row_is_in_nodes_and_in_the_memory() -> None:

@@ -34,6 +34,9 @@ def at_the_demo(document: Json) -> Json:
     for node in document["nodes"]:
         if node["type"] in ("ProviderCall", "RawForward"):
             node["config"]["base_url"] = "demo"
+            for target in node["config"].get("targets", ()):
+                target["base_url"] = "demo"
+                del target["secret"]
     return document
 
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import ChainMap
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
@@ -90,6 +91,14 @@ class NodeContext:
     def leave_by(self, port: str) -> None:
         """Choose the port that the node leaves by when it is done."""
         self.port = port
+
+    def beside(self, sink: Sink | None) -> "NodeContext":
+        """The same node for one of several calls that it makes: with a sink of its own, and its own ``used_secrets``."""
+        other = copy(self)
+        other.sink = sink
+        other.used_secrets = ()
+        other._scope = None
+        return other
 
     @property
     def deadline(self) -> float:

@@ -8,10 +8,11 @@ from time import monotonic, time_ns
 from typing import Literal, Protocol
 
 from agentui.chat.reply import Reply
-from agentui.chat.request import WireRequest
-from agentui.errors import AgentUIError
+from agentui.chat.request import VendorName, WireRequest
+from agentui.errors import AgentUIError, NotFound
 from agentui.ids import new_id
 from agentui.jsonio import Json
+from agentui.pipeline.answer_cache import AnswerCache
 from agentui.pipeline.assets import AssembledPrompt, AssetReader, no_assets
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
@@ -30,6 +31,7 @@ from agentui.tools.sources import ToolSources
 from agentui.tools.vars.working import RuleSource, WorkingVariables, shipped_rules
 from agentui.upstream.call import Attempt
 from agentui.upstream.client import Upstream
+from agentui.upstream.health import TargetHealth
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
 
@@ -45,6 +47,39 @@ class RunTrace(Protocol):
 
     def end_attempt(self, node: str, attempt: Attempt) -> None:
         """It has an answer's headers, or none."""
+
+
+class PresetFields(Protocol):
+    """What nodes take of a preset."""
+
+    @property
+    def provider(self) -> Literal["caller", VendorName]:
+        """The dialect."""
+
+    @property
+    def base_url(self) -> str:
+        """Where the API lives."""
+
+    @property
+    def endpoint(self) -> str:
+        """Path and query."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers to send, as templates."""
+
+    @property
+    def proxy(self) -> str:
+        """The proxy to go through."""
+
+    @property
+    def model(self) -> str:
+        """The model."""
+
+
+def no_presets(id: str) -> PresetFields:
+    """What knows no preset. Raises NotFound."""
+    raise NotFound(f"There is no preset {id!r:.200} here.")
 
 
 @dataclass(frozen=True)
@@ -68,6 +103,12 @@ class Services:
     """Whether references in what came from outside are followed (``References``)."""
     assets: Callable[[], AssetReader] = no_assets
     """Gives the library."""
+    target_health: TargetHealth = field(default_factory=TargetHealth)
+    """Which targets of nodes failed lately."""
+    preset: Callable[[str], PresetFields] = no_presets
+    """Gives a preset by its id. Raises NotFound, or InvalidPipeline for one that was never good."""
+    answers: AnswerCache = field(default_factory=AnswerCache)
+    """The answers that nodes keep."""
 
 
 class Heard(Protocol):

@@ -95,17 +95,18 @@ class ToolSteps:
 
 def _size_of(message: Message) -> int:
     """About how many characters a message keeps: pictures and signatures may be the most of it."""
-    return sum(map(_size_of_part, message.parts))
+    return sum(map(size_of_part, message.parts))
 
 
-def _size_of_part(part: Part) -> int:
+def size_of_part(part: Part) -> int:
+    """About how many characters a part keeps."""
     match part:
         case Text() | Refusal():
             return len(part.text)
         case ToolCall():
             return len(part.arguments) + len(part.signature or "")
         case ToolResult():
-            return sum(map(_size_of_part, part.content))
+            return sum(map(size_of_part, part.content))
         case Thinking():
             return len(part.text) + len(part.signature or "") + len(part.redacted or "")
         case Media():

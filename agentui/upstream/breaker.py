@@ -43,6 +43,16 @@ class Breaker:
         """True from the opening until a probe has succeeded."""
         return self._open_until is not None
 
+    def away(self, now: float) -> float | None:
+        """Seconds to stay away still, 0 where a probe may go; None while the circuit is closed. Asks for nothing."""
+        return None if self._open_until is None else max(0.0, self._open_until - now)
+
+    def open(self, until: float) -> None:
+        """Stay away until this moment at least, for a reason that is not in these counts; one probe may go after it."""
+        self._open_until = until if self._open_until is None else max(until, self._open_until)
+        self._probing = False
+        self._window.clear()
+
     def succeeded(self, now: float) -> None:
         """The origin answered as a healthy one does."""
         if self._open_until is not None:

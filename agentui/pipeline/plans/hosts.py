@@ -1,7 +1,7 @@
 """Where the nodes of a pipeline's document would send keys."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from agentui.errors import AgentUIError
@@ -28,9 +28,32 @@ def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services)
             continue
         config = node.get("config")
         config = config if isinstance(config, dict) else {}
-        hosts.add(_host(config, services, catalog[kind].address_field))
-        hosts |= _proxy_host(config)
+        for place in _places(config, services):
+            hosts.add(_host(place, services, catalog[kind].address_field))
+            hosts |= _proxy_host(place)
     return sorted(hosts)
+
+
+def _places(config: Mapping[str, Json], services: Services) -> Iterator[Mapping[str, Json]]:
+    """Where a node calls: what its configuration says, and each of its targets that says more."""
+    yield config
+    rows = config.get("targets")
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict):
+            yield _place_of(row, config, services)
+
+
+def _place_of(row: Mapping[str, Json], config: Mapping[str, Json], services: Services) -> Mapping[str, Json]:
+    """The fields of a target that say where it calls: its own, then its preset's, then the node's."""
+    written = {name: row.get(name) for name in ("provider", "base_url", "proxy") if row.get(name) not in (None, "", "node")}
+    preset = row.get("preset")
+    if isinstance(preset, str) and preset.strip():
+        try:
+            known = services.preset(preset.strip())
+        except AgentUIError:
+            return {"base_url": f"preset {preset.strip()[:200]}", **written}
+        return {"provider": known.provider, "base_url": known.base_url, "proxy": known.proxy, **written}
+    return {**({} if "provider" in written else config), **written}
 
 
 def _proxy_host(config: Mapping[str, Json]) -> set[str]:

@@ -97,5 +97,6 @@ def bound_document(document: Mapping[str, Json], preset: Preset, *, has_model: b
     than the preset's."""
     own = {name: getattr(preset, name) for name in _FIELDS}
     own["model"] = "" if has_model else preset.model
+    own["targets"] = []
     nodes = [{**node, "config": {**node["config"], **own}} if _is_session_model(node) else node for node in document["nodes"]]
     return {**document, "nodes": nodes}

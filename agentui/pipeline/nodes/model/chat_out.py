@@ -5,23 +5,21 @@ from contextlib import aclosing
 
 from agentui.chat.deltas import TextDelta
 from agentui.chat.reply import Reply, ReplyBuilder
-from agentui.chat.request import VendorName, WireRequest
+from agentui.chat.request import VendorName
 from agentui.jsonio import InvalidJson, Json, loads
-from agentui.pipeline.model_call import ModelPiece, StreamedPiece, WholeReply
+from agentui.pipeline.model_call import ModelPiece, ModelRequest, StreamedPiece, WholeReply
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.vendors.base import Vendor
 
 
 async def chat_out(
     ctx: NodeContext,
-    vendor: Vendor,
-    wire: Callable[[], WireRequest],
+    asked: Callable[[], ModelRequest],
     answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
     written_by: VendorName | None,
 ) -> dict[str, Json]:
     """OUT of a chat: each piece of the answer is kept and passed on before the next is read.
 
-    ``wire`` gives what was asked, once it was; ``written_by`` is the dialect of the answer's events, None where it has none.
+    ``asked`` gives the request that was answered; ``written_by`` is the dialect of the answer's events, None where it has none.
     """
     builder = ReplyBuilder()
     if ctx.sink is not None:
@@ -43,12 +41,14 @@ async def chat_out(
             if ctx.sink is not None:
                 await ctx.sink.send(written_by, piece.events, piece.deltas)
     reply = builder.reply() if whole is None else whole
+    request = asked()
+    vendor = request.vendor
     if vendor.name != ctx.incoming.vendor:
         # Signed thoughts, for callers whose dialect cannot carry them back.
         await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
     if ctx.sink is not None:
         ctx.run.reply, ctx.run.heard = reply, None
-    return _reply_out(reply, vendor.render_reply(reply, wire()) if whole is None else whole.raw)
+    return _reply_out(reply, vendor.render_reply(reply, request.wire) if whole is None else whole.raw)
 
 
 def _reply_out(reply: Reply, result: Json) -> dict[str, Json]:

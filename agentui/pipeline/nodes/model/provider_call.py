@@ -1,35 +1,41 @@
 """ProviderCall: asks a model. What to send is assembled here, and what comes is passed on and kept as OUT."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from pydantic import Field
 
-from agentui.chat.request import ChatRequest, VendorName, WireRequest
+from agentui.chat.messages import Message
+from agentui.chat.request import ChatRequest, ToolChoice, VendorName, WireRequest
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
 from agentui.jsonio import Json
-from agentui.pipeline.model_call import ModelRequest, ask_model, call_model, make_call
-from agentui.pipeline.node import Build, Node, NodeParams, node
+from agentui.pipeline.model_call import ModelRequest, make_call
+from agentui.pipeline.node import Build, Node, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
+from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall
+from agentui.pipeline.nodes.model.calls import Calls, Targets
 from agentui.pipeline.nodes.model.chat_out import chat_out
-from agentui.pipeline.nodes.model.forwarding import check_offered, forward, own_body
+from agentui.pipeline.nodes.model.forwarding import forward, own_body
+from agentui.pipeline.nodes.model.other_out import asked_embeddings, count_out, embeddings_out
 from agentui.pipeline.nodes.model.target import Target, TargetFields, forward_target
-from agentui.pipeline.nodes.model.tool_loop import Render, converse, executor_of, offering, with_rules
+from agentui.pipeline.nodes.model.targets import ModelTarget, RoutingParams, compile_candidates
+from agentui.pipeline.nodes.model.tool_loop import Ask, converse, executor_of, offering, with_steps
 from agentui.pipeline.tokens import estimate_outgoing, estimate_tokens
 from agentui.templating.hadtavern.scope import Scope
+from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor
 from agentui.upstream.call import UpstreamCall
-from agentui.vendors.base import Embeddings, Vendor
+from agentui.vendors.base import Vendor
 from agentui.vendors.registry import VENDOR_TITLES
 
 MAX_MODEL = 1000
 """Characters of a model's name, which is looked for the names of families: no server has longer ones."""
 
 
-class ProviderCallParams(NodeParams):
+class ProviderCallParams(RoutingParams, CacheParams):
     """Where to call and what to say there. Empty fields take the provider's own defaults."""
 
     provider: Literal["caller", VendorName] = Field(
@@ -93,13 +99,15 @@ class ProviderCall(Node[ProviderCallParams]):
     def prepare(self, build: Build) -> None:
         """Compile endpoint, headers, model, blocks and body."""
         params = self.params
-        self._target = TargetFields(
+        fields = TargetFields(
             build.url("base_url", params.base_url, "address"),
             build.url("endpoint", params.endpoint, "path", secrets=True),
             build.headers("headers", params.headers),
             build.proxy("proxy", params.proxy),
         )
-        self._model = build.text("model", params.model)
+        own = ModelTarget(params.provider, fields, build.text("model", params.model))
+        candidates = compile_candidates(build, params, own, has_template=bool(params.template.strip()))
+        self._targets = Targets(own, candidates, params, params)
         self._blocks = BlockList(params.blocks, build)
         self._template = build.object("template", params.template) if params.template.strip() else None
         if self._template is not None and params.tools:
@@ -114,31 +122,41 @@ class ProviderCall(Node[ProviderCallParams]):
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Ask, pass the answer on where this node answers, and give OUT. Raises UpstreamError and its kin, NodeFailed,
         BadRequest, TemplateProblem."""
-        if ctx.incoming.operation == "forward":
-            return await forward(ctx, self._forwarded(ctx))
-        if ctx.incoming.operation == "count_tokens" and self._vendor(ctx).count_tokens is None:
-            return await self._estimate(ctx)
+        calls = Calls(ctx, self._targets)
+        match ctx.incoming.operation:
+            case "forward":
+                return await forward(ctx, self._forwarded(ctx, calls))
+            case "count_tokens":
+                if calls.first_target().vendor(ctx).count_tokens is None:
+                    return await self._estimate(ctx, calls.first_target())
+                return {**await count_out(ctx, calls, self.assemble), **calls.out()}
+            case "embeddings":
+                return {**await embeddings_out(ctx, calls, self.assemble), **calls.out()}
+            case "chat":
+                return {**await self._chat_out(ctx, calls), **calls.out()}
+
+    async def _chat_out(self, ctx: NodeContext, calls: Calls) -> dict[str, Json]:
+        """OUT of a chat, with or without tools of this server."""
         executor = await self._executor(ctx)
         if executor is not None:
-            return await self._with_tools(ctx, executor)
-        request = await self.assemble(ctx)
-        match request.wire.operation:
-            case "chat":
-                return await chat_out(ctx, request.vendor, lambda: request.wire, call_model(ctx, request), request.vendor.name)
-            case "count_tokens":
-                return await _count_out(ctx, request)
-            case "embeddings":
-                return await _embeddings_out(ctx, request)
-            case "forward":
-                raise AssertionError("What is forwarded is not assembled.")
+            return await chat_out(ctx, lambda: calls.request, converse(ctx, executor, self._steps(calls)), None)
+        answer = await calls.chat(self.assemble)
+        return await chat_out(ctx, lambda: calls.request, answer.pieces, answer.written_by)
 
     async def preview(self, ctx: NodeContext) -> Json:
-        """The request that would go out: method, url, headers and body, and about how many tokens go in."""
+        """The request that would go out: method, url, headers and body, about how many tokens go in, and the targets in their
+        order where there are several."""
+        calls = Calls(ctx, self._targets)
         if ctx.incoming.operation == "forward":
-            call = self._forwarded(ctx)
+            call = self._forwarded(ctx, calls)
             return {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json}
         executor = await self._executor(ctx)
-        request = await (self.assemble(ctx) if executor is None else self._first_step(ctx, executor))
+        target = calls.first_target()
+        if executor is None:
+            request = await self.assemble(ctx, target)
+        else:
+            chat = await self._conversation(ctx, target)
+            request = await self._rendered(ctx, target, offering(target.vendor(ctx), chat, executor.offered()))
         return {
             "method": "POST",
             "url": request.url,
@@ -147,22 +165,16 @@ class ProviderCall(Node[ProviderCallParams]):
             "dropped": list(request.wire.dropped),
             "stream": request.wire.stream,
             "tokens": estimate_outgoing(request.vendor, request.wire),
+            **calls.shown(),
         }
 
-    async def assemble(self, ctx: NodeContext) -> ModelRequest:
-        """Everything that is sent, rendered, with nothing sent yet."""
-        vendor = self._vendor(ctx)
+    async def assemble(self, ctx: NodeContext, target: ModelTarget | None = None) -> ModelRequest:
+        """Everything that is sent to a target (the node's own, where none is given), rendered, with nothing sent yet."""
+        target = target or self._targets.own
+        vendor = target.vendor(ctx)
         scope = ctx.scope()
-        model = await ctx.apart(partial(self._model_name, ctx, scope))
-        wire = await self._wire(ctx, scope, vendor, model)
-        return await self._aimed(ctx, scope, vendor, wire)
-
-    async def _aimed(self, ctx: NodeContext, scope: Scope, vendor: Vendor, wire: WireRequest) -> ModelRequest:
-        """A request with where it goes."""
-        target = await ctx.apart(partial(Target.render, self._target, ctx, scope, vendor, wire))
-        if wire.stream != target.stream:
-            wire = replace(wire, stream=target.stream)
-        return ModelRequest(vendor, wire, target.url, target.headers, target.proxy)
+        model = await ctx.apart(partial(_model_name, ctx, target, scope))
+        return await _aimed(ctx, target, await self._wire(ctx, scope, vendor, model))
 
     async def _executor(self, ctx: NodeContext) -> Executor | None:
         """What runs the tools that this node offers in a chat; None where it offers none. Raises UnknownTool."""
@@ -170,62 +182,43 @@ class ProviderCall(Node[ProviderCallParams]):
             return None
         return await executor_of(ctx, self.params.tools)
 
-    async def _with_tools(self, ctx: NodeContext, executor: Executor) -> dict[str, Json]:
-        """Ask, run the tools that the model asks for, and ask again until it answers; OUT is that of all steps together."""
-        chat, vendor, render = await self._steps(ctx)
-        sent: list[ModelRequest] = []
+    def _steps(self, calls: Calls) -> Ask:
+        """What asks for each step of an answer with tools. What is said before the steps is made once for each target."""
+        begun: dict[int, ChatRequest] = {}
 
-        async def remember(chat: ChatRequest) -> ModelRequest:
-            sent[:] = [await render(chat)]
-            return sent[0]
+        async def ask(made: Sequence[Message], tools: Catalog, choice: ToolChoice | None) -> OpenedCall:
+            async def make(ctx: NodeContext, target: ModelTarget) -> ModelRequest:
+                chat = begun.get(id(target))
+                if chat is None:
+                    chat = begun[id(target)] = await self._conversation(ctx, target)
+                chat = replace(chat, messages=(*chat.messages, *made))
+                return await self._rendered(ctx, target, offering(target.vendor(ctx), chat, tools, choice))
 
-        return await chat_out(ctx, vendor, lambda: sent[0].wire, converse(ctx, vendor, chat, executor, remember), None)
+            return await calls.chat(make)
 
-    async def _first_step(self, ctx: NodeContext, executor: Executor) -> ModelRequest:
-        """What is sent first where tools are offered."""
-        chat, vendor, render = await self._steps(ctx)
-        return await render(offering(vendor, chat, executor.offered()))
+        return ask
 
-    async def _steps(self, ctx: NodeContext) -> tuple[ChatRequest, Vendor, Render]:
-        """The conversation before any step, whom it is sent to, and how each step is written."""
-        vendor, scope = self._vendor(ctx), ctx.scope()
-        model = await ctx.apart(partial(self._model_name, ctx, scope))
+    async def _conversation(self, ctx: NodeContext, target: ModelTarget) -> ChatRequest:
+        """The conversation before any step, as it is sent to a target."""
+        scope = ctx.scope()
+        model = await ctx.apart(partial(_model_name, ctx, target, scope))
         stream = ctx.sink is not None and ctx.sink.wants_stream
+        return with_steps(ctx, await self._chat(ctx, scope, target.vendor(ctx), model, stream))
 
-        async def render(chat: ChatRequest) -> ModelRequest:
-            wire = await ctx.incoming.worked_out(partial(vendor.render_request, chat))
-            return await self._aimed(ctx, scope, vendor, wire)
+    async def _rendered(self, ctx: NodeContext, target: ModelTarget, chat: ChatRequest) -> ModelRequest:
+        """A conversation as a target's request."""
+        wire = await ctx.incoming.worked_out(partial(target.vendor(ctx).render_request, chat))
+        return await _aimed(ctx, target, wire)
 
-        return with_rules(ctx, await self._chat(ctx, scope, vendor, model, stream)), vendor, render
-
-    def _forwarded(self, ctx: NodeContext) -> UpstreamCall:
+    def _forwarded(self, ctx: NodeContext, calls: Calls) -> UpstreamCall:
         """The caller's own request to this node's upstream: blocks, template, model and endpoint are for conversations.
 
         Raises NotFound where the provider is of another kind than the caller.
         """
-        incoming, vendor = ctx.incoming, self._vendor(ctx)
-        assert incoming.vendor is not None
-        check_offered(incoming, ctx.services.vendors[incoming.vendor], vendor)
-        target, body = forward_target(self._target, ctx, vendor), incoming.upload or own_body(incoming) or None
+        incoming = ctx.incoming
+        chosen, vendor = calls.forward_target()
+        target, body = forward_target(chosen.fields, ctx, vendor), incoming.upload or own_body(incoming) or None
         return make_call(ctx, incoming.method, target.url, target.headers, body, incoming.wire, target.proxy)
-
-    def _vendor(self, ctx: NodeContext) -> Vendor:
-        name: VendorName | None = ctx.incoming.vendor if self.params.provider == "caller" else self.params.provider
-        if name is None:
-            raise NodeFailed("The caller's dialect is unknown, so provider cannot be 'caller' here: choose one.")
-        return ctx.services.vendors[name]
-
-    def _model_name(self, ctx: NodeContext, scope: Scope) -> str:
-        model = ctx.render(self._model, scope).strip() or ctx.incoming.model
-        if not model:
-            raise BadRequest(
-                "The request names a pipeline but no model, and the node sets none: ask for pipeline/<id>/<model>, "
-                "or set the node's model.",
-                param="model",
-            )
-        if len(model) > MAX_MODEL:
-            raise BadRequest(f"The model's name is longer than {MAX_MODEL} characters.", param="model")
-        return model
 
     async def _wire(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str) -> WireRequest:
         """The request in the upstream's dialect, for each of the ways to make one."""
@@ -237,9 +230,13 @@ class ProviderCall(Node[ProviderCallParams]):
                 raise Unsupported(f"{vendor.title} has no embeddings; choose a provider of another kind for them.")
             if own.vendor == vendor.name:
                 return vendor.patch_request(own, model=model, stream=False)
-            asked = _asked_embeddings(ctx, own)
+            asked = asked_embeddings(ctx, own)
             return vendor.embeddings.render_request(replace(asked, model=model, body={**asked.body, "model": model}))
         if self._template is not None and incoming.operation == "chat":
+            if vendor is not self._targets.own.vendor(ctx):
+                raise NodeFailed(
+                    "The template writes the request in one dialect, and this target speaks another.", field="template"
+                )
             await incoming.worked_out(lambda: incoming.chat)  # the blocks ask for it
             found = await self._blocks.find(ctx)
             return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream, found), found.size)
@@ -272,10 +269,10 @@ class ProviderCall(Node[ProviderCallParams]):
         params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
         return replace(chat, vendor="agentui", params=params, tools=(), tool_choice=None, response_format=None, unmodelled=())
 
-    async def _estimate(self, ctx: NodeContext) -> Mapping[str, Json]:
+    async def _estimate(self, ctx: NodeContext, target: ModelTarget) -> Mapping[str, Json]:
         """A token count made here, because the provider has no call for it: of the blocks' conversation."""
         scope = ctx.scope()
-        chat = await self._chat(ctx, scope, self._vendor(ctx), self._model_name(ctx, scope), stream=False)
+        chat = await self._chat(ctx, scope, target.vendor(ctx), _model_name(ctx, target, scope), stream=False)
         tokens = estimate_tokens(chat)
         if ctx.sink is not None:
             await ctx.sink.tokens(tokens, estimated=True)
@@ -305,35 +302,24 @@ def _beyond_reach(field: str) -> UnsupportedState:
     )
 
 
-async def _count_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
-    """OUT of a token count."""
-    assert request.vendor.count_tokens is not None
-    body = await ask_model(ctx, request)
-    tokens = request.vendor.count_tokens.parse_reply(body)
-    if ctx.sink is not None:
-        await ctx.sink.tokens(tokens, estimated=False)
-    return {"result": body, "response_text": str(tokens)}
+def _model_name(ctx: NodeContext, target: ModelTarget, scope: Scope) -> str:
+    """The model to ask of a target. Raises BadRequest where nobody names one."""
+    model = ctx.render(target.model, scope).strip() or ctx.incoming.model
+    if not model:
+        raise BadRequest(
+            "The request names a pipeline but no model, and the node sets none: ask for pipeline/<id>/<model>, "
+            "or set the node's model.",
+            param="model",
+        )
+    if len(model) > MAX_MODEL:
+        raise BadRequest(f"The model's name is longer than {MAX_MODEL} characters.", param="model")
+    return model
 
 
-async def _embeddings_out(ctx: NodeContext, request: ModelRequest) -> dict[str, Json]:
-    """OUT of embeddings."""
-    own = ctx.incoming.wire
-    assert own is not None and request.vendor.embeddings is not None
-    answer = body = await ask_model(ctx, request)
-    if own.vendor != request.vendor.name:
-        answer = request.vendor.embeddings.parse_reply(body, _asked_embeddings(ctx, own))
-        answer = _embeddings(ctx, own).render_reply(answer, own)
-    if ctx.sink is not None:
-        await ctx.sink.document(answer)
-    return {"result": body, "response_text": ""}
-
-
-def _asked_embeddings(ctx: NodeContext, own: WireRequest) -> WireRequest:
-    """The caller's request for embeddings as all dialects understand it."""
-    return _embeddings(ctx, own).parse_request(own)
-
-
-def _embeddings(ctx: NodeContext, own: WireRequest) -> Embeddings:
-    embeddings = ctx.services.vendors[own.vendor].embeddings
-    assert embeddings is not None  # or its reader had made something else of the request
-    return embeddings
+async def _aimed(ctx: NodeContext, target: ModelTarget, wire: WireRequest) -> ModelRequest:
+    """A request with where it goes."""
+    vendor = target.vendor(ctx)
+    place = await ctx.apart(partial(Target.render, target.fields, ctx, ctx.scope(), vendor, wire))
+    if wire.stream != place.stream:
+        wire = replace(wire, stream=place.stream)
+    return ModelRequest(vendor, wire, place.url, place.headers, place.proxy)

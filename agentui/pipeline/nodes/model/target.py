@@ -31,12 +31,13 @@ _CONTROL = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class TargetFields:
-    """The compiled fields of a node that say where to call."""
+    """The compiled fields that say where to call. ``secret`` renders to a key that goes where the dialect wants it."""
 
     base_url: TemplateField[str]
     endpoint: TemplateField[str]
     headers: Mapping[str, TemplateField[str]]
     proxy: TemplateField[str]
+    secret: TemplateField[str] | None = None
 
 
 @dataclass(slots=True)
@@ -99,7 +100,7 @@ def forward_target(fields: TargetFields, ctx: NodeContext, vendor: Vendor) -> Ta
     url = with_query(join_url(ctx.services.upstream.resolve(base), incoming.path), without_key(incoming.query)[0])
     passed = forwardable_request_headers(incoming.headers)
     headers = {**vendor.version_headers(None), **{name: value for name, value in passed.items() if name not in KEY_HEADERS}}
-    rendered, keyed = rendered_headers(fields.headers, ctx, scope)
+    rendered, keyed = target_headers(fields, ctx, scope, vendor)
     own = {name: value for name, value in rendered.items() if name not in ("content-type", "accept")}
     headers = _with_key(headers, own, keyed, ctx, vendor, has_key_in_url=False)
     for secret in ctx.used_secrets:
@@ -172,7 +173,7 @@ def _headers(
 ) -> dict[str, str]:
     headers = {"content-type": "application/json", "accept": "text/event-stream" if wire.stream else "application/json"}
     headers.update({name: value for name, value in vendor.version_headers(wire).items() if not UNFIT.search(value)})
-    return _with_key(headers, *rendered_headers(fields.headers, ctx, scope), ctx, vendor, has_key_in_url=has_key_in_url)
+    return _with_key(headers, *target_headers(fields, ctx, scope, vendor), ctx, vendor, has_key_in_url=has_key_in_url)
 
 
 def _with_key(
@@ -184,6 +185,20 @@ def _with_key(
     elif ctx.incoming.api_key:
         own = {**own, **vendor.auth_headers(ctx.incoming.api_key)}
     return {**headers, **own}
+
+
+def target_headers(fields: TargetFields, ctx: NodeContext, scope: Scope, vendor: Vendor) -> tuple[dict[str, str], bool]:
+    """The headers of a target, as ``rendered_headers`` gives them, with its key where that is a secret of its own."""
+    own, keyed = rendered_headers(fields.headers, ctx, scope)
+    if fields.secret is None:
+        return own, keyed
+    key = vendor.auth_headers(ctx.render(fields.secret, scope).strip())
+    for name, value in key.items():
+        try:
+            check_header(name, value)
+        except BadRequest as error:
+            raise NodeFailed(error.message, field=fields.secret.name) from error
+    return {**own, **{name.lower(): value for name, value in key.items()}}, True
 
 
 def rendered_headers(fields: Mapping[str, TemplateField[str]], ctx: NodeContext, scope: Scope) -> tuple[dict[str, str], bool]:

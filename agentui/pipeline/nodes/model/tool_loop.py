@@ -16,8 +16,9 @@ from agentui.chat.messages import Message, Part, ToolCall, text_message
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, Tool, ToolChoice
 from agentui.jsonio import Json, dumps_text
-from agentui.pipeline.model_call import ModelRequest, StreamedPiece, WholeReply, call_model
+from agentui.pipeline.model_call import StreamedPiece, WholeReply
 from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodes.model.cached_call import OpenedCall
 from agentui.tools.catalog import GROUP, Catalog
 from agentui.tools.errors import ToolCatalogConflict
 from agentui.tools.execution import Execution
@@ -28,8 +29,9 @@ from agentui.upstream.headers import hops_of
 from agentui.vendors.base import Vendor
 from agentui.vendors.offering import offer
 
-Render = Callable[[ChatRequest], Awaitable[ModelRequest]]
-"""A conversation as it is sent."""
+Ask = Callable[[Sequence[Message], Catalog, ToolChoice | None], Awaitable[OpenedCall]]
+"""Asks for the next step: after the messages of the steps before it, offering these tools, with this choice among all tools
+(None: the caller's)."""
 
 SHOWN = 2000
 """Characters of arguments and of a result that the timeline has."""
@@ -56,12 +58,13 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
     return await grant.executor((*selectors, f"{GROUP}{READING_GROUP}"), place, _Events(ctx))
 
 
-def with_rules(ctx: NodeContext, chat: ChatRequest) -> ChatRequest:
-    """The request with what its system prompt says of the skill rules."""
+def with_steps(ctx: NodeContext, chat: ChatRequest) -> ChatRequest:
+    """The request with what its system prompt says of the skill rules, and with the steps of earlier answers that are kept."""
     text, at = ctx.run.working.rules_prompt, 0
     while at < len(chat.messages) and chat.messages[at].role == "system":
         at += 1
-    return replace(chat, messages=(*chat.messages[:at], text_message("system", text), *chat.messages[at:]))
+    messages = (*chat.messages[:at], text_message("system", text), *chat.messages[at:])
+    return replace(chat, messages=ctx.services.tool_steps.restore(ctx.incoming, messages))
 
 
 def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoice | None = None) -> ChatRequest:
@@ -79,20 +82,17 @@ def offering(vendor: Vendor, chat: ChatRequest, tools: Catalog, choice: ToolChoi
     return offer(vendor, chat, [tool.offered() for tool in tools], choice)
 
 
-async def converse(
-    ctx: NodeContext, vendor: Vendor, chat: ChatRequest, executor: Executor, render: Render
-) -> AsyncGenerator[StreamedPiece, None]:
+async def converse(ctx: NodeContext, executor: Executor, ask: Ask) -> AsyncGenerator[StreamedPiece, None]:
     """The pieces of one answer over all steps, without events: no dialect wrote it as it is told.
 
-    ``chat`` is the caller's request without this server's tools. Raises as ``call_model``, ``render`` and the listeners of
-    calls do.
+    Raises as ``ask`` and the listeners of calls do.
     """
-    own = _names(chat)
+    chat = await ctx.incoming.worked_out(lambda: ctx.incoming.chat)
+    own = frozenset[str]() if ctx.sink is None else _names(chat)
     told = _Told(own)
     made: list[Message] = []
-    chat = replace(chat, messages=ctx.services.tool_steps.restore(ctx.incoming, chat.messages))
     tools, choice = executor.offered(), None
-    is_forced = chat.tool_choice is not None and chat.tool_choice.mode in ("required", "named")
+    is_forced = ctx.sink is not None and chat.tool_choice is not None and chat.tool_choice.mode in ("required", "named")
     step = 0
     while True:
         step += 1
@@ -100,7 +100,7 @@ async def converse(
         if is_last:
             choice = ANSWER_NOW
         builder = ReplyBuilder()
-        async with aclosing(call_model(ctx, await render(offering(vendor, chat, tools, choice)))) as pieces:
+        async with aclosing((await ask(made, tools, choice)).pieces) as pieces:
             async for piece in pieces:
                 deltas = list(piece.reply.deltas()) if isinstance(piece, WholeReply) else piece.deltas
                 builder.feed(deltas)
@@ -116,7 +116,6 @@ async def converse(
         if is_over or told.has_own_calls:
             break
         told.end_step()
-        chat = replace(chat, messages=(*chat.messages, *messages))
         choice = AGAIN if is_forced else None
     if told.own_calls and len(made) > 1:
         ctx.services.tool_steps.keep(ctx.incoming, told.own_calls, made)
