@@ -20,6 +20,7 @@
     ├── InvalidPipeline           422  problems in a pipeline, each with node, field, line and column
     │   └── TemplateProblem       422  one template that does not compile or render
     ├── NodeFailed                422  a node could not do its work (not the upstream's fault)
+    ├── Returned                  as the pipeline says: it answers with an error
     ├── NoAnswer                  422  the way that the run took leads to no node that answers
     ├── Busy                      503  at capacity; carries retry_after
     ├── StoreReadOnly             503  the memory's file is damaged and open for reading only
@@ -241,6 +242,17 @@ class NoAnswer(AgentUIError):
 
     status = 422
     code = "no_answer"
+
+
+class Returned(AgentUIError):
+    """A pipeline answers with an error, whose message and status its node Return says."""
+
+    status = 400
+    code = "returned"
+
+    def __init__(self, message: str, *, status: int, **details: Json) -> None:
+        super().__init__(message, **details)
+        self.status = status
 
 
 class Unsupported(AgentUIError):

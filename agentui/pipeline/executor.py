@@ -3,22 +3,18 @@
 import asyncio
 from collections.abc import Mapping
 
-from agentui.chat.messages import Text
-from agentui.chat.reply import Choice, Reply
-from agentui.errors import AgentUIError, NodeFailed, NotFound, Unsupported, UpstreamError, UpstreamRefused
-from agentui.ids import new_id
+from agentui.errors import AgentUIError, NodeFailed, UpstreamError, UpstreamRefused
 from agentui.jsonio import Json
 from agentui.pipeline.frame import Frame
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.pins import needless
 from agentui.pipeline.plans.plan import ERROR_PORT, PlanNode
 from agentui.pipeline.ports import Ports
-from agentui.pipeline.reach import EVERY_PORT
+from agentui.pipeline.reach import EVERY_PORT, port_of
 from agentui.pipeline.run import Run
+from agentui.pipeline.said import answer_text, answer_with, said_in
 from agentui.pipeline.sink import ListenerGone, Sink
 from agentui.pipeline.speaker import Speaker
-from agentui.pipeline.tokens import estimate_tokens
-from agentui.templating.core.values import best_text, text_of
 
 INTERNAL: Mapping[str, Json] = {
     "code": "internal_error",
@@ -141,18 +137,18 @@ class _Walk:
         out = dict(pinned) if isinstance(pinned, Mapping) else {"result": pinned}
         self.run.set_out(self.frame, node.id, out)
         self.run.emit("node.finished", id, out, pinned=True)
-        port = out.get("port")
-        if node.catches and out.keys() == {"error"}:
-            return ERROR_PORT
-        if position in self.frame.plan.answers:
-            await self._answer(node, self.sink, said_in(out))
-        return port if port in node.ports else node.default_port
+        port = port_of(node, out)
+        if port != ERROR_PORT and position in self.frame.plan.answers:
+            await self._answer(node, self._sink_of(node), said_in(out))
+        return port
 
     async def _execute(self, position: int, node: PlanNode, id: str) -> str:
         run, frame = self.run, self.frame
         answers = position in frame.plan.answers
         sink = self._sink_of(node) if answers else None
         ctx = NodeContext(run, node.id, node.type, sink, frame)
+        if node.joins and self.ports is not None:
+            ctx.came_from = self.ports.came_from(position)
         run.emit("node.started", id)
         try:
             try:
@@ -181,7 +177,7 @@ class _Walk:
         run.set_out(frame, node.id, out)
         run.emit("node.finished", id, out)
         if answers:
-            speaks = node.node.calls_upstream and not node.node.says_text
+            speaks = (node.node.calls_upstream and not node.node.says_text) or node.node.ends_run
             await self._answer(node, sink, None if speaks else answer_text(out))
         return ctx.port or node.default_port
 
@@ -193,44 +189,10 @@ class _Walk:
 
     async def _answer(self, node: PlanNode, sink: Sink | None, text: str | None) -> None:
         """The node has answered; with these words, where it called no model. Raises Unsupported where none are wanted."""
-        if text is not None and sink is not None and not node.node.ends_run:
+        if text is not None and sink is not None:
             await answer_with(self.run, sink, text)
         if self.frame.answered_by is None:
             self.frame.answered_by = node.id
-
-
-def answer_text(out: Mapping[str, Json]) -> str:
-    """The words of a node that called no model: its ``text``, else the last variable it set, else its best text."""
-    text = out.get("text")
-    if isinstance(text, str):
-        return text
-    variables = out.get("vars")
-    if isinstance(variables, Mapping) and variables:
-        last = list(variables.values())[-1]
-        return last if isinstance(last, str) else best_text(last) or text_of(last)
-    return best_text(dict(out))
-
-
-async def answer_with(run: Run, sink: Sink, text: str) -> None:
-    """Answer a run's request with the words of a node that called no model. Raises Unsupported and NotFound where no words are
-    wanted."""
-    match run.incoming.operation:
-        case "count_tokens":
-            await sink.tokens(estimate_tokens(run.incoming.chat), estimated=True)
-        case "embeddings":
-            raise Unsupported("This pipeline answers with text and makes no embeddings: choose one that calls a provider.")
-        case "forward":
-            raise NotFound("This pipeline answers with text and passes nothing on: choose one that calls a provider.")
-        case "chat":
-            model = run.incoming.model or f"pipeline/{run.plan.id}"
-            run.reply = Reply((Choice((Text(text),), "stop"),), new_id("msg"), model, run.started_ms // 1000)
-            await sink.reply(run.reply)
-
-
-def said_in(out: Mapping[str, Json]) -> str:
-    """The words of the answering node."""
-    said = out.get("response_text")
-    return said if isinstance(said, str) else answer_text(out)
 
 
 def _name_place(error: AgentUIError, node: str) -> None:

@@ -152,9 +152,10 @@ class Build:
         """Compile a condition; a broken one is a problem of this node and holds never. ``own`` is as for ``text``."""
         return self._compile(ConditionLanguage(), name, source, instead="false", own=own)
 
-    def value(self, name: str, source: str) -> TemplateField[Json]:
-        """Compile a formula that reads names, as conditions do, for its value; a broken one is a problem of this node."""
-        return self._compile(ValueLanguage(), name, source, instead="null")
+    def value(self, name: str, source: str, *, own: frozenset[str] = frozenset()) -> TemplateField[Json]:
+        """Compile a formula that reads names, as conditions do, for its value; a broken one is a problem of this node. ``own``
+        are names that the node itself gives to it."""
+        return self._compile(ValueLanguage(), name, source, instead="null", own=own)
 
     def store(self, path: str) -> None:
         """Note that the node writes the stored variable of this name, or into one by this path."""

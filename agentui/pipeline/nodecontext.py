@@ -52,7 +52,8 @@ class NodeContext:
     """One node in one run. ``sink`` takes the answer when this node answers, else it is None.
 
     ``frame`` is the walk that the node belongs to, the run's own where none is given; ``node_id`` is its id with the path of
-    the walk before it. ``port`` is the port that the node leaves by, None while it has chosen none.
+    the walk before it. ``port`` is the port that the node leaves by, None while it has chosen none;
+    ``came_from`` are the ids of the nodes that led to one that joins branches.
     ``incoming`` is the caller's request; ``services`` are vendors, upstream and secrets; ``used_secrets`` are those that this
     node's templates have read.
     """
@@ -62,6 +63,7 @@ class NodeContext:
         "_gathered_at",
         "_loop",
         "_scope",
+        "came_from",
         "frame",
         "incoming",
         "node_id",
@@ -78,6 +80,7 @@ class NodeContext:
         self.frame = frame = run.frame if frame is None else frame
         self.node_id = frame.path + node_id if frame.path else node_id
         self.port: str | None = None
+        self.came_from: tuple[str, ...] = ()
         self.node_type = node_type
         self.sink = sink
         self.incoming: Incoming = run.incoming
@@ -175,11 +178,11 @@ class NodeContext:
             )
             raise TemplateProblem(problem, pipeline=self.run.plan.id) from error
 
-    async def compute(self, field: TemplateField[V]) -> V:
-        """What a condition, or a formula with names, gives now (``Build.condition``, ``Build.value``); in a thread where it
-        sees much, or searches for what may take a while. Raises TemplateProblem as ``render`` does."""
+    async def compute(self, field: TemplateField[V], scope: Scope | None = None) -> V:
+        """What a template, a condition, or a formula with names gives now; in a thread where it sees much, or searches for what
+        may take a while. Raises TemplateProblem as ``render`` does."""
         searches = isinstance(field.template, Condition) and field.template.searches
-        return await self.apart(partial(self.render, field), LONG + 1 if searches else 0)
+        return await self.apart(partial(self.render, field, scope), LONG + 1 if searches else 0)
 
     def emit_chunk(self, text: str) -> None:
         """Let watchers see more of this node's text. Pieces are gathered so that a fast stream makes few events."""

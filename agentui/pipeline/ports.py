@@ -46,6 +46,13 @@ class Ports:
                     self._running[other].cancel()
         return True
 
+    def came_from(self, position: int) -> tuple[str, ...]:
+        """The ids of the nodes whose edges led to a node that joins: in the plan's order, or where it starts on the first
+        edge in the order in which they ended."""
+        reached = self._reach.came_from[position]
+        order = reached if self._nodes[position].starts_on_first else sorted(reached)
+        return tuple(self._nodes[number].id for number in order)
+
     def is_closed(self, position: int) -> bool:
         """Whether nobody waits for a node any more."""
         return position in self._closed

@@ -14,6 +14,7 @@ from agentui.jsonio import Json, dumps, dumps_text, loads
 from agentui.pipeline.executor import describe_error
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.plans.plan import PlanNode
+from agentui.pipeline.reach import EVERY_PORT, Reach, port_of
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink, Sink
 from agentui.templating.core.language import Segment
@@ -63,31 +64,53 @@ async def preview_node(run: Run, node: str, given: Mapping[str, Json]) -> Json:
 
 
 async def _prepare(run: Run, target: int, given: Mapping[str, Json]) -> list[str]:
-    """Give every node before the target its OUT; the ids of those whose OUT nobody knows."""
-    missing = []
-    before = run.plan.before(target)
-    for position, node in enumerate(run.plan.nodes):
-        if position not in before or not node.enabled:
-            continue
-        if node.id in given:
-            run.set_out(run.frame, node.id, given[node.id])
-        elif node.node.calls_upstream:
-            missing.append(node.id)
-        else:
-            run.set_out(run.frame, node.id, await _run_node(run, node))
+    """Give the nodes before the target their OUT, as far as they would be reached; where the target itself would not be, all of
+    them. Returns the ids of those whose OUT nobody knows."""
+    plan = run.plan
+    before = plan.before(target)
+    missing: list[str] = []
+    reach = Reach(plan.nodes)
+    reached = {position for position in before if plan.nodes[position].waits_for == 0}
+    for position in sorted(before):
+        if position in reached:
+            port = await _settle(run, position, given, missing)
+            reached.update(reach.leave(position, port)[0])
+    if target not in reached and before:
+        for position in sorted(before - reached):
+            await _settle(run, position, given, missing)
     return missing
 
 
-async def _run_node(run: Run, node: PlanNode) -> Json:
-    """The OUT of a node that calls no model."""
+async def _settle(run: Run, position: int, given: Mapping[str, Json], missing: list[str]) -> str:
+    """Give one node its OUT, where anybody knows it. Returns the port that it leaves by."""
+    node = run.plan.nodes[position]
+    if not node.enabled:
+        return EVERY_PORT
+    if node.id in given:
+        run.set_out(run.frame, node.id, given[node.id])
+        return port_of(node, given[node.id])
+    if node.node.calls_upstream:
+        missing.append(node.id)
+        return EVERY_PORT
+    ctx = NodeContext(run, node.id, node.type, None)
+    ctx.came_from = _came_from(run, position)
     try:
-        return dict(await node.node.rehearse(NodeContext(run, node.id, node.type, None)))
+        out: Json = dict(await node.node.rehearse(ctx))
     except AgentUIError as error:
         error.details.setdefault("node", node.id)
         error.details.setdefault("type", node.type)
-        if not node.may_fail:
+        if not (node.may_fail or node.catches):
             raise
-        return {"error": describe_error(error)}
+        out = {"error": describe_error(error)}
+        run.set_out(run.frame, node.id, out)
+        return port_of(node, out)
+    run.set_out(run.frame, node.id, out)
+    return ctx.port or node.default_port
+
+
+def _came_from(run: Run, position: int) -> tuple[str, ...]:
+    """The ids of the nodes that lead to one, of those whose OUT is known."""
+    return tuple(node.id for node in run.plan.nodes if position in node.feeds and node.id in run.out)
 
 
 async def _show(run: Run, target: int, missing: list[str]) -> Json:
@@ -95,6 +118,7 @@ async def _show(run: Run, target: int, missing: list[str]) -> Json:
     node = run.plan.nodes[target]
     sink = NullSink(wants_stream=run.incoming.wants_stream) if target in run.plan.answers else None
     ctx = _TracingContext(run, node.id, node.type, sink)
+    ctx.came_from = _came_from(run, target)
     try:
         shown = await node.node.preview(ctx)
     except AgentUIError as error:

@@ -1,12 +1,24 @@
 """Which nodes of a plan that branches are reached, as the nodes before them leave by their ports."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from agentui.jsonio import Json
 from agentui.pipeline.plans.plan import ERROR_PORT, PlanNode
 
 EVERY_PORT = ""
 """What a node leaves by that did not run and passes order on: all its ports but ``error``."""
+
+
+def port_of(node: PlanNode, out: Json) -> str:
+    """The port of a node whose OUT is given: ``error`` where it holds an error alone that an edge leads on from, else the one
+    that it names, else the one without a choice."""
+    if not isinstance(out, Mapping):
+        return node.default_port
+    if node.catches and out.keys() == {"error"}:
+        return ERROR_PORT
+    port = out.get("port")
+    return port if port in node.ports else node.default_port
 
 
 class Cause(NamedTuple):
@@ -23,13 +35,15 @@ class Reach:
     that starts on the first edge is ready with that.
     """
 
-    __slots__ = ("_begun", "_nodes", "_reached", "_waits")
+    __slots__ = ("_begun", "_nodes", "_reached", "_waits", "came_from")
 
     def __init__(self, nodes: Sequence[PlanNode]) -> None:
         self._nodes = nodes
         self._waits = [node.waits_for for node in nodes]
         self._reached = bytearray(len(nodes))
         self._begun = bytearray(len(nodes))
+        self.came_from: dict[int, list[int]] = {number: [] for number, node in enumerate(nodes) if node.joins}
+        """From which nodes each of those was reached that ask for it, in the order in which they ended."""
 
     def leave(self, position: int, port: str) -> tuple[list[int], list[tuple[int, Cause]]]:
         """A node leaves by a port: the positions that are ready now, and those that are never reached, each with the cause."""
@@ -58,6 +72,8 @@ class Reach:
             self._waits[following] -= 1
             if following in taken:
                 self._reached[following] = 1
+                if self._nodes[following].joins:
+                    self.came_from[following].append(position)
             if self._begun[following]:
                 continue
             is_decided = self._waits[following] == 0

@@ -107,7 +107,7 @@ MUTATIONS = [
         EXECUTOR,
     ),
     Mutation(
-        "agentui/pipeline/executor.py",
+        "agentui/pipeline/said.py",
         "last = list(variables.values())[-1]",
         "last = list(variables.values())[0]",
         "the first variable is the answer",

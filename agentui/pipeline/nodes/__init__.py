@@ -13,6 +13,10 @@ from agentui.pipeline.nodes.data.random_choice import RandomChoice
 from agentui.pipeline.nodes.data.set_vars import SetVars
 from agentui.pipeline.nodes.data.validate import Validate
 from agentui.pipeline.nodes.data.wait import Wait
+from agentui.pipeline.nodes.flow.condition import If
+from agentui.pipeline.nodes.flow.merge import Merge
+from agentui.pipeline.nodes.flow.returning import Return
+from agentui.pipeline.nodes.flow.switch import Switch
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from agentui.pipeline.nodes.model.raw_forward import RawForward
 from agentui.pipeline.nodes.text.parse import Parse
@@ -34,6 +38,10 @@ BUILTIN: Mapping[str, type[Node[Any]]] = {
         Text,
         Parse,
         Validate,
+        If,
+        Switch,
+        Merge,
+        Return,
     )
 }
 """The node types that agentui brings, by name."""

@@ -127,6 +127,7 @@ class _Compiler:
             exits=self._exits_of(id, position),
             starts_on_first=spec.enabled and self.nodes[id].starts_on_first,
             closes=frozenset(position[name] for name in self._feeding_only(id)),
+            joins=self.nodes[id].passes_answer,
         )
 
     def _exits_of(self, id: str, position: Mapping[str, int]) -> dict[str, tuple[int, ...]] | None:
@@ -158,7 +159,9 @@ class _Compiler:
         used = (port for *_, edge in self.graph.edges(data=True) for port in edge["ports"])
         if any(port == ERROR_PORT for port in used):
             return True
-        return any(len(node.ports) > 1 or node.starts_on_first or node.ends_run for node in self.nodes.values())
+        return any(
+            len(node.ports) > 1 or node.starts_on_first or node.passes_answer or node.ends_run for node in self.nodes.values()
+        )
 
     def _problem(
         self, code: str, message: str, node: str | None = None, severity: Literal["error", "warning"] = "error"

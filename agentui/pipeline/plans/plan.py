@@ -48,7 +48,7 @@ class PlanNode:
     ``sets`` are the run variables that it sets; ``stores`` says that it writes stored ones. ``ports`` are those it may leave
     by, but for ``error``; ``exits`` are its followers by port, None where all of them follow in any case. A node that
     ``starts_on_first`` runs with the first edge that is taken, and ``closes`` are the positions of those that feed nothing
-    but it: they are cancelled then.
+    but it: they are cancelled then. One that ``joins`` asks which nodes it was reached from.
     """
 
     id: str
@@ -65,6 +65,7 @@ class PlanNode:
     exits: Mapping[str, tuple[int, ...]] | None
     starts_on_first: bool
     closes: frozenset[int]
+    joins: bool
 
     @property
     def default_port(self) -> str:
