@@ -41,6 +41,7 @@ from agentui.pipeline.nodes.data.json_query import Output
 from agentui.pipeline.nodes.data.memory import MemoryRow
 from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
+from agentui.pipeline.nodes.flow.switch import Case
 from agentui.pipeline.nodes.model.blocks import Block
 from agentui.pipeline.nodes.model.cached_call import UNREAD
 from agentui.pipeline.nodes.model.failures import USUAL, FailureKind
@@ -106,6 +107,7 @@ def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
         "ProviderCall": Block,
         "Json": Output,
         "RandomChoice": Choice,
+        "Switch": Case,
         "Text": Operation,
     }
     for name, kind in BUILTIN.items():
