@@ -10,6 +10,8 @@ without a socket; ``transport`` and ``asynctransport`` send. This package import
 alone; ``helpers``, which puts answers into the shapes that programs show, imports nothing.
 """
 
+from typing import TYPE_CHECKING
+
 try:
     from agentui.sdk.client import AsyncTavernClient, TavernClient
     from agentui.sdk.downloads import AsyncDownload, Download
@@ -35,6 +37,15 @@ except ModuleNotFoundError as error:
     # The helpers are pure, and may be had without httpx.
     if error.name != "httpx":
         raise
+
+    if not TYPE_CHECKING:  # a checker would take any name for one of this package
+
+        def __getattr__(name: str) -> object:
+            """What is missing, and why."""
+            if name in __all__:
+                raise ImportError(f"{name} needs httpx: pip install httpx")
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "AsyncDownload",

@@ -23,8 +23,9 @@ def ask(client: TavernClient) -> None:
     client.sessions.respond("id")
     client.sessions.get("id")["titel"]
     client.sessions.list(sort_by="name")
+from agentui.sdk import Session
 """
-"""Four mistakes."""
+"""Five mistakes."""
 ENVIRONMENT = {**os.environ, "MYPYPATH": str(ROOT)}
 
 
@@ -68,7 +69,7 @@ def test_programs_that_use_the_client_are_typed_strictly(tmp_path: Path) -> None
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}", "--no-color"]
     run = subprocess.run([*command, "."], cwd=tmp_path, capture_output=True, text=True, check=False, env=ENVIRONMENT)
     told = re.findall(r"^wrong\.py:(\d+): error: ", run.stdout, re.MULTILINE)
-    assert told == ["3", "4", "5", "6"], run.stdout
+    assert told == ["3", "4", "5", "6", "7"], run.stdout
     assert run.stdout.count("error: ") == len(told), run.stdout
 
 
