@@ -65,6 +65,26 @@ async def test_what_is_no_pipeline_is_refused_with_the_reason(editor: Editor) ->
         await expect(dialog.get_by_role("button", name="Open it")).to_be_disabled()
 
 
+async def test_a_file_of_hadtavern_opens_as_a_new_pipeline_with_a_report(editor: Editor) -> None:
+    node = {"id": 1, "class": "SetVars", "data": {"variables": [{"name": "A", "value": "x"}], "colour": "red"}, "outputs": {}}
+    await editor.page.locator(".doc-tab").first.wait_for()
+    await editor.page.evaluate(
+        """(text) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], 'drawn.json', {type: 'application/json'}));
+          document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: data}));
+        }""",
+        json.dumps({"name": "Drawn", "drawflow": {"Home": {"data": {"1": node}}}}),
+    )
+    dialog = editor.page.get_by_role("dialog", name="Import a pipeline")
+    await expect(dialog.get_by_role("heading", name="From HadTavern")).to_be_visible()
+    await expect(dialog.locator(".import-notes li")).to_contain_text("n1 · colour")
+    await dialog.get_by_role("button", name="Open it").click()
+    await expect(editor.page.get_by_role("tab", name="Drawn")).to_be_visible()
+    await expect(editor.page.locator('.react-flow__node[data-id="n1"]')).to_be_visible()
+    assert sorted(path.stem for path in editor.server.pipelines.glob("*.json")) == ["default"]
+
+
 async def test_a_file_dropped_on_the_window_is_imported(editor: Editor) -> None:
     await editor.page.locator(".doc-tab").first.wait_for()
     await editor.page.evaluate(

@@ -197,6 +197,7 @@ POST    /import/preset                                           imports.preset
 POST    /import/worldbook                                        imports.worldbook
 POST    /import/regex                                            imports.regex
 POST    /import/chat                                             imports.chat
+POST    /import/hadtavern                                        imports.hadtavern
 POST    /import/auto                                             imports.auto
 
 GET     /export/character/{id}                                   exports.character
@@ -330,7 +331,15 @@ SINGULAR = {
 
 DOCUMENTS = {("PUT", "/api/pipelines/{id}"), ("PUT", "/api/presets/{id}")}
 """Routes whose body is one document, of whose fields the client knows nothing."""
-FILES = {"/import/character", "/import/preset", "/import/worldbook", "/import/regex", "/import/chat", "/import/auto"}
+FILES = {
+    "/import/character",
+    "/import/preset",
+    "/import/worldbook",
+    "/import/regex",
+    "/import/chat",
+    "/import/hadtavern",
+    "/import/auto",
+}
 """Routes that take a file in place of JSON."""
 PLAIN_QUERIES = {"limit": "int", "after": "int"}
 """Types of parameters of routes that have no form of their queries; others are texts."""

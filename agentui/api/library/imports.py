@@ -7,7 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
-from agentui.api.chats.protocol import BODY, made_answer, now_ms, route, write
+from agentui.api.chats.protocol import BODY, data_answer, made_answer, now_ms, route, write
+from agentui.api.keys import CATALOG
 from agentui.api.library.uploads import Upload, read_upload, reading
 from agentui.assets.files.books import read_book
 from agentui.assets.files.cards import CardFile, read_card, read_card_file
@@ -26,6 +27,7 @@ from agentui.library.content import Packed, name_of, packed, tags_of_card
 from agentui.library.imports import FileAsset, import_asset, import_with_session
 from agentui.library.records import Asset
 from agentui.library.transfer import ImportedChat, import_chat
+from agentui.pipeline.hadtavern.convert import ConvertedPipeline, convert
 from agentui.schemas.files import (
     AutoImport,
     AutoImported,
@@ -196,6 +198,19 @@ def _read_chat(data: bytes, limits: FileLimits) -> ChatFile:
     return read_thchat(document, limits) if members(document).get("spec") == SPEC else read_lines(data, limits)
 
 
+async def import_hadtavern(request: web.Request) -> web.Response:
+    """Convert a pipeline of HadTavern's, as its editor (Drawflow) or its server writes it. Nothing is saved: the document is
+    for the editor, the report tells what could not be taken as it stood."""
+    given = await read_upload(request, NameOption, DataImport)
+    catalog = request.app[CATALOG]
+    if isinstance(given, Upload):
+        data, name = given.data, given.options.name or given.name
+        return data_answer(await reading(request, len(data), lambda limits: convert(limits.parse(data), name, catalog, limits)))
+    document = given.data
+    found = await reading(request, len(request[BODY]), lambda limits: convert(document, given.name, catalog, limits))
+    return data_answer(found)
+
+
 async def import_auto(request: web.Request) -> web.Response:
     """Import a file of any kind: it is told from what is in it."""
     given = await read_upload(request, NameOption, AutoImport)
@@ -227,5 +242,6 @@ ROUTES: tuple[Route, ...] = (
     route("POST", "/import/worldbook", import_worldbook, Data[ImportedAsset], 413, body=DataImport, status=201),
     route("POST", "/import/regex", import_regex, Data[ImportedAsset], 413, body=RegexImport, status=201),
     route("POST", "/import/chat", import_chat_file, Data[ImportedSession], 404, 413, body=ChatImport, status=201),
+    route("POST", "/import/hadtavern", import_hadtavern, Data[ConvertedPipeline], 413, body=DataImport, writes=False),
     route("POST", "/import/auto", import_auto, Data[AutoImported], 413, body=AutoImport, status=201),
 )

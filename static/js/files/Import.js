@@ -1,5 +1,5 @@
 /** Import by drop, choice or paste. Nothing runs and nothing is saved; where keys would go is said first. */
-import {api} from '../api/client.js';
+import {api, ApiFailure} from '../api/client.js';
 import {parseDocument} from '../core/doc.js';
 import {findLiteralKeys} from '../core/redact.js';
 import {h, tags, useEffect, useState} from '../h.js';
@@ -12,11 +12,16 @@ import {Button, FileButton} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
 import {TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
+import {convertHadTavern, isHadTavern} from './hadtavern.js';
 
 const {code, div, h3, li, p, ul} = tags;
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
-/** @typedef {{document: Pipeline, hosts: string[], problems: number, unknown: string[], keys: number}} Found */
+/** @typedef {import('./hadtavern.js').HadTavernReport} HadTavernReport */
+/** @typedef {{document: Pipeline, hosts: string[], problems: number, unknown: string[], keys: number, report: HadTavernReport | null}} Found */
+
+/** Notes of a conversion that are listed. */
+const MOST_NOTES = 100;
 
 /** @param {{text?: string, close: () => void}} props */
 export function Import({text: given = '', close}) {
@@ -34,20 +39,27 @@ export function Import({text: given = '', close}) {
       setError(t('files.notJson', {message, line, column}));
       return;
     }
-    const {document} = parsed;
-    if (document.nodes.length === 0) {
+    const value = JSON.parse(text);
+    const isForeign = isHadTavern(value);
+    if (parsed.document.nodes.length === 0 && !isForeign) {
       setError(t('files.noNodes'));
       return;
     }
     let isStale = false;
-    api.send('POST', '/api/validate', {document}).then(
-      ({body}) => {
-        const known = store.get().nodeTypes;
-        const unknown = [...new Set(document.nodes.map((node) => node.type).filter((type) => !Object.hasOwn(known, type)))];
-        if (!isStale) setFound({document, hosts: body.hosts, problems: body.problems.length, unknown, keys: findLiteralKeys(document).length});
-      },
-      (failure) => notifyFailure(failure),
-    );
+    const look = async () => {
+      const {document, report} = isForeign ? await convertHadTavern(value) : {document: parsed.document, report: null};
+      const {body} = await api.send('POST', '/api/validate', {document});
+      const known = store.get().nodeTypes;
+      const unknown = [...new Set(document.nodes.map((node) => node.type).filter((type) => !Object.hasOwn(known, type)))];
+      const keys = findLiteralKeys(document).length;
+      if (!isStale) setFound({document, hosts: body.hosts, problems: body.problems.length, unknown, keys, report});
+    };
+    look().catch((failure) => {
+      if (isStale) return;
+      // What is wrong with the file stands below it.
+      if (failure instanceof ApiFailure && failure.status >= 400 && failure.status < 500) setError(failure.message);
+      else notifyFailure(failure);
+    });
     return () => {
       isStale = true;
     };
@@ -100,7 +112,7 @@ export function Import({text: given = '', close}) {
 
 /** @param {{found: Found}} props */
 function Report({found}) {
-  const {document, hosts, problems, unknown, keys} = found;
+  const {document, hosts, problems, unknown, keys, report} = found;
   return div(
     {className: 'import-report', role: 'status'},
     h3(null, t('files.whereKeysGo')),
@@ -108,8 +120,30 @@ function Report({found}) {
     unknown.length ? p({className: 'text-warn'}, t('files.unknownTypes', {types: unknown.join(', ')})) : null,
     keys ? p({className: 'text-warn'}, t('files.literalKeys', {n: keys})) : null,
     problems ? p({className: 'text-warn'}, t('app.problemCount', {n: problems})) : null,
+    report ? h(Conversion, {report}) : null,
     h3(null, document.name || t('app.untitled')),
     p({className: 'text-soft'}, document.description ?? ''),
     h(Thumbnail, {document, className: 'import-drawing'}),
+  );
+}
+
+/** What could not be taken from a file of HadTavern's as it stood. @param {{report: HadTavernReport}} props */
+function Conversion({report}) {
+  const {nodes, edges, notes, more} = report;
+  const count = notes.length + more;
+  return div(
+    null,
+    h3(null, t('files.fromHadTavern')),
+    p(null, t('files.converted', {nodes, edges})),
+    count === 0 ? null : p({className: 'text-warn'}, t('files.conversionNotes', {n: count})),
+    count === 0
+      ? null
+      : ul(
+          {className: 'import-notes'},
+          notes.slice(0, MOST_NOTES).map((note, index) =>
+            li({key: index}, `${t(`files.conversion.${note.kind}`)} `, code(null, [note.node, note.field].filter(Boolean).join(' · ') || '{}'), ` ${note.message}`),
+          ),
+        ),
+    count > MOST_NOTES ? p({className: 'text-soft'}, t('files.conversionMore', {n: count - MOST_NOTES})) : null,
   );
 }

@@ -6,6 +6,7 @@ import {runAction} from '../actions.js';
 import {isObject} from '../core/doc.js';
 import {openDialog} from '../state/dialogs.js';
 import {store} from '../state/store.js';
+import {isHadTavern} from './hadtavern.js';
 
 /** Listen for as long as the page lives. */
 export function listenForDrops() {
@@ -38,7 +39,7 @@ async function take(files) {
 function isPipeline(text) {
   try {
     const value = JSON.parse(text);
-    return isObject(value) && Array.isArray(value.nodes);
+    return isObject(value) && (Array.isArray(value.nodes) || isHadTavern(value));
   } catch {
     return true;
   }

@@ -206,6 +206,9 @@ REFUSED: list[tuple[str, Json, str]] = [
     ("/import/regex", {"name": "x", "data": [{}]}, "[0].findRegex"),
     ("/import/chat", {"data": "no chat"}, ""),
     ("/import/auto", {"data": 5}, ""),
+    ("/import/hadtavern", {"data": {"drawflow": {}}}, ""),
+    ("/import/hadtavern", {"data": 5}, "/data"),
+    ("/import/hadtavern", {}, "/data"),
 ]
 
 
@@ -267,3 +270,22 @@ async def test_a_picture_that_is_no_png_goes_out_in_an_archive_only(reader: Read
     archive, _ = await download(reader, f"/export/character/{id}?format=charx")
     with zipfile.ZipFile(io.BytesIO(archive)) as written:
         assert written.read("assets/icon/image/main.jpg") == b"\xff\xd8\xff a picture"
+
+
+async def test_a_pipeline_of_hadtavern_is_converted_and_not_kept(reader: Reader) -> None:
+    node = {"id": 1, "class": "SetVars", "data": {"variables": [{"name": "A", "value": "[[model]]"}]}, "outputs": {}, "x": 1}
+    file = {"drawflow": {"Home": {"data": {"1": node, "2": {**node, "id": 2, "class": "Teleport"}}}}}
+    got = await reader.call("POST", "/import/hadtavern", {"data": file, "name": "Mine"}, {})
+    assert got.status == 200, got.text
+    made = got.body["data"]
+    assert made["document"]["name"] == "Mine"
+    assert [(each["id"], each["type"]) for each in made["document"]["nodes"]] == [("n1", "SetVars"), ("n2", "Teleport")]
+    told = [(note["kind"], note["node"], note["field"]) for note in made["report"]["notes"]]
+    assert told == [("kept", "n1", "x"), ("kept", "n2", "x"), ("unknown", "n2", "type"), ("changed", "n2", "answer")]
+    status, again = await upload(reader, "/import/hadtavern", dumps(file), "Mine.json")
+    assert (status, again["data"]) == (200, made)
+    for broken in (b"{", b"[1]", b"\xff", b'{"nodes": 5}', b'{"nodes": ' + b"[" * 90 + b"]" * 90 + b"}"):
+        status, refused = await upload(reader, "/import/hadtavern", broken)
+        assert (status, refused["error"]["code"]) == (400, "validation_error")
+    status, refused = await upload(reader, "/import/hadtavern", dumps({"nodes": [{"type": "SetVars"}] * 501}))
+    assert (status, refused["error"]["code"]) == (413, "payload_too_large")

@@ -11,6 +11,7 @@ from agentui.sdk.shapes.library.imports import (
     AutoImported,
     CharacterImport,
     ChatImport,
+    ConvertedPipeline,
     DataImport,
     ImportedAsset,
     ImportedCharacter,
@@ -40,6 +41,10 @@ class ImportsChatCall(ChatImport, Options, Repeatable, WithFile):
     """What ``imports.chat`` may be told."""
 
 
+class ImportsHadtavernCall(DataImport, Options, WithFile):
+    """What ``imports.hadtavern`` may be told."""
+
+
 class ImportsAutoCall(AutoImport, Options, Repeatable, WithFile):
     """What ``imports.auto`` may be told."""
 
@@ -49,6 +54,7 @@ _PRESET = Endpoint[ImportedAsset]("POST", "/import/preset", body="json")
 _WORLDBOOK = Endpoint[ImportedAsset]("POST", "/import/worldbook", body="json")
 _REGEX = Endpoint[ImportedAsset]("POST", "/import/regex", body="json")
 _CHAT = Endpoint[ImportedSession]("POST", "/import/chat", body="json")
+_HADTAVERN = Endpoint[ConvertedPipeline]("POST", "/import/hadtavern", body="json")
 _AUTO = Endpoint[AutoImported]("POST", "/import/auto", body="json")
 
 
@@ -78,6 +84,10 @@ class ImportsResource(Resource):
     def chat(self, **given: Unpack[ImportsChatCall]) -> ImportedSession:
         """Import a chat as a session: SillyTavern's JSON lines, or the JSON that the export writes. ``POST /import/chat``"""
         return self._call(_CHAT, (), given)
+
+    def hadtavern(self, **given: Unpack[ImportsHadtavernCall]) -> ConvertedPipeline:
+        """Convert a pipeline of HadTavern's, as its editor (Drawflow) or its server writes it. ``POST /import/hadtavern``"""
+        return self._call(_HADTAVERN, (), given)
 
     def auto(self, **given: Unpack[ImportsAutoCall]) -> AutoImported:
         """Import a file of any kind: it is told from what is in it. ``POST /import/auto``"""
@@ -110,6 +120,10 @@ class AsyncImportsResource(AsyncResource):
     async def chat(self, **given: Unpack[ImportsChatCall]) -> ImportedSession:
         """Import a chat as a session: SillyTavern's JSON lines, or the JSON that the export writes. ``POST /import/chat``"""
         return await self._call(_CHAT, (), given)
+
+    async def hadtavern(self, **given: Unpack[ImportsHadtavernCall]) -> ConvertedPipeline:
+        """Convert a pipeline of HadTavern's, as its editor (Drawflow) or its server writes it. ``POST /import/hadtavern``"""
+        return await self._call(_HADTAVERN, (), given)
 
     async def auto(self, **given: Unpack[ImportsAutoCall]) -> AutoImported:
         """Import a file of any kind: it is told from what is in it. ``POST /import/auto``"""

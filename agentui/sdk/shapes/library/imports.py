@@ -38,11 +38,39 @@ class ChatImport(TypedDict):
     data: NotRequired[str]
 
 
+class ConvertedPipeline(TypedDict):
+    """A document, which may have problems of its own, and what became of the file."""
+
+    document: dict[str, Json]
+    report: HadTavernReport
+
+
 class DataImport(TypedDict):
     """A prompt preset or a worldbook as JSON."""
 
     name: NotRequired[str]
     data: NotRequired[dict[str, Json]]
+
+
+class HadTavernReport(TypedDict):
+    """The account of one file: which form it has, how much was read, and what could not be converted."""
+
+    format: Literal["drawflow", "pipeline"]
+    nodes: NotRequired[int]
+    edges: NotRequired[int]
+    notes: NotRequired[list[ImportNote]]
+    more: NotRequired[int]
+
+
+class ImportNote(TypedDict):
+    """What became of something that was not taken as it stood; ``node`` is an id of the document, ``field`` a path in
+    it.
+    """
+
+    message: str
+    kind: Literal["changed", "kept", "dropped", "unknown"]
+    node: NotRequired[str | None]
+    field: NotRequired[str | None]
 
 
 class ImportReport(TypedDict):
