@@ -12,7 +12,7 @@ from agentui.chat.request import ChatRequest, ToolChoice, VendorName, WireReques
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
 from agentui.jsonio import Json
 from agentui.pipeline.model_call import ModelRequest, make_call
-from agentui.pipeline.node import Build, Node, node
+from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall
@@ -35,7 +35,7 @@ MAX_MODEL = 1000
 """Characters of a model's name, which is looked for the names of families: no server has longer ones."""
 
 
-class ProviderCallParams(RoutingParams, CacheParams):
+class CallParams(NodeParams):
     """Where to call and what to say there. Empty fields take the provider's own defaults."""
 
     provider: Literal["caller", VendorName] = Field(
@@ -78,6 +78,10 @@ class ProviderCallParams(RoutingParams, CacheParams):
         description="The request body, with [[PROMPT]] and pm.*; empty: made from blocks and the caller's parameters.",
         json_schema_extra={"ui": "json"},
     )
+
+
+class ProviderCallParams(CacheParams, RoutingParams, CallParams):
+    """One call, the targets that may answer it, and what is kept of it. Forms show the fields of the last base first."""
 
 
 @node("ProviderCall")
