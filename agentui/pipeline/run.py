@@ -262,7 +262,13 @@ class Run:
         self.state = state
         self.finished = monotonic()
         self.task = self.clock = None
-        self.emit("run.finished", data={"state": state} if error is None else {"state": state, "error": error})
+        data: dict[str, Json] = {"state": state}
+        if error is not None:
+            data["error"] = error
+        if self.plan.has_ports and self.answered_by is not None:
+            # Elsewhere it is the same node in every run.
+            data["answered_by"] = self.answered_by
+        self.emit("run.finished", data=data)
         self.events.close()
         self.incoming.retire()
         self.context = MacroContext(self.incoming)

@@ -34,6 +34,7 @@ MODULES = (
     "search",
     "texts",
     "tiers",
+    "walks",
 )
 """What stands in ``static/js/core``; each is a variable of that name in the scripts of the tests."""
 

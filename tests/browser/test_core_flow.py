@@ -133,3 +133,64 @@ async def test_a_layout_puts_bodies_into_their_holders(core: Evaluate) -> None:
           apart("c", "inner"), places.e.x >= box("loop", ["b", "c", "d"]).right];"""
     )
     assert fits == [True] * 7
+
+
+async def test_iterations_and_calls_are_folded(core: Evaluate) -> None:
+    result = await core(
+        """
+        let seq = -1;
+        const at = (at_ms, type, node, data) => ({seq: (seq += 1), type, at_ms, ...(node ? {node} : {}), ...(data ? {data} : {})});
+        const ran = (from, id, out) => [at(from, "node.started", id), at(from + 1, "node.finished", id, out)];
+        const events = [at(0, "run.started"), at(1, "node.started", "loop"), ...ran(2, "loop#1/a", {n: 1}), ...ran(4, "loop#2/a", {n: 2}),
+          at(6, "node.started", "loop#2/in"), ...ran(7, "loop#2/in#1/b", {n: 21}), at(9, "node.finished", "loop#2/in", {}),
+          at(10, "node.finished", "loop", {}), at(11, "node.started", "sub"), ...ran(12, "sub/a", {n: 9}), at(14, "node.finished", "sub", {}),
+          at(15, "node.skipped", "x", {reason: "not reached", node: "if", port: "then"}),
+          at(16, "run.finished", null, {state: "finished", answered_by: "sub"})];
+        const run = runlog.reduceAll(runlog.emptyRun({id: "r", pipeline: "p"}), events);
+        const single = events.reduce((all, event) => runlog.reduce(all, event), runlog.emptyRun({id: "r", pipeline: "p"}));
+        const n = (scope, id, chosen) => walks.nodeIn(run, scope, id, chosen)?.out?.n ?? null;
+        const rows = (open, chosen = {}) => runlog.waterfall(run, {}, {open: new Set(open), chosen}).map((row) =>
+          `${"-".repeat(row.depth)}${row.node}`);
+        return {
+          same: doc.isSame(run, single),
+          last: [n("", "a"), n("", "a", {loop: 1}), n("", "a", {loop: 7}), n("", "b"), n("sub/", "a"), n("", "nobody")],
+          times: [walks.timesIn(run, "", "a"), walks.timesIn(run, "", "b"), walks.timesIn(run, "sub/", "a"), walks.timesIn(run, "", "z")],
+          folded: rows([]),
+          open: rows(["loop", "loop#2/in", "sub"]),
+          first: rows(["loop"], {loop: 1}),
+          answered: run.answeredBy,
+          by: run.nodes.x.by,
+          outs: Object.keys(runlog.outsOf(run)),
+        };"""
+    )
+    assert result == {
+        "same": True,
+        "last": [2, 1, None, 21, 9, None],
+        "times": [2, 1, 1, 0],
+        "folded": ["loop", "sub"],
+        "open": ["loop", "-loop#2/a", "-loop#2/in", "--loop#2/in#1/b", "sub", "-sub/a"],
+        "first": ["loop", "-loop#1/a", "sub"],
+        "answered": "sub",
+        "by": {"node": "if", "port": "then"},
+        "outs": ["loop", "sub"],
+    }
+
+
+async def test_conditions_have_paths_and_names_follow(core: Evaluate) -> None:
+    result = await core(
+        """
+        const text = 'chat.last_user contains "OUT.a.x" and len(OUT.a.list) > 3 or OUT["a"].y matches "x" and not gold';
+        const of = (source) => macros.tokenise(source, "condition").filter(({kind}) => kind !== "text").map(({from, to}) => source.slice(from, to));
+        const d = {format: 1, name: "C", edges: [], nodes: [{id: "a", type: "X", config: {}, position: {x: 0, y: 0}},
+          {id: "b", type: "Y", config: {condition: text, text: "[[OUT:a.x]] is OUT.a"}, position: {x: 0, y: 0}}]};
+        const renamed = commands.renameNode(d, "a", "a-1").nodes[1].config;
+        return {paths: of(text), renamed, reads: graph.references(d).map(({from, field}) => `${from}>${field}`)};"""
+    )
+    assert result == {
+        "paths": ["chat.last_user", "OUT.a.list", 'OUT["a"].y', "gold"],
+        "renamed": {
+            "condition": 'chat.last_user contains "OUT.a.x" and len(OUT["a-1"].list) > 3 or OUT["a-1"].y matches "x" and not gold',
+            "text": '[[OUT:a-1.x]] is OUT["a-1"]',
+        },
+        "reads": ["a>condition", "a>text"],
+    }

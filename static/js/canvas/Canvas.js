@@ -26,6 +26,7 @@ import {OpenChooser} from './QuickAdd.js';
 import {References} from './References.js';
 import {besideNode, enterInspector, isCalm, NODE_DRAG, openChooser, shown, stage, useStage} from './stage.js';
 import {showNode} from './view.js';
+import {Way} from './Way.js';
 
 /** @typedef {import('./geometry.js').Point} Point */
 /** @typedef {import('./projection.js').Moving} Moving */
@@ -131,6 +132,7 @@ function CanvasView() {
         h(OpenMenu),
       ),
     ),
+    h(Way),
     doc.nodes.length ? null : h(EmptyCanvas, {isNarrow}),
     h(OpenChooser),
   );

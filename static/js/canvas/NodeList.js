@@ -7,6 +7,7 @@ import {classes, h, memo, tags, useEffect, useMemo, useRef} from '../h.js';
 import {outline} from '../core/bodies.js';
 import {portOf} from '../core/doc.js';
 import {ERROR_PORT} from '../core/ports.js';
+import {portTitle, skipReason} from '../state/portwords.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf, goTo, NOTHING, select} from '../state/tabs.js';
 import {setView} from '../state/view.js';
@@ -15,15 +16,17 @@ import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {t, typeTitle} from '../words.js';
 import {canEdit, canMoveInOrder, cutWire, deleteSelection, duplicateSelection, frameSelection, layOut, moveInOrder, nameOf, portsOfNode, selectAll, selectionOf, toggleAnswer, toggleSelection} from './editing.js';
+import {calledBy, openCalled} from './calls.js';
 import {holdersFor, isHeld, putInto} from './containers.js';
 import {edgeKey} from './geometry.js';
-import {mayAnswer, nodeRun, problemsOf, stateOf} from './nodestate.js';
+import {hasAnswered, mayAnswer, nodeRun, problemsOf, stateOf, timesRun} from './nodestate.js';
 import {copySelection, cutSelection, paste, useClipboard} from './pasteboard.js';
 import {Badge} from './PipeNode.js';
 import {OpenChooser} from './QuickAdd.js';
 import {openChooser, useStage} from './stage.js';
-import {portTitle, summaryOf, titleOf} from './summary.js';
+import {summaryOf, titleOf} from './summary.js';
 import {showNode} from './view.js';
+import {Way} from './Way.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
@@ -47,6 +50,7 @@ export function NodeList() {
   const stop = selection.nodes.at(-1) ?? lines[0]?.id;
   return div(
     {className: 'canvas-outline', 'data-canvas': true, ref: list},
+    narrow ? h(Way) : null,
     h(OutlineTools, {editable, count: chosen.size}),
     lines.length
       ? ol(
@@ -188,14 +192,18 @@ function Marks({node, answers}) {
   const run = useStore((state) => nodeRun(state, node.id));
   const locale = useStore((state) => state.view.locale);
   const pinned = useStore((state) => Object.hasOwn(activeTab(state)?.pins ?? {}, node.id));
+  const answered = useStore((all) => hasAnswered(all, node.id));
+  const times = useStore((all) => timesRun(all, node.id));
   const state = run && stateOf(run, locale);
+  const why = run ? skipReason(run, nameOf) : '';
   const marks = [
     state ? h(Badge, {key: 'run', ...state}) : null,
-    answers ? h(Badge, {key: 'answer', tone: 'answer', icon: 'answer', text: t('canvas.node.answers')}) : null,
+    times > 1 ? h(Badge, {key: 'times', tone: 'times', text: `×${times}`, spoken: t('canvas.node.times', {n: times})}) : null,
+    answers || answered ? h(Badge, {key: 'answer', tone: answered ? 'answered' : 'answer', icon: 'answer', text: t(answered ? 'canvas.node.answered' : 'canvas.node.answers')}) : null,
     node.enabled === false ? h(Badge, {key: 'off', tone: 'off', icon: 'power', text: t('canvas.node.disabled')}) : null,
     pinned ? h(Badge, {key: 'pin', tone: 'pinned', icon: 'pin', text: t('canvas.node.pinned')}) : null,
   ].filter(Boolean);
-  return marks.length ? div({className: 'canvas-outline-marks'}, marks) : null;
+  return marks.length || why ? div({className: 'canvas-outline-marks'}, marks, why ? span({className: 'canvas-outline-why'}, why) : null) : null;
 }
 
 /** @param {{id: string}} props */
@@ -248,6 +256,7 @@ function Details({doc, node, editable}) {
     div(
       {className: 'canvas-outline-actions', role: 'group', 'aria-label': t('canvas.outline.actions', {title})},
       h(Small, {icon: 'settings', label: t('canvas.action.settings'), onClick: () => open(node.id)}),
+      calledBy(types[node.type], node) ? h(Small, {icon: 'folder', label: t('canvas.action.openCalled'), onClick: () => void openCalled(node.id)}) : null,
       editable ? h(Small, {icon: 'arrowUp', label: t('canvas.outline.up'), disabled: !canMoveInOrder(doc, node.id, -1), onClick: () => moveInOrder(node.id, -1)}) : null,
       editable ? h(Small, {icon: 'arrowDown', label: t('canvas.outline.down'), disabled: !canMoveInOrder(doc, node.id, 1), onClick: () => moveInOrder(node.id, 1)}) : null,
       editable ? h(Small, {icon: 'add', label: t('canvas.menu.addAfter'), onClick: (event) => choose('add', event)}) : null,

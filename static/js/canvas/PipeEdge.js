@@ -1,13 +1,15 @@
 /** A wire: `to` runs after `from`. Its two buttons appear where it is pointed at or selected. */
 import {classes, Flow, h, memo, tags, useState} from '../h.js';
-import {portOf} from '../core/doc.js';
+import {isObject, portOf} from '../core/doc.js';
 import {ERROR_PORT} from '../core/ports.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {cutWire, canChange} from './editing.js';
 import {HANDLE} from './geometry.js';
-import {viewedRun} from './nodestate.js';
+import {nodeRun} from './nodestate.js';
 import {openChooser} from './stage.js';
+
+/** @typedef {import('../core/doc.js').NodeRun} NodeRun */
 
 const {circle, g, path, title} = tags;
 /** The dot of a handle is smaller than its box; the wire ends at the dot. */
@@ -17,7 +19,7 @@ const BUTTON_GAP = 14;
 /** @param {import('../h.js').Flow.EdgeProps & {data?: any}} props */
 function PipeEdgeView({sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, selected, source, target, data}) {
   const [pointed, setPointed] = useState(false);
-  const way = useStore((state) => wayOf(viewedRun(state), source, target));
+  const way = useStore((state) => wayOf(nodeRun(state, source), nodeRun(state, target), portOf(data.edge)));
   const from = {sourceX: sourceX - INSET, sourceY, sourcePosition};
   const to = {targetX: targetX + INSET, targetY, targetPosition};
   const [line, x, y] = Flow.getBezierPath({...from, ...to, curvature: 0.3});
@@ -37,15 +39,21 @@ export const PipeEdge = memo(PipeEdgeView);
 
 /**
  * What became of a wire in a run.
- * @param {import('../core/doc.js').RunView | null} run
- * @param {string} source
- * @param {string} target
+ * @param {NodeRun | null} from
+ * @param {NodeRun | null} to
+ * @param {string} port
  */
-function wayOf(run, source, target) {
-  const from = run?.nodes[source]?.state;
-  const to = run?.nodes[target]?.state;
-  if (!run || !to || (from !== 'finished' && from !== 'pinned')) return null;
-  return to === 'running' ? 'busy' : to === 'skipped' ? null : 'taken';
+function wayOf(from, to, port) {
+  if (!from || !to || !isLeftBy(from, port)) return null;
+  return to.state === 'running' ? 'busy' : to.state === 'skipped' ? null : 'taken';
+}
+
+/** Whether a node was left by this port: one with several says by which. @param {NodeRun} run @param {string} port */
+function isLeftBy(run, port) {
+  if (run.state === 'failed') return run.continued;
+  if (run.state !== 'finished' && run.state !== 'pinned') return false;
+  const chosen = /** @type {any} */ (isObject(run.out) ? run.out : null)?.port;
+  return typeof chosen === 'string' ? port === chosen : port !== ERROR_PORT;
 }
 
 /**

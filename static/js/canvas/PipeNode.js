@@ -1,12 +1,16 @@
 /** A node on the canvas: what it is, what it will do, and what the viewed run made of it. */
 import {classes, Flow, h, memo, React, tags} from '../h.js';
+import {portTitle, skipReason} from '../state/portwords.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf} from '../state/tabs.js';
+import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {t} from '../words.js';
 import {nodeHeight, portY} from './geometry.js';
-import {mayAnswer, nodeRun, problemsOf, stateOf} from './nodestate.js';
-import {portTitle, summaryOf, titleOf} from './summary.js';
+import {calledBy, openCalled} from './calls.js';
+import {nameOf} from './editing.js';
+import {hasAnswered, mayAnswer, nodeRun, problemsOf, stateOf, timesRun} from './nodestate.js';
+import {summaryOf, titleOf} from './summary.js';
 
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */
 /** @typedef {import('../core/doc.js').NodeType} NodeType */
@@ -71,6 +75,7 @@ function Face({node, type, head}) {
   const types = useStore((state) => state.nodeTypes);
   useStore((state) => state.view.words);
   const title = titleOf(node, types);
+  const called = calledBy(type, node);
   const summary = type ? summaryOf(type, node.config ?? {}) : t('canvas.node.unknownType', {type: node.type});
   return div(
     {className: 'canvas-node-face', style: head === undefined ? undefined : {height: head}},
@@ -80,6 +85,7 @@ function Face({node, type, head}) {
       div({className: 'canvas-node-title', title}, title),
       div({className: 'canvas-node-line', title: summary || undefined}, span({className: 'canvas-node-id'}, node.id), summary ? ` ${summary}` : ''),
     ),
+    called === null ? null : h(Button, {label: t('canvas.node.openCalled', {pipeline: called}), icon: 'folder', iconOnly: true, tone: 'quiet', className: 'canvas-node-open nodrag nopan', onClick: () => void openCalled(node.id)}),
   );
 }
 
@@ -87,6 +93,8 @@ function Face({node, type, head}) {
 function Badges({id, node, problems, run}) {
   const locale = useStore((state) => state.view.locale);
   const answers = useStore((state) => mayAnswer(state, id));
+  const answered = useStore((state) => hasAnswered(state, id));
+  const times = useStore((state) => timesRun(state, id));
   const pinned = useStore((state) => {
     const tab = activeTab(state);
     return Boolean(tab && Object.hasOwn(tab.pins, id));
@@ -96,11 +104,12 @@ function Badges({id, node, problems, run}) {
   const state = run && !(isOff && run.state === 'skipped') ? stateOf(run, locale) : null;
   return div(
     {className: 'canvas-badges'},
-    state ? h(Badge, state) : null,
+    state ? h(Badge, {...state, title: run ? skipReason(run, nameOf) || undefined : undefined}) : null,
+    times > 1 ? h(Badge, {tone: 'times', text: `×${times}`, spoken: t('canvas.node.times', {n: times})}) : null,
     pinned && run?.state !== 'pinned' ? h(Badge, {tone: 'pinned', icon: 'pin', text: t('canvas.node.pinned')}) : null,
     isOff ? h(Badge, {tone: 'off', icon: 'power', text: t('canvas.node.disabled')}) : null,
     span({className: 'canvas-badges-gap'}),
-    answers ? h(Badge, {tone: 'answer', icon: 'answer', text: t('canvas.node.answers')}) : null,
+    answers || answered ? h(Badge, {tone: answered ? 'answered' : 'answer', icon: 'answer', text: t(answered ? 'canvas.node.answered' : 'canvas.node.answers')}) : null,
     problems.length ? h(ProblemBadge, {problems}) : null,
   );
 }

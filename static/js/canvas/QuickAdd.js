@@ -3,6 +3,7 @@ import {h, useCallback, useMemo} from '../h.js';
 import {portOf} from '../core/doc.js';
 import {ERROR_PORT, ownPorts} from '../core/ports.js';
 import {findInDocument} from '../core/search.js';
+import {portTitle} from '../state/portwords.js';
 import {store, useStore} from '../state/store.js';
 import {activeTab, docOf, goTo, select} from '../state/tabs.js';
 import {t, typeTitle} from '../words.js';
@@ -12,7 +13,7 @@ import {addAt, addNoteAt, connectNodes, cutWire, frontDoc, nameOf, portsOfNode, 
 import {edgeKey} from './geometry.js';
 import {typeWords} from './finding.js';
 import {focusCanvas, shown, stage, useStage} from './stage.js';
-import {categoryTitle, portTitle, titleOf, typeHelp} from './summary.js';
+import {categoryTitle, titleOf, typeHelp} from './summary.js';
 import {showNode} from './view.js';
 
 /** @typedef {import('./Chooser.js').Choice} Choice */

@@ -23,6 +23,7 @@ import {
   toggleSelection,
   walk,
 } from './editing.js';
+import {calledBySelected, goBack, openCalled, wayHere} from './calls.js';
 import {isHeld, holdersFor, putInto} from './containers.js';
 import {GRID} from './geometry.js';
 import {copySelection, cutSelection, isAtCanvas, paste} from './pasteboard.js';
@@ -154,6 +155,8 @@ const actions = [
   {id: 'canvas.connect', title: 'canvas.action.connect', icon: 'link', keys: ['C'], when: hasOneNode, run: () => chooseWire('connect')},
   {id: 'canvas.disconnect', title: 'canvas.action.disconnect', icon: 'link', keys: ['Shift+C'], when: hasOneNode, run: () => chooseWire('disconnect')},
   {id: 'canvas.failure', title: 'canvas.action.failure', icon: 'warning', keys: ['E'], when: mayFail, run: chooseFailure},
+  {id: 'canvas.openCalled', title: 'canvas.action.openCalled', icon: 'folder', keys: ['O'], when: (state) => calledBySelected(state) !== null, run: () => void openCalled(lastSelected() ?? '')},
+  {id: 'canvas.back', title: 'canvas.action.back', icon: 'arrowLeft', keys: ['Shift+O'], when: (state) => wayHere(state).length > 0, run: () => goBack()},
   {id: 'canvas.putInto', title: 'canvas.action.putInto', icon: 'frame', keys: ['P'], when: (state) => hasNodes(state) && holdersFor().length > 0, run: chooseHolder},
   {id: 'canvas.takeOut', title: 'canvas.action.takeOut', keys: ['Shift+P'], when: (state) => hasNodes(state) && isHeld(), run: () => putInto(null)},
   {id: 'canvas.delete', title: 'canvas.action.delete', icon: 'trash', keys: ['Delete', 'Backspace'], when: hasAny, run: () => deleteSelection()},

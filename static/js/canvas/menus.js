@@ -1,6 +1,7 @@
 /** The menus of the canvas: at a node, several nodes, a wire, a frame, a note, and empty space. */
 import {canRun, menuItem as item} from '../actions.js';
 import {portOf} from '../core/doc.js';
+import {portTitle} from '../state/portwords.js';
 import {store} from '../state/store.js';
 import {select} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -8,7 +9,6 @@ import {addNoteAt, canChange, changeBox, changePort, cutWire, frontDoc, FRAME_CO
 import {edgeKey, NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
 import {thingOf, wireName} from './projection.js';
 import {besideNode, openChooser, shown} from './stage.js';
-import {portTitle} from './summary.js';
 
 /** @typedef {import('../ui/menu.js').MenuItem} MenuItem */
 /** @typedef {import('./geometry.js').Point} Point */
@@ -42,6 +42,7 @@ function nodeMenu(id) {
     label: t('canvas.menu.node', {title: nameOf(id)}),
     items: [
       item('canvas.settings'),
+      ...(canRun('canvas.openCalled') ? [item('canvas.openCalled')] : []),
       LINE,
       item('canvas.add', {label: t('canvas.menu.addAfter')}),
       item('canvas.connect'),

@@ -1,6 +1,8 @@
 /** What the viewed run and the problems say of one node, looked up without walking through lists. */
 import {nodeById} from '../core/doc.js';
 import {answersOf} from '../core/graph.js';
+import {nodeIn, timesIn} from '../core/walks.js';
+import {scopeIn} from '../state/runs.js';
 import {activeTab, docOf} from '../state/tabs.js';
 import {t} from '../words.js';
 
@@ -38,10 +40,8 @@ export function problemsOf(state, id) {
 
 /** About as many as estimates of whole texts have, without putting the text together for each piece. */
 const CHARACTERS_OF_TOKEN = 4;
-/** @type {WeakMap<object, ReadonlySet<string>>} */
+/** @type {WeakMap<object, {types: State['nodeTypes'], ids: ReadonlySet<string>}>} */
 const answers = new WeakMap();
-/** @type {ReadonlySet<string>} */
-const NOBODY = new Set();
 
 /**
  * Whether a node answers the pipeline in front, named or by its place, or may: nobody does while the server says that it is not
@@ -54,11 +54,13 @@ export function mayAnswer(state, id) {
   if (!tab) return false;
   const doc = docOf(tab);
   let known = answers.get(doc);
-  if (!known) {
-    known = new Set(answersOf(doc));
+  if (known?.types !== state.nodeTypes) {
+    const ends = doc.nodes.filter((node) => node.enabled !== false && state.nodeTypes[node.type]?.ends_run);
+    known = {types: state.nodeTypes, ids: new Set([...answersOf(doc), ...ends.map((node) => node.id)])};
     answers.set(doc, known);
   }
-  return (known.size > 1 && tab.problems.some((problem) => problem.code === 'answer.ambiguous') ? NOBODY : known).has(id);
+  const isUnclear = known.ids.size > 1 && tab.problems.some((problem) => problem.code === 'answer.ambiguous');
+  return !isUnclear && known.ids.has(id);
 }
 
 /** The run that the canvas shows, when it is one of the pipeline in front. @param {State} state */
@@ -66,7 +68,8 @@ export function viewedRun(state) {
   const run = state.runs.viewed === null ? null : state.runs.byId[state.runs.viewed];
   const tab = activeTab(state);
   if (!run || !tab) return null;
-  return tab.readOnly?.kind === 'run' || tab.id === null || run.summary.pipeline === tab.id ? run : null;
+  const isOwn = tab.readOnly?.kind === 'run' || tab.id === null || run.summary.pipeline === tab.id || tab.within?.run === run.id;
+  return isOwn ? run : null;
 }
 
 /**
@@ -75,9 +78,22 @@ export function viewedRun(state) {
  * @param {string} id
  */
 export function nodeRun(state, id) {
-  const found = viewedRun(state)?.nodes[id] ?? null;
+  const run = viewedRun(state);
+  const found = run && nodeIn(run, scopeIn(state, run), id, state.runs.iterations);
   // A failure is old news once its node was changed.
   return found?.state === 'failed' && hasChanged(state, found, id) ? null : found;
+}
+
+/** How often a node ran in the viewed run. @param {State} state @param {string} id */
+export function timesRun(state, id) {
+  const run = viewedRun(state);
+  return run ? timesIn(run, scopeIn(state, run), id) : 0;
+}
+
+/** Whether a node answered the viewed run. @param {State} state @param {string} id */
+export function hasAnswered(state, id) {
+  const run = viewedRun(state);
+  return run !== null && run.answeredBy === scopeIn(state, run) + id;
 }
 
 /** What was configured when a failure was first shown. @type {WeakMap<NodeRun, unknown>} */

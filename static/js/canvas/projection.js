@@ -3,9 +3,10 @@ import {Flow} from '../h.js';
 import {portOf} from '../core/doc.js';
 import {parents} from '../core/holders.js';
 import {hasPort} from '../core/ports.js';
+import {portTitle} from '../state/portwords.js';
 import {t, typeTitle} from '../words.js';
 import {depthOf, edgeKey, HANDLE, isHolder, NODE_WIDTH, nodeHeight, nodeRects, placeOf, portsOf, portY, usedPorts} from './geometry.js';
-import {portTitle, titleOf} from './summary.js';
+import {titleOf} from './summary.js';
 
 /** @typedef {import('../core/doc.js').Pipeline} Pipeline */
 /** @typedef {import('../core/doc.js').PipelineNode} PipelineNode */

@@ -76,11 +76,6 @@ export function categoryTitle(category) {
   return translated(`canvas.category.${category}`) ?? category;
 }
 
-/** What people call a port: those that are not names have words of their own. @param {string} port */
-export function portTitle(port) {
-  return translated(`canvas.port.${port}`) ?? port;
-}
-
 /** @param {string} help */
 function sentence(help) {
   const first = help.trim().split(/(?<=[.!?])\s/)[0] ?? '';

@@ -22,7 +22,7 @@ const fromOutside = state.Annotation.define();
  * @property {string} label
  * @property {string} value
  * @property {(value: string) => void} [onChange]
- * @property {'text' | 'json' | 'formula'} [language]
+ * @property {'text' | 'json' | 'formula' | 'condition'} [language]
  * @property {string | null} [node] whose names are completed; null: no macros
  * @property {string} [field] the field's dotted path in the node's config, for problems and for going to them
  * @property {boolean} [secrets] whether `[[SECRET:..]]` may stand here
@@ -216,7 +216,7 @@ const oneLine = EditorState.transactionFilter.of((change) => {
   return [{changes: {from: 0, to: change.startState.doc.length, insert: text}, selection: {anchor: Math.min(change.newSelection.main.head, text.length)}}];
 });
 
-/** @param {'text' | 'json' | 'formula'} language */
+/** @param {'text' | 'json' | 'formula' | 'condition'} language */
 function grammar(language) {
   if (language !== 'json') return [];
   // No checker on the source: a body template is not JSON until it is rendered.

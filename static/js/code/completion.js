@@ -1,6 +1,6 @@
 /** Completion after `[[`, `{{`, `.` and `|`: what is really visible at the node, with its last value. */
 import {valueAt} from '../core/doc.js';
-import {contextAt} from '../core/macros.js';
+import {CONDITION_CALLS, CONDITION_WORDS, contextAt} from '../core/macros.js';
 import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {autocomplete} from './codemirror.js';
@@ -31,11 +31,57 @@ export function completion(where) {
  * @returns {import('./codemirror.js').autocomplete.CompletionResult | null}
  */
 function complete(context, where) {
+  if (where.language === 'condition') return where.node === null ? null : completeCondition(context, where.node);
   const place = contextAt(context.state.doc.toString(), context.pos);
   // A formula knows no macros.
   if (!place || where.node === null || where.language === 'formula') return null;
   const options = optionsFor(place, where.node, where);
   return options.length ? {from: place.from, to: context.pos, options, validFor: /^[\p{L}\p{N}_-]*$/u} : null;
+}
+
+/**
+ * In a condition names stand alone, and words compare them.
+ * @param {import('./codemirror.js').autocomplete.CompletionContext} context
+ * @param {string} node
+ * @returns {import('./codemirror.js').autocomplete.CompletionResult | null}
+ */
+function completeCondition(context, node) {
+  const before = context.state.sliceDoc(0, context.pos);
+  // Not in a string, and after a space only where somebody asks.
+  if ((before.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1) return null;
+  const written = /(?:[\p{L}_][\p{L}\p{N}_]*\.(?:[\p{L}\p{N}_$@-]+\.)*)?[\p{L}\p{N}_$@-]*$/u.exec(before)?.[0] ?? '';
+  if (written === '' && before !== '' && !context.explicit) return null;
+  const steps = written.split('.');
+  const word = steps.pop() ?? '';
+  const place = /** @type {Place} */ ({kind: 'curly', word, path: steps, from: context.pos - word.length, to: context.pos, closed: true});
+  const options =
+    steps[0] === 'OUT'
+      ? outOptions(node, {...place, path: steps.slice(1)})
+      : steps.length
+        ? optionsFor(place, node, {secrets: false, prompt: false})
+        : [...nameOptions(place, node, {secrets: false, prompt: false}, ''), ...contextOptions(node), ...wordOptions()];
+  return options.length ? {from: place.from, to: context.pos, options, validFor: /^[\p{L}\p{N}_-]*$/u} : null;
+}
+
+/** The first steps of what every node can read. @param {string} node @returns {Completion[]} */
+function contextOptions(node) {
+  const firsts = new Set(contextPaths(node).filter((path) => !path.startsWith('loop.')).filter((path) => path.includes('.')).map((path) => path.split('.')[0]));
+  return [...firsts].map((label) => goOn(`${label}.`, t('code.context')));
+}
+
+/** What compares, and the functions. @returns {Completion[]} */
+function wordOptions() {
+  return [
+    ...CONDITION_WORDS.map((label) => ({label, detail: t('code.comparison'), type: 'keyword', boost: -2})),
+    ...CONDITION_CALLS.map((label) => ({
+      label: `${label}()`,
+      detail: t('code.function'),
+      type: 'function',
+      boost: -3,
+      apply: (/** @type {import('./codemirror.js').view.EditorView} */ view, /** @type {Completion} */ _option, /** @type {number} */ from, /** @type {number} */ to) =>
+        view.dispatch({changes: {from, to, insert: `${label}()`}, selection: {anchor: from + label.length + 1}}),
+    })),
+  ];
 }
 
 /**
@@ -49,8 +95,8 @@ function optionsFor(place, node, allowed) {
   if (place.kind === 'filter') return filterOptions(place.closed);
   if (place.kind === 'secret') return secretOptions(end);
   if (place.kind === 'out') return outOptions(node, place);
-  if (place.kind === 'var') return pathOptions(contextPaths(), place.path);
-  if (place.kind === 'curly' && place.path.length > 0) return [...pathOptions(contextPaths(), place.path), ...valueOptions(node, place.path)];
+  if (place.kind === 'var') return pathOptions(contextPaths(node), place.path);
+  if (place.kind === 'curly' && place.path.length > 0) return [...pathOptions(contextPaths(node), place.path), ...valueOptions(node, place.path)];
   return nameOptions(place, node, allowed, end);
 }
 
@@ -70,7 +116,7 @@ function nameOptions(place, node, allowed, end) {
         ...(allowed.prompt ? [{label: 'PROMPT', apply: whole(`PROMPT${end}`), detail: t('code.prompt'), type: 'keyword'}] : []),
         ...(allowed.secrets ? [goOn('SECRET:', t('code.secret'))] : []),
       ]
-    : [goOn('OUT.', t('code.out'))];
+    : [goOn('OUT.', t('code.out')), ...(loopPaths(node).length ? [goOn('loop.', t('code.loop'))] : [])];
   for (const name of namesAt(node)) {
     // The Prompt Blocks can be read in a body template only.
     if (name.kind === 'own' && (!allowed.prompt || name.name === 'PROMPT')) continue;
@@ -163,9 +209,14 @@ function outOptions(node, place) {
   return documented.map((label) => ({label, apply: WHOLE.has(label) ? whole(label) : label, detail: t('code.notRunYet'), type: 'property'}));
 }
 
-/** @returns {string[]} */
-function contextPaths() {
-  return store.get().contextNames.paths;
+/** The paths of the context. @param {string} node @returns {string[]} */
+function contextPaths(node) {
+  return [...store.get().contextNames.paths, ...loopPaths(node)];
+}
+
+/** What a node in a body reads of the iteration. @param {string} node @returns {string[]} */
+function loopPaths(node) {
+  return namesAt(node).flatMap(({name}) => (name.startsWith('loop.') ? [name] : []));
 }
 
 /**

@@ -11,7 +11,7 @@ const {Decoration, EditorView, hoverTooltip, ViewPlugin} = view;
 const {RangeSetBuilder} = state;
 
 /** @typedef {import('../core/doc.js').Token} Token */
-/** @typedef {{node: string | null, language: 'text' | 'json' | 'formula', secrets: boolean, prompt: boolean}} Where */
+/** @typedef {{node: string | null, language: 'text' | 'json' | 'formula' | 'condition', secrets: boolean, prompt: boolean}} Where */
 
 const HOVER_VALUE = 1500;
 const MARKS = Object.fromEntries(

@@ -1,6 +1,8 @@
 /** What the templates of one node can read, with the values of the last run and of the chosen chat. */
 import {upstream} from '../core/graph.js';
 import {visibleNames} from '../core/names.js';
+import {nodeIn} from '../core/walks.js';
+import {scopeIn} from '../state/runs.js';
 import {store} from '../state/store.js';
 import {activeTab, docOf} from '../state/tabs.js';
 
@@ -37,7 +39,7 @@ export function lastValues(node) {
   /** @type {Record<string, any>} */
   const lastVars = {};
   for (const id of before) {
-    const out = Object.hasOwn(tab.pins, id) ? tab.pins[id] : run && Object.hasOwn(run.nodes, id) ? run.nodes[id].out : undefined;
+    const out = Object.hasOwn(tab.pins, id) ? tab.pins[id] : run ? nodeIn(run, scopeIn(state, run), id, state.runs.iterations)?.out : undefined;
     if (out === undefined) continue;
     lastOut[id] = out;
     if (out && typeof out === 'object' && out.vars && typeof out.vars === 'object') Object.assign(lastVars, out.vars);

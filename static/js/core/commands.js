@@ -273,7 +273,7 @@ export function renameNode(document, id, newId) {
  */
 function withReferences(node, renamed, before, later) {
   return mapTexts(node, ({text, language}) =>
-    language === 'formula' ? text : rewriteReferences(text, renamed, before, later),
+    language === 'formula' ? text : rewriteReferences(text, renamed, before, later, language),
   );
 }
 

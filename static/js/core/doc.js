@@ -105,8 +105,9 @@ import {brokenAt} from './jsontext.js';
  * @property {string} icon
  * @property {string} help
  * @property {string[]} ports the fixed ones
- * @property {string} [ports_from] which path of the configuration names more of them, before the fixed ones: `cases.*.name`
+ * @property {string | null} [ports_from] which path of the configuration names more of them, before the fixed ones: `cases.*.name`
  * @property {boolean} [error_port] whether a wire may leave it by `error`, when it fails
+ * @property {boolean} [ends_run] whether it answers wherever it stands, and ends the run
  * @property {boolean} [holds_body] whether nodes may stand in it
  * @property {boolean} calls_upstream a run of such a node may cost money
  * @property {string} summary a template over the configuration, e.g. `{provider} · {model}`
@@ -237,6 +238,7 @@ import {brokenAt} from './jsontext.js';
  * @property {Failure | null} error
  * @property {boolean} continued whether the run went on after the error
  * @property {string | null} reason why it was skipped
+ * @property {{node: string, port: string | null} | null} by whose port did not lead there, or who ended the run
  */
 
 /**
@@ -246,7 +248,9 @@ import {brokenAt} from './jsontext.js';
  * @property {RunSummary} summary
  * @property {'running' | 'finished' | 'failed' | 'cancelled'} state
  * @property {{[id: string]: NodeRun}} nodes those that something was heard of
- * @property {string[]} order their ids, as they were first heard of
+ * @property {string[]} order their ids, as they were first heard of; of nodes in loops and in called pipelines with a path (walks.js)
+ * @property {{[id: string]: {id: string, count: number}}} latest of nodes in loops: the id of their last iteration, and how many there were
+ * @property {string | null} answeredBy the node that answered
  * @property {{node: string | null, message: string, level: 'info' | 'warning', dropped: string[], at: number}[]} warnings
  * @property {Failure | null} error
  * @property {number} lastSeq the last event that was taken in; -1 before the first
@@ -260,6 +264,8 @@ import {brokenAt} from './jsontext.js';
  * @typedef {object} WaterfallRow
  * @property {string} node
  * @property {string} label
+ * @property {number} depth in how many loops and calls it stands
+ * @property {{holder: string, iterations: number[], shown: number | null} | null} walk what ran within it; `shown`: the iteration whose rows follow
  * @property {NodeState} state
  * @property {number} start
  * @property {number} end where it still works, the time of the last event
@@ -300,7 +306,7 @@ import {brokenAt} from './jsontext.js';
  * @property {string} node
  * @property {number} from
  * @property {number} to
- * @property {'short' | 'square' | 'key' | 'quoted' | 'number'} style
+ * @property {'short' | 'square' | 'key' | 'bare' | 'quoted' | 'number'} style
  */
 
 /**

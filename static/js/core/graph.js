@@ -2,7 +2,7 @@
 //
 // Every function is linear in nodes and edges unless it says otherwise. Edges that lead nowhere are passed over.
 
-import {edgesOf, isEnabled, isPosition, nodesOf} from './doc.js';
+import {edgesOf, isEnabled, isPosition, nodesOf, portOf} from './doc.js';
 import {levels, parents} from './holders.js';
 import {referencesIn} from './macros.js';
 import {textsOf} from './texts.js';
@@ -263,18 +263,17 @@ export function answerOf(document) {
 }
 
 /**
- * The nodes that may answer: the one named, else the enabled ones that nothing follows and that stand in no body. Whether
- * several of them exclude each other is for the server to say.
+ * The nodes that may answer: the one named, else the enabled ones that nothing follows unless they fail, and that stand in no
+ * body. Whether several of them exclude each other is for the server to say.
  * @param {Pipeline} document
  * @returns {string[]}
  */
 export function answersOf(document) {
   if (document.answer != null) return nodesOf(document).flatMap(({id}) => (id === document.answer ? [id] : []));
-  const next = neighbours(document);
+  const ids = new Set(nodesOf(document).map((node) => node.id));
+  const goOn = new Set(edgesOf(document).flatMap((edge) => (portOf(edge) !== 'error' && ids.has(edge.to) ? [edge.from] : [])));
   const holders = parents(document);
-  return nodesOf(document).flatMap((node) =>
-    isEnabled(node) && !holders.has(node.id) && next.get(node.id)?.length === 0 ? [node.id] : [],
-  );
+  return nodesOf(document).flatMap((node) => (isEnabled(node) && !holders.has(node.id) && !goOn.has(node.id) ? [node.id] : []));
 }
 
 /**

@@ -56,16 +56,75 @@ const CLOSING = ')]}';
  */
 export function tokenise(text, language = 'any') {
   if (language === 'formula') return text === '' ? [] : [{kind: 'text', from: 0, to: text.length}];
+  if (language === 'condition') return withText(text, pathsOf(text));
+  return withText(text, macrosIn(text));
+}
+
+/**
+ * The tokens with the plain text between them.
+ * @param {string} text
+ * @param {Iterable<Token>} found
+ * @returns {Token[]}
+ */
+function withText(text, found) {
   /** @type {Token[]} */
   const tokens = [];
   let taken = 0;
-  for (const macro of macrosIn(text)) {
+  for (const macro of found) {
     if (macro.from > taken) tokens.push({kind: 'text', from: taken, to: macro.from});
     tokens.push(macro);
     taken = macro.to;
   }
   if (taken < text.length) tokens.push({kind: 'text', from: taken, to: text.length});
   return tokens;
+}
+
+/** A string, or a path with its steps; a name before `(` is a function. */
+const CONDITION = new RegExp(
+  String.raw`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?<![\p{L}\p{N}_.$@])(?<name>[\p{L}\p{Nl}_]${WORD}*)(?<steps>(?:\.[\p{L}\p{N}_$@]+(?:-+[\p{L}_][\p{L}\p{N}_$@]*)*` +
+    String.raw`|\[[ \t]*(?:-?[0-9]{1,9}|"[^"\n]*"|'[^'\n]*')[ \t]*\])*)(?![\p{L}\p{N}_]*[ \t]*\()`,
+  'gu',
+);
+const STEP = /\.(?<key>[^.[\]\s]+)|\[[ \t]*(?:(?<index>-?[0-9]+)|(?<quote>["'])(?<text>.*?)\k<quote>)[ \t]*\]/gu;
+/** The words of conditions that are no names. */
+export const CONDITION_WORDS = Object.freeze(['and', 'or', 'not', 'in', 'contains', 'starts with', 'ends with', 'matches', 'is empty', 'is not empty', 'is missing', 'is not missing']);
+/** The functions of conditions. */
+export const CONDITION_CALLS = Object.freeze(['lower', 'upper', 'len', 'number']);
+const NO_NAMES = new Set([...CONDITION_WORDS.flatMap((words) => words.split(' ')), ...CONSTANTS]);
+
+/**
+ * The paths of a condition, where they stand alone.
+ * @param {string} text
+ * @returns {Generator<Token>}
+ */
+function* pathsOf(text) {
+  for (const match of text.matchAll(CONDITION)) {
+    const {name, steps = ''} = match.groups ?? {};
+    if (name === undefined || NO_NAMES.has(name)) continue;
+    const from = match.index;
+    const to = from + name.length + steps.length;
+    const path = [name];
+    /** @type {NodeReference | undefined} */
+    let reference;
+    for (const step of steps.matchAll(STEP)) {
+      const {key, index, text: quoted} = /** @type {Record<string, string | undefined>} */ (step.groups ?? {});
+      path.push(key ?? quoted ?? index ?? '');
+      if (name !== 'OUT' || path.length !== 2) continue;
+      const at = from + name.length + step.index;
+      const inside = at + step[0].indexOf(quoted ?? index ?? '');
+      if (key !== undefined) reference = {node: key, from: at, to: at + step[0].length, style: 'bare'};
+      else if (quoted) reference = {node: quoted, from: inside, to: inside + quoted.length, style: 'quoted'};
+      else if (index) reference = {node: index, from: inside, to: inside + index.length, style: 'number'};
+    }
+    yield {
+      kind: 'curly',
+      from,
+      to,
+      path,
+      ...(reference ? {node: reference.node} : {}),
+      paths: [{name, path, from, to: from + name.length, ...(reference ? {reference} : {})}],
+    };
+  }
 }
 
 /**
@@ -97,10 +156,28 @@ export function referencesIn(text, language, ids) {
   /** @type {Set<string>} */
   const found = new Set();
   if (language === 'formula' || !text.includes('OUT')) return found;
-  for (const token of tokenise(text, language)) {
+  for (const token of withBarePaths(text, language)) {
     for (const {reference} of token.paths ?? []) if (reference) found.add(meantNode(reference, ids));
   }
   return found;
+}
+
+/**
+ * The macros of a text. A string of which nobody knows what it means may be a condition too: paths of OUT count where they stand
+ * alone.
+ * @param {string} text
+ * @param {Language} language
+ * @returns {Token[]}
+ */
+function withBarePaths(text, language) {
+  const tokens = tokenise(text, language);
+  if (language !== 'any') return tokens;
+  let at = 0;
+  const bare = [...pathsOf(text)].filter(({path, from}) => {
+    while (at < tokens.length && tokens[at].to <= from) at += 1;
+    return path?.[0] === 'OUT' && tokens[at]?.kind === 'text';
+  });
+  return [...tokens, ...bare].sort((a, b) => a.from - b.from);
 }
 
 /**
@@ -123,13 +200,14 @@ function meantNode({node, style}, ids) {
  * @param {Map<string, string>} renamed new ids by old ones
  * @param {Set<string>} ids the nodes that were there before, to know what `OUT1` means
  * @param {Set<string>} [later] those that are there afterwards; without: `ids` renamed
+ * @param {Language} [language]
  * @returns {string}
  */
-export function rewriteReferences(text, renamed, ids, later = new Set([...ids].map((id) => renamed.get(id) ?? id))) {
+export function rewriteReferences(text, renamed, ids, later = new Set([...ids].map((id) => renamed.get(id) ?? id)), language = 'text') {
   if (!text.includes('OUT')) return text;
   let result = '';
   let taken = 0;
-  for (const token of tokenise(text)) {
+  for (const token of withBarePaths(text, language)) {
     for (const {reference} of token.paths ?? []) {
       if (!reference) continue;
       const old = meantNode(reference, ids);
@@ -161,6 +239,8 @@ function writeReference(reference, id, token, later) {
   }
   if (reference.node === id) return null;
   if (reference.style === 'key') return curlyKey(id);
+  // Where a path stands alone, a number behind a hyphen would be taken away from it.
+  if (reference.style === 'bare') return /^\w+(?:-+[A-Za-z_]\w*)*$/.test(id) ? `.${id}` : `["${id}"]`;
   // A number in brackets; in quotes it would be another kind of step only if it were a list.
   return reference.style === 'number' ? `'${id}'` : id;
 }

@@ -2,6 +2,7 @@
 
 import {isEnabled, isObject, nodeById, nodesOf, valueAt} from './doc.js';
 import {order, upstream} from './graph.js';
+import {parents} from './holders.js';
 
 /** @typedef {import('./doc.js').Pipeline} Pipeline */
 /** @typedef {import('./doc.js').PipelineNode} PipelineNode */
@@ -29,6 +30,7 @@ const PROMPT_MEMBERS = {
 };
 /** The tiers of stored variables, the one that wins first. */
 const STORED = ['page', 'floor', 'branch', 'chat', 'global'];
+const LOOP_MEMBERS = ['loop.item', 'loop.index', 'loop.count', 'loop.last', 'loop.outer'];
 const SIMPLE_KEY = /^[\p{L}\p{N}_$@]+(?:-+[\p{L}\p{N}_$@]+)*$/u;
 
 /**
@@ -51,6 +53,7 @@ export function visibleNames(document, nodeId, {contextNames, lastOut = {}, last
     ...variables(nodes, lastVars),
     ...results(nodes, new Set(nodesOf(document).map((node) => node.id)), lastOut),
     ...storedNames(nodes, stored),
+    ...ofLoops(document, nodeId),
     ...contextual(contextNames),
   ];
   /** @type {Map<string, VisibleName>} */
@@ -205,6 +208,17 @@ function storedNames(nodes, stored) {
     ...plain.map((each) => named(each.name, 'stored', each.tier, each.tier, valueOf(each))),
     ...all.map((each) => named(writePath(['vars', each.tier, each.name]), 'stored', each.tier, each.tier, valueOf(each))),
   ];
+}
+
+/**
+ * What the nodes in a body read of the iteration.
+ * @param {Pipeline} document
+ * @param {string} nodeId
+ * @returns {VisibleName[]}
+ */
+function ofLoops(document, nodeId) {
+  const holder = parents(document).get(nodeId);
+  return holder === undefined ? [] : LOOP_MEMBERS.map((path) => named(path, 'context', holder, holder));
 }
 
 /**

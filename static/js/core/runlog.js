@@ -19,6 +19,7 @@
 /** @typedef {import('./doc.js').Linked} Linked */
 
 import {isObject, isSame} from './doc.js';
+import {scopeOf, splitId, walksOf} from './walks.js';
 
 /**
  * A run of which nothing has been heard yet.
@@ -32,6 +33,8 @@ export function emptyRun(summary) {
     state: 'running',
     nodes: {},
     order: [],
+    latest: {},
+    answeredBy: null,
     warnings: [],
     error: null,
     lastSeq: -1,
@@ -63,7 +66,7 @@ export function reduceAll(run, events) {
   for (const event of events) {
     const last = (next ?? run).lastSeq;
     if (!Number.isInteger(event?.seq) || event.seq <= last) continue;
-    next ??= {...run, nodes: {...run.nodes}};
+    next ??= {...run, nodes: {...run.nodes}, order: [...run.order], latest: {...run.latest}};
     next.missed += event.seq - last - 1;
     next.lastSeq = event.seq;
     next.at = Math.max(next.at, Number.isFinite(event.at_ms) ? event.at_ms : 0);
@@ -89,8 +92,22 @@ function take(run, event) {
   const change = event.node === undefined || !Object.hasOwn(CHANGES, event.type) ? undefined : CHANGES[event.type];
   if (!change || event.node === undefined) return;
   const known = Object.hasOwn(run.nodes, event.node) ? run.nodes[event.node] : undefined;
-  if (!known) run.order = [...run.order, event.node];
+  if (!known) begin(run, event.node);
   setOwn(run.nodes, event.node, change(known ?? silentNode(event.node), event));
+}
+
+/**
+ * A node is heard of for the first time.
+ * @param {RunView} run
+ * @param {string} full
+ */
+function begin(run, full) {
+  run.order.push(full);
+  const {path, id} = splitId(full);
+  const scope = scopeOf(path);
+  if (path === scope) return;
+  const before = Object.hasOwn(run.latest, scope + id) ? run.latest[scope + id].count : 0;
+  run.latest[scope + id] = {id: full, count: before + 1};
 }
 
 /**
@@ -117,6 +134,7 @@ function silentNode(id) {
     error: null,
     continued: false,
     reason: null,
+    by: null,
   };
 }
 
@@ -138,7 +156,8 @@ const CHANGES = {
   'node.failed': (node, {at_ms, data}) => ({...node, state: 'failed', ended: at_ms, error: failureOf(data)}),
   'node.skipped': (node, {at_ms, data}) => {
     const reason = isObject(data) && typeof data.reason === 'string' ? data.reason : null;
-    return {...node, state: reason === 'pinned' ? 'pinned' : 'skipped', started: at_ms, ended: at_ms, reason};
+    const by = isObject(data) && typeof data.node === 'string' ? {node: data.node, port: typeof data.port === 'string' ? data.port : null} : null;
+    return {...node, state: reason === 'pinned' ? 'pinned' : 'skipped', started: at_ms, ended: at_ms, reason, by};
   },
 };
 
@@ -218,6 +237,7 @@ function end(run, {at_ms, data}) {
   run.state = said.state === 'failed' || said.state === 'cancelled' ? said.state : 'finished';
   run.error = said.error === undefined ? null : failureOf(/** @type {Json} */ (said.error));
   run.duration = at_ms;
+  run.answeredBy = typeof said.answered_by === 'string' ? said.answered_by : null;
   for (const id of run.order) {
     const node = run.nodes[id];
     if (node.state === 'running') setOwn(run.nodes, id, {...node, state: 'stopped', ended: at_ms});
@@ -283,7 +303,8 @@ export function textOf(node) {
 }
 
 /**
- * OUT of the nodes that finished or were continued; data that is only linked is left out.
+ * OUT of the nodes that finished or were continued, without those in loops and called pipelines; data that is only linked is left
+ * out.
  * @param {RunView} run
  * @returns {{[id: string]: Json}}
  */
@@ -292,30 +313,46 @@ export function outsOf(run) {
   const outs = [];
   for (const id of run.order) {
     const {out} = run.nodes[id];
-    if (out !== undefined && !isLinked(out)) outs.push([id, /** @type {Json} */ (out)]);
+    if (out !== undefined && !isLinked(out) && !id.includes('/')) outs.push([id, /** @type {Json} */ (out)]);
   }
   return Object.fromEntries(outs);
 }
 
 /**
- * The run as bars, in the order in which the nodes began. Nodes that were skipped have none.
+ * The run as bars, in the order in which the nodes began. Nodes that were skipped have none. What ran within a loop or a call follows
+ * it where that is open, of a loop one iteration.
  * @param {RunView} run
  * @param {{[id: string]: string}} [labels] titles by id; the id where there is none
+ * @param {{open: ReadonlySet<string>, chosen: {[holder: string]: number | undefined}}} [inner] by the full ids of loops and calls
  * @returns {WaterfallRow[]}
  */
-export function waterfall(run, labels = {}) {
-  return run.order
-    .map((id) => run.nodes[id])
-    .filter((node) => node.state !== 'skipped' && node.state !== 'pinned')
-    .map((node) => rowOf(node, run, Object.hasOwn(labels, node.id) ? labels[node.id] : node.id))
-    .sort((a, b) => a.start - b.start);
+export function waterfall(run, labels = {}, {open, chosen} = {open: new Set(), chosen: {}}) {
+  const walks = walksOf(run);
+  /** @param {string[]} ids @param {number} depth @returns {WaterfallRow[]} */
+  const rows = (ids, depth) =>
+    ids
+      .map((id) => run.nodes[id])
+      .filter((node) => node.state !== 'skipped' && node.state !== 'pinned')
+      .map((node) => {
+        const {id} = splitId(node.id);
+        const walk = walks.get(node.id);
+        const shown = walk && open.has(node.id) ? (chosen[node.id] ?? walk.iterations.at(-1) ?? null) : null;
+        return {
+          ...rowOf(node, run, Object.hasOwn(labels, id) ? labels[id] : id),
+          depth,
+          walk: walk ? {holder: node.id, iterations: walk.iterations, shown} : null,
+        };
+      })
+      .sort((a, b) => a.start - b.start)
+      .flatMap((row) => [row, ...(row.walk && open.has(row.node) ? rows(walks.get(row.node)?.nodes.get(row.walk.shown) ?? [], depth + 1) : [])]);
+  return rows(run.order.filter((id) => !id.includes('/')), 0);
 }
 
 /**
  * @param {NodeRun} node
  * @param {RunView} run
  * @param {string} label
- * @returns {WaterfallRow}
+ * @returns {Omit<WaterfallRow, 'depth' | 'walk'>}
  */
 function rowOf(node, run, label) {
   const attempts = [...node.attempts].sort((a, b) => a.number - b.number);

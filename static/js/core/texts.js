@@ -8,7 +8,8 @@ import {isObject} from './doc.js';
 /**
  * `text`: macros in a text. `json`: macros in a JSON body. `formula`: none of these, for it is a formula or SillyTavern's macros.
  * `any`: a string of a node type that is not one of ours; what it means is not known, macros in it are taken for macros.
- * @typedef {'text' | 'json' | 'formula' | 'any'} Language
+ * `condition`: paths without brackets.
+ * @typedef {'text' | 'json' | 'formula' | 'condition' | 'any'} Language
  */
 
 /**

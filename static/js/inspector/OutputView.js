@@ -1,11 +1,13 @@
 /** What a node left behind in the last run, and the value that is pinned in its place. */
 import {h, tags, useEffect, useState} from '../h.js';
+import {nodeIn} from '../core/walks.js';
 import {api} from '../api/client.js';
 import {isObject} from '../core/doc.js';
 import {writePath} from '../core/names.js';
 import {isLinked} from '../core/runlog.js';
 import {copyText} from '../state/copying.js';
 import {notifyFailure} from '../state/notices.js';
+import {scopeIn} from '../state/runs.js';
 import {useStore} from '../state/store.js';
 import {activeTab, updateTab} from '../state/tabs.js';
 import {serverText, t} from '../words.js';
@@ -21,13 +23,14 @@ const STATE_ICONS = /** @type {Record<string, string>} */ ({running: 'spinner', 
 /** @param {{node: import('../core/doc.js').PipelineNode}} props */
 export function OutputView({node}) {
   const {id} = node;
-  const run = useStore((state) => {
+  const mine = useStore((state) => {
     const last = activeTab(state)?.lastRun;
-    return last ? state.runs.byId[last] ?? null : null;
+    const run = last ? state.runs.byId[last] : undefined;
+    return run ? nodeIn(run, scopeIn(state, run), id, state.runs.iterations) : null;
   });
+  const hasRun = useStore((state) => (activeTab(state)?.lastRun ?? '') in state.runs.byId);
   const pins = useStore((state) => activeTab(state)?.pins);
   const [isEditing, setEditing] = useState(false);
-  const mine = run && Object.hasOwn(run.nodes, id) ? run.nodes[id] : null;
   const isPinned = pins !== undefined && Object.hasOwn(pins, id);
   const out = useWhole(mine?.out);
   const value = isPinned ? pins[id] : out.value;
@@ -72,7 +75,7 @@ export function OutputView({node}) {
         })
       : value !== undefined
         ? h(JsonTree, {label: t('inspector.output'), value, depth: 2, aside: (path) => h(CopyMacro, {path: [id, ...path]})})
-        : p({className: 'inspector-empty'}, t(out.isLoading ? 'inspector.loading' : run ? 'inspector.noOutput' : 'inspector.noRun')),
+        : p({className: 'inspector-empty'}, t(out.isLoading ? 'inspector.loading' : hasRun ? 'inspector.noOutput' : 'inspector.noRun')),
   );
 }
 

@@ -13,6 +13,7 @@ import {JsonField} from './JsonField.js';
 import {KeyRows} from './KeyRows.js';
 import {useRowKeys} from './rowkeys.js';
 import {SecretMenu} from './secrets.js';
+import {PipelineField} from './PipelineField.js';
 import {moved, sortClasses, useSorting} from '../ui/sorting.js';
 import {WrongValue} from './WrongValue.js';
 
@@ -25,6 +26,8 @@ const {div, fieldset, input, legend, p, span} = tags;
 /** Texts this long, or with this room, get several lines. */
 const LONG = 120;
 const NOTHING = Object.freeze({});
+/** What stands in a text, by the server's hint. @type {Record<string, 'text' | 'json' | 'formula' | 'condition'>} */
+const LANGUAGES = {macro: 'text', secret: 'text', json: 'json', code: 'formula', condition: 'condition'};
 
 /**
  * The fields of a schema, and below them what the configuration holds beside them.
@@ -171,14 +174,15 @@ function TextKind({field, form, path, value, label, hideLabel}) {
   const hint = hintOf(field, value);
   const placeholder = value === undefined && typeof field.default === 'string' && field.default !== '' ? field.default : undefined;
   if (field.ui === 'role') return h(ChoiceKind, {field: {...field, choices: ['system', 'user', 'assistant']}, form, path, value, label, hideLabel});
-  if (field.ui === 'macro' || field.ui === 'json' || field.ui === 'secret' || field.ui === 'code') {
+  if (field.ui === 'pipeline') return h(PipelineField, {label, hideLabel, value: shown, hint, error, onChange: change});
+  if (field.ui !== null && Object.hasOwn(LANGUAGES, field.ui)) {
     const isSecret = field.ui === 'secret';
     return h(CodeField, {
       label,
       hideLabel,
       value: shown,
       onChange: change,
-      language: field.ui === 'json' ? 'json' : field.ui === 'code' ? 'formula' : 'text',
+      language: LANGUAGES[field.ui],
       node: field.ui === 'code' ? null : form.node,
       field: path.join('.'),
       secrets: isSecret,

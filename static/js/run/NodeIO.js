@@ -3,9 +3,12 @@ import {Fragment, h, tags, useMemo} from '../h.js';
 import {curlPosix, curlPowerShell} from '../core/curl.js';
 import {isObject} from '../core/doc.js';
 import {isLinked, textOf} from '../core/runlog.js';
+import {nodeIn, splitId} from '../core/walks.js';
 import {api} from '../api/client.js';
 import {copyText} from '../state/copying.js';
 import {notify, notifyFailure} from '../state/notices.js';
+import {skipReason} from '../state/portwords.js';
+import {scopeIn} from '../state/runs.js';
 import {store, useStore} from '../state/store.js';
 import {activeTab, goTo, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
@@ -14,6 +17,7 @@ import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {runAgain} from './conversation.js';
+import {Iterations} from './Iterations.js';
 import {Value} from './JsonView.js';
 import {ToolCalls} from './ToolCalls.js';
 import {duration} from '../state/times.js';
@@ -30,7 +34,7 @@ const MOST_WORDS = 20_000;
 export function NodeIO({run}) {
   const selected = useStore((state) => activeTab(state)?.selection.nodes[0] ?? null);
   const id = selected ?? run.order.find((one) => run.nodes[one].state === 'failed') ?? run.order.findLast((one) => run.nodes[one].request !== null) ?? run.order.at(-1) ?? null;
-  const node = id !== null && Object.hasOwn(run.nodes, id) ? run.nodes[id] : null;
+  const node = useStore((state) => (id === null ? null : nodeIn(run, selected === null ? '' : scopeIn(state, run), id, state.runs.iterations)));
   if (id === null) return p({className: 'run-empty'}, t('run.nothingHeard'));
   if (!node) return p({className: 'run-empty'}, t('run.notInRun', {node: id}));
   return h(Exchange, {key: `${run.id}/${id}`, run, node});
@@ -38,8 +42,11 @@ export function NodeIO({run}) {
 
 /** @param {{run: RunView, node: NodeRun}} props */
 function Exchange({run, node}) {
-  const title = useStore((state) => activeTab(state)?.history.present.nodes.find((one) => one.id === node.id)?.title ?? '');
-  const isPinned = useStore((state) => Object.hasOwn(activeTab(state)?.pins ?? {}, node.id));
+  const {path, id} = splitId(node.id);
+  const title = useStore((state) => activeTab(state)?.history.present.nodes.find((one) => one.id === id)?.title ?? '');
+  const isPinned = useStore((state) => Object.hasOwn(activeTab(state)?.pins ?? {}, id));
+  const names = useStore((state) => activeTab(state)?.history.present.nodes);
+  const skipped = skipReason(node, (one) => names?.find((each) => each.id === one)?.title || one);
   const request = isObject(node.request) && !isLinked(node.request) ? /** @type {any} */ (node.request) : null;
   const out = isObject(node.out) && !isLinked(node.out) ? /** @type {any} */ (node.out) : null;
   const attempts = useMemo(() => [...node.attempts].sort((a, b) => a.number - b.number), [node.attempts]);
@@ -47,8 +54,9 @@ function Exchange({run, node}) {
     {className: 'run-io'},
     div(
       {className: 'run-io-head'},
-      button({type: 'button', className: 'run-io-title', onClick: () => goTo({node: node.id})}, title || node.id),
-      title ? span({className: 'run-row-id'}, node.id) : null,
+      button({type: 'button', className: 'run-io-title', onClick: () => goTo({node: id})}, title || id),
+      title || path ? span({className: 'run-row-id'}, node.id) : null,
+      path ? h(Iterations, {path, run}) : null,
       span({className: `chip ${node.state === 'failed' ? 'chip-bad' : node.state === 'finished' ? 'chip-good' : ''}`}, t(`run.state.${node.state}`)),
       node.started !== null && node.ended !== null ? span({className: 'text-soft'}, duration(node.ended - node.started)) : null,
       span({className: 'run-space'}),
@@ -67,15 +75,15 @@ function Exchange({run, node}) {
         label: isPinned ? t('run.unpin') : t('run.pin'),
         icon: 'pin',
         pressed: isPinned,
-        disabled: !isPinned && node.out === undefined,
+        disabled: path !== '' || (!isPinned && node.out === undefined),
         onClick: () => void (isPinned ? unpin(node.id) : pin(node)),
       }),
-      h(Button, {label: t('run.runFromHere'), icon: 'forward', disabled: run.state === 'running', onClick: () => void again(run.id, node.id)}),
+      h(Button, {label: t('run.runFromHere'), icon: 'forward', disabled: path !== '' || run.state === 'running', onClick: () => void again(run.id, node.id)}),
     ),
     node.error
       ? h(FailureBox, {role: 'note'}, p(null, node.error.message), p({className: 'text-soft'}, node.error.code))
       : null,
-    node.reason ? p({className: 'text-soft'}, t('run.skippedBecause', {reason: node.reason})) : null,
+    skipped ? p({className: 'text-soft'}, skipped) : null,
     div(
       {className: 'run-io-columns'},
       node.request !== null

@@ -1,11 +1,15 @@
 /** When each node of a run worked, and on what: waiting, connecting, until the first word, and while words came. */
 import {classes, h, tags, useEffect, useMemo, useState} from '../h.js';
 import {waterfall} from '../core/runlog.js';
+import {nodeIn, scopeOf, splitId} from '../core/walks.js';
+import {skipReason} from '../state/portwords.js';
+import {scopeIn} from '../state/runs.js';
 import {useStore} from '../state/store.js';
 import {activeTab, select} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Icon} from '../ui/icons.js';
 import {duration} from '../state/times.js';
+import {Choice} from './Iterations.js';
 
 const {button, caption, div, dd, dl, dt, span, table, tbody, td, th, thead, tr} = tags;
 
@@ -25,10 +29,16 @@ export function Waterfall({run}) {
   const [pointed, setPointed] = useState(/** @type {string | null} */ (null));
   const now = useNow(run);
   const labels = useMemo(() => Object.fromEntries((doc?.nodes ?? []).map((node) => [node.id, node.title || node.id])), [doc]);
-  const rows = useMemo(() => waterfall(run.duration === null ? {...run, at: Math.max(run.at, now)} : run, labels), [run, labels, now]);
+  const [open, setOpen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
+  const chosen = useStore((state) => state.runs.iterations);
+  const scope = useStore((state) => scopeIn(state, run));
+  const rows = useMemo(() => waterfall(run.duration === null ? {...run, at: Math.max(run.at, now)} : run, labels, {open, chosen}), [run, labels, now, open, chosen]);
+  /** @param {string} holder */
+  const toggle = (holder) => setOpen(open.has(holder) ? new Set([...open].filter((one) => one !== holder)) : new Set([...open, holder]));
   const end = Math.max(1, run.duration ?? 0, now, ...rows.map((row) => row.end));
-  const skipped = run.order.map((id) => run.nodes[id]).filter((node) => node.state === 'skipped' || node.state === 'pinned');
-  const shown = rows.find((row) => row.node === (pointed ?? selected));
+  const skipped = run.order.map((id) => run.nodes[id]).filter((node) => !node.id.includes('/') && (node.state === 'skipped' || node.state === 'pinned'));
+  const inFront = selected === null ? null : (nodeIn(run, scope, selected, chosen)?.id ?? null);
+  const shown = rows.find((row) => row.node === (pointed ?? inFront));
   return div(
     {className: 'run-waterfall'},
     div(
@@ -53,12 +63,12 @@ export function Waterfall({run}) {
         ),
         tbody(
           null,
-          rows.map((row) => h(Bar, {key: row.node, row, end, isSelected: row.node === selected, onPoint: setPointed})),
+          rows.map((row) => h(Bar, {key: row.node, row, end, isSelected: row.node === inFront, isOpen: open.has(row.node), scope, onToggle: toggle, onPoint: setPointed})),
           skipped.map((node) =>
             tr(
               {key: node.id, className: 'run-row-skipped'},
               th({scope: 'row'}, h(Name, {id: node.id, label: labels[node.id] ?? node.id, icon: node.state === 'pinned' ? 'pin' : 'skip', state: node.state})),
-              td({colSpan: 2}, t(`run.state.${node.state}`)),
+              td({colSpan: 2}, skipReason(node, (id) => labels[id] ?? id) || t(`run.state.${node.state}`)),
             ),
           ),
         ),
@@ -86,8 +96,11 @@ function useNow(run) {
   return now;
 }
 
-/** @param {{row: Row, end: number, isSelected: boolean, onPoint: (node: string | null) => void}} props */
-function Bar({row, end, isSelected, onPoint}) {
+/**
+ * @param {{row: Row, end: number, isSelected: boolean, isOpen: boolean, scope: string, onToggle: (holder: string) => void, onPoint: (node: string | null) => void}} props
+ *   `scope`: the path of the document in front within the run
+ */
+function Bar({row, end, isSelected, isOpen, scope, onToggle, onPoint}) {
   /** @param {{from: number, to: number}} span */
   const place = ({from, to}) => ({left: `${(from / end) * 100}%`, width: `${Math.max(0, ((to - from) / end) * 100)}%`});
   const isLocal = PHASES.every((phase) => phase === 'queue' || row[phase] === null);
@@ -99,9 +112,15 @@ function Bar({row, end, isSelected, onPoint}) {
       onMouseLeave: () => onPoint(null),
       onFocus: () => onPoint(row.node),
       onBlur: () => onPoint(null),
-      onClick: () => select({nodes: [row.node]}),
+      onClick: () => selectRow(row.node, scope),
+      'data-depth': row.depth || undefined,
     },
-    th({scope: 'row'}, h(Name, {id: row.node, label: row.label, icon: STATE_ICONS[row.state] ?? 'info', state: row.state})),
+    th(
+      {scope: 'row'},
+      row.walk ? h(Fold, {row, walk: row.walk, isOpen, onToggle}) : null,
+      h(Name, {id: row.node, label: row.label, icon: STATE_ICONS[row.state] ?? 'info', state: row.state, scope}),
+      row.walk?.iterations.length ? h(Walk, {walk: row.walk, isOpen}) : null,
+    ),
     td(
       {className: 'run-track'},
       span({className: 'visually-hidden'}, spoken(row)),
@@ -120,13 +139,47 @@ function Bar({row, end, isSelected, onPoint}) {
   );
 }
 
-/** @param {{id: string, label: string, icon: string, state: string}} props */
-function Name({id, label, icon, state}) {
+/**
+ * Show a node of a run: its iteration, and the node of the document in front.
+ * @param {string} full its id in the run
+ * @param {string} scope
+ */
+function selectRow(full, scope) {
+  const {path, id} = splitId(full);
+  if (!path.startsWith(scope) || scopeOf(path) !== scope) return;
+  select({nodes: [id]});
+}
+
+/** Opens and folds what ran within a node. @param {{row: Row, walk: NonNullable<Row['walk']>, isOpen: boolean, onToggle: (holder: string) => void}} props */
+function Fold({row, walk, isOpen, onToggle}) {
+  return button(
+    {
+      type: 'button',
+      className: 'button button-quiet button-icon run-fold',
+      'aria-expanded': isOpen,
+      'aria-label': t(isOpen ? 'run.fold' : 'run.unfold', {node: row.label}),
+      onClick: (event) => {
+        event.stopPropagation();
+        onToggle(walk.holder);
+      },
+    },
+    h(Icon, {name: isOpen ? 'chevronDown' : 'chevronRight', size: 14}),
+  );
+}
+
+/** The iterations of a loop: how many, and where it is open, which one follows. @param {{walk: NonNullable<Row['walk']>, isOpen: boolean}} props */
+function Walk({walk, isOpen}) {
+  if (!isOpen || walk.shown === null) return span({className: 'run-row-id'}, t('run.iterations', {n: walk.iterations.at(-1) ?? 0}));
+  return h(Choice, {holder: walk.holder, iterations: walk.iterations, shown: walk.shown});
+}
+
+/** @param {{id: string, label: string, icon: string, state: string, scope?: string}} props */
+function Name({id, label, icon, state, scope = ''}) {
   return button(
     {
       type: 'button',
       className: 'run-row-name',
-      onClick: () => select({nodes: [id]}),
+      onClick: () => selectRow(id, scope),
       onKeyDown: (event) => {
         const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
         if (step === 0) return;
@@ -137,7 +190,7 @@ function Name({id, label, icon, state}) {
     },
     h(Icon, {name: icon, size: 12, className: classes(`run-tone-${state}`, state === 'running' && 'spin')}),
     span({className: 'run-row-label'}, label),
-    label === id ? null : span({className: 'run-row-id'}, id),
+    label === splitId(id).id ? null : span({className: 'run-row-id'}, splitId(id).id),
     span({className: 'visually-hidden'}, t(`run.state.${state}`)),
   );
 }

@@ -66,7 +66,7 @@ function showLastOfTab() {
     if (state.activeTab === front) return;
     front = state.activeTab;
     const last = activeTab(state)?.lastRun ?? null;
-    if (last !== state.runs.viewed) store.set({runs: {...state.runs, viewed: last}});
+    if (last !== state.runs.viewed) store.set({runs: {...state.runs, viewed: last, iterations: {}}});
   };
 }
 
@@ -144,7 +144,7 @@ function showIfFollowed(summary) {
   const tab = activeTab(state);
   if (!tab || tab.readOnly || !state.runs.follow || !isOf(tab, summary)) return;
   updateTab(tab.key, {lastRun: summary.id});
-  store.set((now) => ({runs: {...now.runs, viewed: summary.id}}));
+  store.set((now) => ({runs: {...now.runs, viewed: summary.id, iterations: {}}}));
 }
 
 /** Whether a run is one of the tab's pipeline. @param {Tab} tab @param {any} summary */
@@ -223,7 +223,7 @@ function endLost(id) {
 export function viewRun(id) {
   const tab = activeTab();
   if (tab && id !== null) updateTab(tab.key, {lastRun: id});
-  store.set((state) => ({runs: {...state.runs, viewed: id}}));
+  store.set((state) => ({runs: {...state.runs, viewed: id, iterations: {}}}));
 }
 
 /**
@@ -260,7 +260,7 @@ export async function leaveRun() {
   }
   const front = activeTab();
   if (front) updateTab(front.key, {lastRun: null});
-  store.set((state) => ({runs: {...state.runs, viewed: null}}));
+  store.set((state) => ({runs: {...state.runs, viewed: null, iterations: {}}}));
 }
 
 /** Whether two documents do the same; where their nodes stand and what they are called does not matter. @param {Pipeline} a @param {Pipeline} b */
@@ -295,6 +295,24 @@ export async function cancelRun(id) {
     // Over already: that is what was wanted.
     if (!(error instanceof ApiFailure && error.status === 409)) notifyFailure(error);
   }
+}
+
+/** The path, within a run, of the document in front: of a pipeline that another called there. @param {State} state @param {RunView} run */
+export function scopeIn(state, run) {
+  const within = activeTab(state)?.within;
+  return within && within.run === run.id ? within.path : '';
+}
+
+/**
+ * Look at one iteration of a loop in the run that is shown; null: at the last.
+ * @param {string} holder the loop's full id in the run
+ * @param {number | null} iteration
+ */
+export function chooseIteration(holder, iteration) {
+  store.set(({runs}) => {
+    const {[holder]: _, ...rest} = runs.iterations;
+    return {runs: {...runs, iterations: iteration === null ? rest : {...rest, [holder]: iteration}}};
+  });
 }
 
 /** Which run another one is compared with. @param {string | null} id */

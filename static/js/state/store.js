@@ -60,7 +60,7 @@ const initial = {
   dialogs: [],
   notices: [],
   spoken: '',
-  runs: {list: [], byId: {}, viewed: null, compared: null, follow: true, live: 'connecting'},
+  runs: {list: [], byId: {}, viewed: null, compared: null, iterations: {}, follow: true, live: 'connecting'},
   session: {
     session: null,
     branch: null,

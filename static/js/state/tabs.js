@@ -194,6 +194,7 @@ function newTab(parts) {
     readOnly: null,
     brokenText: null,
     brokenSaved: null,
+    within: null,
     saving: false,
     ...parts,
   };

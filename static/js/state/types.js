@@ -82,7 +82,14 @@
  * @property {{kind: 'run' | 'version', label: string} | null} readOnly
  * @property {string | null} brokenText the file's text, mended so far, where the canvas cannot show all of it; null otherwise
  * @property {string | null} brokenSaved that text as it is on the server
+ * @property {Within | null} within where it was opened as the pipeline that another calls
  * @property {boolean} saving
+ *
+ * @typedef {object} Within
+ * @property {string} tab the key of the tab with the call
+ * @property {string} node the node that calls
+ * @property {string | null} run the run in which it called
+ * @property {string} path what stands before the ids of this pipeline's nodes in that run
  *
  * @typedef {object} ViewState
  * @property {string | null} left the left panel's id
@@ -121,6 +128,7 @@
  * @property {Record<string, RunView>} byId
  * @property {string | null} viewed the run that the canvas shows
  * @property {string | null} compared the run it is compared with
+ * @property {Record<string, number>} iterations of the viewed run's loops, which one is looked at; the last where none is named
  * @property {boolean} follow show every new run of the pipeline in front
  * @property {'connecting' | 'open' | 'closed'} live
  *
