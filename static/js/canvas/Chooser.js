@@ -17,6 +17,7 @@ const MARGIN = 8;
  * @property {string} [group] a heading, shown while nothing is typed
  * @property {string} [words] further words to search in; `detail` is searched as it stands
  * @property {string} [more] long text that is searched too and not shown
+ * @property {boolean} [last] behind all others that are found
  * @property {number} [rank] smaller ones first while nothing is typed
  */
 
@@ -103,7 +104,8 @@ export function Chooser({label, placeholder, empty, at, choices, search, onChoos
 function findChoices(query, choices, search) {
   if (query.trim() === '') return [...choices].sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
   if (search) return search(query.trim());
-  return findByWords(query, choices, (choice) => `${choice.title} ${choice.words ?? ''}`, (choice) => `${choice.detail ?? ''} ${choice.more ?? ''}`);
+  const found = findByWords(query, choices, (choice) => `${choice.title} ${choice.words ?? ''}`, (choice) => `${choice.detail ?? ''} ${choice.more ?? ''}`);
+  return found.some((choice) => choice.last) ? [...found.filter((choice) => !choice.last), ...found.filter((choice) => choice.last)] : found;
 }
 
 /**

@@ -41,7 +41,7 @@ function close(node) {
 function AddChooser({open}) {
   const types = useStore((state) => state.nodeTypes);
   const isFailure = open.kind === 'failure';
-  const choices = useMemo(() => [...(isFailure ? nodeChoices(open, types) : []), ...typeChoices(types, open)], [types, open]);
+  const choices = useMemo(() => [...typeChoices(types, open), ...(isFailure ? nodeChoices(open, types) : [])], [types, open]);
   return h(Chooser, {
     label: isFailure
       ? t('canvas.failure.label', {title: nameOf(open.from?.node ?? '')})
@@ -87,7 +87,8 @@ function nodeChoices({from}, types) {
     detail: node.id,
     icon: types[node.type]?.icon,
     group: t('canvas.failure.there'),
-    rank: -1,
+    rank: 500,
+    last: true,
   }));
 }
 

@@ -59,6 +59,8 @@ export function mayAnswer(state, id) {
     known = {types: state.nodeTypes, ids: new Set([...answersOf(doc), ...ends.map((node) => node.id)])};
     answers.set(doc, known);
   }
+  // Who really answered stands there in its place.
+  if (viewedRun(state)?.answeredBy) return false;
   const isUnclear = known.ids.size > 1 && tab.problems.some((problem) => problem.code === 'answer.ambiguous');
   return !isUnclear && known.ids.has(id);
 }
