@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 try:
     from agentui.sdk.client import AsyncTavernClient, TavernClient
     from agentui.sdk.downloads import AsyncDownload, Download
-    from agentui.sdk.endpoints import Json, ListMeta, ListOf, Owner, Upload
+    from agentui.sdk.endpoints import Json, ListMeta, ListOf, Owner, Upload, build_account_headers
     from agentui.sdk.errors import (
         BadRequest,
         Conflict,
@@ -75,4 +75,5 @@ __all__ = [
     "TurnStream",
     "Unauthorized",
     "Upload",
+    "build_account_headers",
 ]

@@ -9,7 +9,7 @@ from typing import Any, Self
 import httpx
 
 from agentui.sdk.asynctransport import AsyncTransport, GetHeaders
-from agentui.sdk.endpoints import Owner, Request, encoded, owner_headers
+from agentui.sdk.endpoints import Owner, Request, build_account_headers, encoded, owner_headers
 from agentui.sdk.exchange import Policy
 from agentui.sdk.resources.every import AsyncResources, Resources
 from agentui.sdk.transport import Transport
@@ -129,8 +129,7 @@ class AsyncTavernClient(AsyncResources):
 
 def own_headers(account_id: str | None, caller_owner: Owner | None) -> dict[str, str]:
     """The headers of every request of a client."""
-    account = {} if account_id is None else {"x-account-id": account_id}
-    return {**account, **owner_headers(caller_owner)}
+    return {**build_account_headers(account_id), **owner_headers(caller_owner)}
 
 
 def raw_request(

@@ -131,7 +131,6 @@ class Request:
 
 
 _HEADERS: Mapping[str, str] = {
-    "account_id": "x-account-id",
     "idempotency_key": "idempotency-key",
     "if_match": "if-match",
     "if_none_match": "if-none-match",
@@ -151,6 +150,7 @@ def compose(endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mappin
     if endpoint.by_pipeline and rest.get("pipeline") is not None:
         path = _path("/p/{pipeline}", (rest.pop("pipeline"),)) + path
     headers = dict(rest.pop("extra_headers", {}))
+    headers |= build_account_headers(rest.pop("account_id", None))
     headers |= owner_headers(rest.pop("caller_owner", None))
     headers |= {header: str(rest.pop(name)) for name, header in _HEADERS.items() if rest.get(name) is not None}
     timeout = rest.pop("timeout", None)
@@ -179,6 +179,11 @@ def compose(endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mappin
         is_repeatable=can_repeat,
         statuses=endpoint.statuses,
     )
+
+
+def build_account_headers(account_id: str | None) -> dict[str, str]:
+    """The header that hints for which account a program asks."""
+    return {} if account_id is None else {"x-account-id": account_id}
 
 
 def owner_headers(owner: Owner | None) -> dict[str, str]:
