@@ -1,7 +1,7 @@
 """What the canvas hears of a run, and what the history keeps of it.
 
     run.started  node.started  node.attempt  node.request  node.chunk  node.tool  node.log  node.finished  node.skipped
-    node.failed  run.warning  run.finished
+    node.failed  node.omitted  run.warning  run.finished
 
 An event holds references, not copies; it becomes JSON (and loses every secret) only when somebody reads it.
 """
@@ -30,6 +30,7 @@ EventType = Literal[
     "node.finished",
     "node.skipped",
     "node.failed",
+    "node.omitted",
 ]
 
 INLINE_LIMIT = 8 * 1024

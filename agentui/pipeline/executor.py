@@ -1,7 +1,8 @@
 """Walks a plan: every node starts as soon as what it waits for is done, several at once."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from agentui.errors import AgentUIError, NodeFailed, UpstreamError, UpstreamRefused
 from agentui.jsonio import Json
@@ -36,27 +37,31 @@ async def execute(run: Run, frame: Frame, sink: Sink | None) -> None:
     node's error, with the node's id and type in its details where it is an AgentUIError. Cancelling the task cancels the nodes.
     """
     walk = _Walk(run, frame, sink)
+    with suppress(_Ended):
+        await in_group(walk.begin)
+    walk.close()
+
+
+async def in_group(begin: Callable[[asyncio.TaskGroup], None]) -> None:
+    """Do what ``begin`` starts in a task group. Raises the first failure itself, after the other tasks were cancelled."""
     first: BaseException | None = None
     try:
         async with asyncio.TaskGroup() as group:
-            for position, node in enumerate(walk.nodes):
-                if node.waits_for == 0:
-                    group.create_task(walk.follow(position, group), name=node.id)
+            begin(group)
     except BaseExceptionGroup as failed:
         first = failed.exceptions[0]
         # The task group of Python 3.11 and 3.12 leaves a frame that knows this group, which knows the frame: a run that
         # failed would wait for the garbage collector, with its bodies.
         failed.__traceback__ = None
-    if first is not None and not isinstance(first, _Ended):
+    if first is not None:
         try:
             raise first
         finally:
             del first
-    walk.close()
 
 
 class _Ended(Exception):
-    """A node has ended the run, which is no failure: it only takes the other nodes down."""
+    """A node has ended the run, or an iteration, which is no failure: it only takes the other nodes down."""
 
 
 class _Walk:
@@ -72,6 +77,12 @@ class _Walk:
         self.idle = needless(plan, run.pins) if run.pins and frame is run.frame else NOTHING
         self.ports = Ports(run, frame) if plan.has_ports else None
         self.waits = [] if plan.has_ports else [node.waits_for for node in self.nodes]
+
+    def begin(self, group: asyncio.TaskGroup) -> None:
+        """Start the nodes that wait for none."""
+        for position, node in enumerate(self.nodes):
+            if node.waits_for == 0:
+                group.create_task(self.follow(position, group), name=node.id)
 
     async def follow(self, position: int, group: asyncio.TaskGroup) -> None:
         """Run a node and, in the same task, one after the other that waited for it last; all others that did get tasks."""
@@ -89,7 +100,7 @@ class _Walk:
                     ports.cancelled(position)
                     raise
                 ready = ports.leave(position, port)
-                if self.nodes[position].node.ends_run and self.frame.answered_by == self.nodes[position].id:
+                if self._is_over(self.nodes[position]):
                     ports.ended_by = self.nodes[position].id
                     raise _Ended
             if not ready:
@@ -97,6 +108,12 @@ class _Walk:
             position, *others = ready
             for other in others:
                 group.create_task(self.follow(other, group), name=self.nodes[other].id)
+
+    def _is_over(self, node: PlanNode) -> bool:
+        """Whether this node, which has just left, has ended the walk."""
+        if self.frame.left_by is not None:
+            return node.node.ends_iteration
+        return node.node.ends_run and self.frame.answered_by == node.id
 
     def close(self) -> None:
         """All is done: say what was not reached. Raises NoAnswer."""
@@ -117,8 +134,8 @@ class _Walk:
         node = self.nodes[position]
         run = self.run
         id = self.frame.path + node.id
-        if id in run.pins:
-            return await self._pin(position, node)
+        if run.pins and (pin := self.frame.pin_of(node.id, run.pins)) is not None:
+            return await self._pin(position, node, run.pins[pin])
         if not node.enabled:
             run.emit("node.skipped", id, {"reason": "disabled"})
         elif position in self.idle:
@@ -130,10 +147,9 @@ class _Walk:
             return await self._execute(position, node, id)
         return EVERY_PORT
 
-    async def _pin(self, position: int, node: PlanNode) -> str:
+    async def _pin(self, position: int, node: PlanNode, pinned: Json) -> str:
         """Take the pinned OUT for the node's own; where the node answers, its best text is the answer."""
         id = self.frame.path + node.id
-        pinned = self.run.pins[id]
         out = dict(pinned) if isinstance(pinned, Mapping) else {"result": pinned}
         self.run.set_out(self.frame, node.id, out)
         self.run.emit("node.finished", id, out, pinned=True)

@@ -3,10 +3,13 @@
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from agentui.jsonio import Json
 from agentui.pipeline.plans.plan import Plan
+
+LoopExit = Literal["break", "continue"]
+"""How a node ends an iteration: the loop with it, or this one alone."""
 
 _MAPPINGS = (dict, Mapping)
 """The kind that nearly all are first: asking an abstract class takes long."""
@@ -29,6 +32,10 @@ class Frame:
     out: dict[str, Json] = field(default_factory=dict, init=False)
     seen: Mapping[str, Json] = field(init=False)
     """OUT as templates read it: this walk's, else the parent's."""
+    depth: int = 0
+    """In how many pipelines that others call the walk stands."""
+    left_by: LoopExit | None = field(default=None, init=False)
+    """How a node has ended the iteration that this walk is; None while none has."""
     answered_by: str | None = field(default=None, init=False)
     """The id of the node that has answered, or has begun to; None before that."""
 
@@ -41,6 +48,17 @@ class Frame:
         variables = out.get("vars") if isinstance(out, _MAPPINGS) else None
         if variables and isinstance(variables, _MAPPINGS):
             self.run_vars = {**self.run_vars, **variables}
+
+    def pin_of(self, node: str, pins: Mapping[str, Json]) -> str | None:
+        """Under which id the OUT of a node is given: with its path, or in a loop its own, for every iteration; None where it is
+        not."""
+        id = self.path + node
+        if id in pins:
+            return id
+        if "#" not in id:
+            return None
+        own = "/".join(step.partition("#")[0] for step in id.split("/") if "#" not in step)
+        return own if own in pins else None
 
     @property
     def answer(self) -> Mapping[str, Json]:

@@ -276,7 +276,12 @@ def _size(run: Run) -> int:
 def _made(run: Run) -> int:
     """What nodes that call nobody gave out."""
     calls = {node.id for node in run.plan.nodes if node.node.calls_upstream}
-    waiting = [out for id, out in run.out.items() if id not in calls] + run.inner
+    waiting = [out for id, out in run.out.items() if id not in calls]
+    waiting += [
+        event.data
+        for event in run.events.items
+        if event.type == "node.finished" and event.node is not None and "/" in event.node
+    ]
     known: set[int] = set()
     size = 0
     while waiting:

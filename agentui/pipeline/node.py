@@ -17,7 +17,7 @@ Third parties register theirs through the entry point group ``agentui.nodes``: e
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -75,6 +75,8 @@ class Build:
     """Their names; empty in a node that stores and knows only when it runs what."""
     assembles: bool = False
     """Whether the node wants the prompt that a session makes."""
+    body: Collection[str] = ()
+    """The ids of the nodes that stand in this one, in their order."""
     has_secret: Callable[[str], bool] | None = None
     """Whether there is a secret of a name; None where nobody is to be warned of one that is not there."""
 
@@ -226,6 +228,10 @@ class Node(Generic[P]):
     """True in a node that only passes on what came from the nodes before it: where these exclude each other, they answer."""
     ends_run: ClassVar[bool] = False
     """True in a node that may answer wherever it stands; once it has, all that still runs is cancelled."""
+    holds_body: ClassVar[bool] = False
+    """True in a node whose ``parent`` others may name: they run in its walks (``NodeContext.body``)."""
+    ends_iteration: ClassVar[bool] = False
+    """True in a node that ends the iteration of the loop in which it stands (``NodeContext.leave_loop``)."""
     summary: ClassVar[str] = ""
     """A template over the configuration that the canvas shows on the node, e.g. ``{provider} · {model}``."""
     calls_upstream: ClassVar[bool] = False
@@ -307,6 +313,7 @@ def describe(kind: type[Node[Any]]) -> dict[str, Json]:
         "ports_from": kind.ports_from or None,
         "error_port": kind.error_port,
         "ends_run": kind.ends_run,
+        "holds_body": kind.holds_body,
         "calls_upstream": kind.calls_upstream,
         "summary": kind.summary,
         "schema": schema,

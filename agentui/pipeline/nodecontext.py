@@ -11,10 +11,11 @@ from typing import Any, Generic, TypeVar, cast
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
-from agentui.pipeline.frame import Frame
+from agentui.pipeline.frame import Frame, LoopExit
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import RunMacros
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
+from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import Sink
 from agentui.secrets.store import Secret
@@ -90,6 +91,16 @@ class NodeContext:
         self._gathered = ""
         self._gathered_at = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def body(self) -> Plan:
+        """The nodes that stand in this one; of a type that ``holds_body``."""
+        return self.frame.plan.bodies[self.node_id.removeprefix(self.frame.path)]
+
+    def leave_loop(self, how: LoopExit) -> None:
+        """End the iteration in which the node stands once it is done; with "break" the loop, too. For a type that
+        ``ends_iteration``."""
+        self.frame.left_by = how
 
     def leave_by(self, port: str) -> None:
         """Choose the port that the node leaves by when it is done."""

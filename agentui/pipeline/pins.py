@@ -13,6 +13,7 @@ def needless(plan: Plan, pins: Container[str]) -> frozenset[int]:
     when such a node's document mentions a variable that it sets: whoever takes a mention for a read errs on the safe side.
     """
     written = {node["id"]: dumps_text(node) for node in plan.document["nodes"]}
+    inside = {id: " ".join(written[node.id] for node in body.every_node()) for id, body in plan.bodies.items()}
     needed: set[int] = set()
     out: set[str] = set()
     texts: list[str] = []
@@ -30,7 +31,7 @@ def needless(plan: Plan, pins: Container[str]) -> frozenset[int]:
         if follows or mentioned or len(node.ports) > 1 or node.stores or node.id in out:
             needed.add(position)
             out |= plan.reads.get(node.id, frozenset())
-            texts.append(written[node.id])
+            texts.append(f"{written[node.id]} {inside.get(node.id, '')}")
     return frozenset(
         position for position, node in enumerate(plan.nodes) if position not in needed and node.id not in pins and node.enabled
     )

@@ -35,6 +35,9 @@ from agentui.upstream.health import TargetHealth
 from agentui.upstream.http.exchange import Timeouts
 from agentui.vendors.base import Vendors
 
+MOST_FOLDED = 1_000
+"""Events of one iteration that may wait."""
+
 RunOrigin = Literal["client", "try"]
 """Who asked for a run: a client of the proxied routes, or somebody who tries a pipeline out."""
 
@@ -172,10 +175,10 @@ class Run:
     """Pieces of a streamed answer that were sent."""
     heard_bytes: int = field(default=0, init=False)
     """Bytes of memory that upstream answers take as OUT holds them, parsed."""
-    inner: list[Json] = field(default_factory=list, init=False)
-    """OUT of the nodes of all walks inside the plan's own, in the order in which they ended."""
-    inner_usage: list[Mapping[str, Json]] = field(default_factory=list, init=False)
-    """The tokens of the calls among them, as OUT tells them."""
+    folded: dict[str, list[RunEvent]] = field(default_factory=dict, init=False)
+    """Events of nodes that may be left out, by the path before their ids: they wait until their loop is over."""
+    inner_usage: dict[str, int] = field(default_factory=dict, init=False)
+    """The tokens of the calls in all walks inside the plan's own, added up, by the names that OUT has for them."""
     sent_bytes: int = field(default=0, init=False)
     """Bytes of bodies that were sent upstream and are not the caller's own; the events hold them."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
@@ -230,8 +233,19 @@ class Run:
         self, type: EventType, node: str | None = None, data: Json | Callable[[], Json] = None, *, pinned: bool = False
     ) -> None:
         """Say that something happened now."""
+        self.put(new_event((type, monotonic() - self.started, node, data, pinned)))
+
+    def put(self, event: RunEvent) -> None:
+        """Take an event into the log, or where it waits to be left out."""
+        if self.folded and event.node is not None:
+            path = event.node
+            while path := path[: path.rfind("/", 0, -1) + 1]:
+                if path in self.folded:
+                    if len(self.folded[path]) < MOST_FOLDED:
+                        self.folded[path].append(event)
+                    return
         events = self.events
-        events.items.append(new_event((type, monotonic() - self.started, node, data, pinned)))
+        events.items.append(event)
         if events.waiting:
             events.wake()
 
@@ -239,10 +253,11 @@ class Run:
         """Keep the OUT of a node of a walk, and count the tokens of its calls where the walk is one inside another."""
         frame.set_out(node, out)
         if frame is not self.frame:
-            self.inner.append(out)
             usage = out.get("usage") if isinstance(out, Mapping) else None
-            if isinstance(usage, Mapping):
-                self.inner_usage.append(usage)
+            told = usage if isinstance(usage, Mapping) else {}
+            for name in ("input_tokens", "output_tokens"):
+                if type(count := told.get(name)) is int:
+                    self.inner_usage[name] = self.inner_usage.get(name, 0) + count
 
     @property
     def broken_off(self) -> str:

@@ -15,7 +15,7 @@ from agentui.vendors.base import Vendor
 def tokens_of(run: Run) -> Usage:
     """The tokens of all calls that the run made, as the providers counted them; pinned nodes made none."""
     told = [usage_of(run, out) for node, out in tuple(run.out.items()) if node not in run.pins and isinstance(out, Mapping)]
-    told += [Usage(_count(usage.get("input_tokens")), _count(usage.get("output_tokens"))) for usage in run.inner_usage]
+    told.append(Usage(run.inner_usage.get("input_tokens"), run.inner_usage.get("output_tokens")))
     return Usage(_sum([usage.input for usage in told]), _sum([usage.output for usage in told]))
 
 
@@ -24,7 +24,7 @@ def told_tokens(run: Run) -> tuple[int | None, int | None]:
     this."""
     input = output = None
     told = [out.get("usage") for node, out in run.out.items() if node not in run.pins]
-    for usage in told + run.inner_usage if run.inner_usage else told:
+    for usage in [*told, run.inner_usage] if run.inner_usage else told:
         if type(usage) is dict:
             if (count := _count(usage.get("input_tokens"))) is not None:
                 input = count + (input or 0)

@@ -100,7 +100,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     if incoming.wire is None or proxied_route(incoming.path) is None:
         raise NotFound("No pipeline runs at the request's method and path.", method=incoming.method, path=incoming.path)
     plan = await _plan(app, asked, chosen)
-    unknown = sorted(asked.pins.keys() - {node.id for node in plan.nodes})
+    unknown = sorted(asked.pins.keys() - {node.id for node in plan.every_node()})
     if unknown:
         raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
     with app[LIMITS].under_way():

@@ -14,6 +14,8 @@ from agentui.pipeline.nodes.data.set_vars import SetVars
 from agentui.pipeline.nodes.data.validate import Validate
 from agentui.pipeline.nodes.data.wait import Wait
 from agentui.pipeline.nodes.flow.condition import If
+from agentui.pipeline.nodes.flow.leave_loop import Break, Continue
+from agentui.pipeline.nodes.flow.loop import Loop
 from agentui.pipeline.nodes.flow.merge import Merge
 from agentui.pipeline.nodes.flow.returning import Return
 from agentui.pipeline.nodes.flow.switch import Switch
@@ -30,6 +32,12 @@ BUILTIN: Mapping[str, type[Node[Any]]] = {
         CountTokens,
         Log,
         Wait,
+        Loop,
+        Break,
+        Continue,
+        Loop,
+        Break,
+        Continue,
         ProviderCall,
         RawForward,
         HttpRequest,

@@ -15,6 +15,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, HIDEABLE_NAMES
 from agentui.pipeline.node import Build, Catalog, Node, make_node
 from agentui.pipeline.plans.answers import Answers
+from agentui.pipeline.plans.bodies import split_bodies
 from agentui.pipeline.plans.branches import Branches, Exits
 from agentui.pipeline.plans.hosts import hosts_of
 from agentui.pipeline.plans.plan import ERROR_PORT, Plan, PlanNode
@@ -28,7 +29,9 @@ def compile_plan(pipeline_id: str, document: Json, catalog: Catalog, has_secret:
     Raises InvalidPipeline with every problem that was found: fields, unknown types, edges that lead nowhere, cycles
     (with the path), reads of nodes that do not run before, templates and expressions with line and column.
     """
-    return _Compiler(parse_spec(document), catalog, has_secret).compile(pipeline_id, document)
+    problems: list[Problem] = []
+    groups = split_bodies(parse_spec(document), lambda kind: kind in catalog and catalog[kind].holds_body, problems)
+    return _Compiler(groups, catalog, has_secret, problems).compile(pipeline_id, document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +56,41 @@ def check_document(document: Mapping[str, Json], catalog: Catalog, services: Ser
         plan = compile_plan("document", document, catalog, services.secrets.has)
     except InvalidPipeline as error:
         return Verdict(False, tuple(error.problems), {}, [], hosts)
+    return Verdict(True, plan.warnings, _reads_of(plan), [node.id for node in plan.every_node()], hosts)
+
+
+def _reads_of(plan: Plan) -> dict[str, list[str]]:
+    """What each node reads, in bodies too."""
     reads = {reader: sorted(read) for reader, read in plan.reads.items()}
-    return Verdict(True, plan.warnings, reads, [node.id for node in plan.nodes], hosts)
+    for body in plan.bodies.values():
+        reads |= _reads_of(body)
+    return reads
 
 
 class _Compiler:
-    """One document on its way to a plan; what is wrong with it gathers in ``problems``."""
+    """One document on its way to a plan, or one body in it; what is wrong with it gathers in ``problems``.
 
-    def __init__(self, spec: PipelineSpec, catalog: Catalog, has_secret: Callable[[str], bool] | None) -> None:
-        self.spec = spec
+    ``groups`` are the nodes by their holder. A body has an ``outer`` compiler, and stands in the node ``holder`` of that.
+    """
+
+    def __init__(
+        self,
+        groups: Mapping[str | None, PipelineSpec],
+        catalog: Catalog,
+        has_secret: Callable[[str], bool] | None,
+        problems: list[Problem],
+        outer: "_Compiler | None" = None,
+        holder: str | None = None,
+    ) -> None:
+        self.groups = groups
+        self.spec = groups[holder]
         self.catalog = catalog
         self.has_secret = has_secret
-        self.problems: list[Problem] = []
+        self.problems = problems
+        self.outer = outer
+        self.holder = holder
+        self.inner: dict[str, _Compiler] = {}
+        """The bodies in this one, by the ids of their holders."""
         self.specs: dict[str, NodeSpec] = {}
         self.graph: nx.DiGraph[str] = nx.DiGraph()
         """The nodes' ids in the document's order; an edge leads from a node to one that waits for it."""
@@ -77,17 +103,33 @@ class _Compiler:
 
     def compile(self, pipeline_id: str, document: Json) -> Plan:
         """The plan. Raises InvalidPipeline with every problem that was found."""
-        self._check_ids()
-        self._draw_edges()
-        self._make_nodes()
-        self._check_ports()
-        self._check_reads()
+        self._check()
         answers = self._answers()
         errors = [problem for problem in self.problems if problem.severity == "error"]
         if not answers or errors:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             headline = f"The pipeline {pipeline_id!r} cannot run: {errors[0]}{more}"
             raise InvalidPipeline(headline, tuple(self.problems), pipeline=pipeline_id)
+        return self._plan(pipeline_id, document, answers)
+
+    def _check(self) -> None:
+        """Make the nodes, those of the bodies too, and find what is wrong with them."""
+        self._draw_nodes()
+        self._draw_edges()
+        self._make_nodes()
+        self._check_ports()
+        for name in self.specs:
+            if name in self.groups:
+                body = _Compiler(self.groups, self.catalog, self.has_secret, self.problems, self, name)
+                self.inner[name] = body
+                body._check()
+        self._check_place()
+        self._check_reads()
+
+    def _plan(self, pipeline_id: str, document: Json, answers: frozenset[str]) -> Plan:
+        """The plan of nodes with which nothing is wrong."""
+        enabled = self._enabled()
+        bodies = {name: body._plan(pipeline_id, document, frozenset()) for name, body in self.inner.items()}
         rank = {name: number for number, name in enumerate(self.specs)}
         order = list(nx.lexicographical_topological_sort(self.graph, key=rank.__getitem__))
         position = {name: number for number, name in enumerate(order)}
@@ -96,22 +138,25 @@ class _Compiler:
             name=self.spec.name,
             version=version_of(document),
             document=document,
-            nodes=tuple(self._plan_node(name, position) for name in order),
+            nodes=tuple(self._plan_node(name, position, bodies.get(name)) for name in order),
             answers=frozenset(position[name] for name in answers),
             has_ports=self._has_ports(answers),
             reads=self.reads,
             is_chain=all(len(ready) == 1 for ready in nx.topological_generations(self.graph)),
             needed=frozenset(position[name] for answer in answers for name in nx.ancestors(self.graph, answer) | {answer}),
-            uses_memory=self._uses_memory(),
-            may_use_memory=any(build.reads.bare & HIDEABLE_NAMES for _, build in self._enabled()),
-            variables=self._variables(),
-            reads_chat=any(build.reads.chat for _, build in self._enabled()),
-            assembles=any(build.assembles for _, build in self._enabled()),
+            uses_memory=self._uses_memory() or any(body.uses_memory for body in bodies.values()),
+            may_use_memory=any(build.reads.bare & HIDEABLE_NAMES for _, build in enabled)
+            or any(body.may_use_memory for body in bodies.values()),
+            variables=_joined(self._variables(), bodies),
+            reads_chat=any(build.reads.chat for _, build in enabled) or any(body.reads_chat for body in bodies.values()),
+            assembles=any(build.assembles for _, build in enabled) or any(body.assembles for body in bodies.values()),
             warnings=tuple(self.problems),
+            bodies=bodies,
         )
 
-    def _plan_node(self, id: str, position: Mapping[str, int]) -> PlanNode:
+    def _plan_node(self, id: str, position: Mapping[str, int], body: Plan | None) -> PlanNode:
         spec, build = self.specs[id], self.builds[id]
+        inside = () if body is None else body.nodes
         return PlanNode(
             id=id,
             type=spec.type,
@@ -121,8 +166,8 @@ class _Compiler:
             may_fail=spec.on_error == "continue",
             waits_for=len(self.graph.pred[id]),
             feeds=tuple(sorted(position[name] for name in self.graph.succ[id])),
-            sets=frozenset(build.sets),
-            stores=build.stores,
+            sets=frozenset(build.sets).union(*(node.sets for node in inside)),
+            stores=build.stores or any(node.stores for node in inside),
             ports=self.nodes[id].ports,
             exits=self._exits_of(id, position),
             starts_on_first=spec.enabled and self.nodes[id].starts_on_first,
@@ -160,7 +205,8 @@ class _Compiler:
         if any(port == ERROR_PORT for port in used):
             return True
         return any(
-            len(node.ports) > 1 or node.starts_on_first or node.passes_answer or node.ends_run for node in self.nodes.values()
+            len(node.ports) > 1 or node.starts_on_first or node.passes_answer or node.ends_run or node.ends_iteration
+            for node in self.nodes.values()
         )
 
     def _problem(
@@ -168,11 +214,8 @@ class _Compiler:
     ) -> None:
         self.problems.append(Problem(code, message, severity, node=node))
 
-    def _check_ids(self) -> None:
-        for node in self.spec.nodes:
-            if node.id in self.specs:
-                self._problem("node.duplicate_id", f"Two nodes have the id {node.id!r}; rename one.", node.id)
-            self.specs[node.id] = node
+    def _draw_nodes(self) -> None:
+        self.specs = {node.id: node for node in self.spec.nodes}
         self.graph.add_nodes_from(self.specs)
 
     def _draw_edges(self) -> None:
@@ -198,11 +241,37 @@ class _Compiler:
                 text = f"There is no node type {node.type!r}; known are {', '.join(self.catalog.names())}."
                 self._problem("node.unknown_type", text, node.id)
                 continue
-            build = self.builds[node.id] = Build(node.id, has_secret=self.has_secret)
+            build = self.builds[node.id] = Build(node.id, body=self._ids_in(node.id), has_secret=self.has_secret)
             instance = make_node(self.catalog[node.type], node.config, build)
             self.problems.extend(build.problems)
             if instance is not None:
                 self.nodes[node.id] = instance
+
+    def _ids_in(self, holder: str) -> list[str]:
+        """The ids of the nodes in a body."""
+        return [node.id for node in self.groups[holder].nodes] if holder in self.groups else []
+
+    def _check_place(self) -> None:
+        """Some nodes stand in loops only, and some only outside of them."""
+        for id, node in self.nodes.items():
+            if node.ends_iteration and self.outer is None:
+                self._problem("loop.outside", f"{self.specs[id].type} stands in no loop: put it into one.", id)
+            if node.ends_run and self.outer is not None:
+                text = f"{self.specs[id].type} cannot stand in a loop: leave the loop with Break, and answer behind it."
+                self._problem("loop.answer", text, id)
+
+    def _outside(self) -> dict[str, NodeSpec]:
+        """The nodes outside of this body that run before it."""
+        if self.outer is None or self.holder is None:
+            return {}
+        before = nx.ancestors(self.outer.graph, self.holder)
+        return {**self.outer._outside(), **{name: self.outer.specs[name] for name in before}}
+
+    def _may_lack(self, reader: str, read: str) -> bool:
+        """Whether a node may run although another, which stands before it or before its loop, was skipped."""
+        if read in self.specs:
+            return self.branches is not None and self.branches.may_lack(reader, read)
+        return self.outer is not None and self.holder is not None and self.outer._may_lack(self.holder, read)
 
     def _check_ports(self) -> None:
         """Edges begin at ports that there are. A node that could not be made is asked for none."""
@@ -219,23 +288,37 @@ class _Compiler:
 
     def _check_reads(self) -> None:
         """A template may only read the OUT of nodes that run before it."""
+        outside = self._outside()
+        known = {**outside, **self.specs}
         for reader, build in self.builds.items():
-            read = self.reads[reader] = build.reads.nodes_among(self.specs)
-            undefended = build.reads.undefended_among(self.specs)
+            # What a loop decides by may be what its body gave the last time.
+            own = self.inner[reader].specs.keys() if reader in self.inner else frozenset[str]()
+            read = build.reads.nodes_among({**known, **dict.fromkeys(own)}) - own
+            undefended = build.reads.undefended_among(known)
             # Walking to all ancestors costs a pass over the graph: only where something is read.
-            before = nx.ancestors(self.graph, reader) if read else set()
+            before = nx.ancestors(self.graph, reader) | outside.keys() if read else set()
             for other in sorted(read):
                 reads = f"Node {reader!r} reads OUT.{other}, but"
-                if other not in self.specs:
-                    self._problem("read.unknown_node", f"{reads} there is no node {other!r}.", reader)
+                if other not in known:
+                    self._problem("read.unknown_node", f"{reads} {self._absence(other)}.", reader)
                 elif other not in before:
                     text = f"{reads} {other!r} does not run before it. Connect them, or read another node."
                     self._problem("read.not_before", text, reader)
-                elif not self.specs[other].enabled:
+                elif not known[other].enabled:
                     self._problem("read.disabled", f"{reads} {other!r} is disabled: it will find nothing.", reader, "warning")
-                elif other in undefended and self.branches is not None and self.branches.may_lack(reader, other):
+                elif other in undefended and self._may_lack(reader, other):
                     text = f"{reads} {other!r} may be skipped when {reader!r} runs: write default(..) for what stands then."
                     self._problem("read.may_be_skipped", text, reader, "warning")
+            if reader in self.inner:
+                inside = self.inner[reader]
+                read = read.union(*inside.reads.values()) - inside.specs.keys()
+            self.reads[reader] = read
+
+    def _absence(self, name: str) -> str:
+        """Why no node of this id can be read."""
+        if any(name in self._ids_in(holder) for holder in self.groups if holder is not None):
+            return f"{name!r} stands in a loop, whose nodes only those in it read: read OUT of the loop"
+        return f"there is no node {name!r}"
 
     def _exits(self, name: str) -> Exits:
         """What a node may leave by, for who asks what excludes what."""
@@ -252,18 +335,23 @@ class _Compiler:
 
     def _uses_memory(self) -> bool:
         """Whether a node stores a variable, or reads a name that neither the context nor a SetVars surely before it gives."""
-        known = {*CONTEXT_NAMES, "OUT", "pm"}
-        sure = {node.id for node in self.spec.nodes if node.enabled and node.on_error == "fail"}
+        known = {*CONTEXT_NAMES, "OUT", "pm"} | ({"loop"} if self.outer is not None or self.inner else set())
         for id, build in self._enabled():
             if build.stores or build.reads.tier_names:
                 return True
             unknown = build.reads.names - known
-            if unknown:
-                # Walking to all ancestors costs a pass over the graph: only where a name is left.
-                before = nx.ancestors(self.graph, id)
-                if unknown.difference(*(self.builds[other].sets for other in before & sure)):
-                    return True
+            # Walking to all ancestors costs a pass over the graph: only where a name is left.
+            if unknown and unknown - self._set_before(id):
+                return True
         return False
+
+    def _set_before(self, id: str) -> set[str]:
+        """The run variables that nodes surely set before one runs."""
+        sure = {node.id for node in self.spec.nodes if node.enabled and node.on_error == "fail"}
+        names = set[str]().union(*(self.builds[other].sets for other in nx.ancestors(self.graph, id) & sure))
+        if self.outer is not None and self.holder is not None:
+            names |= self.outer._set_before(self.holder)
+        return names
 
     def _variables(self) -> frozenset[str] | None:
         """The stored variables that the enabled nodes may read or write, as ``Plan.variables`` holds them.
@@ -276,3 +364,11 @@ class _Compiler:
                 return None
             names |= build.reads.names | build.reads.tier_names | build.stored
         return frozenset(name.partition(".")[0] for name in names)
+
+
+def _joined(own: frozenset[str] | None, bodies: Mapping[str, Plan]) -> frozenset[str] | None:
+    """``Plan.variables`` of nodes and of the bodies among them."""
+    names = own
+    for body in bodies.values():
+        names = None if names is None or body.variables is None else names | body.variables
+    return names

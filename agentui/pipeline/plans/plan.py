@@ -1,6 +1,6 @@
 """A pipeline understood once: what ``compile_plan`` makes of a document, for any number of runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,6 +30,10 @@ class PreparedNode(Protocol):
     @property
     def ends_run(self) -> bool:
         """Whether the run is over once this node has answered."""
+
+    @property
+    def ends_iteration(self) -> bool:
+        """Whether the iteration of a loop is over once this node has run."""
 
     async def run(self, ctx: Any) -> Mapping[str, Json]:
         """Do the work in a ``NodeContext``. Raises AgentUIError."""
@@ -90,7 +94,8 @@ class Plan:
     ``may_use_memory`` whether one names what the context has and a stored variable may hide (``{{ model }}``); without either a
     run needs no store. ``variables`` are the names, up to their first dot, of all stored variables that a run
     may read or write; None where any may be. ``reads_chat`` says that one asks who speaks in the chat, or when somebody did;
-    ``assembles`` that a node wants the prompt that a session's assets make.
+    ``assembles`` that a node wants the prompt that a session's assets make. ``bodies`` are the plans of what stands in nodes
+    of this one, by their ids; what is said of variables and reads holds for them too. A body's own ``answers`` are none.
     """
 
     id: str
@@ -109,11 +114,19 @@ class Plan:
     reads_chat: bool
     assembles: bool
     warnings: tuple[Problem, ...]
+    bodies: Mapping[str, "Plan"]
 
     @property
     def reads_state(self) -> bool:
         """Whether a template may read the chat's Session State."""
         return self.variables is None or "state" in self.variables
+
+    def every_node(self) -> Iterator[PlanNode]:
+        """All nodes in their order, those of a body right behind the node that holds it."""
+        for node in self.nodes:
+            yield node
+            if node.id in self.bodies:
+                yield from self.bodies[node.id].every_node()
 
     def before(self, position: int) -> set[int]:
         """The positions of the nodes that this one waits for, near or far."""

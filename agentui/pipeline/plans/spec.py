@@ -17,7 +17,7 @@ MAX_NODES = 500
 
 
 class NodeSpec(BaseModel):
-    """One node of the drawing."""
+    """One node of the drawing. ``parent`` is the id of the loop in whose body it stands."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
@@ -27,6 +27,7 @@ class NodeSpec(BaseModel):
     config: dict[str, Any] = Field(default_factory=dict)
     enabled: bool = True
     on_error: Literal["fail", "continue"] = "fail"
+    parent: str | None = None
 
 
 class EdgeSpec(BaseModel):

@@ -1,0 +1,399 @@
+"""Loops: what repeats, in which order, what it gives, how it ends, and what a run keeps of ten thousand iterations."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentui.errors import InvalidPipeline, NodeFailed
+from agentui.jsonio import Json
+from agentui.pipeline.node import Build, Node, NodeParams, node
+from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodes.flow.folding import FIRST, LAST
+from agentui.pipeline.plans.compile import compile_plan
+from agentui.pipeline.plans.plan import Plan
+from agentui.pipeline.run import Run
+from tests.unit.pipeline.parts import Ear, catalog_of, document, execute
+from tests.unit.pipeline.test_executor import Refuse, Say
+
+
+class WhenParams(NodeParams):
+    condition: str = "true"
+
+
+@node("When")
+class When(Node[WhenParams]):
+    """Leaves by yes or no."""
+
+    Params = WhenParams
+    ports = ("yes", "no")
+
+    def prepare(self, build: Build) -> None:
+        self.condition = build.condition("condition", self.params.condition)
+
+    async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
+        port = "yes" if await ctx.compute(self.condition) else "no"
+        ctx.leave_by(port)
+        return {"port": port}
+
+
+class Gate:
+    """How many stand in it now, and the most that ever did; ``full`` once as many as ``wanted`` have come."""
+
+    def __init__(self, wanted: int = 1) -> None:
+        self.inside = self.most = self.begun = 0
+        self.wanted = wanted
+        self.open = asyncio.Event()
+        self.full = asyncio.Event()
+
+
+GATE = [Gate()]
+"""The one of the test that runs."""
+
+
+@node("Hold")
+class Hold(Node[NodeParams]):
+    """Waits until the gate opens."""
+
+    Params = NodeParams
+
+    async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
+        gate = GATE[0]
+        gate.inside += 1
+        gate.begun += 1
+        gate.most = max(gate.most, gate.inside)
+        if gate.inside == gate.wanted:
+            gate.full.set()
+        try:
+            await gate.open.wait()
+        finally:
+            gate.inside -= 1
+        return {"text": str((ctx.frame.loop or {})["item"])}
+
+
+@pytest.fixture(autouse=True)
+def gate() -> Gate:
+    """A gate of the test's own."""
+    GATE[0] = Gate()
+    return GATE[0]
+
+
+def loop(id: str = "loop", parent: str | None = None, **config: Json) -> Json:
+    return {"id": id, "type": "Loop", "config": config, **({"parent": parent} if parent else {})}
+
+
+def inside(id: str, type: str, parent: str = "loop", **config: Json) -> Json:
+    return {"id": id, "type": type, "config": config, "parent": parent}
+
+
+def sets(id: str, parent: str | None = "loop", /, **values: str) -> Json:
+    rows = [{"name": name, "mode": "json", "value": value} for name, value in values.items()]
+    return {"id": id, "type": "SetVars", "config": {"variables": rows}, **({"parent": parent} if parent else {})}
+
+
+def planned(*nodes: Json, edges: str = "", **more: Json) -> Plan:
+    """A plan whose edges are written ``a.port>b``; ``done`` where no port stands."""
+    whole = document(nodes, **more)
+    for edge in edges.split():
+        source, _, target = edge.partition(">")
+        name, _, port = source.partition(".")
+        whole["edges"].append({"from": name, "to": target, "from_port": port or "done"})
+    return compile_plan("test", whole, catalog_of(When, Hold, Say, Refuse))
+
+
+async def out_of(*nodes: Json, edges: str = "", **more: Any) -> dict[str, Json]:
+    out: dict[str, Json] = (await execute(planned(*nodes, edges=edges), **more)).out["loop"]
+    return out
+
+
+def codes(*nodes: Json, edges: str = "", **more: Json) -> list[str]:
+    with pytest.raises(InvalidPipeline) as caught:
+        planned(*nodes, edges=edges, **more)
+    return [problem.code for problem in caught.value.problems if problem.severity == "error"]
+
+
+# --- what repeats ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("items", "texts"),
+    [
+        ('["a", 1, null]', ["1/3 a", "2/3 1", "3/3 "]),
+        ("chat.messages", ['1/1 {"role":"user","content":"Hi"}']),
+        ("{{ chat.messages }}", ['1/1 {"role":"user","content":"Hi"}']),
+        ("3", ["1/3 1", "2/3 2", "3/3 3"]),
+        ('"one\\n\\n two "', ["1/2 one", "2/2 two"]),
+        ("'[7, 8]'", ["1/2 7", "2/2 8"]),
+        ("nobody", []),
+        ("[]", []),
+    ],
+)
+async def test_each_item_of_a_list_is_gone_through(items: str, texts: list[str]) -> None:
+    text = "{{ loop.index }}/{{ loop.count }} {{ loop.item }}"
+    out = await out_of(loop(items=items), inside("t", "Text", text=text), edges="")
+    assert out["texts"] == texts
+    assert out["text"] == "\n\n".join(texts)
+    assert (out["count"], out["ended"]) == (len(texts), "done")
+
+
+async def test_a_loop_answers_with_the_texts_of_its_results() -> None:
+    ear = Ear()
+    await execute(planned(loop(items="[1, 2]", join=", "), inside("t", "Text", text="<{{ loop.item }}>")), ear=ear)
+    assert ear.texts == ["<1>, <2>"]
+
+
+async def test_what_is_no_list_fails_the_node() -> None:
+    with pytest.raises(NodeFailed, match="no list"):
+        await out_of(loop(items="1.5"), inside("t", "Text", text="x"))
+
+
+async def test_a_while_loop_checks_first_and_sees_what_was_set() -> None:
+    nodes = (sets("n", None, n="0"), loop(mode="while", condition="n < 3"), sets("add", n="{{ n|add(1) }}"))
+    run = await execute(planned(*nodes, sets("after", None, seen="{{ n }}"), edges="n>loop loop>after"))
+    assert run.out["loop"]["count"] == 3
+    assert run.out["loop"]["vars"] == {"n": 3}
+    assert run.out["after"] == {"vars": {"seen": 3}}
+
+
+async def test_an_until_loop_runs_once_at_least_and_may_read_its_body() -> None:
+    condition = 'OUT.t.text ends with "xxx" or loop.index > 50'
+    out = await out_of(
+        loop(mode="until", condition=condition), inside("t", "Text", text='{{ loop.last.text|default("") }}x'), edges=""
+    )
+    assert out["texts"] == ["x", "xx", "xxx"]
+    assert out["ended"] == "done"
+    assert out["last"]["text"] == "xxx"
+
+
+@pytest.mark.parametrize(
+    "config", [{"items": "20"}, {"mode": "while", "condition": "true"}, {"mode": "until", "condition": "false"}]
+)
+async def test_a_loop_ends_at_its_limit(config: dict[str, Json]) -> None:
+    out = await out_of(loop(**config, max_iterations=7), inside("t", "Text", text="x"))
+    assert (out["count"], out["ended"]) == (7, "limit")
+
+
+async def test_the_nodes_in_a_loop_read_those_before_it_and_each_other() -> None:
+    nodes = (
+        sets("first", None, greeting='"Hi"'),
+        loop(items='["A"]', result="b"),
+        inside("a", "Text", text="{{ greeting }} {{ loop.item }} {{ OUT.first.vars.greeting }}"),
+        inside("b", "Text", text="({{ OUT.a.text }})"),
+    )
+    assert (await out_of(*nodes, edges="first>loop a>b"))["texts"] == ["(Hi A Hi)"]
+
+
+async def test_loops_stand_in_loops() -> None:
+    nodes = (
+        loop(items='["a", "b"]', join="|"),
+        loop("inner", "loop", items="[1, 2]", join=","),
+        inside("t", "Text", "inner", text="{{ loop.outer.item }}{{ loop.item }}"),
+    )
+    run = await execute(planned(*nodes))
+    assert run.out["loop"]["text"] == "a1,a2|b1,b2"
+    assert ("node.finished", "loop#2/inner#1/t") in [(event.type, event.node) for event in run.events.items]
+
+
+# --- ways out --------------------------------------------------------------------------------------------------------
+
+
+async def test_break_and_continue_end_what_they_stand_in() -> None:
+    nodes = (
+        loop(items="[1, 2, 3, 4, 5]"),
+        inside("skip", "When", condition="loop.item == 2"),
+        inside("continue", "Continue"),
+        inside("stop", "When", condition="loop.item > 3"),
+        inside("break", "Break"),
+        inside("t", "Text", text="{{ loop.item }}"),
+    )
+    edges = "skip.yes>continue skip.no>stop stop.yes>break stop.no>t"
+    for at_once in (1, 3):
+        nodes[0]["config"].update(at_once=at_once, result="t")
+        out = await out_of(*nodes, edges=edges)
+        assert out["texts"] == ["1", "", "3"]
+        assert out["results"][1] is None
+        assert out["ended"] == "break"
+
+
+async def test_break_cancels_what_still_runs_in_the_iteration(gate: Gate) -> None:
+    nodes = (loop(items="[1, 2]"), inside("hold", "Hold"), inside("t", "Text", text="x"), inside("break", "Break"))
+    run = await execute(planned(*nodes, edges="t>break"))
+    assert run.out["loop"]["ended"] == "break"
+    assert gate.inside == 0
+    told = [event.data for event in run.events.items if event.type == "node.skipped" and event.node == "loop#1/hold"]
+    assert told == [{"reason": "the run has ended", "node": "break"}]
+
+
+async def test_a_failing_iteration_fails_the_loop_and_cancels_the_others(gate: Gate) -> None:
+    nodes = (loop(items="[1, 2, 3]", at_once=3), inside("c", "When", condition="loop.item == 3"))
+    with pytest.raises(NodeFailed) as caught:
+        await out_of(*nodes, inside("no", "Refuse"), inside("hold", "Hold"), edges="c.yes>no c.no>hold")
+    assert caught.value.details["node"] == "loop#3/no"
+    assert gate.inside == 0
+
+
+async def test_the_deadline_of_a_loop_keeps_what_there_is(gate: Gate) -> None:
+    nodes = (loop(items="[1, 2]", deadline_s=0.05, result="t"), inside("t", "Text", text="x"), inside("c", "When"))
+    nodes[2]["config"]["condition"] = "loop.index == 2"
+    out = await out_of(*nodes, inside("hold", "Hold"), edges="t>c c.yes>hold")
+    assert (out["texts"], out["ended"]) == (["x"], "deadline")
+    assert gate.inside == 0
+
+
+async def test_a_cancelled_run_leaves_nothing_of_a_loop_behind(gate: Gate) -> None:
+    gate.wanted = 4
+    task = asyncio.ensure_future(execute(planned(loop(items="10", at_once=4), inside("hold", "Hold"))))
+    await gate.full.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert gate.inside == 0
+    assert gate.begun == 4
+
+
+async def test_iterations_at_once_keep_their_order(gate: Gate) -> None:
+    gate.wanted = 3
+    task = asyncio.ensure_future(out_of(loop(items="6", at_once=3), inside("hold", "Hold")))
+    await gate.full.wait()
+    assert gate.begun == 3
+    gate.open.set()
+    assert (await task)["texts"] == ["1", "2", "3", "4", "5", "6"]
+    assert gate.most == 3
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+async def test_ten_thousand_iterations_keep_the_events_of_the_first_and_the_last() -> None:
+    nodes = (
+        loop(mode="while", condition="true", max_iterations=10_000, result="t"),
+        inside("t", "Text", text="{{ loop.index }}"),
+    )
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.ensure_future(others())
+    run = await execute(planned(*nodes))
+    other.cancel()
+    assert run.out["loop"]["count"] == 10_000
+    assert run.out["loop"]["texts"][-1] == "10000"
+    assert turns > 10_000
+    paths = [event.node for event in run.events.items if event.type == "node.finished" and event.node != "loop"]
+    kept = [*range(1, FIRST + 1), *range(10_001 - LAST, 10_001)]
+    assert paths == [f"loop#{index}/t" for index in kept]
+    (omitted,) = [event for event in run.events.items if event.type == "node.omitted"]
+    assert (omitted.node, omitted.data) == ("loop", {"iterations": 10_000 - FIRST - LAST})
+    assert not run.folded
+
+
+async def test_results_that_are_too_large_together_fail() -> None:
+    nodes = (
+        sets("big", None, big='"' + "x" * 100_000 + '"'),
+        loop(items="400", max_iterations=400),
+        inside("t", "Text", text="{{ big }}{{ loop.index }}"),
+    )
+    with pytest.raises(NodeFailed, match="larger than"):
+        await out_of(*nodes, edges="big>loop")
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_with_a_loop_is_told_when_it_is_saved() -> None:
+    text = inside("t", "Text", text="x")
+    assert codes(loop(items="3")) == ["loop.empty"]
+    assert codes(loop(), text) == ["loop.items"]
+    assert codes(loop(items="1 +"), text) == ["condition.syntax"]
+    assert codes(loop(mode="until"), text) == ["condition.syntax"]
+    assert codes(loop(items="3", result="x"), text) == ["loop.result"]
+    assert codes(loop(items="3"), text, {"id": "b", "type": "Break"}, answer="loop") == ["loop.outside"]
+    assert codes(loop(items="3"), text, sets("after", None, a="{{ OUT.t.text }}"), edges="loop>after") == ["read.unknown_node"]
+    assert codes(loop(items="3"), text, sets("after", None, a="1"), edges="t>after loop>after") == ["loop.border"]
+    assert codes(sets("s", None, a="1"), inside("t", "Text", "s", text="x"), edges="s>t") == ["loop.parent"]
+    assert codes(sets("s", None, a="1"), inside("t", "Text", "gone", text="x"), edges="s>t") == ["loop.parent"]
+    own = loop("loop", "loop", items="3")
+    assert "loop.parent" in codes(own, text)
+    deep = [loop(f"l{level}", f"l{level - 1}" if level else None, items="2") for level in range(7)]
+    assert "loop.depth" in codes(*deep, inside("t", "Text", "l6", text="x"))
+
+
+def test_a_plan_with_a_loop_knows_what_its_body_needs() -> None:
+    plan = planned(loop(items="3"), inside("t", "Text", text="{{ gold }} {{ loop.item }} {{ vars.chat.mood }}"))
+    assert plan.uses_memory
+    assert {"gold", "mood"} <= (plan.variables or set())
+    quiet = planned(
+        sets("s", None, gold="1"), loop(items="3"), inside("t", "Text", text="{{ gold }}{{ loop.item }}"), edges="s>loop"
+    )
+    assert not quiet.uses_memory
+    assert [node.id for node in quiet.every_node()] == ["s", "loop", "t"]
+
+
+async def test_a_pin_stands_for_a_node_in_every_iteration() -> None:
+    nodes = (loop(items="3"), inside("no", "Refuse"), inside("t", "Text", text="{{ OUT.no.text }}{{ loop.item }}"))
+    out = await out_of(*nodes, edges="no>t", pins={"no": {"text": "pinned "}})
+    assert out["texts"] == ["pinned 1", "pinned 2", "pinned 3"]
+
+
+# --- against an interpreter ------------------------------------------------------------------------------------------
+
+BODIES = st.fixed_dictionaries(
+    {
+        "items": st.lists(st.integers(0, 9), max_size=8),
+        "most": st.integers(1, 9),
+        "continue_at": st.integers(0, 12),
+        "break_at": st.integers(0, 12),
+        "mode": st.sampled_from(["each", "while", "until"]),
+        "stop": st.integers(0, 30),
+    }
+)
+
+
+def interpreted(body: Mapping[str, Any]) -> tuple[list[Json], int, str]:
+    """What a loop gives over a body that adds, and may continue and break: results, the sum, and how it ended."""
+    total, results = 0, []
+    items: list[Any] = body["items"] if body["mode"] == "each" else [None] * body["most"]
+    ended = "limit" if body["mode"] != "each" or len(items) > body["most"] else "done"
+    for index, item in enumerate(items[: body["most"]], 1):
+        if body["mode"] == "while" and not total < body["stop"]:
+            return results, total, "done"
+        total += index if item is None else item
+        if total % 13 == body["continue_at"]:
+            results.append(None)
+        elif total % 13 == body["break_at"]:
+            return results, total, "break"
+        else:
+            results.append(f"={total}")
+        if body["mode"] == "until" and total >= body["stop"]:
+            return results, total, "done"
+    if body["mode"] == "while" and not total < body["stop"]:
+        ended = "done"
+    return results, total, ended
+
+
+@given(BODIES)
+@settings(max_examples=60, deadline=None)
+def test_a_loop_does_what_a_plain_interpreter_does(body: Mapping[str, Any]) -> None:
+    condition = f"total < {body['stop']}" if body["mode"] == "while" else f"total >= {body['stop']}"
+    nodes = (
+        sets("begin", None, total="0"),
+        loop(mode=body["mode"], items=str(body["items"]), condition=condition, max_iterations=body["most"], result="t"),
+        sets("add", total="{{ total|add(loop.item|default(loop.index)) }}"),
+        inside("skip", "When", condition=f"total % 13 == {body['continue_at']}"),
+        inside("continue", "Continue"),
+        inside("stop", "When", condition=f"total % 13 == {body['break_at']}"),
+        inside("break", "Break"),
+        inside("t", "Text", text="={{ total }}"),
+    )
+    plan = planned(*nodes, edges="begin>loop add>skip skip.yes>continue skip.no>stop stop.yes>break stop.no>t")
+    run: Run = asyncio.run(execute(plan))
+    out = run.out["loop"]
+    results = [None if result is None else result["text"] for result in out["results"]]
+    assert (results, run.frame.run_vars["total"], out["ended"]) == interpreted(body)
