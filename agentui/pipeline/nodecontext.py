@@ -107,11 +107,13 @@ class NodeContext:
         self.port = port
 
     def beside(self, sink: Sink | None) -> "NodeContext":
-        """The same node for one of several calls that it makes: with a sink of its own, and its own ``used_secrets``."""
+        """The same node for one of several calls that it makes: with a sink of its own, and its own ``used_secrets``. Close it
+        when its templates are rendered."""
         other = copy(self)
         other.sink = sink
         other.used_secrets = ()
         other._scope = None
+        other._gathered = ""
         return other
 
     @property

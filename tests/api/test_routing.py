@@ -11,6 +11,8 @@ from google.genai import types
 from openai import AsyncOpenAI
 
 from agentui.jsonio import Json, dumps, dumps_text
+from agentui.presets import Preset
+from agentui.turns.live.choice import bound_document
 from tests.api.callers import DIALECTS, Caller, Got, is_whole, streamed_text, text_of
 from tests.api.editor_client import editing
 from tests.conftest import Server, StartServer, call
@@ -325,3 +327,10 @@ async def test_the_vendors_sdks_get_the_answer_of_the_target_that_works(start_se
     found = await google.aio.models.generate_content(model="x", contents="Hi")
     assert found.text == HELLO
     await google.aio.aclose()
+
+
+def test_the_preset_of_a_session_stands_for_the_targets_of_its_node() -> None:
+    own = Preset.model_validate({"format": 1, "name": "Mine", "provider": "claude", "model": "mine"})
+    document = call("openai", "https://x.example", session_model=True, targets=[{"model": "other"}])
+    (node,) = bound_document(document, own, has_model=False)["nodes"]
+    assert (node["config"]["targets"], node["config"]["model"]) == ([], "mine")

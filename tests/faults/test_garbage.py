@@ -17,6 +17,8 @@ import pytest
 from agentui.jsonio import Json
 from agentui.pipeline.run import Run
 from agentui.upstream import breaker
+from tests.api.callers import Caller
+from tests.conftest import call
 from tests.faults.callers import DIALECTS, Asked, Route, ask, asking, routes
 from tests.faults.conftest import KINDS, House, StartHouse, until
 from tests.turns.house import chain, sets, target
@@ -117,3 +119,25 @@ async def test_a_run_that_took_too_long_is_freed(start_house: StartHouse, mock: 
     heard = await asyncio.gather(*(house.send(asked_by(house, route, "hang")) for route in routes(kind)))
     assert {each.status for each in heard} == {504}
     await runs.are_freed(2 * len(DIALECTS))
+
+
+@pytest.mark.usefixtures("no_collector")
+async def test_a_run_over_several_targets_is_freed(start_house: StartHouse, mock: Mock) -> None:
+    bad, good, hanging, broken = ({"model": model} for model in ("error-401", "text", "hang", "fail-mid"))
+    rows: dict[str, list[Json]] = {
+        "fallback": [bad, good],
+        "failed": [bad, {"model": "fail-first", "secret": "none"}, {**hanging, "timeout_s": 0.05}],
+        "race": [hanging, bad, good],
+        "broken": [broken, good],
+    }
+    pipelines = {
+        name: call("openai", mock.origin, targets=targets, strategy="race" if name == "race" else "fallback", cache_s=60)
+        for name, targets in rows.items()
+    }
+    house = await start_house(mock.origin, pipelines, run_history=0)
+    runs = Runs(house)
+    for name in rows:
+        for dialect in DIALECTS:
+            for stream in (True, False):
+                await Caller(dialect, house.origin, prefix=f"/p/{name}").ask(f"{name} {dialect}", stream=stream)
+    await runs.are_freed(len(rows) * len(DIALECTS) * 2)

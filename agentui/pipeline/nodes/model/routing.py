@@ -136,8 +136,8 @@ class Route:
         at_once = (self._params.at_once or len(self._order)) if self._params.strategy == "race" else 1
         for candidate in self._order:
             state, why = "failed", None
+            ctx = self._ctx.beside(self._ctx.sink)
             try:
-                ctx = self._ctx.beside(self._ctx.sink)
                 away = self._health.away(candidate.resolve(ctx).health_key(ctx))
             except AgentUIError as error:
                 why = error.message
@@ -145,6 +145,8 @@ class Route:
                 asked += away is None
                 state = "skipped" if away is not None else "asked" if asked <= at_once else "waits"
                 why = None if away is None else _told(away)
+            finally:
+                ctx.close()
             lines.append({"target": candidate.name, "state": state, "why": why})
         return lines
 
@@ -175,7 +177,7 @@ class Route:
             while winner is None and (running or (waiting and refused is None)):
                 while waiting and refused is None and len(running) < limit:
                     call = waiting.popleft()
-                    running[asyncio.create_task(self._speaks(call, begin, failures))] = call
+                    running[asyncio.create_task(self._races(call, begin, failures))] = call
                 await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in [task for task in running if task.done()]:
                     call = running[task]
@@ -208,7 +210,9 @@ class Route:
         if running:
             await asyncio.wait(running)
         for task, call in running.items():
-            if not task.cancelled():
+            if task.cancelled():
+                self._leave(call)  # it had not begun
+            else:
                 task.exception()  # which nobody asks for any more
             if call.result is not None:
                 await discard(call.result)
@@ -232,6 +236,7 @@ class Route:
             return None
         finally:
             ctx.used_secrets = ()
+            ctx.close()
         call: _Call[T] = _Call(candidate, ctx, target, key, started)
         away = self._health.admit(key)
         if away is None:
@@ -247,6 +252,14 @@ class Route:
         else:
             later.append(call)
         return None
+
+    async def _races(self, call: _Call[T], begin: Begin[T], failures: list[dict[str, Json]]) -> bool:
+        """Ask a target in a task of its own, which is cancelled when another one was quicker: False then."""
+        try:
+            return await self._speaks(call, begin, failures)
+        except asyncio.CancelledError as gone:
+            gone.__traceback__ = None  # frames that know it would keep the run until the garbage collector comes by
+            return False
 
     async def _speaks(self, call: _Call[T], begin: Begin[T], failures: list[dict[str, Json]]) -> bool:
         """Ask a target; False where it failed in a way that the next one may mend. Raises every other failure."""
@@ -271,6 +284,7 @@ class Route:
             self._failed(call.candidate, error, call.started, failures)
             return False
         finally:
+            call.ctx.close()
             if not is_over:
                 self._leave(call)
         return True
