@@ -113,7 +113,9 @@ def answer_of(endpoint: Endpoint[T], response: httpx.Response) -> T:
 def not_ours(response: httpx.Response) -> TavernConnectionError:
     """The error of an answer that is no answer of this server's."""
     kind = response.headers.get("content-type", "nothing")
-    return TavernConnectionError(f"{response.request.method} {response.request.url} answered with {kind}, not as agentui does.")
+    return TavernConnectionError(
+        f"{response.request.method} {response.request.url.path} answered with {kind}, not as agentui does."
+    )
 
 
 def next_part(endpoint: Endpoint[Any], answer: Any, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any] | None]:

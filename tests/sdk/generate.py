@@ -277,6 +277,7 @@ class Writer:
             words = "What the server speaks of" if "shapes" in folder.parts else "Groups of calls"
             last = "" if folder.name in FOLDERS else f": {folder.name}"
             made[folder / "__init__.py"] = f'"""{words}{last}. Made by ``python -m tests.sdk.generate``."""\n'
+        made[PACKAGE / "shapes" / "__init__.py"] = self.shapes.door()
         return made
 
     def every(self) -> str:
@@ -441,7 +442,7 @@ def tidy(files: Mapping[Path, str]) -> dict[Path, str]:
             (root / path).write_text(text, encoding="utf-8")
         for package in (PACKAGE, *PACKAGE.parents[:-1]):
             (root / package / "__init__.py").touch()  # else ruff takes the names for somebody else's
-        for command in (["check", "--fix", "--quiet", "--select", "I"], ["format", "--quiet"]):
+        for command in (["check", "--fix", "--quiet", "--select", "I,RUF022"], ["format", "--quiet"]):
             subprocess.run([sys.executable, "-m", "ruff", *command, str(root / PACKAGE)], check=True, cwd=root)
         return {path: (root / path).read_text(encoding="utf-8") for path in files}
 

@@ -64,6 +64,18 @@ class Shapes:
                 by_place[self.place(key)].append(key)
         return {place: self._module(place, sorted(keys, key=shape_name)) for place, keys in by_place.items()}
 
+    def door(self) -> str:
+        """The text of the package's own module, where every shape is found whichever module it lies in."""
+        keys = [key for key in self._users if shape_name(key) not in BUILT_IN and not is_plain(self.schemas[key])]
+        names = sorted(map(shape_name, keys))
+        if len(set(names)) != len(names):
+            raise LookupError("Two shapes have one name: give one of them another in tests/sdk/shapes_of.py.")
+        listed = "".join(f"    {name!r},\n" for name in names)
+        head = (
+            '"""What the server speaks of: everything that goes in or comes out. Made by ``python -m tests.sdk.generate``."""\n'
+        )
+        return "\n".join([head, *self.imports(keys), "", f"__all__ = [\n{listed}]", ""])
+
     def _module(self, place: str, keys: list[str]) -> str:
         classes = [self._class(key) for key in keys]
         imported = {other for key in keys for other in self.named(self.schemas[key]) if self.place(other) != place}

@@ -17,13 +17,13 @@ from tests.sdk.names import RESOURCES
 from tests.test_docs import WRITTEN_FOR, running_demo
 
 WRONG = """\
-from agentui.sdk import TavernClient
+from agentui.sdk import TavernClient, ListOf; from agentui.sdk.shapes import Session
 def ask(client: TavernClient) -> None:
     client.sessions.create(titel="Campfire")
     client.sessions.respond("id")
     client.sessions.get("id")["titel"]
     client.sessions.list(sort_by="name")
-from agentui.sdk import Session
+def count(sessions: ListOf[list[Session]]) -> int: return sessions['data']
 """
 """Five mistakes."""
 ENVIRONMENT = {**os.environ, "MYPYPATH": str(ROOT)}
