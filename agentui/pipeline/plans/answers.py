@@ -89,6 +89,7 @@ class Answers:
         return (
             node is not None
             and self._specs[source].enabled
+            and self._specs[source].on_error == "fail"
             and len(node.ports) == 1
             and not node.ends_run
             and ERROR_PORT not in self._graph.edges[source, target]["ports"]
