@@ -1,6 +1,6 @@
 """Which nodes of a plan that branches are reached, as the nodes before them leave by their ports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from agentui.jsonio import Json
@@ -61,7 +61,7 @@ class Reach:
     def _decide(
         self,
         position: int,
-        taken: Sequence[int],
+        taken: Collection[int],
         cause: Cause | None,
         ready: list[int],
         skipped: list[tuple[int, Cause]],
@@ -84,12 +84,12 @@ class Reach:
                 skipped.append((following, cause or Cause(node.id, _port_to(node, following))))
 
     @staticmethod
-    def _taken(node: PlanNode, port: str) -> Sequence[int]:
+    def _taken(node: PlanNode, port: str) -> Collection[int]:
         if node.exits is None:
-            return node.feeds
+            return frozenset(node.feeds)
         if port == EVERY_PORT:
-            return [following for name, exits in node.exits.items() if name != ERROR_PORT for following in exits]
-        return node.exits.get(port, ())
+            return {following for name, exits in node.exits.items() if name != ERROR_PORT for following in exits}
+        return frozenset(node.exits.get(port, ()))
 
 
 def _port_to(node: PlanNode, following: int) -> str:
