@@ -60,7 +60,8 @@ class Plain:
     """What a document means, node by node and with nothing clever."""
 
     whole: Json
-    out: dict[str, str] = field(default_factory=dict)
+    out: dict[str, str | None] = field(default_factory=dict)
+    """The text of each node's OUT; None where that is an error."""
     left: dict[str, str | None] = field(default_factory=dict)
     """The port that each node left by: None where it was skipped, "" where it is disabled and passes order on."""
     fails: bool = False
@@ -82,22 +83,26 @@ class Plain:
             answers = self.whole["answer"] == id if self.whole.get("answer") else behind <= {"error"}
             if each["type"] == "Merge":
                 names = [name for name in dict.fromkeys(node["id"] for node in self.whole["nodes"]) if name in taken]
-                self.out[id] = "+".join(self.out[name] for name in names if name in self.out)
+                self.out[id] = "+".join(self.out[name] or "" for name in names if name in self.out)
                 self.left[id] = "done"
             elif not config["fails"]:
-                self.out[id] = "(" + id + "".join(self.out.get(name) or "-" for name in config["reads"]) + ")"
+                self.out[id] = "(" + id + "".join(self.read(name) for name in config["reads"]) + ")"
                 self.left[id] = config["way"]
             elif "error" in behind:
-                self.out[id], self.left[id] = "", "error"
+                self.out[id], self.left[id] = None, "error"
                 continue
             elif each.get("on_error") == "continue" and not answers:
-                self.out[id], self.left[id] = "", "done" if config["way"] == "done" else "right"
+                self.out[id], self.left[id] = None, "done" if config["way"] == "done" else "right"
                 continue
             else:
                 self.fails = True
                 return
             if answers:
                 self.answers.append(id)
+
+    def read(self, id: str) -> str:
+        text = self.out.get(id)
+        return "-" if text is None else text
 
     def is_taken(self, edge: Json) -> bool:
         left = self.left[edge["from"]]
@@ -164,7 +169,7 @@ def test_a_graph_runs_as_a_plain_interpreter_reads_it(whole: Json) -> None:
         speakers = {plan.nodes[position].id for position in plan.answers}
         assert run.answered_by in speakers and (run.answered_by == merged or merged not in speakers)
     run = ear.run
-    assert {id: out.get("text", "") for id, out in run.out.items()} == plain.out
+    assert {id: out.get("text") for id, out in run.out.items()} == plain.out
     unreached = {id for id, why in skipped(run).items() if why["reason"] == "not reached"}
     assert unreached == {id for id, left in plain.left.items() if left is None}
 
