@@ -378,7 +378,7 @@ export function commitMove(moving) {
       return box ? rounded(box) : null;
     });
   });
-  if (wires) notify('info', 'canvas.wiresLedAround', {n: wires}, {action: {label: t('app.undo'), run: undo}});
+  if (wires) notify('info', 'canvas.wiresLedAround', {n: wires}, {action: {label: t('app.action.undo'), run: undo}});
 }
 
 /** @param {{x: number, y: number, width?: number, height?: number}} box */

@@ -56,7 +56,7 @@ export function setParent(document, ids, parent) {
  * @param {Pipeline} document
  * @returns {Pipeline}
  */
-function leadAround(document) {
+export function leadAround(document) {
   const crossing = edgesOf(document).filter((edge) => crossesBorder(document, edge));
   if (crossing.length === 0) return document;
   const holders = parents(document);

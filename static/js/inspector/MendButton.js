@@ -1,5 +1,6 @@
 /** What mends a problem with one click, by the code that the server's check gave it. */
 import {h} from '../h.js';
+import {leadAround} from '../core/bodies.js';
 import {disconnect, setAnswer, setConfig} from '../core/commands.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {strayEdges} from '../core/ports.js';
@@ -29,6 +30,7 @@ const MENDS = {
     icon: 'trash',
     mend: (doc, node) => disconnect(doc, strayEdges(doc, node, store.get().nodeTypes[node.type])),
   },
+  'loop.border': {label: 'inspector.mend.border', icon: 'link', mend: (doc) => leadAround(doc)},
   'answer.ambiguous': {label: 'inspector.mend.answer', icon: 'answer', mend: (doc, {id}) => setAnswer(doc, id)},
 };
 

@@ -52,7 +52,8 @@ export function OutputView({node}) {
         tone: 'quiet',
         className: 'inspector-mini',
         pressed: isPinned,
-        disabled: !isPinned && out.isLoading,
+        // One OUT cannot stand for all iterations.
+        disabled: !isPinned && (out.isLoading || typeof node.parent === 'string'),
         onClick: () => {
           if (isPinned) unpin(id);
           else pin(id, out.value ?? {});

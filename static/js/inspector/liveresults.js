@@ -2,6 +2,7 @@
 import {useEffect, useState} from '../h.js';
 import {api, ApiFailure} from '../api/client.js';
 import {upstream} from '../core/graph.js';
+import {parents} from '../core/holders.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {outsOf} from '../core/runlog.js';
 import {store, useStore} from '../state/store.js';
@@ -66,7 +67,8 @@ async function compute(nodeId, signal) {
   const tab = activeTab();
   const node = tab && nodeById(docOf(tab), nodeId);
   const rows = node?.config?.variables;
-  if (!tab || !node || !Array.isArray(rows) || rows.length === 0) return NOTHING;
+  // What stands in a loop has as many values as there are iterations.
+  if (!tab || !node || !Array.isArray(rows) || rows.length === 0 || parents(docOf(tab)).has(nodeId)) return NOTHING;
   const failures = knownFailures(tab.problems, nodeId);
   const broken = new Set([...Object.keys(failures).map(Number), ...namelessRows(rows)]);
   const run = tab.lastRun ? store.get().runs.byId[tab.lastRun] : undefined;

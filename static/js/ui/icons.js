@@ -15,6 +15,7 @@ const PATHS = {
   return: 'M9 7l-5 5 5 5M4 12h12a4 4 0 0 0 4-4V6',
   'octagon-x': 'M8 3h8l5 5v8l-5 5H8l-5-5V8zM9 9l6 6M15 9l-6 6',
   'skip-forward': 'M5 5l9 7-9 7zM19 5v14',
+  workflow: 'M3 4h7v6H3zM14 14h7v6h-7zM6.5 10v4a3 3 0 0 0 3 3H14',
   merge: 'M6 4c0 6 3 8 8 8h5M6 20c0-6 3-8 8-8M16 9l3 3-3 3',
   repeat: 'M17 3l3 3-3 3M20 6H8a4 4 0 0 0-4 4v1M7 21l-3-3 3-3M4 18h12a4 4 0 0 0 4-4v-1',
   branch: 'M7 4v16M7 12c6 0 10-2 10-6M17 6m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0M7 4m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0M7 20m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0',
