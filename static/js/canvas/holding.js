@@ -63,6 +63,7 @@ export function withParents(before, after, moving, types) {
   if (!before.nodes.some((node) => isHolder(types[node.type]))) return after;
   const holders = parents(before);
   const own = nodeRects(before, types);
+  const carried = withBodies(before, moving.keys());
   let result = after;
   for (const node of before.nodes) {
     const place = moving.get(node.id);
@@ -72,7 +73,7 @@ export function withParents(before, after, moving, types) {
     const rect = own.get(node.id);
     const from = placeOf(node);
     const middle = rect ? {x: rect.x + place.x - from.x + rect.width / 2, y: rect.y + place.y - from.y + rect.height / 2} : middleOf(place);
-    const holder = holderAt(before, types, middle, withBodies(before, moving.keys()));
+    const holder = holderAt(before, types, middle, carried);
     if (holder !== (parent ?? null)) result = setParent(result, [node.id], holder);
   }
   return result;

@@ -1,0 +1,171 @@
+"""Ports and loops on the canvas: wires follow names, nodes go in and out, iterations are told apart."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.conftest import Editor, OpenEditor, becomes, box
+
+pytestmark = pytest.mark.browser
+
+
+def sets(id: str, value: str, x: int, y: int, **more: Any) -> dict[str, Any]:
+    """A node that sets a variable."""
+    config = {"variables": [{"name": "SAID", "value": value}]}
+    return {"id": id, "type": "SetVars", "title": id.upper(), "config": config, "position": {"x": x, "y": y}, **more}
+
+
+PIPELINE: dict[str, Any] = {
+    "format": 1,
+    "name": "Rows",
+    "nodes": [
+        {
+            "id": "each",
+            "type": "Loop",
+            "title": "Each",
+            "config": {"items": '["one", "two", "three"]'},
+            "position": {"x": 0, "y": 0},
+        },
+        sets("in", "item {{ loop.item }}", 40, 100, parent="each"),
+        sets("out", "{{ OUT.each.count }}", 900, 0),
+        sets("free", "free", 40, 420),
+    ],
+    "edges": [{"from": "each", "to": "out"}, {"from": "free", "to": "out"}],
+    "answer": "out",
+}
+
+
+def node(page: Page, id: str) -> Locator:
+    return page.locator(f'.react-flow__node[data-id="{id}"]')
+
+
+async def document(editor: Editor) -> Any:
+    return await editor.page.evaluate("async () => { const t = await own('state/tabs.js'); return t.docOf(t.activeTab()); }")
+
+
+async def shape(editor: Editor) -> tuple[list[str], list[str]]:
+    """The nodes in a body, and the wires."""
+    now = await document(editor)
+    held = sorted(one["id"] for one in now["nodes"] if one.get("parent") == "each")
+    return held, sorted(f"{edge['from']}>{edge['to']}" for edge in now["edges"])
+
+
+async def drag(page: Page, what: Locator, to: tuple[float, float]) -> None:
+    """Carry a node by its face to a point of the window."""
+    place = await box(what)
+    x, y = place["x"] + place["width"] / 2, place["y"] + 20
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move((x + to[0]) / 2, (y + to[1]) / 2, steps=5)
+    await page.mouse.move(*to, steps=5)
+    await page.mouse.up()
+
+
+async def test_nodes_go_in_and_out_and_iterations_are_told_apart(open_document: OpenEditor) -> None:
+    editor = await open_document({"default": PIPELINE})
+    page = editor.page
+    await expect(node(page, "each")).to_be_visible()
+    await page.get_by_role("button", name="Show everything").click()
+    wires = ["each>out", "free>out"]
+
+    # By hand: what comes to stand in the box is in it, and its wires lead to the loop.
+    body = await box(node(page, "each"))
+    await drag(page, node(page, "free"), (body["x"] + body["width"] * 0.75, body["y"] + body["height"] * 0.6))
+    await becomes(lambda: shape(editor), (["free", "in"], ["each>out"]))
+    await expect(page.get_by_text("1 wire now leads to the loop itself.")).to_be_visible()
+    await page.keyboard.press("Control+z")
+    await becomes(lambda: shape(editor), (["in"], wires))
+
+    # By key, and what the box holds goes with it.
+    await node(page, "free").click()
+    await page.keyboard.press("p")
+    search = page.get_by_role("combobox", name="Put into …")
+    await expect(search).to_be_focused()
+    await page.keyboard.press("Enter")
+    await becomes(lambda: shape(editor), (["free", "in"], ["each>out"]))
+    await page.keyboard.press("Shift+P")
+    await becomes(lambda: shape(editor), (["in"], ["each>out"]))
+    before = {one["id"]: one["position"] for one in (await document(editor))["nodes"]}
+    head = await box(node(page, "each"))
+    await drag(page, node(page, "each"), (head["x"] + head["width"] / 2, head["y"] + 100))
+
+    def moved(now: Any) -> bool:
+        places = {one["id"]: one["position"] for one in now["nodes"]}
+        by = places["each"]["y"] - before["each"]["y"]
+        return by > 0 and abs(places["in"]["y"] - before["in"]["y"] - by) <= 1 and places["out"] == before["out"]
+
+    await becomes(lambda: document(editor), moved)
+
+    # A wire into the box is refused, in words.
+    await node(page, "in").click()
+    await page.evaluate("async () => (await own('canvas/editing.js')).connectNodes({from: 'free', to: 'in'})")
+    await expect(page.get_by_text("Not connected: a wire cannot lead into Each")).to_be_visible()
+    await page.get_by_role("button", name="Outline").click()
+    await expect(page.locator('.canvas-outline-item[data-depth="1"]')).to_have_count(1)
+
+    # A run: three iterations are one row, and each can be looked at.
+    await page.get_by_role("button", name="Try", exact=True).click()
+    await page.get_by_role("textbox", name="Say something to the pipeline").fill("Go")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".run-line-state")).to_contain_text("Finished")
+    await expect(node(page, "in")).to_contain_text("×3")
+    await page.get_by_role("tab", name="Timeline").click()
+    await expect(page.locator('[data-t="bar-each"]')).to_contain_text("3 iterations")
+    await page.get_by_role("button", name="Show what ran in Each").click()
+    await expect(page.locator('[data-t="bar-each#3/in"]')).to_be_visible()
+    await page.get_by_role("button", name="Previous iteration").click()
+    await expect(page.locator('[data-t="bar-each#2/in"]')).to_be_visible()
+    await node(page, "in").click()
+    await page.get_by_role("tab", name="Output", exact=True).click()
+    await expect(page.get_by_role("tabpanel", name="Output")).to_contain_text("item two")
+    await editor.shot("loop")
+
+
+SWITCH: dict[str, Any] = {
+    "format": 1,
+    "name": "Ways",
+    "nodes": [
+        {
+            "id": "which",
+            "type": "Switch",
+            "title": "Which",
+            "config": {"value": "x", "cases": [{"name": "a", "equals": "1"}, {"name": "b", "equals": "2"}]},
+            "position": {"x": 0, "y": 0},
+        },
+        *(sets(id, id, 400, y) for id, y in (("one", -100), ("two", 0), ("three", 100))),
+    ],
+    "edges": [
+        {"from": "which", "to": "one", "from_port": "a"},
+        {"from": "which", "to": "two", "from_port": "b"},
+        {"from": "which", "to": "three", "from_port": "default"},
+    ],
+}
+
+
+async def test_wires_follow_the_names_of_cases(open_document: OpenEditor) -> None:
+    editor = await open_document({"default": SWITCH})
+    page = editor.page
+
+    async def ports() -> list[str]:
+        return [edge["from_port"] for edge in (await document(editor))["edges"]]
+
+    await node(page, "which").click()
+    name = page.get_by_role("textbox", name="Name", exact=True).first
+    await name.click()
+    # On the way it is empty, and then the name of the other case: the wire waits.
+    await page.keyboard.press("Backspace")
+    await page.keyboard.type("b")
+    await expect(page.locator(".canvas-wire-stray")).to_have_count(1)
+    await page.keyboard.type("old")
+    await becomes(ports, ["bold", "b", "default"])
+    await expect(page.locator(".canvas-wire-stray")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Output bold of which")).to_be_visible()
+    # A case that is gone leaves a broken wire, and a click mends it.
+    await page.get_by_role("button", name="Remove b", exact=True).click()
+    await expect(page.locator(".canvas-wire-stray")).to_have_count(1)
+    await page.get_by_role("button", name="Delete these wires").click()
+    await becomes(ports, ["bold", "default"])
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Control+z")
+    await becomes(ports, ["bold", "b", "default"])
