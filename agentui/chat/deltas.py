@@ -36,6 +36,20 @@ class Usage:
         """Input and output together."""
         return (self.input or 0) + (self.output or 0)
 
+    def plus(self, other: "Usage") -> "Usage":
+        """The tokens of two calls together; what only one of them tells counts alone."""
+
+        def both(one: int | None, two: int | None) -> int | None:
+            return two if one is None else one + (two or 0)
+
+        return Usage(
+            both(self.input, other.input),
+            both(self.output, other.output),
+            both(self.cache_read, other.cache_read),
+            both(self.cache_write, other.cache_write),
+            both(self.reasoning, other.reasoning),
+        )
+
     def updated(self, later: "Usage") -> "Usage":
         """This usage with whatever a later report tells; the later value of a field counts."""
 

@@ -1,11 +1,11 @@
-"""Tools offered beside those that a caller brings, also where its request goes out as it came: for one answer, as tools are
-called by one."""
+"""What a node wants beside what a caller asks for, also where its request goes out as it came: tools beside those that the
+caller brings, for one answer, as tools are called by one; and the form of the answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentui.chat.messages import text_message
-from agentui.chat.request import ChatRequest, Tool, ToolChoice
+from agentui.chat.request import ChatRequest, ResponseFormat, Tool, ToolChoice
 from agentui.jsonio import Json
 from agentui.vendors.base import Vendor
 
@@ -40,6 +40,25 @@ def offer(vendor: Vendor, chat: ChatRequest, tools: Sequence[Tool], choice: Tool
                 body[name] = chosen[name]
     if chat.params.n is not None:
         _forget(body, plain, _body(vendor, replace(probe, params=replace(probe.params, n=chat.params.n))))
+    return replace(told, wire=replace(own, body=body))
+
+
+def want(vendor: Vendor, chat: ChatRequest, form: ResponseFormat) -> ChatRequest:
+    """The request for an answer of this form, instead of the caller's. The caller's body is changed as by ``offer``."""
+    told = replace(chat, response_format=form)
+    own = chat.wire_in(vendor.name)
+    if own is None:
+        return told
+    probe = ChatRequest("agentui", chat.model, _QUESTION)
+    plain, written = _body(vendor, probe), _body(vendor, replace(probe, response_format=form))
+    body = dict(own.body)
+    if chat.response_format is not None:
+        _forget(body, plain, _body(vendor, replace(probe, response_format=chat.response_format)))
+    for name, value in written.items():
+        if plain.get(name) != value:
+            key = _key_of(name, body)
+            before = body.get(key)
+            body[key] = {**before, **value} if isinstance(before, Mapping) and isinstance(value, Mapping) else value
     return replace(told, wire=replace(own, body=body))
 
 

@@ -9,6 +9,8 @@ from agentui.chat.request import VendorName
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.pipeline.model_call import ModelPiece, ModelRequest, StreamedPiece, WholeReply
 from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.sink import Sink
+from agentui.vendors.base import Vendor
 
 
 async def chat_out(
@@ -17,12 +19,24 @@ async def chat_out(
     answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
     written_by: VendorName | None,
 ) -> dict[str, Json]:
-    """OUT of a chat: each piece of the answer is kept and passed on before the next is read.
+    """OUT of a chat whose answer goes to the node's sink, where it has one. Arguments are as of ``hear``."""
+    return reply_out(*await hear(ctx, vendor, wire, answer, written_by, ctx.sink))
+
+
+async def hear(
+    ctx: NodeContext,
+    vendor: Vendor,
+    wire: Callable[[], WireRequest],
+    answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
+    written_by: VendorName | None,
+    sink: Sink | None,
+) -> tuple[Reply, Json]:
+    """What a model answers, and that in the provider's JSON: each piece is kept and passed on before the next is read.
 
     ``asked`` gives the request that was answered; ``written_by`` is the dialect of the answer's events, None where it has none.
     """
     builder = ReplyBuilder()
-    if ctx.sink is not None:
+    if sink is not None:
         ctx.run.heard = builder
     whole: Reply | None = None
     async with aclosing(answer) as pieces:
@@ -31,27 +45,28 @@ async def chat_out(
                 whole = piece.reply
                 if whole.text:
                     ctx.run.emit("node.chunk", ctx.node_id, {"text": whole.text})
-                if ctx.sink is not None:
-                    await ctx.sink.reply(whole, piece.body)
+                if sink is not None:
+                    await sink.reply(whole, piece.body)
                 continue
             builder.feed(piece.deltas)
             for delta in piece.deltas:
                 if type(delta) is TextDelta:
                     ctx.emit_chunk(delta.text)
-            if ctx.sink is not None:
-                await ctx.sink.send(written_by, piece.events, piece.deltas)
+            if sink is not None:
+                await sink.send(written_by, piece.events, piece.deltas)
     reply = builder.reply() if whole is None else whole
     request = asked()
     vendor = request.vendor
     if vendor.name != ctx.incoming.vendor:
         # Signed thoughts, for callers whose dialect cannot carry them back.
         await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
-    if ctx.sink is not None:
+    if sink is not None:
         ctx.run.reply, ctx.run.heard = reply, None
     return _reply_out(reply, vendor.render_reply(reply, request.wire) if whole is None else whole.raw)
+    return reply, vendor.render_reply(reply, wire()) if whole is None else whole.raw
 
 
-def _reply_out(reply: Reply, result: Json) -> dict[str, Json]:
+def reply_out(reply: Reply, result: Json) -> dict[str, Json]:
     """A reply as OUT: the provider's JSON, and what pipelines mostly want of it."""
     choice = reply.choices[0] if reply.choices else None
     calls = choice.tool_calls if choice else ()

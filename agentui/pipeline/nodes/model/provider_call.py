@@ -12,14 +12,23 @@ from agentui.chat.request import ChatRequest, ToolChoice, VendorName, WireReques
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
 from agentui.jsonio import Json
 from agentui.pipeline.model_call import ModelRequest, make_call
+from agentui.chat.reply import Reply
+from agentui.chat.request import ChatRequest, VendorName, WireRequest
+from agentui.pipeline.model_call import ModelRequest, call_model, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.nodes.data.schema_field import SchemaField
 from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall
 from agentui.pipeline.nodes.model.calls import Calls, Targets
 from agentui.pipeline.nodes.model.chat_out import chat_out
 from agentui.pipeline.nodes.model.forwarding import forward, own_body
 from agentui.pipeline.nodes.model.other_out import asked_embeddings, count_out, embeddings_out
+from agentui.pipeline.nodes.model.chat_out import chat_out, hear
+from agentui.pipeline.nodes.model.checked import AnswerSchema, checked_out
+from agentui.pipeline.nodes.model.extraction import Extraction, Way
+from agentui.pipeline.nodes.model.forwarding import check_offered, forward, own_body
+from agentui.pipeline.nodes.model.plain_out import asked_embeddings, count_out, embeddings_out
 from agentui.pipeline.nodes.model.target import Target, TargetFields, forward_target
 from agentui.pipeline.nodes.model.targets import ModelTarget, RoutingParams, compile_candidates
 from agentui.pipeline.nodes.model.tool_loop import Ask, converse, executor_of, offering, with_steps
@@ -73,6 +82,32 @@ class CallParams(NodeParams):
         max_length=100,
         description="Tools of this server that the model may call: names, group:NAME, mcp:SERVER, or * for all.",
     )
+    response_schema: str = Field(
+        "",
+        description="A JSON Schema for the answer, which the provider is told in its own way; empty: any answer.",
+        json_schema_extra={"ui": "json"},
+    )
+    validate_retries: int | None = Field(
+        None,
+        ge=0,
+        le=10,
+        description="Hold the answer against response_schema, and ask again so often with what is wrong; empty: do not look.",
+    )
+    extract: Way = Field(
+        "auto",
+        description="What OUT has as the answer's text: auto, the place of a dialect, a JSONPath, or a regular expression.",
+        json_schema_extra={
+            "enumDescriptions": [
+                "The text",
+                *(f"As {title}" for title in VENDOR_TITLES.values()),
+                "JSONPath",
+                "Regular expression",
+            ]
+        },
+    )
+    extract_expression: str = Field(
+        "", description="The JSONPath in result, or the expression: its first group, else all of its match.", max_length=4000
+    )
     template: str = Field(
         "",
         description="The request body, with [[PROMPT]] and pm.*; empty: made from blocks and the caller's parameters.",
@@ -116,6 +151,14 @@ class ProviderCall(Node[ProviderCallParams]):
         self._template = build.object("template", params.template) if params.template.strip() else None
         if self._template is not None and params.tools:
             build.problem("tools.template", "Tools go with Prompt Blocks: a template writes the whole request itself.", "tools")
+        field = SchemaField(build, "response_schema", params.response_schema)
+        self._schema = AnswerSchema(field, params.response_schema, params.validate_retries)
+        if self._template is not None and params.response_schema.strip():
+            text = "A schema goes with Prompt Blocks: a template writes the whole request itself."
+            build.problem("schema.template", text, "response_schema")
+        if params.validate_retries is not None and not params.response_schema.strip():
+            build.problem("schema.missing", "There is no response_schema to hold answers against.", "validate_retries")
+        self._extraction = Extraction(build, params.extract, params.extract_expression)
         if self._template is None and not self._blocks.has_question:
             build.warning(
                 "blocks.no_conversation",
@@ -142,10 +185,25 @@ class ProviderCall(Node[ProviderCallParams]):
     async def _chat_out(self, ctx: NodeContext, calls: Calls) -> dict[str, Json]:
         """OUT of a chat, with or without tools of this server."""
         executor = await self._executor(ctx)
+        if ctx.incoming.operation == "chat" and self._schema.retries is not None:
+            return await self._extraction.applied(await self._checked(ctx, executor), answers=ctx.sink is not None)
         if executor is not None:
             return await chat_out(ctx, lambda: calls.request, converse(ctx, executor, self._steps(calls)), None)
         answer = await calls.chat(self.assemble)
         return await chat_out(ctx, lambda: calls.request, answer.pieces, answer.written_by)
+            return await self._extraction.applied(await self._with_tools(ctx, executor), answers=ctx.sink is not None)
+        request = await self.assemble(ctx)
+        match request.wire.operation:
+            case "chat":
+                call = call_model(ctx, request)
+                out = await chat_out(ctx, request.vendor, lambda: request.wire, call, request.vendor.name)
+                return await self._extraction.applied(out, answers=ctx.sink is not None)
+            case "count_tokens":
+                return await count_out(ctx, request)
+            case "embeddings":
+                return await embeddings_out(ctx, request)
+            case "forward":
+                raise AssertionError("What is forwarded is not assembled.")
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, about how many tokens go in, and the targets in their
@@ -201,6 +259,31 @@ class ProviderCall(Node[ProviderCallParams]):
             return await calls.chat(make)
 
         return ask
+    async def _with_tools(self, ctx: NodeContext, executor: Executor) -> dict[str, Json]:
+        """Ask, run the tools that the model asks for, and ask again until it answers; OUT is that of all steps together."""
+        chat, vendor, render = await self._steps(ctx)
+        steps = _Steps(render)
+        answer = converse(ctx, vendor, with_rules(ctx, chat), executor, steps.render)
+        return await chat_out(ctx, vendor, steps.wire, answer, None)
+
+    async def _checked(self, ctx: NodeContext, executor: Executor | None) -> Mapping[str, Json]:
+        """OUT of an answer that follows ``response_schema``."""
+        chat, vendor, render = await self._steps(ctx)
+        steps = _Steps(render)
+
+        async def ask(chat: ChatRequest) -> tuple[Reply, Json]:
+            if executor is None:
+                request = await steps.render(chat)
+                return await hear(ctx, vendor, steps.wire, call_model(ctx, request), vendor.name, None)
+            answer = converse(ctx, vendor, with_rules(ctx, chat), executor, steps.render)
+            return await hear(ctx, vendor, steps.wire, answer, None, None)
+
+        return await checked_out(ctx, chat, self._schema, ask)
+
+    async def _first_step(self, ctx: NodeContext, executor: Executor) -> ModelRequest:
+        """What is sent first where tools are offered."""
+        chat, vendor, render = await self._steps(ctx)
+        return await render(offering(vendor, with_rules(ctx, chat), executor.offered()))
 
     async def _conversation(self, ctx: NodeContext, target: ModelTarget) -> ChatRequest:
         """The conversation before any step, as it is sent to a target."""
@@ -215,6 +298,9 @@ class ProviderCall(Node[ProviderCallParams]):
         return await _aimed(ctx, target, wire)
 
     def _forwarded(self, ctx: NodeContext, calls: Calls) -> UpstreamCall:
+        return await self._chat(ctx, scope, vendor, model, stream), vendor, render
+
+    def _forwarded(self, ctx: NodeContext) -> UpstreamCall:
         """The caller's own request to this node's upstream: blocks, template, model and endpoint are for conversations.
 
         Raises NotFound where the provider is of another kind than the caller.
@@ -245,7 +331,8 @@ class ProviderCall(Node[ProviderCallParams]):
             found = await self._blocks.find(ctx)
             return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream, found), found.size)
         is_as_it_came = own is not None and own.vendor == vendor.name and not own.is_retold
-        if own is not None and is_as_it_came and self._blocks.is_whole_history and ctx.sink is not None:
+        is_untouched = is_as_it_came and self._blocks.is_whole_history and self._schema.field.schema is None
+        if own is not None and is_untouched and ctx.sink is not None:
             return vendor.patch_request(own, model=model, stream=stream)
         chat = await self._chat(ctx, scope, vendor, model, stream)
         if incoming.operation == "chat":
@@ -268,10 +355,12 @@ class ProviderCall(Node[ProviderCallParams]):
             raise NodeFailed("There is nothing to answer: the conversation is empty. Add a text or the block Conversation.")
         messages = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
         chat = chat.asking(messages, model, stream=stream)
-        if ctx.sink is not None:
-            return chat
-        params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
-        return replace(chat, vendor="agentui", params=params, tools=(), tool_choice=None, response_format=None, unmodelled=())
+        if ctx.sink is None:
+            params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
+            chat = replace(
+                chat, vendor="agentui", params=params, tools=(), tool_choice=None, response_format=None, unmodelled=()
+            )
+        return self._schema.asked_for(vendor, chat)
 
     async def _estimate(self, ctx: NodeContext, target: ModelTarget) -> Mapping[str, Json]:
         """A token count made here, because the provider has no call for it: of the blocks' conversation."""
@@ -295,6 +384,24 @@ class ProviderCall(Node[ProviderCallParams]):
         if needed is not None and needed not in body:
             raise _beyond_reach(needed)
         return replace(vendor.fit_body(body, model=model, stream=stream), dropped=prompt.dropped)
+
+
+class _Steps:
+    """The requests of one answer, and the last of them as it was sent."""
+
+    def __init__(self, render: Render) -> None:
+        self._render = render
+        self._sent: ModelRequest | None = None
+
+    async def render(self, chat: ChatRequest) -> ModelRequest:
+        """A conversation as it is sent."""
+        self._sent = await self._render(chat)
+        return self._sent
+
+    def wire(self) -> WireRequest:
+        """What was asked last."""
+        assert self._sent is not None  # nobody wants to know it before
+        return self._sent.wire
 
 
 def _beyond_reach(field: str) -> UnsupportedState:

@@ -9,7 +9,7 @@ A caller sees one answer: the words and thoughts of all steps, and the calls of 
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from agentui.chat.deltas import Delta, End, Finish, Start, TextDelta, ThinkingDelta, ToolCallDelta, Usage, UsageDelta
 from agentui.chat.messages import Message, Part, ToolCall, text_message
@@ -218,9 +218,7 @@ class _Told:
         if step is None or self._usage is None:
             self._usage = step if self._usage is None else self._usage
             return
-        before = asdict(self._usage)
-        sums = {name: value if (old := before[name]) is None else old + (value or 0) for name, value in asdict(step).items()}
-        self._usage = Usage(**sums)
+        self._usage = self._usage.plus(step)
 
 
 class _Events:
