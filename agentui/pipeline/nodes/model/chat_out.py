@@ -10,28 +10,17 @@ from agentui.jsonio import InvalidJson, Json, loads
 from agentui.pipeline.model_call import ModelPiece, ModelRequest, StreamedPiece, WholeReply
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.sink import Sink
-from agentui.vendors.base import Vendor
-
-
-async def chat_out(
-    ctx: NodeContext,
-    asked: Callable[[], ModelRequest],
-    answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
-    written_by: VendorName | None,
-) -> dict[str, Json]:
-    """OUT of a chat whose answer goes to the node's sink, where it has one. Arguments are as of ``hear``."""
-    return reply_out(*await hear(ctx, vendor, wire, answer, written_by, ctx.sink))
 
 
 async def hear(
     ctx: NodeContext,
-    vendor: Vendor,
-    wire: Callable[[], WireRequest],
+    asked: Callable[[], ModelRequest],
     answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
     written_by: VendorName | None,
     sink: Sink | None,
 ) -> tuple[Reply, Json]:
-    """What a model answers, and that in the provider's JSON: each piece is kept and passed on before the next is read.
+    """What a model answers, and that in the provider's JSON: each piece is kept, and passed on to ``sink``, before the next is
+    read.
 
     ``asked`` gives the request that was answered; ``written_by`` is the dialect of the answer's events, None where it has none.
     """
@@ -62,8 +51,7 @@ async def hear(
         await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
     if sink is not None:
         ctx.run.reply, ctx.run.heard = reply, None
-    return _reply_out(reply, vendor.render_reply(reply, request.wire) if whole is None else whole.raw)
-    return reply, vendor.render_reply(reply, wire()) if whole is None else whole.raw
+    return reply, vendor.render_reply(reply, request.wire) if whole is None else whole.raw
 
 
 def reply_out(reply: Reply, result: Json) -> dict[str, Json]:

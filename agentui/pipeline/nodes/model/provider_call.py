@@ -8,30 +8,25 @@ from typing import Literal
 from pydantic import Field
 
 from agentui.chat.messages import Message
+from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, ToolChoice, VendorName, WireRequest
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
 from agentui.jsonio import Json
 from agentui.pipeline.model_call import ModelRequest, make_call
-from agentui.chat.reply import Reply
-from agentui.chat.request import ChatRequest, VendorName, WireRequest
-from agentui.pipeline.model_call import ModelRequest, call_model, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.nodes.data.schema_field import SchemaField
 from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall
 from agentui.pipeline.nodes.model.calls import Calls, Targets
-from agentui.pipeline.nodes.model.chat_out import chat_out
+from agentui.pipeline.nodes.model.chat_out import hear, reply_out
+from agentui.pipeline.nodes.model.checked import AnswerParams, AnswerSchema, checked_out
+from agentui.pipeline.nodes.model.extraction import Extraction
 from agentui.pipeline.nodes.model.forwarding import forward, own_body
 from agentui.pipeline.nodes.model.other_out import asked_embeddings, count_out, embeddings_out
-from agentui.pipeline.nodes.model.chat_out import chat_out, hear
-from agentui.pipeline.nodes.model.checked import AnswerSchema, checked_out
-from agentui.pipeline.nodes.model.extraction import Extraction, Way
-from agentui.pipeline.nodes.model.forwarding import check_offered, forward, own_body
-from agentui.pipeline.nodes.model.plain_out import asked_embeddings, count_out, embeddings_out
 from agentui.pipeline.nodes.model.target import Target, TargetFields, forward_target
 from agentui.pipeline.nodes.model.targets import ModelTarget, RoutingParams, compile_candidates
 from agentui.pipeline.nodes.model.tool_loop import Ask, converse, executor_of, offering, with_steps
+from agentui.pipeline.sink import Sink
 from agentui.pipeline.tokens import estimate_outgoing, estimate_tokens
 from agentui.templating.hadtavern.scope import Scope
 from agentui.tools.catalog import Catalog
@@ -82,32 +77,6 @@ class CallParams(NodeParams):
         max_length=100,
         description="Tools of this server that the model may call: names, group:NAME, mcp:SERVER, or * for all.",
     )
-    response_schema: str = Field(
-        "",
-        description="A JSON Schema for the answer, which the provider is told in its own way; empty: any answer.",
-        json_schema_extra={"ui": "json"},
-    )
-    validate_retries: int | None = Field(
-        None,
-        ge=0,
-        le=10,
-        description="Hold the answer against response_schema, and ask again so often with what is wrong; empty: do not look.",
-    )
-    extract: Way = Field(
-        "auto",
-        description="What OUT has as the answer's text: auto, the place of a dialect, a JSONPath, or a regular expression.",
-        json_schema_extra={
-            "enumDescriptions": [
-                "The text",
-                *(f"As {title}" for title in VENDOR_TITLES.values()),
-                "JSONPath",
-                "Regular expression",
-            ]
-        },
-    )
-    extract_expression: str = Field(
-        "", description="The JSONPath in result, or the expression: its first group, else all of its match.", max_length=4000
-    )
     template: str = Field(
         "",
         description="The request body, with [[PROMPT]] and pm.*; empty: made from blocks and the caller's parameters.",
@@ -115,8 +84,8 @@ class CallParams(NodeParams):
     )
 
 
-class ProviderCallParams(CacheParams, RoutingParams, CallParams):
-    """One call, the targets that may answer it, and what is kept of it. Forms show the fields of the last base first."""
+class ProviderCallParams(CacheParams, RoutingParams, AnswerParams, CallParams):
+    """One call, what is wanted of its answer, the targets that may give it, and what is kept. Forms show the last first."""
 
 
 @node("ProviderCall")
@@ -151,13 +120,7 @@ class ProviderCall(Node[ProviderCallParams]):
         self._template = build.object("template", params.template) if params.template.strip() else None
         if self._template is not None and params.tools:
             build.problem("tools.template", "Tools go with Prompt Blocks: a template writes the whole request itself.", "tools")
-        field = SchemaField(build, "response_schema", params.response_schema)
-        self._schema = AnswerSchema(field, params.response_schema, params.validate_retries)
-        if self._template is not None and params.response_schema.strip():
-            text = "A schema goes with Prompt Blocks: a template writes the whole request itself."
-            build.problem("schema.template", text, "response_schema")
-        if params.validate_retries is not None and not params.response_schema.strip():
-            build.problem("schema.missing", "There is no response_schema to hold answers against.", "validate_retries")
+        self._schema = AnswerSchema(build, params, has_template=self._template is not None)
         self._extraction = Extraction(build, params.extract, params.extract_expression)
         if self._template is None and not self._blocks.has_question:
             build.warning(
@@ -182,28 +145,28 @@ class ProviderCall(Node[ProviderCallParams]):
             case "chat":
                 return {**await self._chat_out(ctx, calls), **calls.out()}
 
-    async def _chat_out(self, ctx: NodeContext, calls: Calls) -> dict[str, Json]:
+    async def _chat_out(self, ctx: NodeContext, calls: Calls) -> Mapping[str, Json]:
         """OUT of a chat, with or without tools of this server."""
-        executor = await self._executor(ctx)
-        if ctx.incoming.operation == "chat" and self._schema.retries is not None:
-            return await self._extraction.applied(await self._checked(ctx, executor), answers=ctx.sink is not None)
+        ask = partial(self._answer, ctx, calls, await self._executor(ctx))
+        if self._schema.retries is None:
+            out = reply_out(*await ask((), ctx.sink))
+        else:
+            out = await checked_out(ctx, self._schema, ask)
+        return await self._extraction.applied(ctx, out)
+
+    async def _answer(
+        self, ctx: NodeContext, calls: Calls, executor: Executor | None, told: Sequence[Message], sink: Sink | None
+    ) -> tuple[Reply, Json]:
+        """What a model answers to the conversation and what it was ``told`` behind it, also in the provider's JSON."""
         if executor is not None:
-            return await chat_out(ctx, lambda: calls.request, converse(ctx, executor, self._steps(calls)), None)
-        answer = await calls.chat(self.assemble)
-        return await chat_out(ctx, lambda: calls.request, answer.pieces, answer.written_by)
-            return await self._extraction.applied(await self._with_tools(ctx, executor), answers=ctx.sink is not None)
-        request = await self.assemble(ctx)
-        match request.wire.operation:
-            case "chat":
-                call = call_model(ctx, request)
-                out = await chat_out(ctx, request.vendor, lambda: request.wire, call, request.vendor.name)
-                return await self._extraction.applied(out, answers=ctx.sink is not None)
-            case "count_tokens":
-                return await count_out(ctx, request)
-            case "embeddings":
-                return await embeddings_out(ctx, request)
-            case "forward":
-                raise AssertionError("What is forwarded is not assembled.")
+            return await hear(ctx, lambda: calls.request, converse(ctx, executor, self._steps(calls, told)), None, sink)
+
+        async def make(ctx: NodeContext, target: ModelTarget) -> ModelRequest:
+            chat = await self._conversation(ctx, target)
+            return await self._rendered(ctx, target, replace(chat, messages=(*chat.messages, *told)))
+
+        answer = await calls.chat(make if told else self.assemble)
+        return await hear(ctx, lambda: calls.request, answer.pieces, answer.written_by, sink)
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, about how many tokens go in, and the targets in their
@@ -217,7 +180,7 @@ class ProviderCall(Node[ProviderCallParams]):
         if executor is None:
             request = await self.assemble(ctx, target)
         else:
-            chat = await self._conversation(ctx, target)
+            chat = with_steps(ctx, await self._conversation(ctx, target))
             request = await self._rendered(ctx, target, offering(target.vendor(ctx), chat, executor.offered()))
         return {
             "method": "POST",
@@ -244,53 +207,30 @@ class ProviderCall(Node[ProviderCallParams]):
             return None
         return await executor_of(ctx, self.params.tools)
 
-    def _steps(self, calls: Calls) -> Ask:
-        """What asks for each step of an answer with tools. What is said before the steps is made once for each target."""
+    def _steps(self, calls: Calls, told: Sequence[Message]) -> Ask:
+        """What asks for each step of an answer with tools. What is said before the steps, with what the model was ``told``
+        behind it, is made once for each target."""
         begun: dict[int, ChatRequest] = {}
 
         async def ask(made: Sequence[Message], tools: Catalog, choice: ToolChoice | None) -> OpenedCall:
             async def make(ctx: NodeContext, target: ModelTarget) -> ModelRequest:
                 chat = begun.get(id(target))
                 if chat is None:
-                    chat = begun[id(target)] = await self._conversation(ctx, target)
+                    chat = with_steps(ctx, await self._conversation(ctx, target))
+                    chat = begun[id(target)] = replace(chat, messages=(*chat.messages, *told))
                 chat = replace(chat, messages=(*chat.messages, *made))
                 return await self._rendered(ctx, target, offering(target.vendor(ctx), chat, tools, choice))
 
             return await calls.chat(make)
 
         return ask
-    async def _with_tools(self, ctx: NodeContext, executor: Executor) -> dict[str, Json]:
-        """Ask, run the tools that the model asks for, and ask again until it answers; OUT is that of all steps together."""
-        chat, vendor, render = await self._steps(ctx)
-        steps = _Steps(render)
-        answer = converse(ctx, vendor, with_rules(ctx, chat), executor, steps.render)
-        return await chat_out(ctx, vendor, steps.wire, answer, None)
-
-    async def _checked(self, ctx: NodeContext, executor: Executor | None) -> Mapping[str, Json]:
-        """OUT of an answer that follows ``response_schema``."""
-        chat, vendor, render = await self._steps(ctx)
-        steps = _Steps(render)
-
-        async def ask(chat: ChatRequest) -> tuple[Reply, Json]:
-            if executor is None:
-                request = await steps.render(chat)
-                return await hear(ctx, vendor, steps.wire, call_model(ctx, request), vendor.name, None)
-            answer = converse(ctx, vendor, with_rules(ctx, chat), executor, steps.render)
-            return await hear(ctx, vendor, steps.wire, answer, None, None)
-
-        return await checked_out(ctx, chat, self._schema, ask)
-
-    async def _first_step(self, ctx: NodeContext, executor: Executor) -> ModelRequest:
-        """What is sent first where tools are offered."""
-        chat, vendor, render = await self._steps(ctx)
-        return await render(offering(vendor, with_rules(ctx, chat), executor.offered()))
 
     async def _conversation(self, ctx: NodeContext, target: ModelTarget) -> ChatRequest:
         """The conversation before any step, as it is sent to a target."""
         scope = ctx.scope()
         model = await ctx.apart(partial(_model_name, ctx, target, scope))
         stream = ctx.sink is not None and ctx.sink.wants_stream
-        return with_steps(ctx, await self._chat(ctx, scope, target.vendor(ctx), model, stream))
+        return await self._chat(ctx, scope, target.vendor(ctx), model, stream)
 
     async def _rendered(self, ctx: NodeContext, target: ModelTarget, chat: ChatRequest) -> ModelRequest:
         """A conversation as a target's request."""
@@ -298,9 +238,6 @@ class ProviderCall(Node[ProviderCallParams]):
         return await _aimed(ctx, target, wire)
 
     def _forwarded(self, ctx: NodeContext, calls: Calls) -> UpstreamCall:
-        return await self._chat(ctx, scope, vendor, model, stream), vendor, render
-
-    def _forwarded(self, ctx: NodeContext) -> UpstreamCall:
         """The caller's own request to this node's upstream: blocks, template, model and endpoint are for conversations.
 
         Raises NotFound where the provider is of another kind than the caller.
@@ -384,24 +321,6 @@ class ProviderCall(Node[ProviderCallParams]):
         if needed is not None and needed not in body:
             raise _beyond_reach(needed)
         return replace(vendor.fit_body(body, model=model, stream=stream), dropped=prompt.dropped)
-
-
-class _Steps:
-    """The requests of one answer, and the last of them as it was sent."""
-
-    def __init__(self, render: Render) -> None:
-        self._render = render
-        self._sent: ModelRequest | None = None
-
-    async def render(self, chat: ChatRequest) -> ModelRequest:
-        """A conversation as it is sent."""
-        self._sent = await self._render(chat)
-        return self._sent
-
-    def wire(self) -> WireRequest:
-        """What was asked last."""
-        assert self._sent is not None  # nobody wants to know it before
-        return self._sent.wire
 
 
 def _beyond_reach(field: str) -> UnsupportedState:
