@@ -166,7 +166,7 @@ def test_nothing_is_sent_again_when_a_byte_of_the_answer_came() -> None:
 def test_silence_is_a_timeout() -> None:
     with scripted([SILENCE]) as server, TavernClient(server.origin, retries=0) as client:
         with pytest.raises(TavernTimeout):
-            client.sessions.get("one", timeout=0.05)
+            client.sessions.get("one", timeout=0.5)
         assert server.left.get()
 
 
