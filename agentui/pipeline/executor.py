@@ -163,6 +163,7 @@ class _Walk:
         answers = position in frame.plan.answers
         sink = self._sink_of(node) if answers else None
         ctx = NodeContext(run, node.id, node.type, sink, frame)
+        ctx.catches = node.catches
         if node.joins and self.ports is not None:
             ctx.came_from = self.ports.came_from(position)
         run.emit("node.started", id)

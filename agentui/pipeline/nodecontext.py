@@ -54,7 +54,8 @@ class NodeContext:
 
     ``frame`` is the walk that the node belongs to, the run's own where none is given; ``node_id`` is its id with the path of
     the walk before it. ``port`` is the port that the node leaves by, None while it has chosen none;
-    ``came_from`` are the ids of the nodes that led to one that joins branches.
+    ``came_from`` are the ids of the nodes that led to one that joins branches; ``catches`` says that an edge leads on from its
+    failure.
     ``incoming`` is the caller's request; ``services`` are vendors, upstream and secrets; ``used_secrets`` are those that this
     node's templates have read.
     """
@@ -65,6 +66,7 @@ class NodeContext:
         "_loop",
         "_scope",
         "came_from",
+        "catches",
         "frame",
         "incoming",
         "node_id",
@@ -82,6 +84,7 @@ class NodeContext:
         self.node_id = frame.path + node_id if frame.path else node_id
         self.port: str | None = None
         self.came_from: tuple[str, ...] = ()
+        self.catches = False
         self.node_type = node_type
         self.sink = sink
         self.incoming: Incoming = run.incoming

@@ -41,6 +41,7 @@ def pipelines(mock: Mock) -> dict[str, Json]:
     return {
         "default": flow(three, "if.then>a if.else>b b.error>c"),
         "joined": flow(joined, "if.then>a if.else>b a>m b>m b.error>c c>m"),
+        "raw": flow([{"id": "b", "type": "RawForward", "config": {"base_url": mock.origin}}, says], "b.error>c"),
         "half": flow([decides, calls("a", mock, "text")], "if.then>a"),
         "guard": returning(text="Refused politely.", finish_reason="length", headers={"x-why": "{{ chat.last_user }}"}),
         "json": returning(what="json", body='{"said": {{ chat.last_user }}}'),
@@ -80,10 +81,10 @@ async def test_one_of_two_models_answers_and_streams(editor: Editor, mock: Mock,
 @STREAMS
 async def test_a_failure_goes_on_by_the_error_port(editor: Editor, mock: Mock, dialect: str, stream: bool) -> None:
     mock.play(lambda _: Step(status=400))
-    caller = Caller(dialect, editor.server.origin, prefix="/p/joined")
-    got = await caller.ask("hello", stream=stream)
-    words = streamed_text(dialect, got.events) if stream else text_of(dialect, got.json)
-    assert (got.status, words) == (200, "C: upstream_refused")
+    for prefix in ("/p/joined", "/p/raw"):
+        got = await Caller(dialect, editor.server.origin, prefix=prefix).ask("hello", stream=stream)
+        words = streamed_text(dialect, got.events) if stream else text_of(dialect, got.json)
+        assert (got.status, words) == (200, "C: upstream_refused")
 
 
 async def test_a_stream_that_breaks_in_the_middle_is_no_way_on(editor: Editor, mock: Mock) -> None:

@@ -85,7 +85,10 @@ async def hand_on(ctx: NodeContext, stream: UpstreamStream, most: int, kept: byt
 
 async def hand_error_on(ctx: NodeContext, stream: UpstreamStream, body: bytes) -> tuple[bytes, Json]:
     """Hand an error answer on as a whole, without the keys that some upstreams repeat in it: what was sent, and ``error`` for
-    OUT."""
+    OUT. Raises UpstreamRefused, and hands nothing on, where an edge leads on from the node's failure."""
+    vendor = ctx.incoming.vendor
+    if ctx.catches and vendor is not None:
+        raise ctx.services.vendors[vendor].parse_error(stream.status, stream.headers, body)
     shown = ctx.run.redactor.redact(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     if ctx.sink is not None:
         await ctx.sink.raw(stream.status, returnable_response_headers(stream.headers), shown)
