@@ -1,8 +1,9 @@
-"""The command line: serve · demo · check · secret · openapi."""
+"""The command line: serve · demo · chat · check · secret · openapi."""
 
 import argparse
 import getpass
 import glob
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -55,6 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     server.add_argument("--workers", type=int, metavar="N", help="how many processes serve (default 1)")
     server.set_defaults(command=_serve)
     demo.set_defaults(command=_demo)
+    chat = commands.add_parser("chat", help="chat in the terminal with a server that is running")
+    _add_chat_options(chat)
     check = commands.add_parser("check", help="compile pipeline files and print what is wrong with them")
     check.add_argument("files", nargs="+", metavar="FILE")
     check.set_defaults(command=_check)
@@ -72,6 +75,17 @@ def _add_server_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--presets", type=Path, metavar="DIR", help="folder of preset files (default presets)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder for state (default: a per-user folder)")
     parser.add_argument("--insecure", action="store_true", default=None, help="listen beyond loopback without a token")
+
+
+def _add_chat_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--session", metavar="NAME", help="name or id of the session; a new name makes one (default: a new session)"
+    )
+    parser.add_argument("--character", type=Path, metavar="FILE", help="character card (PNG, JSON or CharX) of a new session")
+    parser.add_argument("--pipeline", metavar="ID", help="pipeline that answers (default: the session's)")
+    parser.add_argument("--url", metavar="URL", help="address of the server (default http://127.0.0.1:7860)")
+    parser.add_argument("--token", help="the server's access token (default: AGENTUI_TOKEN)")
+    parser.set_defaults(command=_chat, url="http://127.0.0.1:7860")
 
 
 def _add_secret_commands(parser: argparse.ArgumentParser) -> None:
@@ -142,6 +156,20 @@ def _demo(options: argparse.Namespace) -> int:
         _bring_demo(settings.pipelines / "demo.json")
     run(_demo_until_stopped(settings))
     return 0
+
+
+def _chat(options: argparse.Namespace) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise CommandError("agentui chat needs a terminal; programs talk to the server with agentui.sdk.")
+    try:
+        from agentui.terminal.chat import chat
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("httpx", "prompt_toolkit", "rich") and error.name != "agentui.sdk":
+            raise
+        raise CommandError("agentui chat needs packages that are not installed: pip install 'agentui[chat]'.") from error
+    token = options.token or os.environ.get("AGENTUI_TOKEN")
+    place = {"session": options.session, "character": options.character, "pipeline": options.pipeline}
+    return chat(options.url, token=token, **place)
 
 
 def _bring_demo(file: Path) -> None:

@@ -112,10 +112,12 @@ DOORS = {
     "networkx": ("agentui.pipeline",),
     "opentelemetry": ("agentui.api.ops.tracing",),
     "prometheus_client": ("agentui.api.ops.metrics",),
+    "prompt_toolkit": ("agentui.terminal",),
     "pydantic_settings": ("agentui.settings",),
     "python_socks": ("agentui.upstream.http",),
     "referencing": ("agentui.tools.schemas",),
     "regex": ("agentui.regexes",),
+    "rich": ("agentui.terminal",),
     "sqlalchemy": (
         "agentui.chats",
         "agentui.definitions",

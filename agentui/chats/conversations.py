@@ -106,12 +106,20 @@ def _name_taken(name: str) -> Exception:
 
 
 def list_sessions(
-    db: Connection, account: str, paging: Paging, status: SessionStatus | None = None, keyword: str | None = None
+    db: Connection,
+    account: str,
+    paging: Paging,
+    status: SessionStatus | None = None,
+    keyword: str | None = None,
+    name: str | None = None,
 ) -> Listed[Session]:
-    """The account's sessions, sorted by ``created_at`` or ``updated_at``; ``keyword`` is a part of the title, in any case."""
+    """The account's sessions, sorted by ``created_at`` or ``updated_at``; ``keyword`` is a part of the title, in any case,
+    ``name`` the whole name, of which there is one at most."""
     query = select(sessions).where(sessions.c.account_id == account)
     if status is not None:
         query = query.where(sessions.c.status == status)
+    if name is not None:
+        query = query.where(sessions.c.name == name)
     if keyword is not None:
         escaped = keyword.replace("/", "//").replace("%", "/%").replace("_", "/_")
         # The engine lowers both sides: each knows other letters than Python does.

@@ -124,6 +124,7 @@ class SessionQuery(LongListQuery):
 
     status: SessionStatus | None = Field(None, description="active or archived.")
     keyword: Title | None = Field(None, description="A part of the title, in any case.")
+    name: Title | None = Field(None, description="The name by which callers know it, as a whole.")
     sort_by: Literal["created_at", "updated_at"] = Field("created_at", description="created_at or updated_at.")
 
 

@@ -57,7 +57,7 @@ async def create_session(request: web.Request) -> web.Response:
 async def list_sessions(request: web.Request) -> web.Response:
     """List the sessions."""
     query = read_query(request, SessionQuery)
-    listed = await read(request, conversations.list_sessions, query.paging, query.status, query.keyword)
+    listed = await read(request, conversations.list_sessions, query.paging, query.status, query.keyword, query.name)
     return list_answer(listed, query.paging)
 
 

@@ -48,6 +48,8 @@ class SessionsListCall(Options):
     """active or archived."""
     keyword: NotRequired[str]
     """A part of the title, in any case."""
+    name: NotRequired[str]
+    """The name by which callers know it, as a whole."""
     sort_by: NotRequired[Literal["created_at", "updated_at"]]
     """created_at or updated_at."""
 
@@ -125,7 +127,7 @@ class SessionsGetRuntimeToolCatalogCall(Options):
 
 _CREATE = Endpoint[Session]("POST", "/sessions", body="json")
 _LIST = Endpoint[ListOf[Items[Session]]](
-    "GET", "/sessions", query=("limit", "offset", "sort_order", "status", "keyword", "sort_by"), answer="whole"
+    "GET", "/sessions", query=("limit", "offset", "sort_order", "status", "keyword", "name", "sort_by"), answer="whole"
 )
 _UPDATE_STATUS_BATCH = Endpoint[StatusResults]("PATCH", "/sessions/batch/status", body="json")
 _DELETE_BATCH = Endpoint[DeleteResults]("POST", "/sessions/batch/delete", body="json")
