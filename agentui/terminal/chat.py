@@ -16,6 +16,9 @@ from agentui.terminal.commands import SAY, BadCommand, Command, parse
 from agentui.terminal.conversation import Conversation, NothingYet, open_session
 from agentui.terminal.screen import Screen
 
+_PAUSE = 0.2
+"""Seconds between two requests to stop a turn."""
+
 
 def chat(url: str, *, token: str | None, session: str | None, character: Path | None, pipeline: str | None) -> int:
     """Chat until the user leaves; the exit code. Whatever goes wrong is told on the terminal."""
@@ -120,13 +123,16 @@ class Chat:
 
 
 @contextmanager
-def _interrupted_by(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Meanwhile the first Ctrl+C calls ``stop`` in a thread, and the second interrupts as ever. Gives whether one came."""
+def _interrupted_by(stop: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
+    """Meanwhile the first Ctrl+C calls ``stop`` in a thread until that has stopped something, for a turn that has hardly begun
+    cannot be stopped yet; the second interrupts as ever. Gives whether one came."""
     asked: list[threading.Thread] = []
+    is_over = threading.Event()
 
     def ask() -> None:
         try:
-            stop()
+            while not is_over.is_set() and not stop():
+                is_over.wait(_PAUSE)
         except TavernError:
             # What cannot be stopped goes on; the second Ctrl+C leaves it.
             return
@@ -141,6 +147,7 @@ def _interrupted_by(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
         yield lambda: bool(asked)
     finally:
         signal.signal(signal.SIGINT, before)
+        is_over.set()
         for thread in asked:
             thread.join()
 

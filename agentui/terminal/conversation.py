@@ -128,9 +128,9 @@ class Conversation:
         """What is kept of the newest answer's prompt. Raises NothingYet."""
         return self._client.prompt_runtime.get_floor_explain(self._newest()["id"])
 
-    def stop(self) -> None:
-        """Stop what is being generated on the branch."""
-        self._client.sessions.cancel_active_run(self.session_id)
+    def stop(self) -> bool:
+        """Stop what is being generated in the session; whether there was anything that could be stopped."""
+        return bool(self._client.sessions.cancel_active_run(self.session_id)["stopped"])
 
     def _newest(self) -> TimelineFloor:
         floors = self._floors(1)
