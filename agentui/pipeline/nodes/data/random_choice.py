@@ -12,8 +12,12 @@ from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.data.set_vars import check_variable
+from agentui.pipeline.plans.plan import ERROR_PORT
 from agentui.templating.core.paths import is_sequence
 from agentui.templating.core.values import text_of
+
+DONE = "done"
+"""The port of values that name none."""
 
 
 class Choice(BaseModel):
@@ -23,6 +27,7 @@ class Choice(BaseModel):
 
     value: str = Field("", description="The value, as a text.", json_schema_extra={"ui": "macro"})
     weight: float = Field(1.0, ge=0, le=1e9, description="How likely it is beside the others; 0: never.")
+    port: str = Field("", description="The port that the node then leaves by; empty: done.", max_length=60)
 
 
 class RandomChoiceParams(NodeParams):
@@ -42,7 +47,7 @@ class RandomChoiceParams(NodeParams):
 
 @node("RandomChoice")
 class RandomChoice(Node[RandomChoiceParams]):
-    """Chooses one of several values by chance, some more likely than others.
+    """Chooses one of several values by chance, some more likely than others; the value may decide the way on, too.
 
     OUT: ``value``, ``index`` (from 0), ``text`` (the value as a text), and ``vars`` where it names a variable.
     """
@@ -51,6 +56,8 @@ class RandomChoice(Node[RandomChoiceParams]):
     title = "Random choice"
     category = "data"
     icon = "branch"
+    ports: tuple[str, ...] = (DONE,)
+    ports_from = "items.*.port"
     summary = "{items}"
 
     def prepare(self, build: Build) -> None:
@@ -60,6 +67,12 @@ class RandomChoice(Node[RandomChoiceParams]):
         self._values = build.json("values", params.values) if params.values.strip() else None
         self._seed = build.text("seed", params.seed)
         self._weights = [item.weight for item in params.items]
+        self.ports = (*dict.fromkeys(item.port for item in params.items if item.port not in ("", DONE)), DONE)
+        for number, item in enumerate(params.items):
+            if item.port == ERROR_PORT:
+                build.problem(
+                    "switch.name", "The port 'error' is for failures: name this one otherwise.", f"items.{number}.port"
+                )
         if params.variable:
             check_variable(params.variable, build, "variable")
         if (self._values is None) == (not self._items):
@@ -69,11 +82,14 @@ class RandomChoice(Node[RandomChoiceParams]):
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """OUT: ``value``, ``index``, ``text``, ``vars``. Raises NodeFailed for a list that is none or empty."""
-        return await ctx.apart(partial(self._chosen, ctx))
+        out = await ctx.apart(partial(self._chosen, ctx))
+        if self._values is None:
+            ctx.leave_by(self.params.items[out["index"]].port or DONE)
+        return out
 
     async def preview(self, ctx: NodeContext) -> Json:
         """A choice as it could be now."""
-        return dict(await self.run(ctx))
+        return await ctx.apart(partial(self._chosen, ctx))
 
     def _chosen(self, ctx: NodeContext) -> dict[str, Json]:
         seed = ctx.render(self._seed)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.jsonio import Json
-from tests.unit.pipeline.parts import compiled, execute
+from agentui.pipeline.plans.compile import compile_plan
+from tests.unit.pipeline.parts import catalog_of, compiled, document, execute
 
 BEFORE = {"id": "n0", "type": "SetVars", "config": {"variables": [{"name": "L", "mode": "expr", "value": "[1, {}, null]"}]}}
 
@@ -38,6 +39,18 @@ async def test_a_seed_chooses_the_same_each_time(weights: list[float], seed: str
     assert (await chosen(items=items, seed=seed))["index"] == (await chosen(items=items, seed=seed))["index"]
 
 
+async def test_a_value_may_decide_the_way_on() -> None:
+    items = [{"value": "a", "port": "left", "weight": 0}, {"value": "b", "port": "right"}]
+    whole = document(
+        [{"id": "n1", "type": "RandomChoice", "config": {"items": items}}]
+        + [{"id": id, "type": "Text", "config": {"text": id}} for id in ("l", "r")]
+    )
+    whole["edges"] = [{"from": "n1", "to": id, "from_port": port} for id, port in (("l", "left"), ("r", "right"))]
+    plan = compile_plan("test", whole, catalog_of())
+    assert plan.nodes[0].node.ports == ("left", "right", "done")
+    assert set((await execute(plan)).out) == {"n1", "r"}
+
+
 async def test_weights_count() -> None:
     items = [{"value": "often", "weight": 9}, {"value": "seldom", "weight": 1}]
     seen = [(await chosen(items=items, seed=f"{number}"))["value"] for number in range(100)]
@@ -50,6 +63,7 @@ async def test_weights_count() -> None:
         ({}, "random.nothing"),
         ({"items": [{"value": "a"}], "values": "[1]"}, "random.nothing"),
         ({"items": [{"value": "a", "weight": 0}]}, "random.nothing"),
+        ({"items": [{"value": "a", "port": "error"}]}, "switch.name"),
         ({"items": [{"value": "a"}], "variable": "1x"}, "setvars.name"),
         ({"items": [{"value": "a"}], "variable": "OUT"}, "setvars.reserved"),
     ],
