@@ -45,6 +45,7 @@ from agentui.pipeline.nodes.flow.switch import Case
 from agentui.pipeline.nodes.model.blocks import Block
 from agentui.pipeline.nodes.model.cached_call import UNREAD
 from agentui.pipeline.nodes.model.failures import USUAL, FailureKind
+from agentui.pipeline.nodes.model.guard_rules import GuardRule
 from agentui.pipeline.nodes.model.targets import Sticky, Strategy, TargetRow
 from agentui.pipeline.nodes.text.operations import Operation
 from agentui.pipeline.plans.compile import compile_plan
@@ -104,6 +105,7 @@ def test_every_node_type_stands_with_its_fields_and_their_defaults() -> None:
     inner: dict[str, type[BaseModel]] = {
         "SetVars": Row,
         "Memory": MemoryRow,
+        "Guard": GuardRule,
         "ProviderCall": Block,
         "Json": Output,
         "RandomChoice": Choice,

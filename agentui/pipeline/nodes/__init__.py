@@ -19,6 +19,7 @@ from agentui.pipeline.nodes.flow.loop import Loop
 from agentui.pipeline.nodes.flow.merge import Merge
 from agentui.pipeline.nodes.flow.returning import Return
 from agentui.pipeline.nodes.flow.switch import Switch
+from agentui.pipeline.nodes.model.guard import Guard
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from agentui.pipeline.nodes.model.raw_forward import RawForward
 from agentui.pipeline.nodes.text.parse import Parse
@@ -40,6 +41,7 @@ BUILTIN: Mapping[str, type[Node[Any]]] = {
         Continue,
         ProviderCall,
         RawForward,
+        Guard,
         HttpRequest,
         JsonNode,
         RandomChoice,

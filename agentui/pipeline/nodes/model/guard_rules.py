@@ -1,0 +1,186 @@
+"""The rules of a Guard: what they look for in a text, and what becomes of it."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentui.errors import NodeFailed
+from agentui.pipeline.node import Build
+from agentui.pipeline.nodecontext import TemplateField
+from agentui.regexes.cursor import RegexError
+from agentui.regexes.javascript import MAX_TEXT, JsPattern, compile_js
+from agentui.regexes.replacing import replace_js
+
+GUARD_SECONDS: Final = 10.0
+"""What all rules together may take on one text."""
+SEARCH_SECONDS: Final = 0.5
+"""What one search may take: a rule goes over a megabyte."""
+OWN: Final = frozenset({"text"})
+"""The name that conditions have beside those of every template: the text as the rules above left it."""
+
+_WITHOUT_SPACES: Final = "\u2e80"
+"""From this character on words stand without spaces between them."""
+_IN_WORDS: Final = r"[^\W\u2e80-\U0010ffff]"
+"""A character of a word that ends at a space."""
+
+Action = Literal["block", "rewrite", "flag"]
+
+
+class GuardRule(BaseModel):
+    """What is looked for, and what happens where it is found."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    name: str = Field("", max_length=100, description="What the rule is called in OUT; empty: its number.")
+    kind: Literal["words", "regex", "condition"] = Field(
+        "words",
+        description="words: any of these words, whole, whatever their case; regex: a regular expression; condition.",
+        json_schema_extra={"enumDescriptions": ["Words", "Regular expression", "Condition"]},
+    )
+    pattern: str = Field(
+        "",
+        max_length=65536,
+        description="Words between commas or on lines; an expression of JavaScript's; or a condition, which also reads text.",
+    )
+    flags: str = Field("i", max_length=8, description="regex: its flags; i: whatever the case.")
+    action: Action = Field(
+        "block",
+        description="block: refuse; rewrite: put the replacement in its place; flag: go on, and say so in OUT.",
+        json_schema_extra={"enumDescriptions": ["Block", "Rewrite", "Flag"]},
+    )
+    replacement: str = Field(
+        "", max_length=10000, description="rewrite: what stands there instead; of a condition, the whole text."
+    )
+    message: str = Field("", max_length=10000, description="block: the refusal; empty: that of the node.")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule, compiled: it has a condition, an expression or words."""
+
+    name: str
+    field: str
+    action: Action
+    replacement: str
+    message: str
+    condition: TemplateField[bool] | None = None
+    pattern: JsPattern | None = None
+    words: tuple[str, ...] = ()
+
+    def applied(self, text: str, folded: str, left: float) -> str | None:
+        """The text as this rule leaves it, None where it does not apply. Raises TimeoutError after ``left`` seconds,
+        RegexError for a text that is too long or becomes so."""
+        if self.pattern is None:
+            return self._found_words(text, folded)
+        limit = min(SEARCH_SECONDS, left)
+        if self.action != "rewrite":
+            return None if self.pattern.search(text, limit) is None else text
+        rewritten, count = replace_js(text, self.pattern, self.replacement, limit=limit, in_all=left)
+        return rewritten if count else None
+
+    def _found_words(self, text: str, folded: str) -> str | None:
+        # Finding a text is a hundred times quicker than searching by an expression.
+        if not any(word.casefold() in folded for word in self.words):
+            return None
+        finder = _finder(self.words)
+        if self.action != "rewrite":
+            return None if finder.search(text) is None else text
+        count = sum(1 for _ in finder.finditer(text))
+        if count * len(self.replacement) > MAX_TEXT:
+            raise RegexError(f"more than {MAX_TEXT} characters come of it", 0)
+        return finder.sub(lambda _: self.replacement, text) if count else None
+
+
+@dataclass(slots=True)
+class Checked:
+    """A text on its way through the rules. ``at`` is the rule that comes next, ``hits`` those that applied."""
+
+    text: str
+    folded: str
+    at: int
+    hits: list[Rule]
+    blocked_by: Rule | None = None
+
+    def hit(self, rule: Rule, rewritten: str) -> None:
+        """A rule applies; a rewritten text is what the rules below see."""
+        self.hits.append(rule)
+        if rule.action == "block":
+            self.blocked_by = rule
+        elif rule.action == "rewrite":
+            self.text, self.folded = rewritten, rewritten.casefold()
+
+
+def compiled(rule: GuardRule, number: int, build: Build) -> Rule | None:
+    """A rule as the node applies it; None (and a problem) for a broken one."""
+    field = f"rules.{number}"
+    name = rule.name.strip() or str(number + 1)
+    made = (name, field, rule.action, rule.replacement, rule.message)
+    if not rule.pattern.strip():
+        build.problem("guard.pattern", "This rule looks for nothing: write what it looks for.", f"{field}.pattern")
+        return None
+    if rule.kind == "condition":
+        return Rule(*made, condition=build.condition(f"{field}.pattern", rule.pattern, own=OWN))
+    if rule.kind == "words":
+        words = _words(rule.pattern)
+        if not words:
+            build.problem("guard.pattern", "This rule names no word.", f"{field}.pattern")
+            return None
+        return Rule(*made, words=words)
+    try:
+        return Rule(*made, pattern=compile_js(rule.pattern, "".join(dict.fromkeys(f"g{rule.flags}"))))
+    except RegexError as error:
+        build.problem("regex.syntax", f"The regular expression cannot be used, {error}.", f"{field}.pattern")
+        return None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words between commas and on lines, once each."""
+    parts = (" ".join(part.split()) for line in text.splitlines() for part in line.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+@lru_cache(4096)
+def _finder(words: tuple[str, ...]) -> "re.Pattern[str]":
+    """What finds any of the words, the longest first, and none within a longer word. Made when one of them is in a text: for
+    a thousand rules it takes seconds."""
+    pieces = []
+    for word in sorted(words, key=len, reverse=True):
+        before = f"(?<!{_IN_WORDS})" if _has_edge(word[0]) else ""
+        behind = f"(?!{_IN_WORDS})" if _has_edge(word[-1]) else ""
+        pieces.append(f"{before}(?i:{re.escape(word)}){behind}")
+    return re.compile("|".join(pieces))
+
+
+def _has_edge(letter: str) -> bool:
+    """Whether a word of such letters ends where they end."""
+    return letter.isalnum() and letter < _WITHOUT_SPACES
+
+
+def apply_patterns(rules: Sequence[Rule], checked: Checked, until: float) -> None:
+    """Apply rules from ``checked.at`` on, until one blocks or a condition comes; ``until`` is on the monotonic clock.
+
+    Takes long: for a thread. Raises NodeFailed where it takes longer, or the text is too long.
+    """
+    while checked.at < len(rules) and checked.blocked_by is None:
+        rule = rules[checked.at]
+        if rule.condition is not None:
+            return
+        checked.at += 1
+        try:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            rewritten = rule.applied(checked.text, checked.folded, left)
+        except TimeoutError:
+            text = f"Rule {rule.name!r} takes too long on this text, so nothing of it passes. Write it simpler."
+            raise NodeFailed(text, field=f"{rule.field}.pattern") from None
+        except RegexError as error:
+            text = f"Rule {rule.name!r} cannot be applied to this text, so nothing of it passes: {error.reason}."
+            raise NodeFailed(text, field=f"{rule.field}.pattern") from None
+        if rewritten is not None:
+            checked.hit(rule, rewritten)
