@@ -21,7 +21,9 @@ from agentui.files import write_atomically
 from agentui.jsonio import Json, dumps_pretty
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
+from agentui.pipeline.plans.calls import cycle_of
 from agentui.pipeline.plans.compile import compile_plan
+from agentui.pipeline.plans.plan import Plan
 from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import SecretStore, check_key
 from agentui.serving.process import CommandError, run, serve
@@ -265,8 +267,12 @@ def _check(options: argparse.Namespace) -> int:
         print(complaint, file=sys.stderr)
     broken = 0
     files = [Path(match) for pattern in options.files for match in (sorted(glob.glob(pattern)) or [pattern])]
-    for file in files:
-        problems = _problems(file, catalog)
+    checked = {file: _problems(file, catalog) for file in files}
+    calls = {file.stem: plan.calls for file, (plan, _) in checked.items() if plan is not None}
+    for file, (plan, problems) in checked.items():
+        path = cycle_of(file.stem, plan.calls, lambda id: calls.get(id, frozenset())) if plan is not None else []
+        if path:
+            problems = (*problems, Problem("pipeline.cycle", f"Pipelines call each other in a circle: {' -> '.join(path)}."))
         for problem in problems:
             print(f"{file}: {problem.severity}: {problem} [{problem.code}]")
         broken += any(problem.severity == "error" for problem in problems)
@@ -274,15 +280,18 @@ def _check(options: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def _problems(file: Path, catalog: Any) -> Sequence[Problem]:
-    """What is wrong with one file."""
+def _problems(file: Path, catalog: Any) -> tuple[Plan | None, Sequence[Problem]]:
+    """The plan of one file, where it has one, and what is wrong with it."""
     try:
         document = parse_document(file.read_bytes())
-        return (document,) if isinstance(document, Problem) else compile_plan(file.stem, document, catalog).warnings
+        if isinstance(document, Problem):
+            return None, (document,)
+        plan = compile_plan(file.stem, document, catalog)
+        return plan, plan.warnings
     except InvalidPipeline as error:
-        return error.problems
+        return None, error.problems
     except OSError as error:
-        return (Problem("file.unreadable", f"The file cannot be read ({error.strerror})."),)
+        return None, (Problem("file.unreadable", f"The file cannot be read ({error.strerror})."),)
 
 
 def _openapi(options: argparse.Namespace) -> int:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from agentui.jsonio import Json
+from agentui.pipeline.context import MacroContext
+from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plans.plan import Plan
 
 LoopExit = Literal["break", "continue"]
@@ -32,6 +34,10 @@ class Frame:
     out: dict[str, Json] = field(default_factory=dict, init=False)
     seen: Mapping[str, Json] = field(init=False)
     """OUT as templates read it: this walk's, else the parent's."""
+    incoming: Incoming | None = None
+    """The request that the nodes see: of the parent, else the run's, where none is given."""
+    context: MacroContext | None = field(default=None, init=False)
+    """The names of that request; None where it is the run's."""
     depth: int = 0
     """In how many pipelines that others call the walk stands."""
     left_by: LoopExit | None = field(default=None, init=False)
@@ -40,6 +46,10 @@ class Frame:
     """The id of the node that has answered, or has begun to; None before that."""
 
     def __post_init__(self) -> None:
+        if self.parent is not None and self.incoming is None:
+            self.incoming, self.context = self.parent.incoming, self.parent.context
+        elif self.incoming is not None:
+            self.context = MacroContext(self.incoming)
         self.seen = self.out if self.parent is None else ChainMap(self.out, cast(dict[str, Any], self.parent.seen))
 
     def set_out(self, node: str, out: Json) -> None:

@@ -96,6 +96,12 @@ class Incoming:
         changed._wire = None
         return changed
 
+    def asking(self, message: Message) -> "Incoming":
+        """The same request with one message in place of its conversation. Raises UnsupportedFeature."""
+        if self.wire is None:
+            return Incoming.of_chat(self.chat.asking((message,), self.chat.model, stream=self.chat.stream))
+        return self.saying((message,), lambda wire: wire)
+
     def saying(self, messages: Sequence[Message], finish: Callable[[WireRequest], WireRequest]) -> "Incoming":
         """The same request with another conversation, in its own dialect; ``finish`` has the last word on it. Takes long for a
         long one. Raises UnsupportedFeature."""

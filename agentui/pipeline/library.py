@@ -10,6 +10,7 @@ from agentui.errors import Conflict, InvalidPipeline, NotFound, Problem
 from agentui.files import signature_of, write_atomically
 from agentui.jsonio import InvalidJson, Json, dumps_pretty, loads
 from agentui.pipeline.node import Catalog
+from agentui.pipeline.plans.calls import cycle_of
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan
 
@@ -60,7 +61,18 @@ class PipelineLibrary(FolderLibrary[Plan]):
         except Exception as error:
             text = f"A node type failed while it was set up: {type(error).__name__}."
             raise InvalidPipeline(text, (Problem("node.crashed", text),)) from error
+        path = cycle_of(id, plan.calls, self._calls_of)
+        if path:
+            text = f"Pipelines call each other in a circle: {' -> '.join(path)}. Let one of them call another, or none."
+            raise InvalidPipeline(text, (Problem("pipeline.cycle", text),), pipeline=id)
         return plan, plan.warnings
+
+    def _calls_of(self, id: str) -> frozenset[str]:
+        """The pipelines that another one calls; none where it is not there."""
+        try:
+            return self.good(id).calls
+        except (NotFound, InvalidPipeline):
+            return frozenset()
 
     def plan(self, id: str) -> Plan:
         """The plan that serves under this id; a look-up, nothing more.

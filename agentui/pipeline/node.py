@@ -75,6 +75,8 @@ class Build:
     """Their names; empty in a node that stores and knows only when it runs what."""
     assembles: bool = False
     """Whether the node wants the prompt that a session makes."""
+    calls: set[str] = field(default_factory=set)
+    """Ids of the pipelines that the node calls."""
     body: Collection[str] = ()
     """The ids of the nodes that stand in this one, in their order."""
     has_secret: Callable[[str], bool] | None = None

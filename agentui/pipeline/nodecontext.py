@@ -87,7 +87,7 @@ class NodeContext:
         self.catches = False
         self.node_type = node_type
         self.sink = sink
-        self.incoming: Incoming = run.incoming
+        self.incoming: Incoming = frame.incoming or run.incoming
         self.services: Services = run.services
         self.used_secrets: tuple[Secret, ...] = ()
         self._scope: Scope | None = None
@@ -133,7 +133,7 @@ class NodeContext:
         if frame.loop is not None:
             own = {"loop": frame.loop, **own}
         variables: Mapping[str, Json] = NOTHING
-        context: Mapping[str, Json] = run.context
+        context: Mapping[str, Json] = frame.context or run.context
         tiers: Any = NO_TIERS  # by their names, which are texts; to a Mapping's type that is something else
         if run.memory is not None:
             staged = run.memory.staged()

@@ -85,6 +85,11 @@ def no_presets(id: str) -> PresetFields:
     raise NotFound(f"There is no preset {id!r:.200} here.")
 
 
+def no_plan(id: str) -> Plan:
+    """There are no pipelines but those that are run. Raises NotFound."""
+    raise NotFound(f"There is no pipeline {id!r}.", pipeline=id)
+
+
 @dataclass(frozen=True)
 class Services:
     """What nodes may reach, the same for every run."""
@@ -106,6 +111,8 @@ class Services:
     """Whether references in what came from outside are followed (``References``)."""
     assets: Callable[[], AssetReader] = no_assets
     """Gives the library."""
+    plans: Callable[[str], Plan] = no_plan
+    """Gives the pipeline of an id. Raises NotFound, and InvalidPipeline where it never was a good one."""
     target_health: TargetHealth = field(default_factory=TargetHealth)
     """Which targets of nodes failed lately."""
     preset: Callable[[str], PresetFields] = no_presets
@@ -258,6 +265,13 @@ class Run:
             for name in ("input_tokens", "output_tokens"):
                 if type(count := told.get(name)) is int:
                     self.inner_usage[name] = self.inner_usage.get(name, 0) + count
+
+    def tell_usage_again(self, usage: Json) -> None:
+        """A node tells in its OUT of tokens that a node in a walk of its own has told of: they count once."""
+        told = usage if isinstance(usage, Mapping) else {}
+        for name in ("input_tokens", "output_tokens"):
+            if type(count := told.get(name)) is int:
+                self.inner_usage[name] = self.inner_usage.get(name, 0) - count
 
     @property
     def broken_off(self) -> str:

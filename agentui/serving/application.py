@@ -172,6 +172,7 @@ def _add_engine(
         rules=app[RULES].groups,
         follows_all_references=settings.var_ref_nested,
         assets=lambda: app[LIVE].bundles,
+        plans=lambda id: app[PIPELINES].plan(id),
         preset=lambda id: app[PRESETS].good(id),
     )
     app[HISTORY] = RunHistory(settings.run_history, settings.run_history_bytes)

@@ -18,6 +18,7 @@ from agentui.pipeline.nodes.flow.leave_loop import Break, Continue
 from agentui.pipeline.nodes.flow.loop import Loop
 from agentui.pipeline.nodes.flow.merge import Merge
 from agentui.pipeline.nodes.flow.returning import Return
+from agentui.pipeline.nodes.flow.sub_pipeline import SubPipeline
 from agentui.pipeline.nodes.flow.switch import Switch
 from agentui.pipeline.nodes.model.guard import Guard
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
@@ -36,9 +37,11 @@ BUILTIN: Mapping[str, type[Node[Any]]] = {
         Loop,
         Break,
         Continue,
+        SubPipeline,
         Loop,
         Break,
         Continue,
+        SubPipeline,
         ProviderCall,
         RawForward,
         Guard,

@@ -152,6 +152,7 @@ class _Compiler:
             assembles=any(build.assembles for _, build in enabled) or any(body.assembles for body in bodies.values()),
             warnings=tuple(self.problems),
             bodies=bodies,
+            calls=frozenset[str]().union(*(build.calls for _, build in enabled), *(body.calls for body in bodies.values())),
         )
 
     def _plan_node(self, id: str, position: Mapping[str, int], body: Plan | None) -> PlanNode:

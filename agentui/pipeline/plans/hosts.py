@@ -26,6 +26,8 @@ def hosts_of(document: Mapping[str, Json], catalog: Catalog, services: Services)
         kind = node.get("type") if isinstance(node, dict) else None
         if not isinstance(kind, str) or kind not in catalog or not catalog[kind].calls_upstream:
             continue
+        if not catalog[kind].address_field:  # it calls another pipeline, which tells its own
+            continue
         config = node.get("config")
         config = config if isinstance(config, dict) else {}
         for place in _places(config, services):

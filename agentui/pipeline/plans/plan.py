@@ -115,6 +115,8 @@ class Plan:
     assembles: bool
     warnings: tuple[Problem, ...]
     bodies: Mapping[str, "Plan"]
+    calls: frozenset[str]
+    """The ids of the pipelines that it calls."""
 
     @property
     def reads_state(self) -> bool:

@@ -11,9 +11,9 @@ from agentui.pipeline.executor import execute, in_group
 from agentui.pipeline.frame import Frame
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.nodes.flow.folding import Folding
+from agentui.pipeline.said import said_in
 from agentui.templating.core.paths import MISSING
 from agentui.templating.core.problems import CannotInsert
-from agentui.templating.core.values import best_text
 from agentui.templating.core.weight import Scale
 
 Ended = Literal["done", "break", "limit", "deadline"]
@@ -76,7 +76,7 @@ class Iterations:
     def out(self, join: str) -> dict[str, Json]:
         """The loop's OUT, with the variables that the iterations set."""
         results = [self._results[index] for index in sorted(self._results)]
-        texts = [best_text(result) if result is not None else "" for result in results]
+        texts = [said_in(result) if result is not None else "" for result in results]
         before = self._ctx.frame.run_vars
         made = {name: value for name, value in self._vars.items() if before.get(name, MISSING) is not value}
         return {
@@ -100,7 +100,7 @@ class Iterations:
         }
         if outer.loop is not None:
             loop["outer"] = outer.loop
-        return Frame(self._body, f"{self._ctx.node_id}#{index}/", self._vars, loop, outer, outer.depth)
+        return Frame(self._body, f"{self._ctx.node_id}#{index}/", self._vars, loop, outer, depth=outer.depth)
 
     async def _iterate(self, frame: Frame, *, keeps_vars: bool = True) -> str | None:
         """Walk the body once. Returns how a node has ended the iteration."""
