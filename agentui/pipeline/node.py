@@ -259,6 +259,10 @@ class Node(Generic[P]):
         time or tells somebody."""
         return await self.run(ctx)
 
+    async def first_iteration(self, ctx: NodeContext) -> Mapping[str, Json]:
+        """What ``{{ loop.item }}`` and its like are when the nodes in this one run first; of a type that ``holds_body``."""
+        raise NotImplementedError
+
     async def preview(self, ctx: NodeContext) -> Json:
         """What this node would send or set, rendered and with nothing sent: a JSON object for the editor."""
         return None

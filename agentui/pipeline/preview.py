@@ -12,8 +12,9 @@ from typing import TypeVar
 from agentui.errors import AgentUIError, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
 from agentui.pipeline.executor import describe_error
+from agentui.pipeline.frame import Frame
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.plans.plan import PlanNode
+from agentui.pipeline.plans.plan import Plan, PlanNode
 from agentui.pipeline.reach import EVERY_PORT, Reach, port_of
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink, Sink
@@ -56,44 +57,65 @@ async def preview_node(run: Run, node: str, given: Mapping[str, Json]) -> Json:
     ``given`` are results of nodes by id. Raises NotFound where the plan has no such node, and what its templates, and the
     nodes before it, raise; then with the node's id and type in the details.
     """
-    target = next((position for position, each in enumerate(run.plan.nodes) if each.id == node), None)
-    if target is None:
+    way = _way_to(run.plan, node)
+    if not way:
         raise NotFound(f"The pipeline has no node {node!r}.", node=node)
-    missing = await _prepare(run, target, given)
-    return await _show(run, target, missing)
+    frame, missing = run.frame, list[str]()
+    for target in way[:-1]:
+        missing += await _prepare(run, frame, target, given)
+        frame = await _first_iteration(run, frame, target)
+    missing += await _prepare(run, frame, way[-1], given)
+    return await _show(run, frame, way[-1], missing)
 
 
-async def _prepare(run: Run, target: int, given: Mapping[str, Json]) -> list[str]:
+def _way_to(plan: Plan, node: str) -> list[int]:
+    """The position of a node, behind those of the loops in which it stands; [] where there is none of the id."""
+    for position, each in enumerate(plan.nodes):
+        if each.id == node:
+            return [position]
+        if each.id in plan.bodies and (inside := _way_to(plan.bodies[each.id], node)):
+            return [position, *inside]
+    return []
+
+
+async def _first_iteration(run: Run, frame: Frame, holder: int) -> Frame:
+    """The walk in which a node of a loop would run first."""
+    node = frame.plan.nodes[holder]
+    loop = await node.node.first_iteration(NodeContext(run, node.id, node.type, None, frame))
+    return Frame(frame.plan.bodies[node.id], f"{frame.path}{node.id}#1/", frame.run_vars, loop, frame)
+
+
+async def _prepare(run: Run, frame: Frame, target: int, given: Mapping[str, Json]) -> list[str]:
     """Give the nodes before the target their OUT, as far as they would be reached; where the target itself would not be, all of
     them. Returns the ids of those whose OUT nobody knows."""
-    plan = run.plan
+    plan = frame.plan
     before = plan.before(target)
     missing: list[str] = []
     reach = Reach(plan.nodes)
     reached = {position for position in before if plan.nodes[position].waits_for == 0}
     for position in sorted(before):
         if position in reached:
-            port = await _settle(run, position, given, missing)
+            port = await _settle(run, frame, position, given, missing)
             reached.update(reach.leave(position, port)[0])
     if target not in reached and before:
         for position in sorted(before - reached):
-            await _settle(run, position, given, missing)
+            await _settle(run, frame, position, given, missing)
     return missing
 
 
-async def _settle(run: Run, position: int, given: Mapping[str, Json], missing: list[str]) -> str:
+async def _settle(run: Run, frame: Frame, position: int, given: Mapping[str, Json], missing: list[str]) -> str:
     """Give one node its OUT, where anybody knows it. Returns the port that it leaves by."""
-    node = run.plan.nodes[position]
+    node = frame.plan.nodes[position]
     if not node.enabled:
         return EVERY_PORT
     if node.id in given:
-        run.set_out(run.frame, node.id, given[node.id])
+        run.set_out(frame, node.id, given[node.id])
         return port_of(node, given[node.id])
-    if node.node.calls_upstream:
+    if node.node.calls_upstream or node.id in frame.plan.bodies:  # a loop may call anybody
         missing.append(node.id)
         return EVERY_PORT
-    ctx = NodeContext(run, node.id, node.type, None)
-    ctx.came_from = _came_from(run, position)
+    ctx = NodeContext(run, node.id, node.type, None, frame)
+    ctx.came_from = _came_from(frame, position)
     try:
         out: Json = dict(await node.node.rehearse(ctx))
     except AgentUIError as error:
@@ -102,23 +124,23 @@ async def _settle(run: Run, position: int, given: Mapping[str, Json], missing: l
         if not (node.may_fail or node.catches):
             raise
         out = {"error": describe_error(error)}
-        run.set_out(run.frame, node.id, out)
+        run.set_out(frame, node.id, out)
         return port_of(node, out)
-    run.set_out(run.frame, node.id, out)
+    run.set_out(frame, node.id, out)
     return ctx.port or node.default_port
 
 
-def _came_from(run: Run, position: int) -> tuple[str, ...]:
+def _came_from(frame: Frame, position: int) -> tuple[str, ...]:
     """The ids of the nodes that lead to one, of those whose OUT is known."""
-    return tuple(node.id for node in run.plan.nodes if position in node.feeds and node.id in run.out)
+    return tuple(node.id for node in frame.plan.nodes if position in node.feeds and node.id in frame.out)
 
 
-async def _show(run: Run, target: int, missing: list[str]) -> Json:
+async def _show(run: Run, frame: Frame, target: int, missing: list[str]) -> Json:
     """Ask the node for its preview and tell where the pieces came from."""
-    node = run.plan.nodes[target]
-    sink = NullSink(wants_stream=run.incoming.wants_stream) if target in run.plan.answers else None
-    ctx = _TracingContext(run, node.id, node.type, sink)
-    ctx.came_from = _came_from(run, target)
+    node = frame.plan.nodes[target]
+    sink = NullSink(wants_stream=run.incoming.wants_stream) if target in frame.plan.answers else None
+    ctx = _TracingContext(run, node.id, node.type, sink, frame)
+    ctx.came_from = _came_from(frame, target)
     try:
         shown = await node.node.preview(ctx)
     except AgentUIError as error:
@@ -158,8 +180,8 @@ class _TracingContext(NodeContext):
 
     __slots__ = ("traces",)
 
-    def __init__(self, run: Run, node_id: str, node_type: str, sink: Sink | None) -> None:
-        super().__init__(run, node_id, node_type, sink)
+    def __init__(self, run: Run, node_id: str, node_type: str, sink: Sink | None, frame: Frame) -> None:
+        super().__init__(run, node_id, node_type, sink, frame)
         self.traces: list[FieldTrace] = []
 
     def render(self, field: TemplateField[V], scope: Scope | None = None) -> V:

@@ -41,6 +41,9 @@ class PreparedNode(Protocol):
     async def rehearse(self, ctx: Any) -> Mapping[str, Json]:
         """The OUT that another node's preview is shown in its place. Raises AgentUIError."""
 
+    async def first_iteration(self, ctx: Any) -> Mapping[str, Json]:
+        """What names of a loop are when the nodes in this one run first."""
+
     async def preview(self, ctx: Any) -> Json:
         """What the node would send or set in a ``NodeContext``, with nothing sent."""
 

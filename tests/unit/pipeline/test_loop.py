@@ -15,8 +15,9 @@ from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.flow.folding import FIRST, LAST
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan
+from agentui.pipeline.preview import preview_node
 from agentui.pipeline.run import Run
-from tests.unit.pipeline.parts import Ear, catalog_of, document, execute
+from tests.unit.pipeline.parts import Ear, catalog_of, document, execute, make_run
 from tests.unit.pipeline.test_executor import Refuse, Say
 
 
@@ -397,3 +398,26 @@ def test_a_loop_does_what_a_plain_interpreter_does(body: Mapping[str, Any]) -> N
     out = run.out["loop"]
     results = [None if result is None else result["text"] for result in out["results"]]
     assert (results, run.frame.run_vars["total"], out["ended"]) == interpreted(body)
+
+
+# --- previews --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_preview_in_a_loop_shows_its_first_iteration_and_runs_no_loop() -> None:
+    nodes = (
+        sets("list", None, list='["a", "b"]'),
+        loop(items="vars.list"),
+        loop("inner", "loop", items="[7]"),
+        inside("first", "Text", "inner", text="{{ loop.outer.item }}{{ loop.item }}"),
+        inside("t", "SetVars", "inner"),
+        inside("hold", "Hold", "inner"),
+        sets("after", None, n="{{ OUT.loop.count|default(-1) }}"),
+    )
+    nodes[4]["config"] = {"variables": [{"name": "x", "value": "{{ loop.index }} of {{ loop.count }}: {{ OUT.first.text }}"}]}
+    plan = planned(*nodes, edges="list>loop first>t loop>after")
+    shown = await preview_node(make_run(plan), "t", {})
+    assert shown["preview"] == {"vars": {"x": "1 of 1: a7"}}
+    assert shown["missing"] == []
+    assert (await preview_node(make_run(plan), "loop", {}))["preview"] == {"items": ["a", "b"], "count": 2}
+    after = await preview_node(make_run(plan), "after", {})
+    assert (after["preview"], after["missing"]) == ({"vars": {"n": -1}}, ["loop"])

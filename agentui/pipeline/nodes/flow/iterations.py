@@ -92,14 +92,7 @@ class Iterations:
     def _frame(self, index: int, item: Json, count: int | None, *, follows: bool = True) -> Frame:
         """The walk of an iteration, which ``follows`` another or runs beside it."""
         outer = self._ctx.frame
-        loop: dict[str, Json] = {
-            "item": item,
-            "index": index,
-            "count": count,
-            "last": self._results.get(index - 1) if follows else None,
-        }
-        if outer.loop is not None:
-            loop["outer"] = outer.loop
+        loop = loop_names(outer, index, item, count, self._results.get(index - 1) if follows else None)
         return Frame(self._body, f"{self._ctx.node_id}#{index}/", self._vars, loop, outer, depth=outer.depth)
 
     async def _iterate(self, frame: Frame, *, keeps_vars: bool = True) -> str | None:
@@ -181,3 +174,9 @@ class Iterations:
             self._ended = "deadline"
         finally:
             self._folding.close()
+
+
+def loop_names(outer: Frame, index: int, item: Json, count: int | None, last: Json) -> dict[str, Json]:
+    """What ``loop`` is in an iteration of a loop that stands in the walk ``outer``."""
+    names: dict[str, Json] = {"item": item, "index": index, "count": count, "last": last}
+    return names if outer.loop is None else {**names, "outer": outer.loop}

@@ -10,7 +10,7 @@ from agentui.errors import NodeFailed
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.nodes.flow.iterations import Iterations
+from agentui.pipeline.nodes.flow.iterations import Iterations, loop_names
 from agentui.templating.core.paths import is_sequence
 
 MAX_ITERATIONS = 10_000
@@ -96,12 +96,18 @@ class Loop(Node[LoopParams]):
             await iterations.repeat(self.condition, most, checks_first=self.params.mode == "while")
         return iterations.out(self.params.join)
 
+    async def first_iteration(self, ctx: NodeContext) -> Mapping[str, Json]:
+        """The names of the loop for its first item."""
+        items = [] if self.items is None else await self.listed(ctx, self.items)
+        count = None if self.items is None else min(len(items), self.params.max_iterations)
+        return loop_names(ctx.frame, 1, items[0] if items else None, count, None)
+
     async def preview(self, ctx: NodeContext) -> Json:
         """The items, or whether the condition holds now; nothing runs."""
         if self.items is not None:
             items = await self.listed(ctx, self.items)
             return {"items": items[: self.params.max_iterations], "count": len(items)}
-        scope = ctx.scope({"loop": {"index": 1, "item": None, "count": None, "last": None}})
+        scope = ctx.scope({"loop": loop_names(ctx.frame, 1, None, None, None)})
         return {"condition": await ctx.compute(self.condition, scope)} if self.condition is not None else None
 
     async def listed(self, ctx: NodeContext, field: TemplateField[Json]) -> list[Json]:
