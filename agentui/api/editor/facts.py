@@ -29,6 +29,7 @@ SHIPPED = (
     "openai-to-gemini",
     "translate-then-answer",
     "two-models-merge",
+    "fallback-three-providers",
     "template-openai",
     "gold",
     "demo",
