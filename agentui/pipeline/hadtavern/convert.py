@@ -24,12 +24,16 @@ TYPES: Final[Mapping[str, str]] = {
     "setvars": "SetVars",
     "providercall": "ProviderCall",
     "rawforward": "RawForward",
+    "if": "If",
+    "return": "Return",
 }
 """HadTavern's types by their names in small letters, without what stands between words."""
 
 _WIDTH, _HEIGHT, _COLUMNS = 320, 220, 5
 _LETTERS = re.compile(r"[^a-z0-9]")
 _NO_ID = re.compile(r"[^A-Za-z0-9_-]+")
+_SIDES: Final[Mapping[str, str]] = {"output_1": "then", "true": "then", "output_2": "else", "false": "else"}
+"""The ways out of an If."""
 _DONE = frozenset({"done", "output_1", "vars", "result", "response_text", "output"})
 
 
@@ -178,11 +182,12 @@ def _edges(
             report.note(text, ends[0] or ends[1] or None, kind="dropped")
             continue
         source, target = ends
-        port = "done" if link.port in _DONE else link.port
+        port = _SIDES.get(link.port, link.port) if kinds[source] == "If" else "done" if link.port in _DONE else link.port
         known = catalog[kinds[source]].ports if kinds[source] in catalog else (port,)
         if port not in known:
-            report.note(f"A connection left by {port!r:.80}; it leaves by 'done' now.", source, "outputs")
-            port = "done"
+            first = next(iter(known), "done")
+            report.note(f"A connection left by {port!r:.80}; it leaves by {first!r} now.", source, "outputs")
+            port = first
         edges[source, target, port] = None
     return [{"from": a, "to": b, **({} if port == "done" else {"from_port": port})} for a, b, port in edges]
 

@@ -153,6 +153,19 @@ def test_ids_are_those_that_templates_name() -> None:
     compile_plan("x", {**found.document, "answer": "n3"}, CATALOG)
 
 
+def test_the_sides_of_a_condition_are_its_ports() -> None:
+    outputs = {name: {"connections": [{"node": target}]} for name, target in (("output_1", "2"), ("output_2", "3"))}
+    value = drawn(
+        box(1, "if", {"condition": "gold > 1", "expr": "old"}, outputs=outputs), box(2, "SetVars", {}), box(3, "SetVars", {})
+    )
+    found = read(value)
+    assert found.document["edges"] == [
+        {"from": "n1", "to": "n2", "from_port": "then"},
+        {"from": "n1", "to": "n3", "from_port": "else"},
+    ]
+    assert ("n1", "expr") in {(note.node, note.field) for note in found.report.notes}
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
