@@ -1,4 +1,4 @@
-"""Ports and loops on the canvas: wires follow names, nodes go in and out, iterations are told apart."""
+"""Ports, loops and called pipelines on the canvas: wires follow names, nodes go in and out, iterations are told apart."""
 
 from typing import Any
 
@@ -93,7 +93,7 @@ async def test_nodes_go_in_and_out_and_iterations_are_told_apart(open_document: 
     def moved(now: Any) -> bool:
         places = {one["id"]: one["position"] for one in now["nodes"]}
         by = places["each"]["y"] - before["each"]["y"]
-        return by > 0 and abs(places["in"]["y"] - before["in"]["y"] - by) <= 1 and places["out"] == before["out"]
+        return bool(by > 0 and abs(places["in"]["y"] - before["in"]["y"] - by) <= 1 and places["out"] == before["out"])
 
     await becomes(lambda: document(editor), moved)
 
@@ -169,3 +169,31 @@ async def test_wires_follow_the_names_of_cases(open_document: OpenEditor) -> Non
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+z")
     await becomes(ports, ["bold", "b", "default"])
+
+
+CALLED: dict[str, Any] = {"format": 1, "name": "Called", "nodes": [sets("said", "from inside", 0, 0)], "edges": []}
+CALLER: dict[str, Any] = {
+    "format": 1,
+    "name": "Caller",
+    "nodes": [{"id": "call", "type": "SubPipeline", "title": "Call", "config": {"pipeline": ""}, "position": {"x": 0, "y": 0}}],
+    "edges": [],
+}
+
+
+async def test_a_called_pipeline_opens_in_place(open_document: OpenEditor) -> None:
+    editor = await open_document({"default": CALLER, "called": CALLED})
+    page = editor.page
+    await node(page, "call").click()
+    await page.get_by_role("combobox", name="Pipeline", exact=True).select_option(label="Called (called)")
+    await page.get_by_role("button", name="Try", exact=True).click()
+    await page.get_by_role("textbox", name="Say something to the pipeline").fill("Go")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".run-line-state")).to_contain_text("Finished")
+    await node(page, "call").get_by_role("button", name="Open called").click()
+    await expect(node(page, "said")).to_contain_text("Done")
+    way = page.get_by_role("navigation", name="Opened from")
+    await expect(way).to_contain_text("Called")
+    await editor.shot("inside")
+    await way.get_by_role("button", name="Caller · Call").click()
+    await expect(node(page, "call")).to_be_visible()
+    await expect(way).to_have_count(0)

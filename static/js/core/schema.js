@@ -20,7 +20,7 @@ import {isObject, isSame} from './doc.js';
  * @property {string} description
  * @property {boolean} required
  * @property {boolean} nullable whether null is a value
- * @property {string | null} ui the server's hint: macro, json, secret, code, role
+ * @property {string | null} ui the server's hint: macro, json, secret, code, role, condition, pipeline
  * @property {Json | undefined} default
  * @property {Json[]} choices
  * @property {Field | null} item

@@ -67,8 +67,7 @@ async function compute(nodeId, signal) {
   const tab = activeTab();
   const node = tab && nodeById(docOf(tab), nodeId);
   const rows = node?.config?.variables;
-  // What stands in a loop has as many values as there are iterations.
-  if (!tab || !node || !Array.isArray(rows) || rows.length === 0 || parents(docOf(tab)).has(nodeId)) return NOTHING;
+  if (!tab || !node || !Array.isArray(rows) || rows.length === 0) return NOTHING;
   const failures = knownFailures(tab.problems, nodeId);
   const broken = new Set([...Object.keys(failures).map(Number), ...namelessRows(rows)]);
   const run = tab.lastRun ? store.get().runs.byId[tab.lastRun] : undefined;
@@ -123,6 +122,13 @@ function namelessRows(rows) {
  */
 function partUpTo(doc, nodeId, rows) {
   const kept = upstream(doc, nodeId).add(nodeId);
+  const holders = parents(doc);
+  let answer = nodeId;
+  // What stands in a body answers nothing: the outermost that holds it does.
+  for (let at = holders.get(nodeId); at !== undefined; at = holders.get(at)) {
+    kept.add(at);
+    answer = at;
+  }
   return {
     format: 1,
     name: doc.name || 'preview',
@@ -130,7 +136,7 @@ function partUpTo(doc, nodeId, rows) {
       .filter((node) => kept.has(node.id))
       .map((node) => (node.id === nodeId ? {...node, enabled: true, config: {...node.config, variables: rows}} : node)),
     edges: doc.edges.filter((edge) => kept.has(edge.from) && kept.has(edge.to)),
-    answer: nodeId,
+    answer,
   };
 }
 

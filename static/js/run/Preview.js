@@ -5,7 +5,6 @@ import {CodeField} from '../code/Field.js';
 import {curlPosix, curlPowerShell} from '../core/curl.js';
 import {isObject, nodeById} from '../core/doc.js';
 import {answerOf, upstream} from '../core/graph.js';
-import {parents} from '../core/holders.js';
 import {provenance, varies} from '../core/provenance.js';
 import {outsOf} from '../core/runlog.js';
 import {copyText} from '../state/copying.js';
@@ -55,8 +54,7 @@ function PreviewOfTab({tab: key}) {
   const sample = useStore((state) => activeTab(state)?.sample ?? null);
   const [again, setAgain] = useState(0);
   const node = doc && selected !== null && nodeById(doc, selected) ? selected : doc ? (answerOf(doc) ?? doc.nodes.at(-1)?.id ?? null) : null;
-  const isHeld = doc !== null && node !== null && parents(doc).has(node);
-  const {found, isWorking} = useFound(isHeld ? null : node, again);
+  const {found, isWorking} = useFound(node, again);
   if (!doc || !sample) return null;
   return div(
     {className: 'run-preview'},
@@ -73,7 +71,7 @@ function PreviewOfTab({tab: key}) {
               ? found.failure
                 ? h(Refusal, {failure: found.failure})
                 : h(Rendered, {found, isOld: isWorking})
-              : p({className: 'run-empty'}, t(isHeld ? 'run.previewHeld' : 'run.loading')),
+              : p({className: 'run-empty'}, t('run.loading')),
           ),
     ),
   );

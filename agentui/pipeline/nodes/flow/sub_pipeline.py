@@ -23,7 +23,12 @@ MAX_DEPTH = 8
 class SubPipelineParams(NodeParams):
     """Which pipeline, and what it gets."""
 
-    pipeline: str = Field("", pattern=f"^({ID_PATTERN})?$", description="The id of the pipeline that is called.")
+    pipeline: str = Field(
+        "",
+        pattern=f"^({ID_PATTERN})?$",
+        description="The id of the pipeline that is called.",
+        json_schema_extra={"ui": "pipeline"},
+    )
     inputs: dict[str, str] = Field(
         default_factory=dict,
         description="Variables that it has when it begins, by their names; values are templates.",
