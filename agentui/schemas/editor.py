@@ -76,7 +76,11 @@ class NewId(StrictForm):
 
 @dataclass(frozen=True, slots=True)
 class NodeType:
-    """One node type. ``schema`` is the JSON Schema of its configuration, with ``ui`` hints."""
+    """One node type. ``schema`` is the JSON Schema of its configuration, with ``ui`` hints.
+
+    ``ports_from`` is the path in a configuration of the names of further ports, null for none. ``error_port``: it has one for
+    failures; ``ends_run``: the run is over once it has answered; ``holds_body``: other nodes stand in it.
+    """
 
     type: str
     title: str
@@ -84,6 +88,10 @@ class NodeType:
     icon: str
     help: str
     ports: list[str]
+    ports_from: str | None
+    error_port: bool
+    ends_run: bool
+    holds_body: bool
     calls_upstream: bool
     summary: str
     schema: dict[str, Json]
