@@ -16,7 +16,7 @@ from tests.conftest import call, skip
 from tests.test_cli import agentui, running
 from tests.upstreams.server import API_KEY, Mock
 
-MOST_MEMORY = 140.0
+MOST_MEMORY = 155.0
 """Resident megabytes after the first answer. (The goal is 95; docs/performance.md says what it is missed by.)"""
 MOST_PROCESSOR_TIME = 3.0
 """Processor seconds from the start to the first answer, on a machine that has much else to do. (The goal is 1.2 s on a quiet
