@@ -1,12 +1,13 @@
 """Walks a plan: every node starts as soon as what it waits for is done, several at once."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 from agentui.errors import AgentUIError, NodeFailed, UpstreamError, UpstreamRefused
 from agentui.jsonio import Json
 from agentui.pipeline.frame import Frame
+from agentui.pipeline.group import Group, in_group
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.pins import needless
 from agentui.pipeline.plans.plan import ERROR_PORT, PlanNode
@@ -42,24 +43,6 @@ async def execute(run: Run, frame: Frame, sink: Sink | None) -> None:
     walk.close()
 
 
-async def in_group(begin: Callable[[asyncio.TaskGroup], None]) -> None:
-    """Do what ``begin`` starts in a task group. Raises the first failure itself, after the other tasks were cancelled."""
-    first: BaseException | None = None
-    try:
-        async with asyncio.TaskGroup() as group:
-            begin(group)
-    except BaseExceptionGroup as failed:
-        first = failed.exceptions[0]
-        # The task group of Python 3.11 and 3.12 leaves a frame that knows this group, which knows the frame: a run that
-        # failed would wait for the garbage collector, with its bodies.
-        failed.__traceback__ = None
-    if first is not None:
-        try:
-            raise first
-        finally:
-            del first
-
-
 class _Ended(Exception):
     """A node has ended the run, or an iteration, which is no failure: it only takes the other nodes down."""
 
@@ -78,13 +61,13 @@ class _Walk:
         self.ports = Ports(run, frame) if plan.has_ports else None
         self.waits = [] if plan.has_ports else [node.waits_for for node in self.nodes]
 
-    def begin(self, group: asyncio.TaskGroup) -> None:
+    def begin(self, group: Group) -> None:
         """Start the nodes that wait for none."""
         for position, node in enumerate(self.nodes):
             if node.waits_for == 0:
-                group.create_task(self.follow(position, group), name=node.id)
+                group.start(self.follow(position, group), node.id)
 
-    async def follow(self, position: int, group: asyncio.TaskGroup) -> None:
+    async def follow(self, position: int, group: Group) -> None:
         """Run a node and, in the same task, one after the other that waited for it last; all others that did get tasks."""
         ports = self.ports
         while True:
@@ -107,7 +90,7 @@ class _Walk:
                 return
             position, *others = ready
             for other in others:
-                group.create_task(self.follow(other, group), name=self.nodes[other].id)
+                group.start(self.follow(other, group), self.nodes[other].id)
 
     def _is_over(self, node: PlanNode) -> bool:
         """Whether this node, which has just left, has ended the walk."""

@@ -424,7 +424,7 @@ async def test_a_timeout_of_a_nodes_own_is_not_called_the_deadline() -> None:
     assert ear.run.events.items[-1].data["error"]["code"] == "internal_error"
 
 
-async def test_a_node_that_fails_at_the_deadline_leaves_no_cancellation_behind() -> None:
+async def test_a_node_that_fails_at_the_deadline_does_not_hide_it_and_leaves_no_cancellation_behind() -> None:
     async def fail(ctx: NodeContext) -> Mapping[str, Json]:
         try:
             await asyncio.Event().wait()
@@ -433,7 +433,7 @@ async def test_a_node_that_fails_at_the_deadline_leaves_no_cancellation_behind()
         return {}
 
     ear = Ear()
-    with pytest.raises(NodeFailed):
+    with pytest.raises(UpstreamTimeout, match="deadline"):
         await execute(compiled([of("Call", "a")], (), calling(fail)), ear=ear, seconds=0.01)
     task = asyncio.current_task()
     assert ear.run.state == "failed"

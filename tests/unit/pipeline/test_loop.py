@@ -244,6 +244,13 @@ async def test_the_deadline_of_a_loop_keeps_what_there_is(gate: Gate) -> None:
     assert gate.inside == 0
 
 
+async def test_the_deadline_of_a_loop_counts_behind_iterations_that_a_node_ended(gate: Gate) -> None:
+    nodes = (loop(items="[1, 2]", deadline_s=0.05), inside("c", "When", condition="loop.index == 2"))
+    out = await out_of(*nodes, inside("next", "Continue"), inside("hold", "Hold"), edges="c.no>next c.yes>hold")
+    assert out["ended"] == "deadline"
+    assert gate.inside == 0
+
+
 async def test_a_cancelled_run_leaves_nothing_of_a_loop_behind(gate: Gate) -> None:
     gate.wanted = 4
     task = asyncio.ensure_future(execute(planned(loop(items="10", at_once=4), inside("hold", "Hold"))))

@@ -7,8 +7,9 @@ from typing import Literal
 
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
-from agentui.pipeline.executor import execute, in_group
+from agentui.pipeline.executor import execute
 from agentui.pipeline.frame import Frame
+from agentui.pipeline.group import Group, in_group
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.nodes.flow.folding import Folding
 from agentui.pipeline.said import said_in
@@ -140,9 +141,9 @@ class Iterations:
                 if how == "break":
                     self._break(index, running)
 
-        def begin(group: asyncio.TaskGroup) -> None:
+        def begin(group: Group) -> None:
             for _ in range(min(at_once, len(items))):
-                group.create_task(work(), name=self._ctx.node_id)
+                group.start(work(), self._ctx.node_id)
 
         await in_group(begin)
         if self._broken_at is not None:
