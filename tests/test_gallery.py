@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from agentui.demo import DemoServer
 from agentui.jsonio import Json, dumps, loads
@@ -14,9 +17,10 @@ from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.presets import PresetLibrary
 from tests.api.callers import DIALECTS, Caller, is_whole, streamed_text, text_of
-from tests.conftest import ROOT, StartServer
+from tests.conftest import ROOT, Server, StartServer, quick_demo, servers
 
 PIPELINES = sorted((ROOT / "pipelines").glob("*.json"))
+NODE = (240, 126)
 PRESETS = sorted((ROOT / "presets").glob("*.json"))
 
 
@@ -103,12 +107,41 @@ def test_agentui_check_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize("path", PIPELINES, ids=name)
-async def test_a_pipeline_runs_for_every_caller(start_server: StartServer, demo: DemoServer, path: Path) -> None:
-    server = await start_server({"default": at_the_demo(read(path))}, named_origins={"demo": demo.origin})
+def test_no_node_stands_on_another(path: Path) -> None:
+    """Drawn as the editor draws them: 240 wide, and as high as four ports are; what is in a loop stands below its head."""
+    nodes = {node["id"]: node for node in read(path)["nodes"]}
+    places = {id: (node["position"]["x"], node["position"]["y"]) for id, node in nodes.items()}
+    on = [
+        (a, b)
+        for a, b in combinations(places, 2)
+        if all(abs(p - q) < d for p, q, d in zip(places[a], places[b], NODE, strict=True))
+    ]
+    assert on == []
+    for loop, (x, y) in places.items():
+        body = [places[id] for id, node in nodes.items() if node.get("parent") == loop]
+        if not body:
+            continue
+        right, bottom = (max(values) + size for values, size in zip(zip(*body, strict=True), NODE, strict=True))
+        assert all(at[0] > x and at[1] >= y + NODE[1] for at in body), loop
+        others = (places[id] for id, node in nodes.items() if id != loop and node.get("parent") != loop)
+        assert not [at for at in others if x - NODE[0] < at[0] < right and y - NODE[1] < at[1] < bottom], loop
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def whole_gallery(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
+    """A server with every pipeline, led to the demo."""
+    documents = {path.stem: at_the_demo(read(path)) for path in PIPELINES}
+    async with quick_demo() as demo, servers(tmp_path_factory.mktemp("gallery")) as start:
+        yield await start(documents, named_origins={"demo": demo.origin})
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("path", PIPELINES, ids=name)
+async def test_a_pipeline_runs_for_every_caller(whole_gallery: Server, path: Path) -> None:
     for dialect in DIALECTS:
         # The pipelines that remember need a chat; to the others the header means nothing.
-        headers = {"x-agentui-session": f"gallery {dialect}"}
-        caller = Caller(dialect, server.origin, key="demo-key-0123456789", headers=headers)
+        headers = {"x-agentui-session": f"{path.stem} {dialect}"}
+        caller = Caller(dialect, whole_gallery.origin, key="demo-key-0123456789", headers=headers, prefix=f"/p/{path.stem}")
         whole = await caller.ask("What is the weather like?", "demo-small")
         assert whole.status == 200, (dialect, whole.body)
         assert text_of(dialect, whole.json).strip()

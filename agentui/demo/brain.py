@@ -25,6 +25,8 @@ _SIGNATURE = "YWdlbnR1aSBkZW1vOiBub3QgYSByZWFsIHNpZ25hdHVyZQ=="
 """Base64 of "agentui demo: not a real signature"; dialects want one on thoughts and calls, and give it back."""
 _ERROR_MODEL = re.compile(r"demo-error-([45]\d\d)")
 _ASKS_FOR_TOOL = re.compile(r"\b(tool|call)s?\b", re.IGNORECASE)
+_ONE_OF = re.compile(r"Answer with one of these words: ([^.\n]+)")
+"""What a system prompt says that wants a verdict; the words stand between commas."""
 _WORD = re.compile(r"\s*\S+\s*")
 _MOST_CHOICES = 8
 _QUOTE = 300
@@ -151,6 +153,8 @@ def _text(chat: ChatRequest, results: tuple[str, ...], variant: int) -> str:
         return dumps_text(sample(form.schema))
     if form is not None and form.kind == "json":
         return dumps_text({"demo": True, "you_said": _short(chat.last_user, _QUOTE)})
+    if wanted := _ONE_OF.search(chat.system):
+        return _verdict(wanted[1].split(","), chat.last_user)
     if results:
         said = " ".join(f'"{_short(result, _QUOTE)}"' for result in results)
         text = f"{INTRODUCTION} The tool answered: {said}"
@@ -159,6 +163,13 @@ def _text(chat: ChatRequest, results: tuple[str, ...], variant: int) -> str:
     if chat.system:
         text += f'\nThe system prompt begins: "{_short(chat.system, _SYSTEM_QUOTE)}"'
     return f"{text} (choice {variant + 1})" if variant else text
+
+
+def _verdict(words: Iterable[str], text: str) -> str:
+    """The one of these words that the text has first, in any case; the last of them where it has none."""
+    found = [word.strip() for word in words]
+    places = {word: re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) for word in found}
+    return min((at.start(), word) for word, at in places.items() if at)[1] if any(places.values()) else found[-1]
 
 
 def _short(text: str, limit: int) -> str:
