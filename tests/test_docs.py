@@ -38,6 +38,10 @@ from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.nodes.data.json_query import Output
+from agentui.pipeline.nodes.model.cached_call import CacheParams
+from agentui.pipeline.nodes.model.checked import AnswerParams
+from agentui.pipeline.nodes.model.provider_call import ProviderCall
+from agentui.pipeline.nodes.model.targets import RoutingParams
 from agentui.pipeline.nodes.data.memory import MemoryRow
 from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
@@ -437,7 +441,18 @@ def test_whatever_the_server_says_has_words_in_every_language() -> None:
     codes = {f"server.{kind}.{code}" for code, kind in [*rows, ("offline", "error"), ("bad_answer", "error")]}
     assert {"server.error.conflict", "server.error.branch_exists", "server.problem.graph.cycle"} <= codes
     for locale in ("ru", "zh"):
-        assert {key for key in words(locale) if key.startswith("server.")} == codes, locale
+        assert {key for key in words(locale) if key.startswith(("server.error.", "server.problem."))} == codes, locale
+
+
+def test_fields_of_a_call_have_words_in_every_language() -> None:
+    """Those that the page draws from the schema: help, and a label, for the rows of targets too."""
+    schema = ProviderCall.Params.model_json_schema()
+    forms = [CacheParams, RoutingParams, AnswerParams]
+    fields = {"session_model", *(name for form in forms for name in form.model_fields)}
+    fields |= {f"targets.{name}" for name in schema["$defs"]["TargetRow"]["properties"]}
+    expected = {f"server.{kind}.ProviderCall.{field}" for field in fields for kind in ("form", "formHelp")}
+    for locale in ("ru", "zh"):
+        assert {key for key in words(locale) if key.startswith(("server.form.", "server.formHelp."))} == expected, locale
 
 
 def test_every_language_of_the_editor_is_named() -> None:

@@ -162,8 +162,9 @@ async def test_forms_of_the_shipped_types_begin_valid(core: Evaluate) -> None:
     assert all(form["wrong"] == [] and form["defaults"] == [] for form in forms)
     call = by_type["ProviderCall"]
     fields = "provider base_url endpoint headers proxy model blocks session_model tools template"
+    answer = "response_schema validate_retries extract extract_expression"
     routing = "targets strategy on_errors at_once sticky cooldown_s cache_s cache_for cache_tool_calls"
-    assert list(call) == fields.split() + routing.split()
+    assert list(call) == fields.split() + answer.split() + routing.split()
     assert {field[0] for field in call["targets"][5][6]} >= {"preset", "secret", "weight", "timeout_s"}
     assert call["provider"][1] == "choice" and call["headers"][1] == "map" and call["headers"][5][1] == "text"
     block = {field[0]: field for field in call["blocks"][5][6]}

@@ -451,3 +451,47 @@ async def test_requests_of_the_wrong_kind_are_shown_as_they_are(open_document: O
         await page.get_by_role("tab", name=tab).click()
         await expect(page.get_by_role("textbox", name=tab, exact=True)).to_be_visible()
     await becomes(lambda: config_of(page), wrong)
+
+
+async def test_a_second_target_is_set_by_hand_and_by_key_and_saved(open_document: OpenEditor) -> None:
+    editor = await open_node(open_document, "ProviderCall", {"model": "first", "cache_s": 60.0, "later": 1})
+    page = editor.page
+    inspector = page.get_by_role("region", name="Inspector")
+    # What is set is open; what is not is folded; only what the node type does not know is unknown.
+    await expect(inspector.get_by_label("Keep answers (seconds)")).to_have_value("60")
+    await expect(inspector.get_by_role("button", name="Add: Targets")).to_have_count(0)
+    await expect(inspector.locator(".inspector-unknown legend + p ~ *")).to_have_count(1)
+    await inspector.locator("summary", has_text="Several targets").click()
+    targets = inspector.get_by_role("group", name="Targets", exact=True)
+    await targets.get_by_role("button", name="Add: Targets").click()
+    await targets.get_by_label("Preset").fill("router")
+    add = targets.get_by_role("button", name="Add: Targets")
+    await add.focus()
+    await page.keyboard.press("Enter")
+    second = targets.locator(".schema-row").nth(1)
+    await second.get_by_label("Secret").focus()
+    await page.keyboard.type("other")
+    await write(second.get_by_role("textbox", name="Model", exact=True), "second")
+    await second.get_by_role("combobox", name="Provider").select_option(label="Anthropic Claude")
+    await inspector.get_by_role("combobox", name="Strategy").select_option(label="By weight")
+    assert await axe(page, ".inspector-side") == []
+    await page.keyboard.press("ControlOrMeta+s")
+    file = editor.server.pipelines / "default.json"
+
+    async def saved() -> Json:
+        return json.loads(file.read_text(encoding="utf-8"))["nodes"][0]["config"]
+
+    def is_wanted(config: dict[str, Json]) -> bool:
+        rows = config.get("targets")
+        said = [{name: value for name, value in one.items() if value} for one in rows] if isinstance(rows, list) else []
+        wanted = [("preset", "router"), ("secret", "other"), ("model", "second"), ("provider", "claude")]
+        return len(said) == 2 and wanted[0] in said[0].items() and set(wanted[1:]) <= set(said[1].items())
+
+    await becomes(saved, is_wanted)
+    assert (await saved())["strategy"] == "weighted" and (await saved())["later"] == 1
+    # The same form in another language.
+    await page.evaluate("async () => (await own('state/view.js')).setLocale('ru')")
+    await expect(page.get_by_role("button", name="Добавить: Цели")).to_be_visible()
+    await expect(page.get_by_role("combobox", name="Порядок")).to_have_value('"weighted"')
+    await page.evaluate("async () => (await own('state/view.js')).setLocale('en')")
+    await expect(page.get_by_role("combobox", name="Strategy")).to_be_visible()

@@ -72,6 +72,7 @@ import {brokenAt} from './jsontext.js';
  * @property {string} [description]
  * @property {Json} [default]
  * @property {Json[]} [enum]
+ * @property {string[]} [enumDescriptions] a label for each of `enum`
  * @property {Json} [const]
  * @property {string} [$ref]
  * @property {{[name: string]: Schema}} [$defs]

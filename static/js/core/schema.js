@@ -27,6 +27,7 @@ import {isObject, isSame} from './doc.js';
  * @property {Field[]} fields
  * @property {Field[]} alternatives
  * @property {Schema} schema with references resolved
+ * @property {{title: string | null, help: string | null, choices: Record<string, string>}} [words] in the language of the person, where it has any
  */
 
 /**

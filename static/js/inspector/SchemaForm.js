@@ -1,5 +1,5 @@
 /** A form for any node type, drawn from the JSON schema of its configuration. */
-import {classes, h, tags, useId, useMemo, useState} from '../h.js';
+import {classes, Fragment, h, tags, useId, useMemo, useState} from '../h.js';
 import {CodeField} from '../code/Field.js';
 import {isObject} from '../core/doc.js';
 import {defaultOf, resolveSchema, validateValue} from '../core/schema.js';
@@ -38,8 +38,20 @@ export function SchemaForm({schema, form, defaults = NOTHING}) {
   return div(
     {className: 'schema-form'},
     fields.length === 0 && schema.properties ? p({className: 'field-hint'}, t('inspector.noFields')) : null,
-    fields.map((field) => h(SchemaField, {key: field.name, field: withDefault(field, defaults), label: ownTitle(schema, field), form, path: [field.name], value: form.values[field.name]})),
+    h(SchemaFields, {schema, fields, form, defaults}),
     h(UnknownFields, {known: fields.map((field) => field.name), form}),
+  );
+}
+
+/**
+ * Some fields of a schema, one below the other.
+ * @param {{schema: import('../core/doc.js').Schema, fields: Field[], form: Form, defaults?: Record<string, any>}} props
+ */
+export function SchemaFields({schema, fields, form, defaults = NOTHING}) {
+  return h(
+    Fragment,
+    null,
+    fields.map((field) => h(SchemaField, {key: field.name, field: withDefault(field, defaults), label: ownTitle(schema, field), form, path: [field.name], value: form.values[field.name]})),
   );
 }
 
@@ -112,18 +124,19 @@ function SchemaField(props) {
 }
 
 /**
- * What a member is called: its own title, else its name. A title that came with a reference is the name of a type.
+ * What a member is called: in the person's language where that has words for it, by its own title, else by its name. A title that
+ * came with a reference is the name of a type.
  * @param {import('../core/doc.js').Schema} parent
  * @param {Field} field
  */
 function ownTitle(parent, field) {
   const words = field.name.replaceAll('_', ' ');
-  return parent.properties?.[field.name]?.title ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return field.words?.title ?? parent.properties?.[field.name]?.title ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** @param {Field} field */
 function titleOf(field) {
-  return field.title || field.name;
+  return field.words?.title || field.title || field.name;
 }
 
 /** Whether a value cannot be drawn in this field at all. @param {Field} field @param {any} value */
@@ -159,10 +172,15 @@ function complaint(field, value) {
   return t(`inspector.misfit.${misfit.code}`, misfit.code === 'type' ? {type: kinds.join(' / ')} : misfit.params);
 }
 
+/** @param {Field} field */
+function helpOf(field) {
+  return field.words?.help ?? field.description;
+}
+
 /** What stands under a field: its description, and where it is silent, its default. @param {Field} field @param {any} value */
 function hintOf(field, value) {
   const isSilent = value === undefined && field.default !== undefined && field.default !== '' && field.default !== null && typeof field.default !== 'object';
-  return [field.description, isSilent ? t('inspector.default', {value: String(field.default)}) : ''].filter(Boolean).join(' ');
+  return [helpOf(field), isSilent ? t('inspector.default', {value: String(field.default)}) : ''].filter(Boolean).join(' ');
 }
 
 /** @param {FieldProps & {label: string}} props */
@@ -247,7 +265,7 @@ function BooleanKind({field, form, path, value, label, hideLabel}) {
     hideLabel,
     className: 'inspector-check',
     checked: value ?? field.default === true,
-    hint: field.description,
+    hint: helpOf(field),
     onChange: (next) => form.set(path, next, {once: true}),
   });
 }
@@ -255,7 +273,7 @@ function BooleanKind({field, form, path, value, label, hideLabel}) {
 /** One of a few values; a value that is none of them is shown and named. @param {FieldProps & {label: string}} props */
 function ChoiceKind({field, form, path, value, label, hideLabel}) {
   const shown = value === undefined ? field.default : value;
-  const options = field.choices.map((choice) => ({value: JSON.stringify(choice), label: nameOf(choice)}));
+  const options = field.choices.map((choice) => ({value: JSON.stringify(choice), label: nameOf(field, choice)}));
   const isKnown = shown === undefined || field.choices.some((choice) => JSON.stringify(choice) === JSON.stringify(shown));
   if (field.nullable || shown === undefined) options.unshift({value: 'null', label: t('inspector.none')});
   const isNull = shown === null || shown === undefined;
@@ -271,9 +289,10 @@ function ChoiceKind({field, form, path, value, label, hideLabel}) {
   });
 }
 
-/** @param {any} choice */
-function nameOf(choice) {
-  return typeof choice === 'string' ? choice : JSON.stringify(choice);
+/** What a choice is called: in the person's language, by the schema, else as it is. @param {Field} field @param {any} choice */
+function nameOf(field, choice) {
+  const plain = typeof choice === 'string' ? choice : JSON.stringify(choice);
+  return field.words?.choices[plain] ?? field.schema.enumDescriptions?.[field.choices.indexOf(choice)] ?? plain;
 }
 
 /** A list of anything, with rows to add, remove and move. @param {FieldProps & {label: string}} props */
@@ -287,7 +306,7 @@ function ListKind({field, form, path, value, label}) {
   const error = complaint(field, value);
   return div(
     {className: 'inspector-group schema-list', role: 'group', 'aria-label': label},
-    h(GroupHead, {label, hint: field.description, error, count: items.length}),
+    h(GroupHead, {label, hint: helpOf(field), error, count: items.length}),
     div(
       {ref: sorting.list, className: 'schema-list-rows'},
       items.map((/** @type {any} */ each, /** @type {number} */ index) => {
@@ -340,7 +359,7 @@ function ObjectKind({field, form, path, value, label, hideLabel}) {
   return fieldset(
     {className: classes('inspector-group', hideLabel && 'inspector-group-bare')},
     legend({className: hideLabel ? 'visually-hidden' : undefined}, label),
-    field.description && !hideLabel ? p({className: 'field-hint'}, field.description) : null,
+    helpOf(field) && !hideLabel ? p({className: 'field-hint'}, helpOf(field)) : null,
     field.fields.map((each) => h(SchemaField, {key: each.name, field: each, label: ownTitle(field.schema, each), form: inside, path: [...path, each.name], value: shown[each.name]})),
     beside.map((name) =>
       h(JsonField, {
@@ -365,7 +384,7 @@ function MapKind({field, form, path, value, label}) {
     h(KeyRows, {
       label,
       value: value ?? field.default ?? NOTHING,
-      hint: field.description,
+      hint: helpOf(field),
       nameLabel: t('inspector.name'),
       addLabel: t('inspector.addTo', {name: label}),
       empty: item.kind === 'any' ? '' : defaultOf(item),
@@ -393,7 +412,7 @@ function MaybeField(props) {
       label: t('inspector.has', {name: label}),
       className: 'inspector-check',
       checked: isThere,
-      hint: isThere ? undefined : field.description,
+      hint: isThere ? undefined : helpOf(field),
       onChange: (next) => form.set(path, next ? defaultOf({...field, nullable: false, default: undefined}) : null, {once: true}),
     }),
     isThere ? h(KINDS[field.kind], props) : null,
@@ -415,7 +434,7 @@ function UnionKind({field, form, path, value, label}) {
       options: names.map((name, index) => ({value: String(index), label: name})),
       onChange: (next) => form.set(path, defaultOf(field.alternatives[Number(next)]), {once: true}),
     }),
-    h(SchemaField, {key: likely, field: {...field.alternatives[likely], ui: field.alternatives[likely].ui ?? field.ui, description: field.description}, form, path, value, label}),
+    h(SchemaField, {key: likely, field: {...field.alternatives[likely], ui: field.alternatives[likely].ui ?? field.ui, description: helpOf(field)}, form, path, value, label}),
   );
 }
 
@@ -427,7 +446,7 @@ function AnyKind({field, form, path, value, label, hideLabel}) {
     value: value === undefined ? field.default : value,
     field: path.join('.'),
     node: form.node,
-    hint: field.description,
+    hint: helpOf(field),
     error: complaint(field, value),
     onChange: (next) => form.set(path, next),
   });

@@ -39,10 +39,15 @@ class CacheParams(NodeParams):
     """Whether answers are kept, and for whom."""
 
     cache_s: float = Field(
-        0.0, ge=0, le=31 * 86400, description="Seconds that an answer is kept and given to the same request; 0: none is."
+        0.0,
+        title="Keep answers (seconds)",
+        ge=0,
+        le=31 * 86400,
+        description="Seconds that an answer is kept and given to the same request; 0: none is.",
     )
     cache_for: Literal["session", "caller", "global"] = Field(
         "caller",
+        title="Keep for",
         description="Who gets a kept answer: the same chat, the same caller's key, or everybody.",
         json_schema_extra={"enumDescriptions": ["The same chat", "The same caller's key", "Everybody"]},
     )

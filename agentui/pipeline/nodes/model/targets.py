@@ -28,7 +28,7 @@ _FRACTION = 1 << 52
 class TargetRow(BaseModel):
     """One target. What a row of the node's own provider leaves empty is the node's."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, title="Target")
 
     name: str = Field("", max_length=100, description="What runs and answers call it; empty: made of the other fields.")
     enabled: bool = Field(True, description="Disabled targets are never asked.")
@@ -50,7 +50,7 @@ class TargetRow(BaseModel):
     proxy: str = Field("", description="Proxy to go through; empty: the node's.", json_schema_extra={"ui": "macro"})
     weight: float = Field(1.0, ge=0, le=1_000_000, description="weighted: its share; 0: only when the others failed.")
     timeout_s: float | None = Field(
-        None, gt=0, le=3600, description="Seconds until its first words; then the next one is asked."
+        None, title="Timeout (seconds)", gt=0, le=3600, description="Seconds until its first words; then the next one is asked."
     )
 
 
@@ -78,7 +78,11 @@ class RoutingParams(NodeParams):
         json_schema_extra={"enumDescriptions": ["Every request anew", "One for a session", "One for a caller"]},
     )
     cooldown_s: float = Field(
-        30.0, ge=0, le=3600, description="Seconds that a target is left alone after three failures in a row; 0: never."
+        30.0,
+        title="Cooldown (seconds)",
+        ge=0,
+        le=3600,
+        description="Seconds that a target is left alone after three failures in a row; 0: never.",
     )
 
 

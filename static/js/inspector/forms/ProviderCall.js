@@ -19,6 +19,7 @@ import {PromptBlocks} from '../PromptBlocks.js';
 import {ChangedMark, Checked, RequestFields} from '../RequestFields.js';
 import {UnknownFields} from '../SchemaForm.js';
 import {ToolsField} from '../ToolsField.js';
+import {CallGroups} from './CallGroups.js';
 
 const {div, p, span} = tags;
 
@@ -26,11 +27,13 @@ const {div, p, span} = tags;
 /** @typedef {import('../form.js').Form} Form */
 /** @typedef {import('../presetstore.js').LoadedPreset} LoadedPreset */
 
-const KNOWN = ['provider', 'base_url', 'endpoint', 'headers', 'proxy', 'model', 'template', 'blocks', 'tools'];
+/** The fields that the parts of this form draw by hand; what else the node type has is drawn from its schema. */
+const DRAWN = ['provider', 'base_url', 'endpoint', 'headers', 'proxy', 'model', 'template', 'blocks', 'tools'];
 
 /** @param {{node: PipelineNode}} props */
 export function ProviderCall({node}) {
   const form = useNodeForm(node);
+  const type = useStore((state) => state.nodeTypes[node.type] ?? null);
   const [page, setPage] = useState('request');
   const wanted = useStore((state) => {
     const focus = activeTab(state)?.focus;
@@ -68,7 +71,13 @@ export function ProviderCall({node}) {
         ],
       },
       page === 'request'
-        ? div({className: 'inspector-page'}, h(RequestFields, {form, models: modelsOf(preset), markOf}), h(ToolsField, {form}), h(UnknownFields, {known: KNOWN, form}))
+        ? div(
+            {className: 'inspector-page'},
+            h(RequestFields, {form, models: modelsOf(preset), markOf}),
+            h(ToolsField, {form}),
+            type ? h(CallGroups, {type, form, drawn: DRAWN, wanted}) : null,
+            h(UnknownFields, {known: type ? Object.keys(type.schema.properties ?? {}) : DRAWN, form}),
+          )
         : page === 'blocks'
           ? h(PromptBlocks, {form})
           : h(TemplatePage, {form, markOf}),
