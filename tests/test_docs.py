@@ -38,19 +38,17 @@ from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.nodes.data.json_query import Output
-from agentui.pipeline.nodes.model.cached_call import CacheParams
-from agentui.pipeline.nodes.model.checked import AnswerParams
-from agentui.pipeline.nodes.model.provider_call import ProviderCall
-from agentui.pipeline.nodes.model.targets import RoutingParams
 from agentui.pipeline.nodes.data.memory import MemoryRow
 from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
 from agentui.pipeline.nodes.flow.switch import Case
 from agentui.pipeline.nodes.model.blocks import Block
-from agentui.pipeline.nodes.model.cached_call import UNREAD
+from agentui.pipeline.nodes.model.cached_call import UNREAD, CacheParams
+from agentui.pipeline.nodes.model.checked import AnswerParams
 from agentui.pipeline.nodes.model.failures import USUAL, FailureKind
 from agentui.pipeline.nodes.model.guard_rules import GuardRule
-from agentui.pipeline.nodes.model.targets import Sticky, Strategy, TargetRow
+from agentui.pipeline.nodes.model.provider_call import ProviderCall
+from agentui.pipeline.nodes.model.targets import RoutingParams, Sticky, Strategy, TargetRow
 from agentui.pipeline.nodes.text.operations import Operation
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec

@@ -17,6 +17,8 @@ import {AssetEditor} from './library/AssetEditor.js';
 import {McpServers} from './library/McpServers.js';
 import {McpTools} from './library/McpTools.js';
 import {Reports} from './library/Reports.js';
+import {RuleEditor} from './library/rules/RuleEditor.js';
+import {RuleList} from './library/rules/RuleList.js';
 import {CompareRuns} from './run/Compare.js';
 import {Question, TextQuestion} from './ui/questions.js';
 import {BranchDiff} from './variables/BranchDiff.js';
@@ -47,6 +49,8 @@ export const DIALOGS = {
   'library-import': Reports,
   mcp: McpServers,
   'mcp-tools': McpTools,
+  rules: RuleList,
+  rule: RuleEditor,
   'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
 };

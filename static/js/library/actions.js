@@ -17,4 +17,5 @@ export const libraryActions = [
     },
   },
   {id: 'library.mcp', title: 'library.action.mcp', icon: 'link', run: () => void openDialog('mcp')},
+  {id: 'library.rules', title: 'library.action.rules', icon: 'note', run: () => void openDialog('rules')},
 ];

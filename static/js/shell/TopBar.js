@@ -112,6 +112,7 @@ function mainMenu() {
     {},
     menuItem('files.keys'),
     menuItem('library.mcp'),
+    menuItem('library.rules'),
     menuItem('help.settings'),
     menuItem('help.shortcuts'),
     menuItem('help.tour'),
