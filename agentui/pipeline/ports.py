@@ -7,7 +7,7 @@ from agentui.errors import NoAnswer
 from agentui.jsonio import Json
 from agentui.pipeline.frame import Frame
 from agentui.pipeline.plans.plan import PlanNode
-from agentui.pipeline.reach import EVERY_PORT, Cause, Reach
+from agentui.pipeline.reach import EVERY_PORT, Cause, Reach, is_failure
 from agentui.pipeline.run import Run
 
 TOO_LATE: Mapping[str, Json] = {"reason": "another branch was first"}
@@ -61,7 +61,8 @@ class Ports:
         """A node is done and leaves by a port: those that are ready now."""
         node = self._nodes[position]
         self._end(position)
-        ready, skipped = self._reach.leave(position, port)
+        failed = is_failure(self._frame.out.get(node.id))
+        ready, skipped = self._reach.leave(position, port, failed=failed)
         if node.exits is not None and port != EVERY_PORT and not node.exits.get(port):
             self._dead_end = Cause(node.id, port)
         for lost, cause in skipped:

@@ -15,7 +15,7 @@ from agentui.pipeline.executor import describe_error
 from agentui.pipeline.frame import Frame
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.plans.plan import Plan, PlanNode
-from agentui.pipeline.reach import EVERY_PORT, Reach, port_of
+from agentui.pipeline.reach import EVERY_PORT, Reach, is_failure, port_of
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink, Sink
 from agentui.templating.core.language import Segment
@@ -96,7 +96,8 @@ async def _prepare(run: Run, frame: Frame, target: int, given: Mapping[str, Json
     for position in sorted(before):
         if position in reached:
             port = await _settle(run, frame, position, given, missing)
-            reached.update(reach.leave(position, port)[0])
+            failed = is_failure(frame.out.get(plan.nodes[position].id))
+            reached.update(reach.leave(position, port, failed=failed)[0])
     if target not in reached and before:
         for position in sorted(before - reached):
             await _settle(run, frame, position, given, missing)

@@ -8,6 +8,7 @@ from pydantic import Field
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.reach import is_failure
 from agentui.pipeline.said import said_in
 
 CANDIDATE = "candidate"
@@ -35,11 +36,11 @@ class MergeParams(NodeParams):
 class Merge(Node[MergeParams]):
     """Brings several branches together: the first that comes, all of them, or the best.
 
-    Branches that were not reached do not count. ``first`` does not wait for the others: those that lead nowhere else are
-    cancelled. ``best`` computes its formula for each, which sees ``candidate.text``, ``candidate.out`` and ``candidate.id``;
-    the highest number wins, the first of equals. Where the branches exclude each other and the Merge is to answer, they answer
-    themselves. OUT: ``text``, and ``from``, the id of the branch's last node, with its ``out``, and ``scores``; of ``all`` the
-    lists ``texts``, ``all`` and ``from``.
+    Branches that were not reached do not count; one that failed and goes on is only chosen where all did. ``first`` does not
+    wait for the others: those that lead nowhere else are cancelled. ``best`` computes its formula for each, which sees
+    ``candidate.text``, ``candidate.out`` and ``candidate.id``; the highest number wins, the first of equals. Where the branches
+    exclude each other and the Merge is to answer, they answer themselves. OUT: ``text``, and ``from``, the id of the branch's
+    last node, with its ``out``, and ``scores``; of ``all`` the lists ``texts``, ``all`` and ``from``.
     """
 
     Params = MergeParams
@@ -64,6 +65,7 @@ class Merge(Node[MergeParams]):
         if self.params.mode == "all":
             joined = self.params.separator.join(texts.values())
             return {"all": list(outs.values()), "texts": list(texts.values()), "text": joined, "from": list(outs)}
+        outs = {id: out for id, out in outs.items() if not is_failure(out)} or outs
         if not outs:
             return {"text": "", "from": None, "out": None}
         if self.params.mode == "first":
