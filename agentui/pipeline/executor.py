@@ -137,8 +137,10 @@ class _Walk:
         self.run.set_out(self.frame, node.id, out)
         self.run.emit("node.finished", id, out, pinned=True)
         port = port_of(node, out)
-        if port != ERROR_PORT and position in self.frame.plan.answers:
-            await self._answer(node, self._sink_of(node), said_in(out))
+        sink = self._sink_of(node)
+        is_late = node.node.ends_run and isinstance(sink, Speaker) and not sink.may_speak
+        if port != ERROR_PORT and position in self.frame.plan.answers and not is_late:
+            await self._answer(node, sink, said_in(out))
         return port
 
     async def _execute(self, position: int, node: PlanNode, id: str) -> str:
@@ -198,8 +200,11 @@ class _Walk:
 def _name_place(error: AgentUIError, node: str) -> None:
     """Let an error of the model's side, or of a node's work, begin with its node and the upstream's host.
 
-    Callers see the message alone. What an upstream refused in its own words keeps them.
+    Callers see the message alone. What an upstream refused in its own words keeps them, and what a node inside this one failed
+    by names that.
     """
+    if error.message.startswith((f"Node {node}/", f"Node {node}#")):
+        return
     if not isinstance(error, UpstreamError | NodeFailed) or (isinstance(error, UpstreamRefused) and error.body is not None):
         return
     host = error.details.get("host")

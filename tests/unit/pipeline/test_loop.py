@@ -232,7 +232,7 @@ async def test_a_failing_iteration_fails_the_loop_and_cancels_the_others(gate: G
     nodes = (loop(items="[1, 2, 3]", at_once=3), inside("c", "When", condition="loop.item == 3"))
     with pytest.raises(NodeFailed) as caught:
         await out_of(*nodes, inside("no", "Refuse"), inside("hold", "Hold"), edges="c.yes>no c.no>hold")
-    assert caught.value.details["node"] == "loop#3/no"
+    assert (caught.value.details["node"], caught.value.message) == ("loop#3/no", "Node loop#3/no: No.")
     assert gate.inside == 0
 
 

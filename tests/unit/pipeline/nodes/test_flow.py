@@ -142,6 +142,38 @@ async def test_branches_that_exclude_each_other_answer_in_place_of_their_merge(m
     assert run.out["m"]["text"] == "B"
 
 
+def refuses(id: str) -> Json:
+    """A node that fails, from which the run goes on."""
+    return of("Refuse", id, on_error="continue")
+
+
+async def test_the_first_is_no_branch_that_failed_and_goes_on() -> None:
+    nodes = [refuses("no"), say("before"), say("a", "A"), of("Merge", "m", config={"mode": "first"})]
+    ear = Ear()
+    run = await execute(planned(nodes, "no>m before>a a>m"), ear=ear)
+    assert ear.texts == ["A"]
+    assert run.out["m"]["from"] == "a"
+
+
+@pytest.mark.parametrize("mode", ["first", "best"])
+async def test_where_all_branches_failed_one_of_them_is_chosen(mode: str) -> None:
+    merge = of("Merge", "m", config={"mode": mode, "score": "len(candidate.text)"})
+    run = await execute(planned([refuses("no"), refuses("neither"), merge], "no>m neither>m"))
+    assert run.out["m"]["out"]["error"]["code"] == "node_failed"
+
+
+async def test_a_failure_is_taken_once_it_is_known_that_nothing_else_comes() -> None:
+    nodes = [choose("c", "left"), refuses("no"), say("a", "A"), say("b"), of("Merge", "m", config={"mode": "first"})]
+    run = await execute(planned([*nodes, say("end")], "no>m c.right>a a>m c.left>b b>end m>end"))
+    assert run.out["m"]["from"] == "no"
+
+
+async def test_the_best_is_no_branch_that_failed_and_goes_on() -> None:
+    merge = of("Merge", "m", config={"mode": "best", "score": "-len(candidate.text)"})
+    run = await execute(planned([refuses("no"), say("a", "A"), merge], "no>m a>m"))
+    assert (run.out["m"]["from"], run.out["m"]["scores"]) == ("a", {"a": -1})
+
+
 def test_the_best_needs_a_formula() -> None:
     assert codes([*BRANCHES, of("Merge", "m", config={"mode": "best"})], "a>m b>m c>m") == ["merge.score"]
 
@@ -203,7 +235,8 @@ async def test_return_with_a_status_of_an_error_fails_the_run_with_its_text() ->
     assert (caught.value.status, ear.texts) == (451, [])
 
 
-async def test_return_says_nothing_where_somebody_speaks_already() -> None:
+@pytest.mark.parametrize("pins", [{}, {"r": {"text": "pinned"}}])
+async def test_return_says_nothing_where_somebody_speaks_already(pins: Mapping[str, Json]) -> None:
     said = asyncio.Event()
 
     async def speak(ctx: NodeContext) -> Mapping[str, Json]:
@@ -217,9 +250,10 @@ async def test_return_says_nothing_where_somebody_speaks_already() -> None:
     speaking = calling(speak)
     speaking.calls_upstream = True
     ear = Ear()
-    run = await execute(planned([of("Call", "a"), of("Call", "b"), returns(text="no")], "b>r", speaking), ear=ear)
+    plan = planned([of("Call", "a"), of("Call", "b"), returns(text="no")], "b>r", speaking)
+    run = await execute(plan, ear=ear, pins=pins)
     assert (ear.texts, run.answered_by) == ([], "a")
-    assert any(event.type == "run.warning" for event in run.events.items)
+    assert pins or any(event.type == "run.warning" for event in run.events.items)
 
 
 @pytest.mark.parametrize(
