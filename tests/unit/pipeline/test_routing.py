@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agentui.errors import (
     AgentUIError,
     AllTargetsFailed,
+    Busy,
     NodeFailed,
     UpstreamInvalid,
     UpstreamRefused,
@@ -188,6 +189,18 @@ async def test_a_target_that_failed_in_a_row_is_left_alone_and_asked_when_nobody
     assert world.asked == [1, 0]
     assert [line["state"] for line in route.attempts] == ["skipped", "failed", "answered"]
     assert run.services.target_health.away(key) is None
+
+
+async def test_a_full_queue_of_the_servers_own_leads_to_the_next_target_and_harms_none() -> None:
+    run, route, _ = routed(2)
+
+    async def begin(ctx: NodeContext, target: ModelTarget) -> int:
+        if ctx.render(target.model) == "m0":
+            raise Busy("Calls are under way.", retry_after=1.0)
+        return 1
+
+    assert await route.first(begin, World([]).discard) == 1
+    assert len(run.services.target_health) == 0
 
 
 def test_what_no_other_target_would_mend_has_no_kind() -> None:

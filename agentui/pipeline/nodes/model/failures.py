@@ -38,7 +38,7 @@ FailureKind = Literal[
 USUAL: tuple[FailureKind, ...] = ("rate_limit", "server", "timeout", "unreachable", "invalid", "key", "not_found", "unfit")
 """Those that are the target's own: another one may well answer the same request."""
 HARMFUL = frozenset({"rate_limit", "server", "timeout", "unreachable", "invalid", "key", "not_found"})
-"""Those that count against a target's health; the others are the request's."""
+"""Those that count against a target's health (``harms``); the others are the request's."""
 
 _REFUSED: Mapping[ErrorKind, FailureKind] = {
     "invalid_request": "invalid_request",
@@ -79,6 +79,11 @@ def kind_of(error: AgentUIError) -> FailureKind | None:
     if isinstance(error, UpstreamRefused):
         return _BY_CODE.get(error.vendor_code or "") or _REFUSED[error.kind]
     return next((kind for type, kind in _BY_TYPE if isinstance(error, type)), None)
+
+
+def harms(error: AgentUIError) -> bool:
+    """Whether a failure counts against its target's health. That there is no place free here says nothing of the target."""
+    return kind_of(error) in HARMFUL and not isinstance(error, Busy)
 
 
 def filtered(vendor: str) -> UpstreamRefused:

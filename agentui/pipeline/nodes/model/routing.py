@@ -20,7 +20,7 @@ from agentui.errors import AgentUIError, AllTargetsFailed, UpstreamTimeout
 from agentui.ids import fingerprint
 from agentui.jsonio import Json
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.nodes.model.failures import HARMFUL, kind_of
+from agentui.pipeline.nodes.model.failures import harms, kind_of
 from agentui.pipeline.nodes.model.targets import Candidate, ModelTarget, RoutingParams, hash_draws, weighted_order
 from agentui.pipeline.sink import NullSink, Sink
 from agentui.pipeline.thought_cache import conversation_of
@@ -126,7 +126,7 @@ class Route:
 
     def broke_off(self, error: AgentUIError) -> None:
         """The answering target failed in the middle."""
-        if kind_of(error) in HARMFUL:
+        if harms(error):
             self._health.failed(self._key, self._params.cooldown_s, error.retry_after)
 
     def shown(self) -> list[dict[str, Json]]:
@@ -278,7 +278,7 @@ class Route:
             self._health.succeeded(call.key)
             is_over = True
         except AgentUIError as error:
-            if kind_of(error) in HARMFUL:
+            if harms(error):
                 self._health.failed(call.key, self._params.cooldown_s, error.retry_after)
                 is_over = True
             self._failed(call.candidate, error, call.started, failures)
