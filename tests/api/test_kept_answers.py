@@ -89,6 +89,13 @@ async def test_others_get_only_what_is_kept_for_everybody(start_server: StartSer
     assert [state(await alone.ask("Hi")) for _ in range(2)] == ["bypass", "bypass"]
 
 
+async def test_headers_that_a_node_writes_tell_requests_apart(start_server: StartServer, mock: Mock) -> None:
+    headers = {"x-variant": "[[VAR:incoming.headers.x-variant]]"}
+    server = await start_server({"default": kept(mock, headers=headers, cache_for="global")})
+    callers = [Caller("openai", server.origin, headers={"x-variant": variant}) for variant in ("a", "b", "a")]
+    assert [state(await caller.ask("Hi")) for caller in callers] == ["miss", "miss", "hit"]
+
+
 @pytest.mark.parametrize(
     "step",
     [

@@ -21,7 +21,7 @@ from agentui.pipeline.answer_cache import KeptAnswer
 from agentui.pipeline.model_call import ModelPiece, ModelRequest, StreamedPiece, WholeReply, call_model
 from agentui.pipeline.node import NodeParams
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.nodes.model.target import KEY_HEADERS
+from agentui.pipeline.nodes.model.target import ACCOUNT_HEADERS, KEY_HEADERS
 from agentui.pipeline.tool_steps import size_of_part
 from agentui.redaction import mask_url, provider_keys
 
@@ -30,8 +30,10 @@ UNREAD = frozenset(
     {"stream", "stream_options", "user", "metadata", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"}
 )
 """Members of requests that say nothing to the model."""
-SAYING = frozenset({"anthropic-version", "anthropic-beta", "openai-beta"})
-"""Headers that may change an answer."""
+CALLERS = KEY_HEADERS | ACCOUNT_HEADERS
+"""Headers that say who asks. Any other one that is sent may change the answer, or tell callers apart."""
+SHAPE = frozenset({"content-type", "accept"})
+"""Headers that say how a request and its answer are written."""
 WHOLE = frozenset({"stop", "stop_sequence"})
 
 
@@ -100,7 +102,7 @@ def _place(ctx: NodeContext, request: ModelRequest, rules: CacheParams) -> Seque
             return ("global",)
         case "session":
             return None if ctx.run.session is None else ("session", ctx.run.session)
-    keys = [value for name, value in sorted(request.headers.items()) if name in KEY_HEADERS]
+    keys = [f"{name}={value}" for name, value in sorted(request.headers.items()) if name in CALLERS]
     return ("caller", ctx.incoming.api_key, *provider_keys(ctx.incoming.headers), "sends", *keys)
 
 
@@ -110,7 +112,7 @@ def _key(request: ModelRequest, place: Sequence[str]) -> str:
     url = request.url.replace(":streamGenerateContent", ":generateContent").replace("?alt=sse", "?").replace("&alt=sse", "")
     body: Json = {name: value for name, value in wire.body.items() if name not in UNREAD}
     cut = repr(wire.cut)
-    headers = [f"{name}={value}" for name, value in sorted(request.headers.items()) if name in SAYING]
+    headers = [f"{name}={value}" for name, value in sorted(request.headers.items()) if name not in CALLERS | SHAPE]
     return fingerprint(*place, wire.vendor, url.rstrip("?"), cut, *headers, dumps(body))
 
 
