@@ -55,9 +55,13 @@ class Group:
             task.cancel()
 
     def _note(self, task: asyncio.Task[None]) -> None:
-        """A task is over."""
+        """A task is over: well, by a failure, or cancelled."""
         self._tasks.discard(task)
-        failure = None if task.cancelled() else task.exception()
+        if not task.cancelled():
+            failure = task.exception()
+        else:
+            # What ends by a cancellation that nobody asked for has not done its work.
+            failure = None if task.cancelling() else RuntimeError(f"The task {task.get_name()!r} was cancelled by nobody.")
         if failure is not None and not self._is_ending:
             self._failure = failure
             self._end()

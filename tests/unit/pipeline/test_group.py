@@ -71,3 +71,11 @@ async def test_what_is_started_while_tasks_end_is_cancelled() -> None:
     with pytest.raises(NodeFailed):
         await in_group(begin)
     assert not begun
+
+
+async def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
+    async def vanish() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(RuntimeError, match="'vanishes'"):
+        await in_group(lambda group: group.start(vanish(), "vanishes"))
