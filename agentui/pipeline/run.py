@@ -155,6 +155,8 @@ class Run:
     """The chat that the run is a turn of, with its branch and floor; None where it is none."""
     branch: str | None = field(default=None, init=False)
     floor: str | None = field(default=None, init=False)
+    answers_anew: bool = field(default=False, init=False)
+    """Whether another answer was given before, and is wanted no more: kept ones are none then."""
     working: WorkingVariables = field(default_factory=WorkingVariables, init=False)
     """The working variables of its models, those of the branch where it is a turn."""
     memory: RunMemory | None = field(default=None, init=False)

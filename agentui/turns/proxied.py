@@ -99,6 +99,7 @@ async def _open_turn(
         return AsideMemory(seen, aside)
     run.chat, run.working = chat_macros(turn), turn.working
     run.session, run.branch, run.floor = turn.place.session_id, turn.place.branch_id, turn.place.floor_id
+    run.answers_anew = turn.place.kind != "respond"
     kind: Kind = "new" if placer is None else placer.kind
     begun = _last_answer(run) if kind == "continue" else ""
     memory = TurnMemory(

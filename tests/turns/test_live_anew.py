@@ -63,6 +63,18 @@ async def test_a_regenerate_takes_the_place_of_the_newest_floor(talk: Talk, stre
     assert (was["state"], was["superseded_by_floor_id"]) == ("committed", new["floor_id"])
 
 
+async def test_an_answer_that_is_made_anew_is_no_kept_one(start_house: StartHouse) -> None:
+    house = await start_house()
+    house.server.put("kept", chain(target("caller", house.mock.origin, cache_s=3600)))
+    talk = await begin_talk(house, pipeline_id="kept")
+    house.mock.script([Step(text="One."), Step(text="Two."), Step(text="Three.")])
+    await talk.respond("Hi")
+    status, answer = await talk.post(f"/sessions/{talk.session}/regenerate", {})
+    assert (status, answer["data"]["generated_text"]) == (200, "Two.")
+    status, answer = await talk.post(f"/floors/{answer['data']['floor_id']}/retry", {})
+    assert (status, answer["data"]["generated_text"]) == (200, "Three.")
+
+
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_retry_keeps_the_old_answer_and_its_variables(talk: Talk, stream: bool) -> None:
     talk.house.mock.script([Step(text="One."), Step(text="Two.")])

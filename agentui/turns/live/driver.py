@@ -376,6 +376,7 @@ class _LiveTurn:
             sink.run = self._run = run
             run.working = turn.working
             run.session, run.branch, run.floor = progress.session_id, progress.branch_id, progress.floor_id
+            run.answers_anew = asked.turn.kind != "respond" or progress.attempt_no > 1
             run.assembled = assembled_prompt(prepared)
             told = prepared.macro_scope
             run.chat = ChatMacros(told.values, told.idle, told.greetings)

@@ -79,7 +79,7 @@ async def open_call(ctx: NodeContext, request: ModelRequest, rules: CacheParams)
         _tell(ctx, {CACHE_HEADER: "bypass"})
         return OpenedCall(call_model(ctx, request), vendor, "bypass")
     key = await ctx.incoming.worked_out(partial(_key, request, place))
-    found = None if asked == "refresh" else ctx.services.answers.find(key)
+    found = None if asked == "refresh" or ctx.run.answers_anew else ctx.services.answers.find(key)
     if found is not None:
         answer, age = found
         _tell(ctx, {CACHE_HEADER: "hit", "age": str(int(age))})
