@@ -19,6 +19,8 @@ import {McpTools} from './library/McpTools.js';
 import {Reports} from './library/Reports.js';
 import {RuleEditor} from './library/rules/RuleEditor.js';
 import {RuleList} from './library/rules/RuleList.js';
+import {ToolForm} from './library/tools/ToolForm.js';
+import {ToolList} from './library/tools/ToolList.js';
 import {CompareRuns} from './run/Compare.js';
 import {Question, TextQuestion} from './ui/questions.js';
 import {BranchDiff} from './variables/BranchDiff.js';
@@ -51,6 +53,8 @@ export const DIALOGS = {
   'mcp-tools': McpTools,
   rules: RuleList,
   rule: RuleEditor,
+  tools: ToolList,
+  tool: ToolForm,
   'compare-floors': CompareFloors,
   'compare-runs': CompareRuns,
 };

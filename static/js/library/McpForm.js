@@ -4,6 +4,7 @@ import {reasonOf} from '../state/failures.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField, TextField} from '../ui/fields.js';
+import {headersOf} from './headers.js';
 import {addServer} from './servers.js';
 
 const {div, form} = tags;
@@ -55,16 +56,4 @@ export function McpForm({onAdded, onCancel}) {
       h(Button, {label: t('library.mcpAdd'), tone: 'primary', type: 'submit', disabled: !isReady}),
     ),
   );
-}
-
-/** Headers from lines of a name, a colon and a value; null where a line is none. @param {string} text @returns {Record<string, string> | null} */
-function headersOf(text) {
-  /** @type {Record<string, string>} */
-  const headers = {};
-  for (const line of text.split('\n').map((one) => one.trim()).filter((one) => one !== '')) {
-    const at = line.indexOf(':');
-    if (at < 1) return null;
-    headers[line.slice(0, at).trim()] = line.slice(at + 1).trim();
-  }
-  return headers;
 }

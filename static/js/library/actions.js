@@ -18,4 +18,5 @@ export const libraryActions = [
   },
   {id: 'library.mcp', title: 'library.action.mcp', icon: 'link', run: () => void openDialog('mcp')},
   {id: 'library.rules', title: 'library.action.rules', icon: 'note', run: () => void openDialog('rules')},
+  {id: 'library.tools', title: 'library.action.tools', icon: 'edit', run: () => void openDialog('tools')},
 ];

@@ -113,6 +113,7 @@ function mainMenu() {
     menuItem('files.keys'),
     menuItem('library.mcp'),
     menuItem('library.rules'),
+    menuItem('library.tools'),
     menuItem('help.settings'),
     menuItem('help.shortcuts'),
     menuItem('help.tour'),

@@ -1,0 +1,68 @@
+/** The tools that people defined: which are on, and a form for each. */
+import {h, tags, useEffect, useState} from '../../h.js';
+import {ask, openDialog} from '../../state/dialogs.js';
+import {reasonOf} from '../../state/failures.js';
+import {t} from '../../words.js';
+import {Button} from '../../ui/buttons.js';
+import {Dialog} from '../../ui/dialog.js';
+import {CheckField} from '../../ui/fields.js';
+import {Icon} from '../../ui/icons.js';
+import {tried} from '../commands.js';
+import {deleteDefinition, readDefinitions, switchDefinition} from './definitions.js';
+
+const {code, div, li, p, span, ul} = tags;
+
+/** @typedef {import('./definitions.js').Definition} Definition */
+
+/** @param {{close: () => void}} props */
+export function ToolList({close}) {
+  const [tools, setTools] = useState(/** @type {Definition[] | {error: string} | null} */ (null));
+  const load = () => readDefinitions().then(setTools, (error) => setTools({error: reasonOf(error)}));
+  useEffect(() => void load(), []);
+  return h(
+    Dialog,
+    {
+      title: t('library.tools'),
+      size: 'large',
+      onClose: close,
+      actions: h(Button, {label: t('library.toolNew'), icon: 'add', tone: 'primary', onClick: () => void openDialog('tool', {onChanged: load})}),
+    },
+    p({className: 'text-soft'}, t('library.toolsText')),
+    tools === null
+      ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+      : 'error' in tools
+        ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), tools.error)
+        : tools.length === 0
+          ? p({className: 'panel-empty'}, t('library.toolsNone'))
+          : ul({className: 'key-list', 'aria-label': t('library.tools')}, tools.map((tool) => h(Line, {key: tool.id, tool, onChanged: load}))),
+  );
+}
+
+/** @param {{tool: Definition, onChanged: () => Promise<void>}} props */
+function Line({tool, onChanged}) {
+  const {id, name, description, enabled, handler_type: type, handler, side_effect_level: level} = tool;
+  const [isBusy, setBusy] = useState(false);
+  /** @param {() => Promise<unknown>} work */
+  const change = async (work) => {
+    setBusy(true);
+    await tried(work);
+    await onChanged();
+    setBusy(false);
+  };
+  const remove = async () => {
+    const answer = await ask({title: t('library.toolRemove', {name}), text: t('library.toolRemoveText'), choices: [{id: 'remove', label: t('library.delete'), tone: 'danger'}]});
+    if (answer === 'remove') await change(() => deleteDefinition(id));
+  };
+  return li(
+    {className: 'key-line'},
+    div(
+      {className: 'key-text'},
+      span(null, code(null, name), ' ', span({className: 'chip'}, t(`library.toolType.${type}`)), ' ', span({className: 'text-soft'}, t(`library.mcpLevel.${level}`))),
+      span({className: 'text-soft'}, description),
+      code(null, type === 'http' ? `${handler.method} ${handler.url}` : handler.pipeline_id),
+    ),
+    h(CheckField, {label: t('library.mcpOn', {name}), checked: enabled, disabled: isBusy, onChange: (isOn) => void change(() => switchDefinition(id, isOn))}),
+    h(Button, {label: t('library.toolEdit', {name}), icon: 'edit', onClick: () => void openDialog('tool', {tool, onChanged})}),
+    h(Button, {label: t('library.toolRemove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', disabled: isBusy, onClick: () => void remove()}),
+  );
+}

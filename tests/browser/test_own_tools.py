@@ -1,0 +1,74 @@
+"""Tools that people define, in the page: made, refused at their fields, changed, switched and deleted."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import axe, becomes
+from tests.browser.test_chat import OpenChat, chat
+
+__all__ = ["chat"]
+
+pytestmark = pytest.mark.browser
+
+
+async def test_a_tool_is_made_refused_changed_switched_and_deleted(chat: OpenChat) -> None:
+    here = await chat()
+    here.editor.allow("status of 4")
+    page = here.page
+    await page.get_by_role("button", name="Menu", exact=True).click()
+    await page.get_by_role("menuitem", name="Tools of your own").click()
+    dialog = page.get_by_role("dialog", name="Tools of your own")
+    await expect(dialog).to_contain_text("There are no such tools yet.")
+    await dialog.get_by_role("button", name="New tool").click()
+    form = page.get_by_role("dialog", name="New tool")
+    save = form.get_by_role("button", name="Save", exact=True)
+    await form.get_by_label("Name", exact=True).fill("weather")
+    await form.get_by_label("Arguments (JSON Schema)").fill("[1]")
+    await expect(form.get_by_text("This is no object of JSON.")).to_be_visible()
+    await expect(save).to_be_disabled()
+    await form.get_by_label("Arguments (JSON Schema)").fill('{"properties": {"city": {"type": "string"}}}')
+    await form.get_by_label("Address", exact=True).fill("https://{{ args.city }}/")
+    await form.get_by_label("Headers", exact=True).fill("accept: text/plain")
+    await save.click()
+    await expect(form.get_by_label("Address", exact=True)).to_have_attribute("aria-invalid", "true")
+    await form.get_by_label("Address", exact=True).fill("https://weather.example/{{ args.city }}")
+    assert await axe(page, "dialog") == []
+    await save.click()
+    line = dialog.get_by_role("listitem").filter(has_text="weather")
+    await expect(line).to_contain_text("GET https://weather.example/{{ args.city }}")
+    assert await axe(page, "dialog") == []
+
+    async def kept() -> Any:
+        return (await here.send("GET", "/tools/definitions"))["data"]
+
+    await becomes(kept, lambda found: found[0]["handler"]["headers"] == {"accept": "text/plain"})
+    # Another one of the same name is refused at the name.
+    await dialog.get_by_role("button", name="New tool").click()
+    await form.get_by_label("Name", exact=True).fill("weather")
+    await form.get_by_label("What serves its calls").select_option(label="pipeline")
+    await form.get_by_label("Pipeline", exact=True).select_option("default")
+    await save.click()
+    await expect(form.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
+    await form.get_by_label("Name", exact=True).fill("story")
+    await save.click()
+    await expect(dialog.get_by_role("listitem").filter(has_text="story")).to_contain_text("pipeline")
+    # Changed, switched off, and deleted.
+    await line.get_by_role("button", name="Edit weather").click()
+    edited = page.get_by_role("dialog", name="Edit weather")
+    await edited.get_by_label("Description").fill("Rain or sun.")
+    await edited.get_by_label("Timeout (milliseconds)").fill("5000")
+    await edited.get_by_role("button", name="Save", exact=True).click()
+    await expect(line).to_contain_text("Rain or sun.")
+    await line.get_by_role("checkbox").click()
+    await expect(line.get_by_role("checkbox")).not_to_be_checked()
+
+    def is_changed(found: Any) -> bool:
+        (one,) = (each for each in found if each["name"] == "weather")
+        return not one["enabled"] and one["handler"]["timeout_ms"] == 5000 and one["handler"]["headers"] == {"accept": "text/plain"}
+
+    await becomes(kept, is_changed)
+    await line.get_by_role("button", name="Delete weather").click()
+    await page.get_by_role("dialog", name="Delete weather").get_by_role("button", name="Delete", exact=True).click()
+    await expect(line).to_have_count(0)
