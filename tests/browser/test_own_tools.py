@@ -66,7 +66,11 @@ async def test_a_tool_is_made_refused_changed_switched_and_deleted(chat: OpenCha
 
     def is_changed(found: Any) -> bool:
         (one,) = (each for each in found if each["name"] == "weather")
-        return not one["enabled"] and one["handler"]["timeout_ms"] == 5000 and one["handler"]["headers"] == {"accept": "text/plain"}
+        return (
+            not one["enabled"]
+            and one["handler"]["timeout_ms"] == 5000
+            and one["handler"]["headers"] == {"accept": "text/plain"}
+        )
 
     await becomes(kept, is_changed)
     await line.get_by_role("button", name="Delete weather").click()

@@ -1,4 +1,4 @@
-/** The MCP servers whose tools models may be offered: how they are doing, on or off, and a form for a new one. */
+/** The MCP servers whose tools models may be offered: how they are doing, on or off, and a form for a new one and for each. */
 import {h, tags, useEffect, useState} from '../h.js';
 import {ask, openDialog} from '../state/dialogs.js';
 import {reasonOf} from '../state/failures.js';
@@ -20,11 +20,11 @@ const TONES = /** @type {Record<string, string>} */ ({connected: 'chip-good', er
 /** @param {{close: () => void}} props */
 export function McpServers({close}) {
   const [servers, setServers] = useState(/** @type {McpServer[] | {error: string} | null} */ (null));
-  const [isAdding, setAdding] = useState(false);
+  const [edited, setEdited] = useState(/** @type {McpServer | 'new' | null} */ (null));
   const load = () => readServers().then(setServers, (error) => setServers({error: reasonOf(error)}));
   useEffect(() => void load(), []);
-  const added = async () => {
-    setAdding(false);
+  const done = async () => {
+    setEdited(null);
     await load();
   };
   return h(
@@ -33,22 +33,22 @@ export function McpServers({close}) {
       title: t('library.mcp'),
       size: 'large',
       onClose: close,
-      actions: isAdding ? null : h(Button, {label: t('library.mcpAdd'), icon: 'add', tone: 'primary', onClick: () => setAdding(true)}),
+      actions: edited === null ? h(Button, {label: t('library.mcpAdd'), icon: 'add', tone: 'primary', onClick: () => setEdited('new')}) : null,
     },
     p({className: 'text-soft'}, t('library.mcpText')),
-    isAdding ? h(McpForm, {onAdded: () => void added(), onCancel: () => setAdding(false)}) : null,
+    edited === null ? null : h(McpForm, {key: edited === 'new' ? '' : edited.id, server: edited === 'new' ? null : edited, onDone: () => void done(), onCancel: () => setEdited(null)}),
     servers === null
       ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
       : 'error' in servers
         ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), servers.error)
         : servers.length === 0
           ? p({className: 'panel-empty'}, t('library.mcpNone'))
-          : ul({className: 'key-list', 'aria-label': t('library.mcp')}, servers.map((server) => h(Line, {key: server.id, server, onChanged: load}))),
+          : ul({className: 'key-list', 'aria-label': t('library.mcp')}, servers.map((server) => h(Line, {key: server.id, server, onChanged: load, onEdit: () => setEdited(server)}))),
   );
 }
 
-/** @param {{server: McpServer, onChanged: () => Promise<void>}} props */
-function Line({server, onChanged}) {
+/** @param {{server: McpServer, onChanged: () => Promise<void>, onEdit: () => void}} props */
+function Line({server, onChanged, onEdit}) {
   const {id, name, http, stdio, enabled, status, toolCount, lastError} = server;
   const [isBusy, setBusy] = useState(false);
   /** @param {() => Promise<unknown>} work */
@@ -72,6 +72,7 @@ function Line({server, onChanged}) {
     ),
     h(CheckField, {label: t('library.mcpOn', {name}), checked: enabled, disabled: isBusy, onChange: (isOn) => void change(() => switchServer(id, isOn))}),
     h(Button, {label: t('library.mcpLook', {name}), icon: 'list', onClick: () => void openDialog('mcp-tools', {server, onChanged})}),
+    h(Button, {label: t('library.mcpEdit', {name}), icon: 'edit', iconOnly: true, tone: 'quiet', disabled: isBusy, onClick: onEdit}),
     h(Button, {label: t('library.mcpRemove', {name}), icon: 'trash', iconOnly: true, tone: 'quiet', disabled: isBusy, onClick: () => void remove()}),
   );
 }

@@ -5,7 +5,9 @@ import {readAll, readMemory, writeMemory} from '../state/memory.js';
  * @typedef {object} McpServer
  * @property {string} id
  * @property {string} name
- * @property {{url: string} | null} http
+ * @property {{url: string, headers: Record<string, string>} | null} http values that are not shown are ***
+ * @property {string | null} tool_prefix
+ * @property {string} default_side_effect_level
  * @property {{command: string} | null} stdio
  * @property {boolean} enabled
  * @property {string} status
@@ -38,6 +40,15 @@ export async function readServers() {
 /** Configure a server over HTTP. It is off until somebody approved its tools. @param {NewServer} server */
 export function addServer(server) {
   return writeMemory('POST', '/mcp/servers', {...server, transport: 'http', enabled: false});
+}
+
+/**
+ * Change a server. A header *** stays as it is; one that is reached otherwise offers nothing until its tools are approved anew.
+ * @param {string} id
+ * @param {Omit<NewServer, 'http'> & Partial<Pick<NewServer, 'http'>>} server without `http`: it is reached as before
+ */
+export function changeServer(id, server) {
+  return writeMemory('PATCH', pathOf(id), server);
 }
 
 /** @param {string} id @param {boolean} enabled */
