@@ -56,4 +56,6 @@ async def test_the_tour_has_five_steps_and_is_offered_once(editor: Editor) -> No
         await page.get_by_role("button", name="Done" if step == 5 else "Next", exact=True).click()
     await page.reload()
     await page.locator(".react-flow__node").first.wait_for()
+    # Whether to offer the tour is decided behind the first picture, at the end of getting connected.
+    assert await page.evaluate("async () => (await own('start.js')).connect()") == "connected"
     await expect(page.get_by_text("New here?")).to_have_count(0)

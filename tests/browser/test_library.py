@@ -368,7 +368,8 @@ async def test_a_lorebook_is_tried_on_a_text_and_tells_of_each_entry(library: Op
         for number in range(MANY)
     }
     entries["3"] |= {"key": ["sea"], "order": 2000}
-    entries["4"] |= {"key": ["sea"], "order": 1999, "disable": True}
+    # Files have entries that say the uid of another one.
+    entries["4"] |= {"uid": 3, "key": ["sea"], "order": 1999, "disable": True}
     await here.make("/worldbooks", {"name": "World", "data": {"entries": entries}})
     await here.show("Lorebooks")
     dialog = await here.open("World")

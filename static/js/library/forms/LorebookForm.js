@@ -16,15 +16,22 @@ const {button, div, input, p, span} = tags;
 /** In pixels, as in library.css. */
 const ROW = 36;
 
-/** @typedef {{uid: string, entry: any}} Row */
+/** @typedef {{uid: string, place: number, entry: any}} Row `uid`: its name among the entries, which may be another than the entry says; `place` among them */
 
 /** The entries in the order in which they are inserted. @param {any} content @returns {Row[]} */
 function rowsOf(content) {
   const entries = isObject(content.entries) ? content.entries : {};
   return Object.entries(entries)
-    .filter(([, entry]) => isObject(entry))
-    .map(([uid, entry]) => ({uid, entry}))
+    .map(([uid, entry], place) => ({uid, place, entry}))
+    .filter(({entry}) => isObject(entry))
     .sort((a, b) => (Number(b.entry.order) || 0) - (Number(a.entry.order) || 0) || Number(a.uid) - Number(b.uid));
+}
+
+/** The book as it is tried: entries are told apart by their places, as several may say the same uid. @param {any} content */
+function placedBook(content) {
+  if (!isObject(content.entries)) return content;
+  const entries = Object.entries(content.entries).map(([uid, entry], place) => [uid, isObject(entry) ? {...entry, uid: place} : entry]);
+  return {...content, entries: Object.fromEntries(entries)};
 }
 
 /** A new entry as SillyTavern makes one. @param {number} uid */
@@ -59,10 +66,10 @@ export function LorebookForm({content, onChange}) {
     setChosen(null);
   };
   const [said, setSaid] = useState('');
-  const body = useMemo(() => (said === '' ? null : {worldbooks: [content], text: said}), [content, said]);
+  const body = useMemo(() => (said === '' ? null : {worldbooks: [placedBook(content)], text: said}), [content, said]);
   /** @type {import('./trial.js').Trial<{entries: Tried[], tokens: number, budget: number, is_cut: boolean}>} */
   const {result, error} = useTrial('/worldbooks/test', body);
-  const fates = useMemo(() => (result === null ? null : new Map(result.entries.map((one) => [String(one.uid), one]))), [result]);
+  const fates = useMemo(() => (result === null ? null : new Map(result.entries.map((one) => [Number(one.uid), one]))), [result]);
   const active = result === null ? 0 : result.entries.filter((one) => one.is_active).length;
   const entry = chosen === null ? undefined : content.entries?.[chosen];
   return div(
@@ -112,7 +119,7 @@ function fateOf({is_active, cause, reason, detail, first_match}) {
   return detail ? `${told}: ${detail}` : told;
 }
 
-/** @param {{rows: Row[], chosen: string | null, fates: Map<string, Tried> | null, onChoose: (uid: string) => void}} props `fates`: null where nothing is tried */
+/** @param {{rows: Row[], chosen: string | null, fates: Map<number, Tried> | null, onChoose: (uid: string) => void}} props `fates`: null where nothing is tried */
 function EntryTable({rows, chosen, fates, onChoose}) {
   const seen = useWindow({count: rows.length, rowHeight: ROW});
   return div(
@@ -124,8 +131,8 @@ function EntryTable({rows, chosen, fates, onChoose}) {
     div(
       {className: 'library-table-scroll', ref: seen.scroller, role: 'rowgroup', tabIndex: 0, 'aria-label': t('library.entries')},
       div({style: {height: seen.height}, role: 'presentation', className: 'library-table-rows'},
-        rows.slice(seen.from, seen.to).map(({uid, entry}, index) => {
-          const fate = fates?.get(textOf(entry.uid ?? uid));
+        rows.slice(seen.from, seen.to).map(({uid, place, entry}, index) => {
+          const fate = fates?.get(place);
           const name = textOf(entry.comment) || wordsOf(entry.key) || t('library.entryNumber', {number: uid});
           return div(
             {
