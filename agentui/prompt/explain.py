@@ -1,7 +1,7 @@
 """What is kept of a prompt with the floor that it was for: enough to say, later, why it was what it was.
 
     {"scope", "assets", "prompt_snapshot", "resolved_policy", "source_map", "trim_reasons", "excluded_sources", "section_stats",
-     "governance", "diagnostics", "sections", "macro", "memory"}
+     "governance", "diagnostics", "sections", "first_included_no", "macro", "memory"}
 
 It is read back as it was written; nothing of it is ever worked out again. Every turn keeps one, so it is small: the texts of
 the history are the chat's own, and of very many sections or macros only some are told.
@@ -47,6 +47,9 @@ _FIXED: Final = frozenset(
 )
 """The sources that are sent whatever they take."""
 
+_UNCOUNTED: Final = frozenset({"hidden_message", "visibility_filtered", "empty"})
+"""Why messages have no number."""
+
 
 @dataclass(frozen=True, slots=True)
 class PromptScope:
@@ -91,6 +94,7 @@ def explain_document(
         "diagnostics": [asdict(each) for each in diagnostics(resolution, prepared)[:MOST_DIAGNOSTICS]],
         "sections": sections[-MOST_SECTIONS:],
         "omitted_sections": max(0, len(sections) - MOST_SECTIONS),
+        "first_included_no": first_included_no(prepared),
         "macro": macro_report(prepared.macro, is_kept=True, most=MOST_TRACES, longest=LONGEST_TEXT),
         "memory": dict(NO_MEMORY),
     }
@@ -123,6 +127,19 @@ def diagnostics(resolution: Resolution, prepared: PreparedTurn | None = None) ->
             for violation in prepared.history_normalization.violations
         ]
     return found
+
+
+def first_included_no(prepared: PreparedTurn) -> int | None:
+    """The first message of the chat that the prompt holds, counted as ``{{lastMessageId}}`` counts them: from 0, those that say
+    something and are not hidden. None where the prompt holds none, or older messages were not loaded."""
+    last = prepared.macro_scope.values.get("lastMessageId", "")
+    if not last.isdecimal():
+        return None
+    history = [each for each in prepared.sections if each.group == "history" and each.why not in _UNCOUNTED]
+    spoken = [each for each in history if each.role in ("user", "assistant") and each.text.strip()]
+    spoken.sort(key=lambda each: each.floor_no or 0)
+    said = [*(each.kept for each in spoken), *(True for each in prepared.sections if each.source == "message")]
+    return next((number for number, is_kept in enumerate(said) if is_kept), None)
 
 
 def section_stats(sections: Iterable[PromptSection]) -> list[Json]:

@@ -21,11 +21,12 @@ from agentui.chats.versions import active_output, is_head, keep_snapshot, variab
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, page_results
+from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, page_results, runs
 from agentui.turns.locks import is_alone, release_lock
 from agentui.turns.repeats import Claim, keep
 from agentui.turns.request import Outcome, TurnPlace
 from agentui.turns.transactions import (
+    LOST,
     LOST_STATUS,
     clamped,
     commit_floor,
@@ -229,7 +230,7 @@ def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:
         told_status=failed.told_status or LOST_STATUS,
     )
     if has_ended and place.is_new_branch and not has_lasting(db, account, floor_id):
-        _remove_branch(db, account, place)
+        _remove_branch(db, account, place.session_id, place.branch_id, floor_id)
         return
     if not has_ended or words is None or place.replaced_floor_id is None:
         return
@@ -238,15 +239,26 @@ def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:
         insert_message(db, account, page_id, "assistant", words, 0, now)
 
 
-def _remove_branch(db: Connection, account: str, place: TurnPlace) -> None:
-    """Take back the branch that was made for a turn that came to nothing, unless somebody has put anything else there."""
+def fail_lost(db: Connection, account: str, floor_id: str, now: int) -> None:
+    """Let the run of a floor fail whose process died. The branch of an edit goes with it, as where an edit fails otherwise: of
+    turns whose place is not known any more, only edits are sure to have made theirs."""
+    edits = select(floors.c.session_id, floors.c.branch_id).join(runs, runs.c.floor_id == floors.c.id)
+    edit = db.execute(edits.where(floors.c.id == floor_id, runs.c.run_type == "edit_and_regenerate")).one_or_none()
+    has_ended = fail_floor(db, account, floor_id, LOST, now)
+    if has_ended and edit is not None and not has_lasting(db, account, floor_id):
+        _remove_branch(db, account, edit.session_id, edit.branch_id, floor_id)
+
+
+def _remove_branch(db: Connection, account: str, session_id: str, branch_id: str, floor_id: str) -> None:
+    """Take back the branch that was made for a turn that came to nothing, unless somebody has put anything else there than the
+    turn's floor."""
     others = select(floors.c.id).where(
-        floors.c.session_id == place.session_id, floors.c.branch_id == place.branch_id, floors.c.id != place.floor_id
+        floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.id != floor_id
     )
-    forked = select(branches.c.branch_id).where(branches.c.source_floor_id == place.floor_id)
+    forked = select(branches.c.branch_id).where(branches.c.source_floor_id == floor_id)
     if db.execute(select(exists(others) | exists(forked))).scalar_one():
         return
-    delete_branch(db, account, place.session_id, place.branch_id)
+    delete_branch(db, account, session_id, branch_id)
 
 
 def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content, now: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from agentui.chats.lineage import ancestors
 from agentui.chats.parts import read_parts
@@ -13,7 +13,7 @@ from agentui.chats.records import AnyRow
 from agentui.jsonio import loads
 from agentui.library.bound import with_chat_book
 from agentui.prompt.history import HistoryEntry
-from agentui.store.tables import branches, floors, messages, pages, sessions
+from agentui.store.tables import branches, floors, messages, page_results, pages, sessions
 from agentui.turns.request import ChatFacts, Reach
 
 MOST_HIDDEN = 500
@@ -24,7 +24,10 @@ MOST_HIDDEN = 500
 class Past:
     """What was said before a turn, oldest first, and what is asked on its own floor. ``is_cut``: there is more. ``answer`` is
     what the floor answers until now, where that is made anew; ``is_partial``: those are the words of a run that was stopped.
-    ``versions`` are how many answers it has, ``version`` the place of the active one among them, from 1."""
+    ``versions`` are how many answers it has, ``version`` the place of the active one among them, from 1.
+
+    ``summary`` is the newest one that was kept before the turn. ``first_included_no`` is what the prompt of the last turn began
+    with (``prompt.explain.first_included_no``); that is the floor's own, where its answer is made anew."""
 
     entries: tuple[HistoryEntry, ...] = ()
     question: tuple[HistoryEntry, ...] = ()
@@ -33,6 +36,8 @@ class Past:
     is_cut: bool = False
     version: int = 0
     versions: int = 0
+    summary: str = ""
+    first_included_no: int | None = None
 
 
 NO_PAST = Past()
@@ -52,7 +57,9 @@ def read_facts(db: Connection, account: str, session_id: str, branch_id: str) ->
 def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: str | None, reach: Reach) -> Past:
     """The past of a floor, as much of it as is wanted and at least one floor that is seen; ``answered_floor_id`` is the floor
     whose answer is made anew."""
-    entries, is_cut = _newest(db, account, ancestors(db, account, floor_id), reach)
+    before = ancestors(db, account, floor_id)
+    newest = next(before, [])
+    entries, is_cut = _newest(db, account, chain([newest] if newest else [], before), reach)
     answer, is_partial = _answer(db, account, answered_floor_id)
     return Past(
         entries=entries,
@@ -61,13 +68,18 @@ def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: st
         is_partial=is_partial,
         is_cut=is_cut,
         **_versions(db, account, answered_floor_id),
+        summary=_summary(db, account, newest),
+        first_included_no=_first_included(db, account, answered_floor_id or next(iter(newest), None)),
     )
 
 
 def read_until(db: Connection, account: str, floor_id: str, reach: Reach) -> Past:
     """What was said up to a floor, its own messages among it: the past of a floor that would go on from there."""
-    entries, is_cut = _newest(db, account, chain([[floor_id]], ancestors(db, account, floor_id)), reach)
-    return Past(entries=entries, is_cut=is_cut)
+    before = ancestors(db, account, floor_id)
+    newest = [floor_id, *next(before, [])]
+    entries, is_cut = _newest(db, account, chain([newest], before), reach)
+    first_no = _first_included(db, account, floor_id)
+    return Past(entries=entries, is_cut=is_cut, summary=_summary(db, account, newest), first_included_no=first_no)
 
 
 def _newest(
@@ -110,6 +122,34 @@ def _versions(db: Connection, account: str, floor_id: str | None) -> dict[str, i
     query = select(pages.c.is_active).where(*mine).order_by(pages.c.page_no, pages.c.version)
     active = [] if floor_id is None else list(db.execute(query).scalars())
     return {"version": active.index(True) + 1 if True in active else 0, "versions": len(active)}
+
+
+def _summary(db: Connection, account: str, floor_ids: Sequence[str]) -> str:
+    """The newest summary that one of these floors keeps, which come newest first; "" where there is none."""
+    if not floor_ids:
+        return ""
+    query = select(pages.c.floor_id, page_results.c.summaries_json).where(
+        *_answers(account, floor_ids), page_results.c.summaries_json != "[]"
+    )
+    kept = {row.floor_id: row.summaries_json for row in db.execute(query)}
+    newest = next((kept[id] for id in floor_ids if id in kept), None)
+    return "" if newest is None else str(loads(newest)[-1])
+
+
+def _first_included(db: Connection, account: str, floor_id: str | None) -> int | None:
+    """Which message the prompt of a floor's answer began with; None where that is not known."""
+    if floor_id is None:
+        return None
+    query = select(page_results.c.explain_json).where(*_answers(account, [floor_id]))
+    text = db.execute(query).scalar_one_or_none()
+    number = None if text is None else loads(text).get("first_included_no")
+    return number if isinstance(number, int) else None
+
+
+def _answers(account: str, floor_ids: Sequence[str]) -> tuple[ColumnElement[bool], ...]:
+    """What is kept beside the active answers of some floors: conditions on pages and their results."""
+    mine = (pages.c.id == page_results.c.page_id, pages.c.account_id == account)
+    return (*mine, pages.c.floor_id.in_(floor_ids), pages.c.is_active, pages.c.page_kind == "output")
 
 
 def _said(

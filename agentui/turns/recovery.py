@@ -13,9 +13,8 @@ from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.process_lock import GRACE_SECONDS, free_locks
 from agentui.store.tables import generations
-from agentui.turns.ending import FailedTurn, fail_all
+from agentui.turns.ending import FailedTurn, fail_all, fail_lost
 from agentui.turns.locks import BranchQueue, is_alone
-from agentui.turns.transactions import LOST, fail_floor
 
 RETRY_SECONDS = 1.0
 """Before a failure that the store could not take is tried again."""
@@ -139,7 +138,7 @@ def recover(db: Connection, owner: str, now: int) -> int:
         query = query.where(generations.c.expires_at <= now)
     dead = db.execute(query.where(generations.c.owner != owner).with_for_update(skip_locked=True)).all()
     for row in dead:
-        fail_floor(db, row.account_id, row.floor_id, LOST, now)
+        fail_lost(db, row.account_id, row.floor_id, now)
     return len(dead)
 
 
@@ -159,6 +158,6 @@ def _bury(db: Connection, owner: str, now: int) -> int:
     """Let all floors of a dead process fail and give back its jobs; returns how many floors. Looks at every account."""
     floor_ids = db.execute(select(generations.c.account_id, generations.c.floor_id).where(generations.c.owner == owner)).all()
     for account, floor_id in sorted((str(row[0]), str(row[1])) for row in floor_ids):
-        fail_floor(db, account, floor_id, LOST, now)
+        fail_lost(db, account, floor_id, now)
     release(db, owner)
     return len(floor_ids)

@@ -178,3 +178,29 @@ async def test_macros_count_the_versions_of_an_answer(house: House) -> None:
         assert (status, counted()) == (200, told)
     status, _ = await talk.post(f"/floors/{floor}/retry", {"prompt_intent": "continue"})
     assert (status, counted()) == (200, "<3/3>")
+
+
+async def test_macros_tell_the_last_summary_and_what_the_last_prompt_began_with(house: House) -> None:
+    told = "<{{summary}}|{{firstIncludedMessageId}}>"
+    talk = await begin_talk(house, character_snapshot={"name": "Ada", "system_prompt": told})
+    texts = ("One.<summary>They met.</summary>", "Two.", "Three.", "Three again.", "On the branch.")
+    house.mock.script([Step(text=text) for text in texts])
+
+    def read() -> str:
+        return "".join(str(message["content"]) for message in house.mock.last.body["messages"] if message["role"] == "system")
+
+    first = (await talk.respond("Hi"))["floor_id"]
+    assert read() == "<|>"
+    newest = {"source_selection": {"history": {"mode": "windowed", "max_messages": 1}}}
+    status, answer = await house.memory.call("PATCH", f"/sessions/{talk.session}/prompt-runtime/policy", newest)
+    assert status == 200, answer
+    await talk.respond("On")
+    assert read() == "<They met.|0>"
+    await talk.respond("Further")
+    assert read() == "<They met.|1>"
+    status, _ = await talk.post(f"/sessions/{talk.session}/regenerate")
+    assert (status, read()) == (200, "<They met.|3>")
+    await talk.respond("Elsewhere", branch_id="alt", source_floor_id=first)
+    assert read() == "<They met.|0>"
+    status, looked = await talk.post(f"/sessions/{talk.session}/prompt-runtime/preview", {"text": told})
+    assert (status, looked["data"]["text"]) == (200, "<They met.|3>")

@@ -69,11 +69,12 @@ def _explained(kept: KeptPrompt) -> Json:
     )
     if document is not None:
         limitations = [PERSISTED_ONLY, *LIMITATIONS]
-        return {"floor": shown, "snapshot_available": True, **document, "limitations": limitations, "result": result}
+        told = {"floor": shown, "snapshot_available": True, "first_included_no": None, **document}
+        return {**told, "limitations": limitations, "result": result}
     scope = PromptScope(floor.session_id, floor.branch_id, True, None, floor.branch_id, "existing_branch")
     unknown = (
         "assets", "prompt_snapshot", "resolved_policy", "governance", "trim_reasons", "excluded_sources", "section_stats",
-        "sections", "omitted_sections", "macro", "memory",
+        "sections", "omitted_sections", "first_included_no", "macro", "memory",
     )  # fmt: skip
     return {
         "floor": shown,

@@ -38,7 +38,7 @@ from agentui.schemas.promptlook import (
 )
 from agentui.threads import apart
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Preparation, Seen, history_reach, work_of
+from agentui.turns.live.preparing import Preparation, Seen, history_reach, past_macros, work_of
 from agentui.turns.live.request import PromptRequest
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -71,7 +71,15 @@ async def preview(request: web.Request) -> web.Response:
     resolution = resolved(look.facts.policies, form.override)
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms))
     assets = (await request.app[LIVE].bundles.load(look.facts.bindings)).assets
-    given = Preparation(seen, None, run_kind="dry_run", phase="preview", policy=resolution.policy, assets=assets).input()
+    given = Preparation(
+        seen,
+        None,
+        run_kind="dry_run",
+        phase="preview",
+        policy=resolution.policy,
+        recalled=past_macros(look.past),
+        assets=assets,
+    ).input()
     shown = await apart(work_of(given) + len(form.text), lambda: preview_text(given, form.text))
     return data_answer(
         PreviewedText(

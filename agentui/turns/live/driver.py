@@ -46,6 +46,7 @@ from agentui.turns.live.preparing import (
     Seen,
     assembled_prompt,
     history_reach,
+    past_macros,
     stage_mutations,
     swipe_macros,
 )
@@ -148,6 +149,7 @@ class LiveTurns:
             phase="dry_run",
             policy=resolution.policy,
             params=merged_params(look.facts.bindings.get("model_params"), asked.params, bundle.params),
+            recalled=past_macros(look.past),
             estimator=self.estimators.of(look.facts.bindings.get("model_name")),
             assets=bundle.assets,
         )
@@ -303,7 +305,7 @@ class _LiveTurn:
             policy=self._resolution.policy,
             params=self._params,
             words=self._words,
-            swipes=swipe_macros(asked.turn.kind, asked.intent, past),
+            recalled={**past_macros(past), **swipe_macros(asked.turn.kind, asked.intent, past)},
             estimator=house.estimators.of(self._model),
             assets=self._bundle.assets,
         )

@@ -77,8 +77,8 @@ class Preparation:
     params: Mapping[str, Json] = field(default_factory=dict)
     extra: tuple[ExtraSection, ...] = ()
     words: str = ""
-    swipes: Mapping[str, str] = field(default_factory=dict)
-    """The macros of ``swipe_macros``."""
+    recalled: Mapping[str, str] = field(default_factory=dict)
+    """The macros of ``past_macros`` and ``swipe_macros``."""
     notes: tuple[Note, ...] = ()
     estimator: TokenEstimator = UNCORRECTED
     assets: PromptAssets = NO_ASSETS
@@ -126,13 +126,19 @@ class Preparation:
             local=local,
             globals=tiers["global"],
             seed=self.seen.chat.id,
-            values=self.swipes,
+            values=self.recalled,
         )
 
 
 def assembled_prompt(prepared: PreparedTurn) -> AssembledPrompt:
     """A prompt as the nodes of a run have it."""
     return AssembledPrompt(prepared.messages, prepared.placed)
+
+
+def past_macros(past: Past) -> dict[str, str]:
+    """``{{summary}}`` and ``{{firstIncludedMessageId}}``: what the turns before kept."""
+    first_no = past.first_included_no
+    return {"summary": past.summary, "firstIncludedMessageId": "" if first_no is None else str(first_no)}
 
 
 def swipe_macros(kind: TurnKind, intent: PromptIntent, past: Past) -> dict[str, str]:

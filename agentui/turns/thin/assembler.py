@@ -28,7 +28,15 @@ from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.turns.live.explaining import explained
 from agentui.turns.live.generation import filled, given_params, left_open, merged_params
-from agentui.turns.live.preparing import Estimators, Preparation, Seen, assembled_prompt, history_reach, stage_mutations
+from agentui.turns.live.preparing import (
+    Estimators,
+    Preparation,
+    Seen,
+    assembled_prompt,
+    history_reach,
+    past_macros,
+    stage_mutations,
+)
 from agentui.turns.live.rewriting import rewritten, rewritten_messages
 from agentui.turns.live.words import parts_with_text
 from agentui.turns.placing.matching import Kind
@@ -167,6 +175,7 @@ class Assembly:
             params=params,
             extra=talk.extra,
             words=talk.words,
+            recalled=past_macros(turn.past),
             estimator=self._house.estimators.of(run.incoming.model),
             assets=self._bundle.assets,
             model=run.incoming.model,

@@ -89,6 +89,7 @@ class Explanation(TypedDict):
     section_stats: list[Json] | None
     sections: list[Json] | None
     omitted_sections: int | None
+    first_included_no: int | None
     macro: dict[str, Json] | None
     memory: dict[str, Json] | None
     diagnostics: list[Diagnostic]
