@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.jsonio import Json
+from agentui.pipeline.nodes.text.words import small
 from agentui.pipeline.plans.compile import compile_plan
 from tests.unit.pipeline.parts import Ear, catalog_of, compiled, document, execute, heard, make_incoming
 
@@ -40,6 +41,9 @@ async def checked(said: str, *rules: Json, **config: Json) -> tuple[Json, list[s
         ("the big bomb.", "x, big  bomb\ny", True),
         ("这是坏话吗", "坏话", True),
         ("Straße", "STRASSE", False),
+        ("GROẞ wird alles", "groß", True),
+        ("der Spaß ist ein BOMBENspaß", "bombe", False),
+        ("Spaß mit der BOMBE", "bombe", True),
         ("(c++)", "c++", True),
         ("бомба", "БОМБА", True),
     ],
@@ -116,6 +120,26 @@ async def test_a_thousand_rules_go_over_a_megabyte() -> None:
     rules = [rule(f"word{number}") for number in range(999)]
     out, _ = await checked("lorem ipsum " * 80_000 + "word998", *rules, rule("lorem", "flag"))
     assert out["verdict"] == "blocked"
+
+
+async def test_thousands_of_words_of_one_rule_go_over_a_long_text() -> None:
+    words = ", ".join(f"{number}word" for number in range(6000))
+    out, _ = await checked("lorem ipsum " * 50_000 + "5999Word", rule(words, "rewrite", replacement="#"))
+    assert (out["verdict"], out["text"][-7:]) == ("rewritten", "ipsum #")
+
+
+@given(LETTERS, st.lists(st.sampled_from(["a", "b", "ab", "a b", "aa", "a c", " a"]), min_size=1, unique=True))
+async def test_many_words_are_found_from_the_left_and_the_longest_first(said: str, words: list[str]) -> None:
+    wanted = sorted({word.strip() for word in words}, key=len, reverse=True)
+    expected = re.sub("|".join(rf"(?<!\w){word}(?!\w)" for word in wanted), "#", said)
+    out, _ = await checked(said, rule(",".join(words), "rewrite", replacement="#"))
+    assert out["text"] == expected
+
+
+def test_every_letter_keeps_its_place_in_small_letters() -> None:
+    text = "".join(map(chr, range(0x10500)))
+    assert len(small(text)) == len(text)
+    assert small(small(text)) == small(text)
 
 
 @given(LETTERS, st.lists(st.tuples(st.sampled_from(["a", "b", "ab", "a b"]), st.sampled_from("xyz")), max_size=4))

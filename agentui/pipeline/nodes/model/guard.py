@@ -10,7 +10,8 @@ from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.model.guard_rules import GUARD_SECONDS, Checked, GuardRule, apply_patterns, compiled
-from agentui.threads import in_search_thread
+from agentui.pipeline.nodes.text.words import small
+from agentui.threads import apart, in_search_thread
 
 LAST_MESSAGE = "{{ chat.last_user }}"
 """What is checked where the node names nothing."""
@@ -73,7 +74,7 @@ class Guard(Node[GuardParams]):
     async def _check(self, ctx: NodeContext) -> Checked:
         """The text after all rules, or as the one that blocks found it."""
         text = await ctx.compute(self._text)
-        checked = Checked(text, text.casefold(), 0, [])
+        checked = Checked(text, await apart(len(text), partial(small, text)), 0, [])
         until = time.monotonic() + GUARD_SECONDS
         while checked.at < len(self._rules) and checked.blocked_by is None:
             rule = self._rules[checked.at]
