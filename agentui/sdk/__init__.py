@@ -1,4 +1,4 @@
-"""The Python client of agentui: ``pip install "agentui[sdk]"`` and nothing else of the server.
+"""The Python client of agentui. It needs httpx and nothing of what a server needs; docs/sdk.md tells how to have it so.
 
     with TavernClient("http://127.0.0.1:7860") as client:
         session = client.sessions.create(title="Campfire")

@@ -40,7 +40,7 @@ class AsyncTransport:
         response = await self._head(request)
         try:
             yield response
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise connection_error(error) from error
         finally:
             await response.aclose()
@@ -57,7 +57,7 @@ class AsyncTransport:
                     failure = error_of(response)
                 finally:
                     await response.aclose()
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 failure = connection_error(error)
             pause = self.policy.pause(request, attempt, failure)
             if pause is None:

@@ -138,6 +138,7 @@ _HEADERS: Mapping[str, str] = {
 }
 """The header of each option that is one."""
 _IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE"})
+_CONDITIONS = frozenset({"if-match", "if-none-match"})
 
 
 def compose(endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mapping[str, Any]) -> Request:
@@ -165,7 +166,10 @@ def compose(endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mappin
         content = encoded(rest)
     if content is not None:
         headers["content-type"] = "application/json"
-    can_repeat = not hasattr(file, "read") and (endpoint.method in _IDEMPOTENT or "idempotency-key" in headers)
+    # A write that was done and whose answer was lost would be refused the second time: what it wants there is gone.
+    is_conditional = endpoint.method != "GET" and not _CONDITIONS.isdisjoint(headers)
+    is_idempotent = endpoint.method in _IDEMPOTENT and not is_conditional
+    can_repeat = not hasattr(file, "read") and (is_idempotent or "idempotency-key" in headers)
     return Request(
         endpoint.method,
         path,

@@ -130,7 +130,7 @@ _KINDS: Mapping[int, type[TavernApiError]] = {
 def error_of(response: httpx.Response) -> TavernApiError:
     """The error that an answer tells, whose body was read."""
     status = response.status_code
-    kind = _KINDS.get(status, ServerFailed if status >= 500 else BadRequest)
+    kind = _KINDS.get(status, ServerFailed if status >= 500 else BadRequest if status >= 400 else TavernApiError)
     told = _told(response.content)
     message = told.get("message")
     return kind(
@@ -147,7 +147,7 @@ def _told(content: bytes) -> Mapping[str, Any]:
     """The object ``error`` of a body; vendors' routes have it too."""
     try:
         document = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     error = document.get("error") if isinstance(document, dict) else None
     return error if isinstance(error, dict) else {}
@@ -161,11 +161,11 @@ def _seconds(header: str | None) -> float | None:
         return float(header)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
-def connection_error(error: httpx.TransportError) -> TavernConnectionError:
+def connection_error(error: httpx.RequestError) -> TavernConnectionError:
     """What the client raises for an error of httpx."""
     name = type(error).__name__
     kind = TavernTimeout if isinstance(error, httpx.TimeoutException) else TavernConnectionError

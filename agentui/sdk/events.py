@@ -28,7 +28,7 @@ class RawEvent:
         """The event with its data read; data that is no JSON stays a text."""
         try:
             payload: Any = json.loads(self.data)
-        except ValueError:
+        except (ValueError, RecursionError):
             payload = self.data
         return {"type": self.name, "payload": payload, "id": self.id}
 

@@ -101,7 +101,7 @@ def answer_of(endpoint: Endpoint[T], response: httpx.Response) -> T:
         return cast(T, response.text)
     try:
         document = json.loads(response.content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise not_ours(response) from error
     if endpoint.answer == "whole":
         return cast(T, document)

@@ -36,7 +36,7 @@ class Transport:
         response = self._head(request)
         try:
             yield response
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise connection_error(error) from error
         finally:
             response.close()
@@ -53,7 +53,7 @@ class Transport:
                     failure = error_of(response)
                 finally:
                     response.close()
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 failure = connection_error(error)
             pause = self.policy.pause(request, attempt, failure)
             if pause is None:

@@ -104,12 +104,52 @@ def test_an_error_keeps_what_the_server_says(status: int, kind: type[TavernApiEr
     assert str(error) == f"{status} some_code: Some words. (request req_1)"
 
 
-@pytest.mark.parametrize("body", [b"<html>Bad gateway</html>", b"", b"[]", b'{"error": "words"}', b"\xff"])
+@pytest.mark.parametrize("body", [b"<html>Bad gateway</html>", b"", b"[]", b'{"error": "words"}', b"\xff", b"[" * 100_000])
 def test_an_answer_of_somebody_else_is_an_error_too(body: bytes) -> None:
     error = error_of(httpx.Response(502, content=body))
     assert type(error) is ServerFailed
     assert (error.code, error.details, error.request_id) == ("http_502", None, None)
     assert error.message
+
+
+def test_no_header_is_too_odd_for_an_error() -> None:
+    for told in ("Mon, 01 Jan 99999999999 00:00:00 GMT", "soon", "-1", ""):
+        assert error_of(httpx.Response(503, headers={"retry-after": told})).retry_after is None
+
+
+def test_a_redirect_is_no_fault_of_what_was_sent() -> None:
+    error = error_of(httpx.Response(302, headers={"location": "/login"}))
+    assert (type(error), error.code) == (TavernApiError, "http_302")
+
+
+@pytest.mark.parametrize("status", [200, 502])
+def test_a_body_that_cannot_be_unpacked_is_an_error_of_the_connection(status: int) -> None:
+    with (
+        scripted(answer("{}", status, content_encoding="gzip")) as server,
+        TavernClient(server.origin, retries=0) as client,
+        pytest.raises(TavernConnectionError, match="DecodingError"),
+    ):
+        client.sessions.get("one")
+
+
+def test_an_answer_nested_without_end_is_not_the_servers() -> None:
+    with (
+        scripted(answer("[" * 100_000)) as server,
+        TavernClient(server.origin) as client,
+        pytest.raises(TavernConnectionError, match="not as agentui does"),
+    ):
+        client.sessions.get("one")
+
+
+def test_a_write_with_a_condition_is_sent_once() -> None:
+    put, get = Endpoint[str]("PUT", "/x", body="json"), Endpoint[str]("GET", "/x")
+    assert [compose(put, (), given).is_repeatable for given in ({}, {"if_match": "e"}, {"if_none_match": "*"})] == [
+        True,
+        False,
+        False,
+    ]
+    assert compose(get, (), {"if_none_match": "e"}).is_repeatable
+    assert compose(put, (), {"if_match": "e", "idempotency_key": "k"}).is_repeatable
 
 
 def test_when_a_call_is_sent_once_more() -> None:
