@@ -175,7 +175,7 @@ def _edges(
     kinds = {node["id"]: node["type"] for node in nodes}
     edges: dict[tuple[str, str, str], None] = {}
     for link in file.links:
-        ends = [ids.get(by_name.get(end, by_name.get(end.removeprefix("n"), "")), "") for end in (link.source, link.target)]
+        ends = [_end(end, by_name, ids) for end in (link.source, link.target)]
         if not all(ends):
             missing = link.source if not ends[0] else link.target
             text = f"A connection leads to {missing!r:.80}, which is no node; it is left out."
@@ -190,6 +190,13 @@ def _edges(
             port = first
         edges[source, target, port] = None
     return [{"from": a, "to": b, **({} if port == "done" else {"from_port": port})} for a, b, port in edges]
+
+
+def _end(name: str, by_name: Mapping[str, str], ids: Mapping[str, str]) -> str:
+    """The id of what a connection calls ``name``; "" for what is no node. The ``n`` of ``n3`` may be one of ours."""
+    # A file may call a node by megabytes, in every one of its connections: no part of a name that is known is copied.
+    key = by_name[name] if name in by_name else by_name.get(name.removeprefix("n"), "")
+    return ids.get(key, "")
 
 
 def _name_answer(document: dict[str, Json], report: HadTavernReport) -> None:

@@ -194,6 +194,15 @@ def test_notes_are_counted_where_they_are_too_many() -> None:
     assert len(found.document["nodes"][0]["x_hadtavern"]) == 900
 
 
+def test_a_name_of_megabytes_costs_its_length_once() -> None:
+    name = "n" + "a" * 8_000_000
+    ends = [{"node": str(number)} for number in range(15_000)]
+    report = read(
+        {"drawflow": {"Home": {"data": {name: {"class": "SetVars", "outputs": {"o": {"connections": ends}}}}}}}
+    ).report
+    assert (report.nodes, report.edges, len(report.notes) + report.more) == (1, 0, 15_001)
+
+
 def leaves(value: Json) -> list[str]:
     """Every text in a value that the test below put there."""
     if isinstance(value, dict):
