@@ -26,7 +26,7 @@ from agentui.jsonio import Json
 from agentui.regexes.cursor import RegexError
 from agentui.regexes.javascript import compile_js
 from agentui.templating.core.paths import MISSING
-from agentui.templating.core.values import plain, plain_top
+from agentui.templating.core.values import is_in_range, plain, plain_top
 from agentui.templating.core.weight import is_heavier
 
 QueryLanguage = Literal["jmespath", "jsonpath"]
@@ -99,6 +99,8 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # it has no types
         value = super().visit(node, *args, **kwargs)
         if node["type"] in self.MAKING and is_heavier(value, MAX_WEIGHT):
             raise QueryError(f"more than about {MAX_WEIGHT} characters come of it")
+        if isinstance(value, float) and not is_in_range(value):
+            raise QueryError("a number comes of it that JSON has not")
         return value
 
 

@@ -109,6 +109,12 @@ def test_no_question_computes_without_end(
         compile_query(language, expression).find(value)
 
 
+@pytest.mark.parametrize("expression", ["to_number('1e999')", "map(&to_number(@), ['-1e999'])", "`NaN`"])
+async def test_no_number_comes_of_a_question_that_json_has_not(expression: str) -> None:
+    with pytest.raises(NodeFailed, match="JSON has not"):
+        await asked(outputs=[{"name": "A", "expression": expression}])
+
+
 async def test_a_question_that_does_not_fit_the_value_fails_the_node() -> None:
     with pytest.raises(NodeFailed, match="cannot be answered"):
         await asked(expression="sum(people)")
