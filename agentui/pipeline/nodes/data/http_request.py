@@ -16,7 +16,7 @@ from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.model.target import render_proxy, rendered_headers
-from agentui.redaction import mask_url
+from agentui.redaction import LONGEST, mask_url
 from agentui.secrets.store import check_origin
 from agentui.templating.core.problems import TemplateRenderError
 from agentui.templating.hadtavern.scope import Scope
@@ -134,7 +134,9 @@ class HttpRequest(Node[HttpRequestParams]):
         ctx.run.heard_bytes += 2 * held_when_parsed(content)
         text, value = await apart(len(content), lambda: (text_of_answer(kind, content), json_of_answer(kind, content)))
         if status >= 400 and self.params.fail_on_status:
-            said = f": {text[:SHOWN]}" if text else "."
+            # A key is masked before the cut: of half of one nobody would know what it is.
+            shown = ctx.run.redactor.redact(text[: SHOWN + LONGEST])[:SHOWN] if text else ""
+            said = f": {shown}" if shown else "."
             raise UpstreamError(f"The service answered with status {status}{said}", answered=status)
         told = {name: told for name, told in headers.items() if name in TOLD_HEADERS}
         return {"status": status, "ok": status < 400, "headers": told, "text": text or "", "json": value}

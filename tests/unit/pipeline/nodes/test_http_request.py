@@ -132,6 +132,15 @@ async def test_an_error_status_fails_the_node_where_it_should(caller: Caller, st
     assert len(caller.service.asked) == 2, "never tried again"
 
 
+async def test_an_error_shows_no_part_of_a_key_that_the_service_repeats(caller: Caller) -> None:
+    env = {"AGENTUI_SECRET_MINE": KEY, "AGENTUI_SECRET_MINE_ORIGINS": caller.service.origin}
+    caller.service.status, caller.service.content_type = 401, "text/plain"
+    caller.service.body = b"x" * 190 + KEY.encode()
+    with pytest.raises(UpstreamError) as caught:
+        await caller.ask(env=env, headers={"authorization": "[[SECRET:mine]]"})
+    assert "x***" in caught.value.message and KEY[:4] not in caught.value.message
+
+
 async def test_what_a_service_may_answer_has_bounds(caller: Caller) -> None:
     caller.service.content_type, caller.service.body = "text/plain", b"a" * 10_000_000
     with pytest.raises(UpstreamInvalid, match="larger than"):
