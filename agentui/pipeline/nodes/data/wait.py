@@ -49,7 +49,7 @@ class Wait(Node[WaitParams]):
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Wait. Raises NodeFailed for what is no such number, and for more than the run has left."""
-        milliseconds = self._wanted(ctx)
+        milliseconds = await self._wanted(ctx)
         left = (ctx.deadline - time.monotonic()) * 1000
         if milliseconds > left:
             raise NodeFailed(
@@ -62,14 +62,14 @@ class Wait(Node[WaitParams]):
 
     async def rehearse(self, ctx: NodeContext) -> Mapping[str, Json]:
         """The same without waiting."""
-        return {"waited_ms": self._wanted(ctx)}
+        return {"waited_ms": await self._wanted(ctx)}
 
     async def preview(self, ctx: NodeContext) -> Json:
         """How long it would wait."""
-        return {"waited_ms": self._wanted(ctx)}
+        return {"waited_ms": await self._wanted(ctx)}
 
-    def _wanted(self, ctx: NodeContext) -> float:
-        text = ctx.render(self._milliseconds)
+    async def _wanted(self, ctx: NodeContext) -> float:
+        text = await ctx.compute(self._milliseconds)
         number = _number(text)
         if number is None:
             raise NodeFailed(_wrong(text), field="milliseconds")

@@ -68,10 +68,10 @@ class Parse(Node[ParseParams]):
         text = await ctx.apart(partial(ctx.render, self._text))
         found = await self._found(text)
         if isinstance(found, Found):
-            return self._out(found.value, found.is_repaired, None)
+            return await apart(len(text), partial(self._out, found.value, found.is_repaired, None))
         if self.params.on_failure == "error":
             raise NodeFailed(f"The text cannot be used: {found}.", field="text")
-        return self._out(None if self._default is None else ctx.render(self._default), False, found)
+        return await ctx.apart(lambda: self._out(None if self._default is None else ctx.render(self._default), False, found))
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The value as it is now."""

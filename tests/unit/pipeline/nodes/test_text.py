@@ -1,5 +1,7 @@
 """The node Text: operations on a text, one after the other."""
 
+import textwrap
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from agentui.chat.estimates import text_tokens
 from agentui.errors import InvalidPipeline, NodeFailed, TemplateProblem
 from agentui.jsonio import Json
-from agentui.pipeline.nodes.text.operations import picked, truncated
+from agentui.pipeline.nodes.text.operations import dedented, picked, truncated
 from tests.unit.pipeline.parts import compiled, execute
 
 
@@ -113,3 +115,13 @@ async def test_what_operations_make_has_bounds() -> None:
 def test_what_the_node_itself_names_is_no_variable_of_the_memory() -> None:
     plan = compiled([node("a", {"op": "template", "text": "{{ text }} {{ index }} {{ gold }}"})])
     assert plan.variables == {"gold"}
+
+
+@given(st.text(" \t\r\na", max_size=30))
+def test_what_is_dedented_is_what_pythons_own_gives(text: str) -> None:
+    assert dedented(text) == textwrap.dedent(text)
+
+
+def test_a_mark_longer_than_the_limit_is_put_nowhere() -> None:
+    mark = "m" * 20_000_000
+    assert {truncated("a" * 2000, 100, unit, "start", mark) for unit in ("characters", "tokens") for _ in range(5000)} == {""}
