@@ -180,7 +180,7 @@ function helpOf(field) {
 /** What stands under a field: its description, and where it is silent, its default. @param {Field} field @param {any} value */
 function hintOf(field, value) {
   const isSilent = value === undefined && field.default !== undefined && field.default !== '' && field.default !== null && typeof field.default !== 'object';
-  return [helpOf(field), isSilent ? t('inspector.default', {value: String(field.default)}) : ''].filter(Boolean).join(' ');
+  return [helpOf(field), isSilent ? t('inspector.default', {value: field.kind === 'choice' ? nameOf(field, field.default) : String(field.default)}) : ''].filter(Boolean).join(' ');
 }
 
 /** @param {FieldProps & {label: string}} props */

@@ -70,7 +70,9 @@ function Line({rule, rules, onChanged}) {
       span(
         null,
         name,
+        ' ',
         shipped ? span({className: 'chip'}, t('library.ruleShipped')) : null,
+        ' ',
         isAlways ? span({className: 'chip chip-good'}, t('library.ruleAlways')) : null,
       ),
       problem === null ? span({className: 'text-soft'}, [desc, when].filter(Boolean).join(' · ')) : span({className: 'field-error'}, problem),
