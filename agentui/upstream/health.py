@@ -77,7 +77,8 @@ class TargetHealth:
         asked = min(retry_after or 0.0, LONGEST_REST)
         own = cooldown if record.failures >= FAILURES else 0.0
         if asked or own:
-            record.is_asked = asked >= own
+            if max(asked, own) >= (record.breaker.away(now) or 0.0):
+                record.is_asked = asked >= own
             record.breaker.open(now + max(asked, own))
         elif not record.breaker.away(now):
             record.breaker = Breaker()

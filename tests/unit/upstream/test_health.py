@@ -55,6 +55,14 @@ def test_a_pause_that_is_asked_for_is_kept_even_when_an_older_call_still_answers
     assert health.admit("a") == Away(LONGEST_REST, is_asked=True)
 
 
+def test_a_pause_that_is_asked_for_stays_one_when_older_calls_still_fail() -> None:
+    health = TargetHealth(Clock())
+    health.failed("a", 30, retry_after=600)
+    for _ in range(FAILURES):
+        health.failed("a", 30)
+    assert health.admit("a") == Away(600.0, is_asked=True)
+
+
 def test_without_a_cooldown_no_failures_leave_a_target_alone() -> None:
     health = TargetHealth(Clock())
     for _ in range(FAILURES * 3):
