@@ -146,9 +146,13 @@ async def test_a_loop_answers_with_the_texts_of_its_results() -> None:
     assert ear.texts == ["<1>, <2>"]
 
 
-async def test_what_is_no_list_fails_the_node() -> None:
-    with pytest.raises(NodeFailed, match="no list"):
-        await out_of(loop(items="1.5"), inside("t", "Text", text="x"))
+@pytest.mark.parametrize(
+    ("items", "what"), [("1.5", "a number and no list: 1.5"), ('{"a": [1]}', 'an object and no list: {"a":[1]}')]
+)
+async def test_what_is_no_list_fails_the_node(items: str, what: str) -> None:
+    with pytest.raises(NodeFailed) as caught:
+        await out_of(loop(items=items), inside("t", "Text", text="x"))
+    assert caught.value.message == f"Node loop: items gives {what}"
 
 
 async def test_a_while_loop_checks_first_and_sees_what_was_set() -> None:

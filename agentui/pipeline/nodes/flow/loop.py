@@ -12,8 +12,13 @@ from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.nodes.flow.iterations import Iterations, loop_names
 from agentui.templating.core.paths import is_sequence
+from agentui.templating.core.values import json_text
+from agentui.templating.core.weight import beginning
+from agentui.templating.hadtavern.formulas.values import kind
 
 MAX_ITERATIONS = 10_000
+SHOWN = 80
+"""Characters of a value that an error shows."""
 
 
 class LoopParams(NodeParams):
@@ -120,7 +125,7 @@ class Loop(Node[LoopParams]):
         if value is None:
             return []
         if not is_sequence(value):
-            raise NodeFailed(f"items gives {type(value).__name__} {str(value)[:80]!r} and no list.", field="items")
+            raise NodeFailed(f"items gives {kind(value)} and no list: {json_text(beginning(value, SHOWN))}", field="items")
         return list(value)
 
 
