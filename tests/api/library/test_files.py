@@ -34,7 +34,7 @@ PRESET = {"temperature": 0.5, "prompts": [{"identifier": "main", "content": "Hi.
 async def upload(caller: Reader, path: str, data: bytes, name: str = "file.json", **fields: str) -> tuple[int, Any]:
     """Send a form with a file."""
     form = FormData()
-    form.add_field("file", data, filename=name)
+    form.add_field("file", io.BytesIO(data), filename=name)
     for field, value in fields.items():
         form.add_field(field, value)
     async with caller.session.post(caller.server.origin + path, data=form) as response:
