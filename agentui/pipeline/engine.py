@@ -19,16 +19,16 @@ from typing import Any
 from agentui.errors import AgentUIError, StoreFailed, StoreFull, UpstreamTimeout
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.pipeline.executor import INTERNAL, describe_error, execute
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunAnswer, RunResult
 from agentui.pipeline.run import Run, RunOrigin, Services
-from agentui.pipeline.said import said_in
 from agentui.pipeline.sink import ListenerGone, Sink
 from agentui.pipeline.tokens import reply_of, usage_of
+from agentui.pipeline.walk.executor import INTERNAL, describe_error, execute
+from agentui.pipeline.walk.said import said_in
 from agentui.redaction import Redactor
 from agentui.threads import in_thread
 from agentui.tools.grant import ToolGrant

@@ -11,13 +11,13 @@ from typing import Any, Generic, TypeVar, cast
 
 from agentui.errors import Problem, TemplateProblem
 from agentui.jsonio import Json
-from agentui.pipeline.frame import Frame, LoopExit
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import RunMacros
 from agentui.pipeline.memory import NO_TIERS, NOTHING, NoMemory
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import Sink
+from agentui.pipeline.walk.frame import Frame, LoopExit
 from agentui.secrets.store import Secret
 from agentui.templating.core.language import Template
 from agentui.templating.core.problems import TemplateRenderError

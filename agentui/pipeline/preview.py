@@ -11,13 +11,13 @@ from typing import TypeVar
 
 from agentui.errors import AgentUIError, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
-from agentui.pipeline.executor import describe_error
-from agentui.pipeline.frame import Frame
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.plans.plan import Plan, PlanNode
-from agentui.pipeline.reach import EVERY_PORT, Reach, is_failure, port_of
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink, Sink
+from agentui.pipeline.walk.executor import describe_error
+from agentui.pipeline.walk.frame import Frame
+from agentui.pipeline.walk.reach import EVERY_PORT, Reach, is_failure, port_of
 from agentui.templating.core.language import Segment
 from agentui.templating.hadtavern.scope import Scope
 

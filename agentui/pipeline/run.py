@@ -12,18 +12,18 @@ from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import AgentUIError, NotFound
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.pipeline.answer_cache import AnswerCache
 from agentui.pipeline.assets import AssembledPrompt, AssetReader, no_assets
+from agentui.pipeline.caches.answer_cache import AnswerCache
+from agentui.pipeline.caches.thought_cache import ThoughtCache
+from agentui.pipeline.caches.tool_steps import ToolSteps
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
-from agentui.pipeline.frame import Frame
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.macros import ChatMacros, RunMacros
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunState
-from agentui.pipeline.thought_cache import ThoughtCache
-from agentui.pipeline.tool_steps import ToolSteps
+from agentui.pipeline.walk.frame import Frame
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.tools.grant import ToolGrant

@@ -55,13 +55,13 @@ from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
 from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
+from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.engine import Engine
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.library import PipelineLibrary
 from agentui.pipeline.node import load_catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.run import Services
-from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.presets import PresetLibrary
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore

@@ -19,11 +19,11 @@ from agentui.chats.parts import Content, content_of, input_parts
 from agentui.errors import AgentUIError, BadRequest
 from agentui.jsonio import Json
 from agentui.pipeline.engine import to_its_end
-from agentui.pipeline.executor import INTERNAL, describe_error
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
+from agentui.pipeline.walk.executor import INTERNAL, describe_error
 from agentui.prompt.macros import greetings_of, idle_of, names_of
 from agentui.turns.placing.matching import Kind
 from agentui.turns.placing.placed import AUTO, Forced, NoTurn, Placer, read_intent

@@ -43,7 +43,7 @@ from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import EVENT_STREAM, Route
 from agentui.http.writing import send_whole
-from agentui.pipeline.executor import INTERNAL
+from agentui.pipeline.walk.executor import INTERNAL
 from agentui.prompt.report import dry_run_document
 from agentui.schemas.forms import Data
 from agentui.schemas.live import (

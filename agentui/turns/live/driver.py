@@ -21,12 +21,12 @@ from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine, RunRequest, to_its_end
-from agentui.pipeline.executor import INTERNAL
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone
+from agentui.pipeline.walk.executor import INTERNAL
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, TurnMessage

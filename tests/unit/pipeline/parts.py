@@ -12,6 +12,7 @@ from agentui.chat.deltas import Delta
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.jsonio import Json, dumps
+from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
@@ -21,7 +22,6 @@ from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run, Services
 from agentui.pipeline.sink import NullSink
-from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.client import Upstream

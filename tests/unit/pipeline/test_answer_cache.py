@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 from agentui.chat.deltas import TextDelta
 from agentui.pipeline import answer_cache
-from agentui.pipeline.answer_cache import AnswerCache
+from agentui.pipeline.caches.answer_cache import AnswerCache
 
 
 def test_an_answer_counts_until_its_time_is_up() -> None:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentui.errors import NodeFailed
-from agentui.pipeline.group import Group, in_group
+from agentui.pipeline.walk.group import Group, in_group
 
 
 async def fail() -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from agentui.errors import NotFound
 from agentui.jsonio import Json
+from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.history import MAX_UNHEARD, RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.run import Run, Services
-from agentui.pipeline.thought_cache import ThoughtCache
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
 from agentui.upstream.client import Upstream

@@ -10,8 +10,8 @@ from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import VendorName
 from agentui.jsonio import loads
 from agentui.pipeline import thought_cache
+from agentui.pipeline.caches.thought_cache import MAX_CALLS, MAX_ENTRY_CHARS, ThoughtCache
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.thought_cache import MAX_CALLS, MAX_ENTRY_CHARS, ThoughtCache
 from tests.unit.pipeline.parts import make_incoming
 
 ASKED = make_incoming()

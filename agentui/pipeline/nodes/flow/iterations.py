@@ -7,12 +7,12 @@ from typing import Literal
 
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
-from agentui.pipeline.executor import execute
-from agentui.pipeline.frame import Frame
-from agentui.pipeline.group import Group, in_group
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.nodes.flow.folding import Folding
-from agentui.pipeline.said import said_in
+from agentui.pipeline.walk.executor import execute
+from agentui.pipeline.walk.frame import Frame
+from agentui.pipeline.walk.group import Group, in_group
+from agentui.pipeline.walk.said import said_in
 from agentui.templating.core.paths import MISSING
 from agentui.templating.core.problems import CannotInsert
 from agentui.templating.core.weight import Scale

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from agentui.jsonio import Json
-from agentui.pipeline.frame import LoopExit
 from agentui.pipeline.node import Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.walk.frame import LoopExit
 
 
 class LeaveLoopParams(NodeParams):

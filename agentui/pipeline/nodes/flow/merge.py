@@ -8,8 +8,8 @@ from pydantic import Field
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.reach import is_failure
-from agentui.pipeline.said import said_in
+from agentui.pipeline.walk.reach import is_failure
+from agentui.pipeline.walk.said import said_in
 
 CANDIDATE = "candidate"
 """What the formula calls one branch."""

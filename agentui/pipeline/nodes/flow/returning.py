@@ -14,8 +14,8 @@ from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.said import answer_with, said_in
-from agentui.pipeline.speaker import Speaker
+from agentui.pipeline.walk.said import answer_with, said_in
+from agentui.pipeline.walk.speaker import Speaker
 from agentui.upstream.http.request import is_token
 
 _UNFIT = re.compile(r"[^\t\x20-\x7e]")

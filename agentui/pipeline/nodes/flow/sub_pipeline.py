@@ -9,12 +9,12 @@ from agentui.chat.messages import Message, Text
 from agentui.documents.document import ID_PATTERN
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
-from agentui.pipeline.executor import execute
-from agentui.pipeline.frame import Frame
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.said import said_in
+from agentui.pipeline.walk.executor import execute
+from agentui.pipeline.walk.frame import Frame
+from agentui.pipeline.walk.said import said_in
 
 MAX_DEPTH = 8
 """How many pipelines may call each other, one within the other."""

@@ -8,8 +8,8 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError
 from agentui.jsonio import Json
-from agentui.pipeline.frame import Frame
 from agentui.pipeline.sink import Sink
+from agentui.pipeline.walk.frame import Frame
 from agentui.vendors.sse import SseEvent
 
 

@@ -6,17 +6,17 @@ from contextlib import suppress
 
 from agentui.errors import AgentUIError, NodeFailed, UpstreamError, UpstreamRefused
 from agentui.jsonio import Json
-from agentui.pipeline.frame import Frame
-from agentui.pipeline.group import Group, in_group
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.pins import needless
 from agentui.pipeline.plans.plan import ERROR_PORT, PlanNode
-from agentui.pipeline.ports import Ports
-from agentui.pipeline.reach import EVERY_PORT, port_of
 from agentui.pipeline.run import Run
-from agentui.pipeline.said import answer_text, answer_with, said_in
 from agentui.pipeline.sink import ListenerGone, Sink
-from agentui.pipeline.speaker import Speaker
+from agentui.pipeline.walk.frame import Frame
+from agentui.pipeline.walk.group import Group, in_group
+from agentui.pipeline.walk.pins import needless
+from agentui.pipeline.walk.ports import Ports
+from agentui.pipeline.walk.reach import EVERY_PORT, port_of
+from agentui.pipeline.walk.said import answer_text, answer_with, said_in
+from agentui.pipeline.walk.speaker import Speaker
 
 INTERNAL: Mapping[str, Json] = {
     "code": "internal_error",

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from agentui.errors import NoAnswer
 from agentui.jsonio import Json
-from agentui.pipeline.frame import Frame
 from agentui.pipeline.plans.plan import PlanNode
-from agentui.pipeline.reach import EVERY_PORT, Cause, Reach, is_failure
 from agentui.pipeline.run import Run
+from agentui.pipeline.walk.frame import Frame
+from agentui.pipeline.walk.reach import EVERY_PORT, Cause, Reach, is_failure
 
 TOO_LATE: Mapping[str, Json] = {"reason": "another branch was first"}
 

@@ -21,8 +21,8 @@ from agentui.chat.messages import (
     has_tool_parts,
 )
 from agentui.jsonio import dumps
+from agentui.pipeline.caches.thought_cache import conversation_of
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.thought_cache import conversation_of
 
 MAX_ANSWERS = 1000
 MAX_AGE_SECONDS = 3600.0

@@ -1,0 +1,1 @@
+"""What one process keeps between runs, bounded in entries and bytes."""
