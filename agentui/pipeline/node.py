@@ -19,7 +19,6 @@ Third parties register theirs through the entry point group ``agentui.nodes``: e
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -27,6 +26,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from agentui.documents.document import problems_of
 from agentui.errors import AgentUIError, Problem
+from agentui.installed import entry_points
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.templating.core.language import Language, Macro, Reads

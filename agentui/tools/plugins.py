@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from importlib.metadata import entry_points
 from typing import Final
 
 from agentui.errors import AgentUIError
+from agentui.installed import entry_points
 from agentui.tools.arguments import ArgumentCheck
 from agentui.tools.tool import HostedTool
 
