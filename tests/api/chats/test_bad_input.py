@@ -18,6 +18,7 @@ from yarl import URL
 
 from agentui.chats.codes import CODES
 from agentui.jsonio import Json, loads
+from agentui.schemas.live import LiveForm
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from tests.api.chats.conftest import Reader
@@ -179,6 +180,20 @@ OPERATIONS = sorted(
     key=lambda known: (known[0] == "DELETE", re.search("delete|reset|merge|status", known[1]) is not None, known[1]),
 )
 """Every operation of the memory; those that remove things come last."""
+PATHS = {path for _, path, _ in OPERATIONS}
+LIVE_FIELDS = LiveForm.model_json_schema()["properties"].keys()
+
+
+def is_read_elsewhere(path: str, schema: Json, field: str) -> bool:
+    """
+    Whether another operation reads this field of a body with the same function, which gets every wrong value there; here it
+    gets one. A turn has an address below its pipeline's name, too (``PIPELINE_ROUTES`` are the same handlers), and one for a
+    stream (which differs in how it answers); and all kinds of turns read the fields of ``LiveForm`` as ``respond`` does.
+    """
+    if path.removeprefix("/p/{pipeline}").removesuffix("/stream") in PATHS - {path}:
+        return True
+    fields = resolved(schema).get("properties", {}).keys()
+    return field in LIVE_FIELDS and fields >= LIVE_FIELDS and path != "/sessions/{id}/respond"
 
 
 def tried(place: Place, method: str, path: str, operation: Json, values: tuple[Json, ...]) -> Iterator[Sent]:
@@ -205,9 +220,10 @@ def tried(place: Place, method: str, path: str, operation: Json, values: tuple[J
     for raw in BODIES:
         yield Sent(method, here, raw)
     yield Sent(method, here, plain, {"content-type": "text/plain"})
-    for where in leaves(schema):
+    for number, where in enumerate(leaves(schema)):
         others = [owned for owner in (place.theirs, place.locked) if (owned := owner.named(where[-1])) is not None]
-        for value in (*values, *others):
+        wrongs = (values[number % len(values)],) if is_read_elsewhere(path, schema, where[0]) else values
+        for value in (*wrongs, *others):
             yield Sent(method, here, written(changed(body, where, value)))
     if "ids" in body:
         for wrong in ([], ["x"] * 2, ["x"] * 101, [NUL], [place.theirs.page], [place.locked.page, place.locked.message], [5]):
