@@ -3,7 +3,7 @@
 from unittest.mock import patch
 
 from agentui.chat.deltas import TextDelta
-from agentui.pipeline import answer_cache
+from agentui.pipeline.caches import answer_cache
 from agentui.pipeline.caches.answer_cache import AnswerCache
 
 

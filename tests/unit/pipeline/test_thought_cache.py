@@ -9,7 +9,7 @@ from agentui.chat.messages import Message, Text, Thinking, ToolCall
 from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import VendorName
 from agentui.jsonio import loads
-from agentui.pipeline import thought_cache
+from agentui.pipeline.caches import thought_cache
 from agentui.pipeline.caches.thought_cache import MAX_CALLS, MAX_ENTRY_CHARS, ThoughtCache
 from agentui.pipeline.incoming import Incoming
 from tests.unit.pipeline.parts import make_incoming

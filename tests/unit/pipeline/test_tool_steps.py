@@ -3,7 +3,7 @@
 import pytest
 
 from agentui.chat.messages import Media, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from agentui.pipeline import tool_steps
+from agentui.pipeline.caches import tool_steps
 from agentui.pipeline.caches.tool_steps import ToolSteps
 from tests.unit.pipeline.parts import make_incoming
 
