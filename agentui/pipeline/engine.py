@@ -28,6 +28,7 @@ from agentui.pipeline.run import Run, RunOrigin, Services
 from agentui.pipeline.sink import ListenerGone, Sink
 from agentui.pipeline.tokens import reply_of, usage_of
 from agentui.pipeline.walk.executor import INTERNAL, describe_error, execute
+from agentui.pipeline.walk.group import drop_frames
 from agentui.pipeline.walk.said import said_in
 from agentui.redaction import Redactor
 from agentui.threads import in_thread
@@ -111,7 +112,7 @@ class Engine:
             lost = {"code": "cancelled", "message": "The caller left."} if is_left else INTERNAL
             await _leave_failed(run, lost, cancelled=is_left)
             if is_left:
-                fault.__traceback__ = None  # frames that know it, see _drop_frames
+                fault.__traceback__ = None  # frames that know it, see drop_frames
             raise
 
     def _begin(self, request: RunRequest) -> Run:
@@ -178,7 +179,7 @@ class Engine:
 
     async def _fail(self, run: Run, error: AgentUIError, sink: Sink) -> RunResult:
         """Leave a failed run behind and tell its listener why."""
-        _drop_frames(error)
+        drop_frames(error)
         await _leave_failed(run, _shown(run, describe_error(error)), cancelled=False)
         run.stop_reason = None
         await sink.fail(error)
@@ -221,23 +222,6 @@ def _resume() -> None:
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
-
-
-def _drop_frames(error: BaseException) -> None:
-    """Take the frames out of an error that has been dealt with, and out of the errors that led to it.
-
-    Where a frame still knows its error, the two would hold all that the frame refers to, a request and its run, until the
-    garbage collector comes by; and it seldom does.
-    """
-    known = {id(error)}
-    waiting = [error]
-    while waiting:
-        error = waiting.pop()
-        error.__traceback__ = None
-        for other in (error.__cause__, error.__context__):
-            if other is not None and id(other) not in known:
-                known.add(id(other))
-                waiting.append(other)
 
 
 async def to_its_end(work: Coroutine[Any, Any, None]) -> None:

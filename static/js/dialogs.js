@@ -1,31 +1,47 @@
-/** Which component shows which kind of dialog. Each gets `{close, ...props}`. */
-import {CompareFloors} from './chat/CompareFloors.js';
+/**
+ * Which component shows which kind of dialog. Each gets `{close, ...props}`. The first visit does without most of them: they are
+ * loaded when the first of those is opened.
+ */
 import {Export} from './files/Export.js';
 import {Import} from './files/Import.js';
 import {Keys} from './files/Keys.js';
-import {Merge} from './files/Merge.js';
 import {Pipelines} from './files/Pipelines.js';
 import {Rename} from './files/Rename.js';
 import {SaveAs} from './files/SaveAs.js';
 import {Templates} from './files/Templates.js';
-import {Versions} from './files/Versions.js';
 import {Palette} from './help/Palette.js';
 import {Settings} from './help/Settings.js';
 import {Shortcuts} from './help/Shortcuts.js';
+import {h, useEffect, useState} from './h.js';
 import {PresetDialog} from './inspector/Presets.js';
-import {AssetEditor} from './library/AssetEditor.js';
-import {McpServers} from './library/McpServers.js';
-import {McpTools} from './library/McpTools.js';
-import {Reports} from './library/Reports.js';
-import {RuleEditor} from './library/rules/RuleEditor.js';
-import {RuleList} from './library/rules/RuleList.js';
-import {ToolForm} from './library/tools/ToolForm.js';
-import {ToolList} from './library/tools/ToolList.js';
-import {CompareRuns} from './run/Compare.js';
+import {notifyFailure} from './state/notices.js';
 import {Question, TextQuestion} from './ui/questions.js';
-import {BranchDiff} from './variables/BranchDiff.js';
-import {Bulk} from './variables/Bulk.js';
-import {WorkingVariable} from './variables/WorkingVariable.js';
+
+/** @typedef {typeof import('./moredialogs.js').MORE} More */
+
+/** @type {More | null} */
+let loaded = null;
+
+/** Load the other dialogs, once. @returns {Promise<More>} */
+async function loadMore() {
+  loaded ??= (await import('./moredialogs.js')).MORE;
+  return loaded;
+}
+
+/** A dialog that is loaded when it is opened. @param {keyof More} kind @returns {(props: {close: () => void}) => any} */
+function later(kind) {
+  return function Later(props) {
+    const [more, setMore] = useState(loaded);
+    useEffect(() => {
+      if (more) return;
+      loadMore().then(setMore, (error) => {
+        props.close();
+        notifyFailure(error, 'app.partFailed');
+      });
+    }, []);
+    return more ? h(more[kind], /** @type {any} */ (props)) : null;
+  };
+}
 
 /** @type {Record<string, (props: any) => any>} */
 export const DIALOGS = {
@@ -36,25 +52,25 @@ export const DIALOGS = {
   open: Pipelines,
   rename: Rename,
   'save-as': SaveAs,
-  merge: Merge,
-  versions: Versions,
+  merge: later('merge'),
+  versions: later('versions'),
   import: Import,
   export: Export,
   keys: Keys,
   templates: Templates,
   settings: Settings,
   shortcuts: Shortcuts,
-  'variables-bulk': Bulk,
-  'working-variable': WorkingVariable,
-  'branch-diff': BranchDiff,
-  asset: AssetEditor,
-  'library-import': Reports,
-  mcp: McpServers,
-  'mcp-tools': McpTools,
-  rules: RuleList,
-  rule: RuleEditor,
-  tools: ToolList,
-  tool: ToolForm,
-  'compare-floors': CompareFloors,
-  'compare-runs': CompareRuns,
+  'variables-bulk': later('variables-bulk'),
+  'working-variable': later('working-variable'),
+  'branch-diff': later('branch-diff'),
+  asset: later('asset'),
+  'library-import': later('library-import'),
+  mcp: later('mcp'),
+  'mcp-tools': later('mcp-tools'),
+  rules: later('rules'),
+  rule: later('rule'),
+  tools: later('tools'),
+  tool: later('tool'),
+  'compare-floors': later('compare-floors'),
+  'compare-runs': later('compare-runs'),
 };

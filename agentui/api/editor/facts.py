@@ -54,7 +54,9 @@ _SECRET_SETTINGS = frozenset({"token", "secret_key"})
 
 async def list_node_types(request: web.Request) -> web.Response:
     """List the node types with their forms and their help."""
-    return answer(request.app[CATALOG].describe())
+    listed = answer(request.app[CATALOG].describe())
+    listed.enable_compression()  # every visit begins with it
+    return listed
 
 
 async def list_templates(request: web.Request) -> web.Response:

@@ -42,6 +42,8 @@ class Group:
         failure, self._failure = self._failure, None
         try:
             if is_cancelled:
+                if failure is not None:
+                    drop_frames(failure)
                 raise asyncio.CancelledError
             if failure is not None:
                 raise failure
@@ -62,7 +64,9 @@ class Group:
         else:
             # What ends by a cancellation that nobody asked for has not done its work.
             failure = None if task.cancelling() else RuntimeError(f"The task {task.get_name()!r} was cancelled by nobody.")
-        if failure is not None and not self._is_ending:
+        if failure is not None and self._is_ending:
+            drop_frames(failure)
+        elif failure is not None:
             self._failure = failure
             self._end()
         if not self._tasks and self._idle is not None and not self._idle.done():
@@ -74,3 +78,20 @@ async def in_group(begin: Callable[[Group], None]) -> None:
     group = Group()
     begin(group)
     await group.join()
+
+
+def drop_frames(error: BaseException) -> None:
+    """Take the frames out of an error that has been dealt with, and out of the errors that led to it.
+
+    Where a frame still knows its error, the two would hold all that the frame refers to, a request and its run, until the
+    garbage collector comes by; and it seldom does.
+    """
+    known = {id(error)}
+    waiting = [error]
+    while waiting:
+        error = waiting.pop()
+        error.__traceback__ = None
+        for other in (error.__cause__, error.__context__):
+            if other is not None and id(other) not in known:
+                known.add(id(other))
+                waiting.append(other)

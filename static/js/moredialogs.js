@@ -1,0 +1,35 @@
+/** The dialogs that a first visit does without. */
+import {CompareFloors} from './chat/CompareFloors.js';
+import {Merge} from './files/Merge.js';
+import {Versions} from './files/Versions.js';
+import {AssetEditor} from './library/AssetEditor.js';
+import {McpServers} from './library/McpServers.js';
+import {McpTools} from './library/McpTools.js';
+import {Reports} from './library/Reports.js';
+import {RuleEditor} from './library/rules/RuleEditor.js';
+import {RuleList} from './library/rules/RuleList.js';
+import {ToolForm} from './library/tools/ToolForm.js';
+import {ToolList} from './library/tools/ToolList.js';
+import {CompareRuns} from './run/Compare.js';
+import {BranchDiff} from './variables/BranchDiff.js';
+import {Bulk} from './variables/Bulk.js';
+import {WorkingVariable} from './variables/WorkingVariable.js';
+
+/** By kind, as `DIALOGS` has them. */
+export const MORE = {
+  merge: Merge,
+  versions: Versions,
+  'variables-bulk': Bulk,
+  'working-variable': WorkingVariable,
+  'branch-diff': BranchDiff,
+  asset: AssetEditor,
+  'library-import': Reports,
+  mcp: McpServers,
+  'mcp-tools': McpTools,
+  rules: RuleList,
+  rule: RuleEditor,
+  tools: ToolList,
+  tool: ToolForm,
+  'compare-floors': CompareFloors,
+  'compare-runs': CompareRuns,
+};
