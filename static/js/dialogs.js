@@ -17,7 +17,7 @@ import {PresetDialog} from './inspector/Presets.js';
 import {notifyFailure} from './state/notices.js';
 import {Question, TextQuestion} from './ui/questions.js';
 
-/** @typedef {typeof import('./moredialogs.js').MORE} More */
+/** @typedef {Record<string, (props: any) => any>} More */
 
 /** @type {More | null} */
 let loaded = null;
@@ -28,7 +28,7 @@ async function loadMore() {
   return loaded;
 }
 
-/** A dialog that is loaded when it is opened. @param {keyof More} kind @returns {(props: {close: () => void}) => any} */
+/** A dialog that is loaded when it is opened. @param {string} kind @returns {(props: {close: () => void}) => any} */
 function later(kind) {
   return function Later(props) {
     const [more, setMore] = useState(loaded);
@@ -39,7 +39,7 @@ function later(kind) {
         notifyFailure(error, 'app.partFailed');
       });
     }, []);
-    return more ? h(more[kind], /** @type {any} */ (props)) : null;
+    return more ? h(more[kind], props) : null;
   };
 }
 

@@ -15,7 +15,7 @@ import {BranchDiff} from './variables/BranchDiff.js';
 import {Bulk} from './variables/Bulk.js';
 import {WorkingVariable} from './variables/WorkingVariable.js';
 
-/** By kind, as `DIALOGS` has them. */
+/** By kind, as `DIALOGS` has them. @type {Record<string, (props: any) => any>} */
 export const MORE = {
   merge: Merge,
   versions: Versions,

@@ -1,6 +1,6 @@
 /** What differs between two texts: marked within the later one, or both beside each other. */
 import {h, tags, useEffect, useRef} from '../h.js';
-import {notifyFailure} from '../state/notices.js';
+import {mark} from './marking.js';
 
 const {div} = tags;
 
@@ -8,16 +8,8 @@ const {div} = tags;
 export function Differences({before, after, labels, className}) {
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
   useEffect(() => {
-    let isGone = false;
-    /** @type {{destroy: () => void} | null} */
-    let made = null;
-    import('./marking.js').then(({mark}) => {
-      if (host.current && !isGone) made = mark(host.current, {before, after, labels});
-    }, notifyFailure);
-    return () => {
-      isGone = true;
-      made?.destroy();
-    };
+    const made = host.current ? mark(host.current, {before, after, labels}) : null;
+    return () => made?.destroy();
   }, [before, after]);
   return div({ref: host, className});
 }

@@ -1,4 +1,4 @@
-/** Texts with their differences marked. Loaded when somebody compares. */
+/** Texts with their differences marked. It needs CodeMirror, so only what is loaded later may import it. */
 import {merge, state, view} from './codemirror.js';
 import {look} from './look.js';
 
