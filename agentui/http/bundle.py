@@ -30,6 +30,8 @@ _INNER = r"[^*]*(?:\*(?!/)[^*]*)*\*/"
 _COMMENT = re.compile(rf"^[ \t]*/\*{_INNER}[ \t]*$|^[ \t]*//[^\n]*$|/\*\* @{_INNER} ?", re.MULTILINE)
 _IMPORT = re.compile(r"^import\s+(?:(?P<what>\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+)?'(?P<path>\.[^']+)';", re.MULTILINE)
 _LATER = re.compile(r"\bimport\('(\.[^']+)'\)")
+_OWN_LATER = re.compile(r"\b(?:function|const|let|class)\s+later\b")
+"""What would hide the function by which a bundle imports them."""
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*? |class |const )(?P<names>\w+|\{[^}]*\}))", re.MULTILINE)
 _EXPORTS = re.compile(r"^export (\{[^}]*\});", re.MULTILINE)
 _UNKNOWN = re.compile(r"^(?:import|export)\b[^\n]*", re.MULTILINE)
@@ -134,6 +136,9 @@ def _parse(name: str, text: str) -> _Module:
         exports.append(found[1].strip("{}"))
         return "\n" * found[0].count("\n")
 
+    if _LATER.search(text) and (own := _OWN_LATER.search(text)):
+        line = text.count("\n", 0, own.start()) + 1
+        raise CannotBundle(f"{name}, line {line}: a module that imports others later has nothing called 'later' itself.")
     text = _EXPORTS.sub(listed, _EXPORT.sub(exported, _LATER.sub(imported_later, _IMPORT.sub(imported, text))))
     if unknown := _UNKNOWN.search(text):
         line = text.count("\n", 0, unknown.start()) + 1

@@ -29,7 +29,7 @@ async function loadMore() {
 }
 
 /** A dialog that is loaded when it is opened. @param {string} kind @returns {(props: {close: () => void}) => any} */
-function later(kind) {
+function onDemand(kind) {
   return function Later(props) {
     const [more, setMore] = useState(loaded);
     useEffect(() => {
@@ -52,25 +52,25 @@ export const DIALOGS = {
   open: Pipelines,
   rename: Rename,
   'save-as': SaveAs,
-  merge: later('merge'),
-  versions: later('versions'),
+  merge: onDemand('merge'),
+  versions: onDemand('versions'),
   import: Import,
   export: Export,
   keys: Keys,
   templates: Templates,
   settings: Settings,
   shortcuts: Shortcuts,
-  'variables-bulk': later('variables-bulk'),
-  'working-variable': later('working-variable'),
-  'branch-diff': later('branch-diff'),
-  asset: later('asset'),
-  'library-import': later('library-import'),
-  mcp: later('mcp'),
-  'mcp-tools': later('mcp-tools'),
-  rules: later('rules'),
-  rule: later('rule'),
-  tools: later('tools'),
-  tool: later('tool'),
-  'compare-floors': later('compare-floors'),
-  'compare-runs': later('compare-runs'),
+  'variables-bulk': onDemand('variables-bulk'),
+  'working-variable': onDemand('working-variable'),
+  'branch-diff': onDemand('branch-diff'),
+  asset: onDemand('asset'),
+  'library-import': onDemand('library-import'),
+  mcp: onDemand('mcp'),
+  'mcp-tools': onDemand('mcp-tools'),
+  rules: onDemand('rules'),
+  rule: onDemand('rule'),
+  tools: onDemand('tools'),
+  tool: onDemand('tool'),
+  'compare-floors': onDemand('compare-floors'),
+  'compare-runs': onDemand('compare-runs'),
 };

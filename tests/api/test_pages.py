@@ -75,6 +75,7 @@ def test_lines_stay_where_they_were_and_comments_go() -> None:
     [
         ("import a from './x.js';\n", r"js/main.js, line 1: .* of no form"),
         ("const a = 1;\nexport default a;\n", r"js/main.js, line 2: 'export default a;' is of no form"),
+        ("function later() {\n  import('./x.js');\n}\n", r"js/main.js, line 1: .* nothing called 'later' itself"),
         ("import {x} from './x.js';\n", r"js/x.js imports js/y.js imports js/x.js"),
     ],
 )
