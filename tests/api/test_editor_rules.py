@@ -78,3 +78,15 @@ async def test_a_file_that_is_no_rule_is_listed_with_its_problem(editor: Editor)
     (folder / "Odd.md").write_text("---\nwhat: x\n---\nText")
     line = (await editor.get("/api/rules")).body[-1]
     assert line["name"] == "Odd" and "none of desc, when and alwaysLoad" in line["problem"]
+
+
+async def test_a_link_leads_nowhere(editor: Editor) -> None:
+    outside = editor.server.rules.parent / "outside"
+    outside.mkdir()
+    (outside / "Secret.md").write_text("Outside.")
+    editor.server.rules.mkdir()
+    (editor.server.rules / "style").symlink_to(outside)
+    path = "/api/rules/style/Secret"
+    assert (await editor.get(path)).status == (await editor.delete(path)).status == 404
+    assert (await editor.put(path, {"text": RULE})).status == 400
+    assert (outside / "Secret.md").read_text() == "Outside."

@@ -10,7 +10,7 @@ from agentui.errors import NotFound, PreconditionFailed
 from agentui.http.route import Route, answer, read_model
 from agentui.schemas.editor import NewRule, RuleLine, RuleText
 from agentui.tools.vars.rulefolder import ListedRule, RuleFolder
-from agentui.tools.vars.rules import AGENT_RULES
+from agentui.tools.vars.rules import shipped_rule
 
 _BODY_LIMIT = 1024 * 1024
 
@@ -64,8 +64,8 @@ def _version(folder: RuleFolder, group: str, name: str) -> str:
 def _text(folder: RuleFolder, group: str, name: str) -> RuleText:
     """Raises NotFound."""
     text = folder.text(group, name)
-    is_shipped = any(rule.name == name for rule in AGENT_RULES.get(group, ()))
-    return RuleText(group, name, text, hashlib.sha256(text.encode()).hexdigest()[:16], is_shipped)
+    version = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return RuleText(group, name, text, version, shipped_rule(group, name) is not None)
 
 
 def _line(listed: ListedRule) -> RuleLine:

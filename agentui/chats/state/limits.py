@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
 from agentui.chats.codes import failure
 from agentui.chats.state.records import Key
@@ -53,6 +53,8 @@ def check_room(
 ) -> None:
     """Raise 409 ``session_state_*_limit_exceeded`` where values of these sizes (bytes) do not fit into their slots; those that
     are no larger than what is there always do."""
+    if not sizes:
+        return
     here = (state_heads.c.session_id == session_id, state_heads.c.branch_id == branch_id)
     old = _sizes(db, here, sizes)
     growing = {key for key, size in sizes.items() if key not in old or size > old[key]}
@@ -68,7 +70,7 @@ def check_room(
 def _sizes(db: Connection, here: Sequence[ColumnElement[bool]], keys: Iterable[Key]) -> dict[Key, int]:
     """What the slots hold, in bytes; those that hold something."""
     each = [and_(state_heads.c.namespace == key.namespace, state_heads.c.slot == key.slot) for key in keys]
-    query = select(state_heads.c.namespace, state_heads.c.slot, state_heads.c.size).where(*here, or_(false(), *each))
+    query = select(state_heads.c.namespace, state_heads.c.slot, state_heads.c.size).where(*here, or_(*each))
     return {Key(row.namespace, row.slot): row.size for row in db.execute(query)}
 
 

@@ -10,7 +10,7 @@ alwaysLoad: false
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from agentui.errors import Conflict, NotFound
 from agentui.files import signature_of, write_atomically
 from agentui.tools.vars.errors import InvalidVariable
 from agentui.tools.vars.record import MAX_DESC
-from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, SkillRule
+from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, SkillRule, shipped_rule
 
 MAX_FILE = 256 * 1024
 """Bytes of a rule's file."""
@@ -34,8 +34,11 @@ log = logging.getLogger("agentui.tools")
 
 @dataclass(frozen=True, slots=True)
 class _Read:
+    """What a file held. One that is no rule has none, and a ``problem``."""
+
     signature: tuple[int, int, int]
     rule: SkillRule | None
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,40 +66,38 @@ class RuleFolder:
         """All rules by their groups. A file that is no rule is left out, and the log says why; so is one that has the name of a
         rule that comes with the server."""
         found = {group: {rule.name: rule for rule in rules} for group, rules in AGENT_RULES.items()}
+        for path, read in self._looked().items():
+            if read.rule is not None:
+                found.setdefault(path.parent.name, {}).setdefault(read.rule.name, read.rule)
+        return {group: tuple(rules.values()) for group, rules in found.items()}
+
+    def listed(self) -> list[ListedRule]:
+        """Every rule with where it is from, by groups and names; files that are no rules with what is wrong with them."""
+        listed = [ListedRule(group, rule.name, True, rule) for group, rules in AGENT_RULES.items() for rule in rules]
+        for path, read in self._looked().items():
+            place = (path.parent.name, path.stem)
+            if shipped_rule(*place) is None:
+                listed.append(ListedRule(*place, False, read.rule, read.problem))
+            else:
+                listed.append(ListedRule(*place, False, None, "A rule of this name comes with the server."))
+        return listed
+
+    def _looked(self) -> Mapping[Path, _Read]:
+        """What the files hold, in their order; those that did not change are not read again."""
         seen: dict[Path, _Read] = {}
         for path in self._files():
             signature = signature_of(path)
             if signature is None:
                 continue
             old = self._read.get(path)
-            seen[path] = old if old is not None and old.signature == signature else _Read(signature, _rule_of(path))
-            rule = seen[path].rule
-            if rule is not None:
-                found.setdefault(path.parent.name, {}).setdefault(rule.name, rule)
+            seen[path] = old if old is not None and old.signature == signature else _read_file(path, signature)
         self._read = seen
-        return {group: tuple(rules.values()) for group, rules in found.items()}
-
-    def listed(self) -> list[ListedRule]:
-        """Every rule with where it is from, by groups and names; files that are no rules with what is wrong with them."""
-        shipped = [ListedRule(group, rule.name, True, rule) for group, rules in AGENT_RULES.items() for rule in rules]
-        taken = {(each.group, each.name) for each in shipped}
-        files: list[ListedRule] = []
-        for path in self._files():
-            place = (path.parent.name, path.stem)
-            if place in taken:
-                files.append(ListedRule(*place, False, None, "A rule of this name comes with the server."))
-                continue
-            try:
-                files.append(ListedRule(*place, False, _rule_in(path)))
-            except (OSError, ValueError, InvalidVariable) as error:
-                files.append(ListedRule(*place, False, None, str(error)))
-        return [*shipped, *files]
+        return seen
 
     def text(self, group: str, name: str) -> str:
         """A rule as its file holds it; one that comes with the server as a file would hold it. Raises NotFound."""
-        for rule in AGENT_RULES.get(group, ()):
-            if rule.name == name:
-                return written_rule(rule)
+        if (rule := shipped_rule(group, name)) is not None:
+            return written_rule(rule)
         try:
             return self._path(group, name).read_text("utf-8-sig")
         except (OSError, ValueError, InvalidVariable):
@@ -128,17 +129,21 @@ class RuleFolder:
             path.parent.rmdir()
 
     def _path(self, group: str, name: str) -> Path:
-        """Where a rule's file is. Raises InvalidVariable for names that are none."""
+        """Where a rule's file is. Raises InvalidVariable for names that are none, and for a link: none leads out of the
+        folder."""
         for field, part in (("group", group), ("name", name)):
             if _PART.fullmatch(part) is None or part.endswith((" ", ".")):
                 raise InvalidVariable(
                     f"/{field}", "has 1 to 60 letters, digits, spaces, dots, _ and -, the first a letter or a digit."
                 )
-        return self.folder / group / f"{name}.md"
+        path = self.folder / group / f"{name}.md"
+        if path.is_symlink() or path.parent.is_symlink():
+            raise InvalidVariable("/name", "is a link, and links are not followed.")
+        return path
 
     @staticmethod
     def _refuse_shipped(group: str, name: str) -> None:
-        if any(rule.name == name for rule in AGENT_RULES.get(group, ())):
+        if shipped_rule(group, name) is not None:
             raise Conflict(f"The rule {group}/{name} comes with the server and cannot be changed: give yours another name.")
 
     def _files(self) -> Iterator[Path]:
@@ -190,10 +195,10 @@ def _rule_in(path: Path) -> SkillRule:
     return read_rule(path.stem, path.read_text("utf-8-sig"))
 
 
-def _rule_of(path: Path) -> SkillRule | None:
-    """The rule of a file; None for one that is none."""
+def _read_file(path: Path, signature: tuple[int, int, int]) -> _Read:
+    """What a file holds; the log tells of one that is no rule."""
     try:
-        return _rule_in(path)
+        return _Read(signature, _rule_in(path))
     except (OSError, ValueError, InvalidVariable) as error:
         log.warning("The file %s is no skill rule: %s", path, error)
-        return None
+        return _Read(signature, None, str(error))

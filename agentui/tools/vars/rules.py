@@ -120,3 +120,8 @@ Use it for work of three steps or more.
 )
 AGENT_RULES: RuleGroups = {AGENT_GROUP: (VAR_REF, TODO)}
 """The rules that come with the server."""
+
+
+def shipped_rule(group: str, name: str) -> SkillRule | None:
+    """The rule of this name that comes with the server; None where none does."""
+    return next((rule for rule in AGENT_RULES.get(group, ()) if rule.name == name), None)
