@@ -53,6 +53,9 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         None, description="PostgreSQL's address for sessions and variables; unset: a file in the data folder."
     )
+    database_timeout: float = Field(
+        10.0, gt=0, description="Longest wait for a connection to PostgreSQL, and there for another transaction's lock."
+    )
     token: SecretStr | None = Field(None, description="Access token that every request must carry. Required beyond loopback.")
     insecure: bool = Field(False, description="Listen beyond loopback without a token.")
     allowed_hosts: CommaSeparated = Field(

@@ -22,7 +22,7 @@ from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import KEEP_ALIVE, Listener
 from agentui.settings import Settings
-from tests.postgres import migrated, new_database, running_postgres
+from tests.postgres import PATIENCE, migrated, new_database, running_postgres
 from tests.upstreams.server import Mock, start_mock
 
 if TYPE_CHECKING:
@@ -83,12 +83,17 @@ def _encodable(data: object) -> object:
     return data
 
 
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings of the person who runs the tests stay out of them."""
-    for name in list(os.environ):
-        if name.startswith("AGENTUI_") and name != "AGENTUI_TESTS_MUST_RUN":
-            monkeypatch.delenv(name)
+@pytest.fixture(autouse=True, scope="session")
+def _own_settings() -> Iterator[None]:
+    """Settings of the person who runs the tests stay out of them, and servers have patience with a busy machine: a connection
+    to PostgreSQL or to an upstream that takes long is not what a test is about, but where it says so."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in list(os.environ):
+            if name.startswith("AGENTUI_") and name != "AGENTUI_TESTS_MUST_RUN":
+                environment.delenv(name)
+        environment.setenv("AGENTUI_DATABASE_TIMEOUT", str(PATIENCE))
+        environment.setenv("AGENTUI_CONNECT_TIMEOUT", str(PATIENCE))
+        yield
 
 
 class ServerState:

@@ -25,6 +25,10 @@ UNSAFE = "".join(f"ALTER SYSTEM SET {name} = off; " for name in ("fsync", "full_
 """What the tests' server leaves out: nobody pulls the plug of this machine, and no test's database lives long."""
 
 
+PATIENCE = 60.0
+"""Seconds that tests wait for a connection: on a busy machine PostgreSQL may take long to start a process for it."""
+
+
 def start_postgres(folder: Path) -> "PostgresServer":
     """A PostgreSQL of its own in this folder. Raises ImportError where the wheel has none for this machine.
 
@@ -80,7 +84,7 @@ def migrated(server: "PostgresServer") -> str:
     url = new_database(server)
 
     async def migrate() -> None:
-        store = PostgresStore(url)
+        store = PostgresStore(url, patience=PATIENCE)
         await store.start()
         await store.close()
 

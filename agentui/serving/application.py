@@ -199,7 +199,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
     """The memory. ``owner`` names this process to others that share it."""
     settings = app[SETTINGS]
     url = settings.database_url.get_secret_value() if settings.database_url is not None else None
-    store = make_store(url, settings.data, is_shared=is_shared)
+    store = make_store(url, settings.data, is_shared=is_shared, patience=settings.database_timeout)
     store.on_told = partial(stop_told, app)
     jobs = JobRunner(store, owner, poll_seconds=POLL_SECONDS if url is not None else ALONE_POLL_SECONDS)
     app[FILE_LIMITS] = FileLimits(

@@ -11,9 +11,9 @@ from agentui.store.sqlite import SqliteStore
 FILE = "agentui.db"
 
 
-def make_store(database_url: str | None, data: Path, *, is_shared: bool = False) -> Store:
+def make_store(database_url: str | None, data: Path, *, is_shared: bool = False, patience: float = 10.0) -> Store:
     """PostgreSQL where a URL names it, else the file ``agentui.db`` in the data folder; several processes of one server
-    (``is_shared``) cannot have the file. Nothing is opened yet.
+    (``is_shared``) cannot have the file. ``patience`` is how many seconds PostgreSQL is waited for. Nothing is opened yet.
 
     Raises ValueError for a URL that is not PostgreSQL's, and Unsupported when its driver is not installed.
     """
@@ -24,4 +24,4 @@ def make_store(database_url: str | None, data: Path, *, is_shared: bool = False)
         raise Unsupported("PostgreSQL needs its driver: pip install -e '.[postgres]' in agentui's folder.")
     from agentui.store.postgres import PostgresStore  # the driver is an extra, which few have installed
 
-    return PostgresStore(database_url)
+    return PostgresStore(database_url, patience=patience)

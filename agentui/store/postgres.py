@@ -40,7 +40,7 @@ class PostgresStore(Store):
     """
 
     def __init__(
-        self, url: str, *, pool_size: int = 10, patience: float = 5.0, migrations_folder: Path = migrations.FOLDER
+        self, url: str, *, pool_size: int = 10, patience: float = 10.0, migrations_folder: Path = migrations.FOLDER
     ) -> None:
         super().__init__()
         self._url = url.replace("postgresql+asyncpg://", "postgresql://", 1)

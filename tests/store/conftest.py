@@ -8,6 +8,7 @@ import pytest
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
+from tests.postgres import PATIENCE
 from tests.store.ledger import make_ledger
 
 RESERVE = 64 * 1024
@@ -28,7 +29,7 @@ def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> MakeStore:
     if request.param == "sqlite":
         return lambda: SqliteStore(tmp_path / "data" / "agentui.db", reserve=RESERVE)
     url: str = request.getfixturevalue("database")
-    return lambda: PostgresStore(url)
+    return lambda: PostgresStore(url, patience=PATIENCE)
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import assets, messages, metadata, text_index
+from tests.postgres import PATIENCE
 from tests.store.conftest import RESERVE, MakeStore
 from tests.store.turns import open_session, rows_by_turn, save_turn
 
@@ -74,7 +75,7 @@ asyncio.run(main())
 def open_with(place: str, migrations: Path) -> Store:
     """A store, not started, on a PostgreSQL URL or a file, with these migrations."""
     if place.startswith("postgres"):
-        return PostgresStore(place, migrations_folder=migrations)
+        return PostgresStore(place, migrations_folder=migrations, patience=PATIENCE)
     return SqliteStore(Path(place), reserve=RESERVE, migrations_folder=migrations)
 
 
@@ -220,7 +221,7 @@ def start_and_die(place: str, migrations: Path, step: int) -> int:
 
 
 async def test_workers_that_start_at_once_migrate_once(empty_database: str) -> None:
-    workers = [PostgresStore(empty_database, pool_size=1) for _ in range(6)]
+    workers = [PostgresStore(empty_database, pool_size=1, patience=PATIENCE) for _ in range(6)]
     await asyncio.gather(*(worker.start() for worker in workers))
     assert await asyncio.gather(*(worker.read(current_revision) for worker in workers)) == [head_revision()] * 6
     await asyncio.gather(*(worker.close() for worker in workers))

@@ -23,6 +23,7 @@ from agentui.store.postgres import PostgresStore
 from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import TurnService
 from tests.api.callers import Caller
+from tests.postgres import PATIENCE
 from tests.turns.house import Memory, chain, target
 from tests.turns.test_kill import FIND, Home
 from tests.upstreams.server import Mock
@@ -34,7 +35,7 @@ LONG = 600.0
 @asynccontextmanager
 async def process_on(url: str, name: str) -> AsyncIterator[tuple[TurnService, PostgresStore]]:
     """What a server process has of the memory, under this name."""
-    store = PostgresStore(url, pool_size=2)
+    store = PostgresStore(url, pool_size=2, patience=PATIENCE)
     turns = TurnService(store, JobRunner(store, name), name, queue_seconds=0, is_alone=False, lease_seconds=LONG)
     try:
         yield turns, store

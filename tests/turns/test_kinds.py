@@ -18,6 +18,7 @@ from agentui.turns.request import Outcome, TurnKind, TurnRequest
 from agentui.turns.service import TurnService
 from tests.chats.conftest import code_of
 from tests.faults.conftest import until
+from tests.postgres import PATIENCE
 from tests.turns.chat import ACCOUNT, Chat, all_at, count
 
 
@@ -28,7 +29,7 @@ async def chat(engine: str, request: pytest.FixtureRequest, tmp_path: object) ->
     if engine == "sqlite":
         store = SqliteStore(tmp_path / "agentui.db")  # type: ignore[operator]  # a Path
     else:
-        store = PostgresStore(request.getfixturevalue("database"), pool_size=4)
+        store = PostgresStore(request.getfixturevalue("database"), pool_size=4, patience=PATIENCE)
     turns = TurnService(store, JobRunner(store, "test"), "test", queue_seconds=0, is_alone=engine == "sqlite")
     yield Chat(turns, store)
     await turns.close()

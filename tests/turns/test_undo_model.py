@@ -22,6 +22,7 @@ from agentui.turns.request import Outcome, TurnKind
 from agentui.turns.service import Turn, TurnService
 from agentui.variables.scopes import Scope
 from agentui.variables.values import parse
+from tests.postgres import PATIENCE
 from tests.turns.chat import ACCOUNT, COUNTERS, Chat
 
 Cell = tuple[Scope, str]
@@ -264,7 +265,7 @@ def table(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
         if engine == "sqlite":
             store = SqliteStore(tmp_path / "agentui.db")
         else:
-            store = PostgresStore(request.getfixturevalue("database"), pool_size=2)
+            store = PostgresStore(request.getfixturevalue("database"), pool_size=2, patience=PATIENCE)
         turns = TurnService(store, JobRunner(store, "test"), "test", queue_seconds=0, is_alone=engine == "sqlite")
         yield runner, store, turns
         runner.run(turns.close())

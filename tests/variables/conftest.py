@@ -8,7 +8,7 @@ import pytest
 
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from tests.postgres import new_database
+from tests.postgres import PATIENCE, new_database
 from tests.variables.database import Database
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def on_sqlite(runner: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture(scope="session")
 def on_postgresql(runner: asyncio.Runner, postgres: "PostgresServer", migrated_database: str) -> Iterator[Database]:
     """A memory in a PostgreSQL database."""
-    store = PostgresStore(new_database(postgres, migrated_database))
+    store = PostgresStore(new_database(postgres, migrated_database), patience=PATIENCE)
     runner.run(store.start())
     yield Database(runner, store)
     runner.run(store.close())
