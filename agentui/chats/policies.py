@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Table, select, update
 
+from agentui.chats.frozen import Frozen, read_frozen
 from agentui.chats.records import Session
 from agentui.chats.rows import find_branch, find_session, touch
 from agentui.jsonio import Json, dumps_text, loads
@@ -48,15 +49,17 @@ def read_policies(db: Connection, account: str, session_id: str, branch_id: str 
 
 @dataclass(frozen=True, slots=True)
 class RuledSession:
-    """A session, and the policies by which prompts of one of its branches are assembled."""
+    """A session, the policies by which prompts of one of its branches are assembled, and the assets that the branch keeps."""
 
     session: Session
     policies: StoredPolicies
+    frozen: Frozen | None
 
 
 def read_ruled(db: Connection, account: str, session_id: str, branch_id: str) -> RuledSession:
     """Raises as ``read_policies`` does."""
-    return RuledSession(find_session(db, account, session_id), read_policies(db, account, session_id, branch_id))
+    session, policies = find_session(db, account, session_id), read_policies(db, account, session_id, branch_id)
+    return RuledSession(session, policies, read_frozen(db, account, session_id, branch_id))
 
 
 def patch_policy(

@@ -23,8 +23,9 @@ from sqlalchemy import (
 )
 
 from agentui.chats.codes import failure
+from agentui.chats.frozen import frozen_behind
 from agentui.chats.records import Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, generations, messages, pages, sessions, variables
 from agentui.variables.scopes import Scope, branch_target
@@ -118,7 +119,9 @@ def parent_of(db: Connection, account: str, floor: Floor) -> Floor | None:
 def register_branch(
     db: Connection, account: str, session_id: str, branch_id: str, now: int, source: Floor | None = None
 ) -> bool:
-    """Put a branch into the registry, forked from ``source`` if given. Returns False when it was there already."""
+    """Put a branch into the registry, forked from ``source`` if given, with the assets that it keeps then (``frozen.py``).
+    Returns False when it was there already."""
+    frozen = None if source is None else frozen_behind(db, account, source)
     return insert_new(
         db,
         branches,
@@ -128,6 +131,7 @@ def register_branch(
             "account_id": account,
             "source_floor_id": source.id if source is not None else None,
             "source_branch_id": source.branch_id if source is not None else None,
+            "frozen_json": None if frozen is None else dumps_text(frozen),
             "created_at": now,
             "updated_at": now,
         },

@@ -2,7 +2,7 @@
 
 A session keeps a snapshot of its character and its user, so that it goes on as it was when these change or are deleted. Prompt
 presets, worldbooks and regex profiles it names by id; a version beside the id stays, without one the newest counts. With
-``deep_binding`` the versions of the moment are written down.
+``deep_binding`` the versions of the moment are written down, and taken away when it is switched off.
 """
 
 from collections.abc import Mapping
@@ -155,6 +155,8 @@ def _profile(db: Connection, account: str, bound: _Bound, old: Fields, fields: F
             raise _missing(bound.version_code, f"version of a {KINDS[bound.kind].word}", bound.version, version_id)
         return {bound.version: None}
     is_same = id == old.get(bound.id) and bound.version not in fields
+    if is_same and not deep and old.get("deep_binding"):
+        return {bound.version: None}
     if is_same and (not deep or old.get(bound.version) is not None):
         return {}
     kept = _find(db, account, bound, id, version_id)

@@ -73,6 +73,11 @@ branches = Table(
     Column("source_floor_id", _ID),
     Column("source_branch_id", _BRANCH),
     Column("policy_json", Text, comment="What its prompts have otherwise than the session's, in the same form."),
+    Column(
+        "frozen_json",
+        Text,
+        comment="The assets and versions that it keeps for itself, by the session's fields; null: it has the session's.",
+    ),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     Index(None, "account_id", "branch_id"),

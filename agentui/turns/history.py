@@ -6,10 +6,11 @@ from itertools import chain
 
 from sqlalchemy import ColumnElement, Connection, select
 
+from agentui.chats.frozen import frozen_behind, frozen_of, with_frozen
 from agentui.chats.lineage import ancestors
 from agentui.chats.parts import read_parts
 from agentui.chats.policies import StoredPolicies, envelope_of
-from agentui.chats.records import AnyRow
+from agentui.chats.records import AnyRow, Floor
 from agentui.jsonio import loads
 from agentui.library.bound import with_chat_book
 from agentui.prompt.history import HistoryEntry
@@ -44,13 +45,20 @@ NO_PAST = Past()
 """That of a turn that did not ask for it."""
 
 
-def read_facts(db: Connection, account: str, session_id: str, branch_id: str) -> ChatFacts:
-    """What is known of a session; a branch that does not exist yet has no policy of its own."""
+def read_facts(db: Connection, account: str, session_id: str, branch_id: str, source: Floor | None = None) -> ChatFacts:
+    """What is known of a session as it holds on a branch. One that does not exist yet has no policy of its own, and the assets
+    that it would keep if it were forked behind ``source``."""
     row = db.execute(select(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account)).one()
-    of_branch = select(branches.c.policy_json).where(branches.c.session_id == session_id, branches.c.branch_id == branch_id)
-    policies = StoredPolicies(envelope_of(row.policy_json), envelope_of(db.execute(of_branch).scalar_one_or_none()))
+    columns = (branches.c.policy_json, branches.c.frozen_json)
+    of_branch = select(*columns).where(branches.c.session_id == session_id, branches.c.branch_id == branch_id)
+    branch = db.execute(of_branch).one_or_none()
+    policies = StoredPolicies(envelope_of(row.policy_json), envelope_of(None if branch is None else branch.policy_json))
+    if branch is not None:
+        frozen = frozen_of(branch.frozen_json)
+    else:
+        frozen = None if source is None else frozen_behind(db, account, source)
     metadata = loads(row.metadata_json)
-    bindings = with_chat_book(loads(row.bindings_json), metadata)
+    bindings = with_chat_book(with_frozen(loads(row.bindings_json), frozen), metadata)
     return ChatFacts(row.id, row.name, row.title, bindings, metadata, policies)
 
 

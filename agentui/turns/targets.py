@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from agentui.chats.codes import failure
+from agentui.chats.frozen import Frozen, frozen_behind, read_frozen, with_frozen
 from agentui.chats.messages import find_message
 from agentui.chats.questions import has_question
 from agentui.chats.records import MAIN, Floor, Message
-from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, find_session, has_branch
+from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, find_session, has_branch, parent_of
+from agentui.errors import ApiError
 from agentui.jsonio import Json, loads
 from agentui.library.bound import with_chat_book
 from agentui.store.tables import floors, messages, pages, sessions
-from agentui.turns.joining import check_active, check_branch_name, session_called
+from agentui.turns.joining import check_active, check_branch_name, fork_source, session_called
 from agentui.turns.request import TurnRequest
 
 
@@ -48,7 +50,8 @@ def find_target(db: Connection, account: str, request: TurnRequest) -> TurnTarge
 
 
 def find_bindings(db: Connection, account: str, request: TurnRequest) -> Mapping[str, Json]:
-    """What the session of a turn that is wanted is bound to; nothing for a session that does not exist."""
+    """What the session of a turn that is wanted is bound to, as it holds on the turn's branch; nothing for a session that does
+    not exist."""
     if request.target_floor_id is not None:
         session_id = select(floors.c.session_id).where(floors.c.id == request.target_floor_id)
     elif request.source_message_id is not None:
@@ -57,9 +60,33 @@ def find_bindings(db: Connection, account: str, request: TurnRequest) -> Mapping
     else:
         called = session_called(db, account, request.session or "")
         session_id = select(sessions.c.id).where(sessions.c.id == called)
-    query = select(sessions.c.bindings_json, sessions.c.metadata_json)
+    query = select(sessions.c.id, sessions.c.bindings_json, sessions.c.metadata_json)
     row = db.execute(query.where(sessions.c.account_id == account, sessions.c.id.in_(session_id))).one_or_none()
-    return {} if row is None else with_chat_book(loads(row.bindings_json), loads(row.metadata_json))
+    if row is None:
+        return {}
+    bindings = loads(row.bindings_json)
+    if bindings.get("deep_binding"):
+        bindings = with_frozen(bindings, _frozen(db, account, row.id, request))
+    return with_chat_book(bindings, loads(row.metadata_json))
+
+
+def _frozen(db: Connection, account: str, session_id: str, request: TurnRequest) -> Frozen | None:
+    """The assets that the turn's branch keeps, or will keep once it is made. What the turn goes back to may be gone: then its
+    opening says so."""
+    try:
+        if request.kind == "edit_and_regenerate":
+            source = parent_of(db, account, _edited(db, account, request).floor)
+            return None if source is None else frozen_behind(db, account, source)
+        if request.target_floor_id is not None:
+            floor = find_floor(db, account, request.target_floor_id)
+            return read_frozen(db, account, session_id, floor.branch_id)
+        branch_id = MAIN if request.branch is None else request.branch
+        if has_branch(db, account, session_id, branch_id):
+            return read_frozen(db, account, session_id, branch_id)
+        source = fork_source(db, account, session_id, request.source_floor_id)
+        return None if source is None else frozen_behind(db, account, source)
+    except ApiError:
+        return None
 
 
 def _newest(db: Connection, account: str, request: TurnRequest) -> Floor:

@@ -186,6 +186,47 @@ async def test_a_change_of_a_preset_counts_unless_its_version_is_named(house: Ho
         assert (("system", "Play Ada.") in sent(house)) is is_sent
 
 
+async def test_a_branch_of_a_deep_session_keeps_what_it_was_forked_from(house: House) -> None:
+    preset = await make(house, "/presets", name="Short", data=PRESET)
+    talk = await begin_talk(house, preset_id=preset["id"], deep_binding=True, character_snapshot={"name": "Ada"})
+    first = await talk.respond("Hi")
+    entry = f"/presets/{preset['id']}/entries/main"
+    status, _ = await house.memory.call("PATCH", entry, {"content": "Otherwise."})
+    assert status == 200
+    newest = (await house.memory.get(f"/presets/{preset['id']}"))["version_id"]
+    await house.memory.call("PATCH", f"/sessions/{talk.session}", {"preset_version_id": newest})
+    second = await talk.respond("Hi")
+    assert sent(house)[0] == ("system", "Otherwise.")
+    _, would = await talk.post(
+        f"/sessions/{talk.session}/prompt-runtime/inspect",
+        {"message": "Hi", "branch_id": "soon", "source_floor_id": first["floor_id"]},
+    )
+    assert would["data"]["prepared_turn"]["messages"][0]["content"] == "Play Ada."
+    for floor, text in ((first, "Play Ada."), (second, "Otherwise.")):
+        status, forked = await talk.post(f"/floors/{floor['floor_id']}/branch", {})
+        assert status == 201
+        said = await talk.respond("Hi", branch_id=forked["data"]["branch_id"])
+        assert sent(house)[0] == ("system", text)
+        await talk.post(f"/floors/{said['floor_id']}/retry", {})
+        assert sent(house)[0] == ("system", text)
+    early = "early"
+    await talk.respond("Hi", branch_id=early, source_floor_id=first["floor_id"])
+    again = await talk.respond("Hi", branch_id=early)
+    assert sent(house)[0] == ("system", "Play Ada.")
+    question = (await house.memory.get(f"/sessions/{talk.session}/timeline?branch_id={early}"))["floors"][-1]["messages"][0]
+    status, _ = await talk.post(f"/messages/{question['id']}/edit-and-regenerate", {"content": "Ho"})
+    assert (status, sent(house)[0], again["branch_id"]) == (200, ("system", "Play Ada."), early)
+    other = await make(house, "/presets", name="Other", data=PRESET)
+    await house.memory.call("PATCH", f"/sessions/{talk.session}", {"preset_id": other["id"]})
+    for branch, name in (("main", "Other"), (early, "Short")):
+        runtime = await house.memory.get(f"/sessions/{talk.session}/prompt-runtime?branch_id={branch}")
+        assert runtime["assets"]["preset"]["name"] == name
+    _, loose = await house.memory.call("PATCH", f"/sessions/{talk.session}", {"deep_binding": False})
+    assert loose["data"]["preset_version_id"] is None
+    runtime = await house.memory.get(f"/sessions/{talk.session}/prompt-runtime?branch_id={early}")
+    assert runtime["assets"]["preset"]["name"] == "Other"
+
+
 async def test_a_character_follows_its_card_as_the_session_says(house: House) -> None:
     card = await make(house, "/characters", snapshot=CARD)
     policies = ("pin", "manual", "force")

@@ -16,6 +16,7 @@ from agentui.api.chats.protocol import (
     write,
 )
 from agentui.chats import conversations
+from agentui.chats.frozen import Frozen, with_frozen
 from agentui.chats.policies import PolicyEnvelope, StoredPolicies, patch_policy, read_policies, read_ruled
 from agentui.chats.records import Session
 from agentui.chats.rows import find_session
@@ -57,7 +58,7 @@ async def get_runtime(request: web.Request) -> web.Response:
             persistent_policy_envelope=session,
             branch_persistent_policy=dict(branch.value) if branch is not None else None,
             branch_persistent_policy_envelope=branch,
-            assets=AssetsView(**await _assets(request, found.session)),
+            assets=AssetsView(**await _assets(request, found.session, found.frozen)),
             source_map=shown_sources(resolution, scope),
             warnings=list(resolution.warnings),
             diagnostics=diagnostics(resolution),
@@ -84,8 +85,8 @@ async def get_assets(request: web.Request) -> web.Response:
     return data_answer(await _assets(request, await read(request, find_session, path_id(request))))
 
 
-async def _assets(request: web.Request, session: Session) -> dict[str, Json]:
-    bindings = asdict(session)
+async def _assets(request: web.Request, session: Session, frozen: Frozen | None = None) -> dict[str, Json]:
+    bindings = with_frozen(asdict(session), frozen)
     return named_assets(bindings, await read(request, find_bound, bindings))
 
 

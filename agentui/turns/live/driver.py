@@ -136,7 +136,7 @@ class LiveTurns:
 
     async def look(self, asked: PromptRequest) -> "LookedAt":
         """Make the prompt of a turn that nobody takes; nothing is opened, and nothing is kept. Raises as ``look_at`` does."""
-        bundle = await self.bundle_of(TurnRequest("", asked.session))
+        bundle = await self.bundle_of(TurnRequest("", asked.session, asked.branch, source_floor_id=asked.source_floor_id))
         size = partial(history_reach, asked.policy, preset=bundle.params)
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)

@@ -50,9 +50,9 @@ def look_at(
     check_active(session.id, session.status)
     branch_id = MAIN if branch_id is None else check_branch_name(branch_id)
     source = None if source_floor_id is None else fork_source(db, account, session_id, source_floor_id)
-    facts = read_facts(db, account, session_id, branch_id)
     if has_branch(db, account, session_id, branch_id):
         scope = PromptScope(session_id, branch_id, True, None, branch_id, "existing_branch")
+        facts = read_facts(db, account, session_id, branch_id)
         head_id = _head_id(db, account, session_id, branch_id)
         layers = load_layers(db, account, session_id, branch_id, None, None)
     else:
@@ -61,6 +61,7 @@ def look_at(
         else:
             scope = PromptScope(session_id, branch_id, False, None, MAIN, "main_fallback")
             source = branch_head(db, account, session_id, MAIN)
+        facts = read_facts(db, account, session_id, branch_id, source)
         head_id = None if source is None else source.id
         layers = _forked(db, account, session_id, branch_id, head_id)
     past = NO_PAST if head_id is None else read_until(db, account, head_id, history(facts))

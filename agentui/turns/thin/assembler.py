@@ -72,7 +72,8 @@ class Assembler:
             return None
         if wish is None and not is_placed and self._turns.store.is_blank:
             return None
-        bindings = await self._turns.store.read(find_bindings, DEFAULT_ACCOUNT, TurnRequest("", session))
+        request = TurnRequest("", session, run.incoming.headers.get("x-agentui-branch") or None)
+        bindings = await self._turns.store.read(find_bindings, DEFAULT_ACCOUNT, request)
         is_sent = wish == "session" or (wish is None and bool(bindings.get("assemble")))
         if not is_sent and not is_placed:
             return None
