@@ -27,6 +27,7 @@ from pydantic import ValidationError
 from agentui.errors import AgentUIError
 from agentui.mcp.errors import McpUnavailable
 from agentui.mcp.records import Program
+from agentui.mcp.weighing import TooManyValues, Weighing
 from agentui.pipeline.engine import to_its_end
 from agentui.threads import apart
 from agentui.upstream.call import UpstreamCall
@@ -108,7 +109,10 @@ async def _read_lines(process: asyncio.subprocess.Process, read_in: MemoryObject
     try:
         while line := await process.stdout.readline():
             if line.strip():
+                Weighing().feed(line)
                 await read_in.send(await apart(len(line), partial(_message, line)))
+    except TooManyValues as error:
+        reason = str(error)
     except ValueError:  # what readline raises for a line beyond the limit
         reason = f"The server sent a message of more than {MAX_MESSAGE} bytes."
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -215,7 +219,7 @@ class _Transport(httpx2.AsyncBaseTransport):
 
 class _Body(httpx2.AsyncByteStream):
     """The body of an answer as it comes: at most MAX_MESSAGE bytes, unless it is a stream of events, where the library counts
-    each."""
+    each; and not too many values (``Weighing``)."""
 
     def __init__(self, stream: UpstreamStream, stack: AsyncExitStack) -> None:
         self._stream = stream
@@ -223,8 +227,10 @@ class _Body(httpx2.AsyncByteStream):
         self._left = None if stream.content_type == "text/event-stream" else MAX_MESSAGE
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        weighing = Weighing()
         try:
             async for chunk in self._stream.chunks():
+                weighing.feed(chunk)
                 if self._left is not None:
                     self._left -= len(chunk)
                     if self._left < 0:
@@ -232,6 +238,8 @@ class _Body(httpx2.AsyncByteStream):
                 yield chunk
         except AgentUIError as error:
             raise httpx2.StreamError(error.message) from error
+        except TooManyValues as error:
+            raise httpx2.StreamError(str(error)) from error
 
     async def aclose(self) -> None:
         """Let the connection go."""

@@ -26,7 +26,6 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from agentui.documents.document import problems_of
 from agentui.errors import AgentUIError, Problem
-from agentui.installed import entry_points
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.templating.core.language import Language, Macro, Reads
@@ -39,6 +38,7 @@ from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.template import TextLanguage
 from agentui.templating.hadtavern.url import Beginning, UrlLanguage
 from agentui.templating.sillytavern.template import MacroLanguage, MacroTemplate
+from agentui.tools.plugins import entry_points
 from agentui.upstream.http.request import is_token
 from agentui.upstream.proxies import DIRECT, check_setting
 from agentui.variables.paths import parse_path

@@ -122,7 +122,7 @@ def create_app(
     app.cleanup_ctx.append(_live)
     app[SETTINGS], app[REDACTOR], app[GUARD], app[LIMITS], app[TELEMETRY] = settings, redactor, guard, limits, telemetry
     app[STOPPING] = asyncio.Event()
-    app[RULES] = RuleFolder(settings.rules)
+    app[RULES] = RuleFolder(settings.rules, settings.data / "rules.lock")
     app[WORKERS] = Workers(group, token=settings.own_token, write_timeout=settings.write_timeout)
     proxies = ProxyRules(settings.upstream_proxy.get_secret_value() if settings.upstream_proxy else "", proxy_env)
     redactor.register(*(proxy.password for proxy in proxies.named()))

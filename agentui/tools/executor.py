@@ -6,7 +6,7 @@ read arguments ─▶ tool known? ─▶ references ─▶ schema ─▶ permiss
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -29,7 +29,7 @@ MAX_RESULT = 1024 * 1024
 MAX_NAME = 200
 SHOWN = 500
 
-ArgumentResolver = Callable[[dict[str, Json]], dict[str, Json]]
+ArgumentResolver = Callable[[dict[str, Json]], Awaitable[dict[str, Json]]]
 """Puts in what references in the arguments stand for. Raises AgentUIError, which the model is told of."""
 
 log = logging.getLogger("agentui.tools")
@@ -194,7 +194,7 @@ class Executor:
             if tool is None:
                 return _refused("error", "unknown_tool", f"There is no tool named {call.name!r:.200}.")
             if self._around.resolve is not None:
-                arguments = self._around.resolve(arguments)
+                arguments = await self._around.resolve(arguments)
             await apart(weight_of(tool.parameters, size_of(arguments)), partial(_check, tool, arguments))
         except AgentUIError as error:
             return _refused("error", error.code, error.message)

@@ -52,7 +52,7 @@ class ToolGrant:
 
         references = References(system, follows_all=follows_all)
         return replace(
-            self, catalog=catalog, around=replace(self.around, resolve=references.resolve, keeper=CallKeeper(system))
+            self, catalog=catalog, around=replace(self.around, resolve=references.resolve_apart, keeper=CallKeeper(system))
         )
 
     async def executor(self, selectors: tuple[str, ...], place: CallPlace, *listeners: ExecutionListener) -> Executor:

@@ -1,15 +1,25 @@
-"""Tools of installed packages: each entry of the group ``agentui.tools`` names a ``HostedTool``."""
+"""What the packages of this environment bring by their entry points; those of ``agentui.tools`` name each a ``HostedTool``."""
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
+from importlib import metadata
 from typing import Final
 
 from agentui.errors import AgentUIError
-from agentui.installed import entry_points
 from agentui.tools.arguments import ArgumentCheck
 from agentui.tools.tool import HostedTool
 
 GROUP: Final = "agentui.tools"
+
+
+@cache
+def entry_points(group: str) -> metadata.EntryPoints:
+    """
+    The entry points of a group (``agentui.nodes``), as the packages stood when the program first asked: what is installed later
+    is there after its next start. A look goes through every package, which is a tenth of making an application.
+    """
+    return metadata.entry_points(group=group)
 
 
 def load_tools(taken: Collection[str]) -> tuple[list[HostedTool], list[str]]:

@@ -1,5 +1,6 @@
 """Skill rules over HTTP: listed, read, written, removed."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -47,6 +48,10 @@ async def test_a_rule_is_written_read_and_removed(editor: Editor) -> None:
     stale = await editor.put(PATH, {"text": "Late."}, if_match=f'"{made.body["version"]}"')
     assert stale.status == 412
     assert (await editor.get(PATH)).body["text"] == "Otherwise."
+    read = f'"{changed.body["version"]}"'
+    savers = [editor.put(PATH, {"text": f"Saver {number}."}, if_match=read) for number in range(8)]
+    statuses = sorted(answer.status for answer in await asyncio.gather(*savers))
+    assert statuses == [200] + [412] * 7
     assert (await editor.delete(PATH)).status == 204
     assert not (editor.server.rules / "style").exists()
     assert (await editor.get(PATH)).status == (await editor.delete(PATH)).status == 404

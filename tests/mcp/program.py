@@ -37,6 +37,11 @@ def make(said: dict[str, Any]) -> MCPServer:
         return "x" * size
 
     @server.tool()
+    def many(number: int) -> dict[str, list[int]]:
+        """Says many small things."""
+        return {"numbers": [0] * number}
+
+    @server.tool()
     def environment(name: str) -> str:
         """Tells a variable of the environment."""
         return os.environ.get(name, "")

@@ -12,6 +12,7 @@ from agentui.mcp.connection import Connection
 from agentui.mcp.errors import McpFailed, McpUnavailable
 from agentui.mcp.records import Program
 from agentui.mcp.streams import MAX_MESSAGE, http_streams, program_streams
+from agentui.mcp.weighing import MAX_VALUES
 from agentui.tools.errors import OutcomeUnknown
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
@@ -68,6 +69,12 @@ async def test_what_goes_wrong_in_a_tool_is_an_answer(connection: Connection) ->
 async def test_an_answer_that_is_too_large_is_refused(connection: Connection) -> None:
     with pytest.raises((McpFailed, OutcomeUnknown), match=str(MAX_MESSAGE)):
         await connection.call("much", {"size": MAX_MESSAGE + 1}, LONG)
+
+
+async def test_an_answer_of_too_many_values_is_refused(connection: Connection) -> None:
+    """What the library needs to read a message goes by its values: ten seconds for eight megabytes of empty lists."""
+    with pytest.raises((McpFailed, OutcomeUnknown), match=f"more than {MAX_VALUES} values"):
+        await connection.call("many", {"number": MAX_VALUES}, LONG)
 
 
 async def test_definitions_are_limited_together(says: Says, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from agentui.jsonio import Json, dumps_text
+from agentui.threads import in_thread
 from agentui.tools.vars.errors import BadReference
+from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import VariableSystem
 
 MARK = "$VAR_REF{{"
@@ -41,11 +43,47 @@ class References:
 
     def resolve(self, arguments: Json) -> Json:
         """The arguments with every reference replaced. Raises BadReference."""
-        return resolve(arguments, self._find)
+        looked = _Looked(self._system.held(), self._follows_all)
+        value = resolve(arguments, looked.find)
+        self._system.visit(looked.names)
+        return value
 
-    def _find(self, name: str) -> Found | None:
-        variable = self._system.get(name)
-        return None if variable is None else (variable.value, variable.is_literal and not self._follows_all)
+    async def resolve_apart(self, arguments: dict[str, Json]) -> dict[str, Json]:
+        """The same in a thread, where there is any reference: at the limits it takes some tenths of a second. The variables are
+        those of when it began. Raises BadReference."""
+        if not _has_mark(arguments):
+            return arguments
+        looked = _Looked(self._system.held(), self._follows_all)
+        resolved: dict[str, Json] = await in_thread(lambda: resolve(arguments, looked.find))
+        self._system.visit(looked.names)
+        return resolved
+
+
+class _Looked:
+    """Finds variables among those of one moment, and remembers which."""
+
+    def __init__(self, held: Mapping[str, WorkingVariable], follows_all: bool) -> None:
+        self.names: list[str] = []
+        """What was found, each time that it was."""
+        self._held = held
+        self._follows_all = follows_all
+
+    def find(self, name: str) -> Found | None:
+        """A variable's value, and whether it is literal."""
+        variable = self._held.get(name)
+        if variable is None:
+            return None
+        self.names.append(name)
+        return variable.value, variable.is_literal and not self._follows_all
+
+
+def _has_mark(value: Json) -> bool:
+    """Whether a reference may stand anywhere in a value."""
+    if isinstance(value, str):
+        return MARK in value
+    if isinstance(value, Mapping):
+        return any(map(_has_mark, value.values()))
+    return isinstance(value, Sequence) and any(map(_has_mark, value))
 
 
 def resolve(arguments: Json, lookup: Lookup) -> Json:

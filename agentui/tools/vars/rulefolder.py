@@ -8,15 +8,17 @@ alwaysLoad: false
 # Dialogue ...
 """
 
+import hashlib
 import logging
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentui.errors import Conflict, NotFound
-from agentui.files import signature_of, write_atomically
+from agentui.errors import Conflict, NotFound, PreconditionFailed
+from agentui.files import FileLock, signature_of, write_atomically
 from agentui.tools.vars.errors import InvalidVariable
 from agentui.tools.vars.record import MAX_DESC
 from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, SkillRule, shipped_rule
@@ -55,12 +57,14 @@ class ListedRule:
 class RuleFolder:
     """The rules of this server: those that come with it, and those of a folder, which need not exist.
 
-    It reads files: call it in a thread.
+    It reads files: call it in a thread. ``lock`` is the file by which processes that share the folder write one after the
+    other; without one the threads of this process do.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, lock: Path | None = None) -> None:
         self.folder = folder
         self._read: dict[Path, _Read] = {}
+        self._writing = threading.RLock() if lock is None else FileLock(lock)
 
     def groups(self) -> RuleGroups:
         """All rules by their groups. A file that is no rule is left out, and the log says why; so is one that has the name of a
@@ -103,26 +107,40 @@ class RuleFolder:
         except (OSError, ValueError, InvalidVariable):
             raise NotFound(f"There is no rule {group}/{name}.") from None
 
-    def write(self, group: str, name: str, text: str) -> bool:
-        """Keep a rule's file; whether it is a new one. Raises InvalidVariable for what is no rule, Conflict for one that comes
-        with the server and where there are MAX_FILES, and NotSaved."""
+    def write(self, group: str, name: str, text: str, expected: str = "") -> bool:
+        """Keep a rule's file; whether it is a new one. One is written at a time, and where ``expected`` is given only in the
+        place of that version (``version_of``): of two who read the same the second is refused.
+
+        Raises InvalidVariable for what is no rule, Conflict for one that comes with the server and where there are MAX_FILES,
+        PreconditionFailed where another version is there, and NotSaved."""
         path = self._path(group, name)
         self._refuse_shipped(group, name)
         read_rule(name, text)
         if len(data := text.encode()) > MAX_FILE:
             raise InvalidVariable("/text", f"A rule has at most {MAX_FILE} bytes.")
-        is_new = not path.exists()
-        if is_new and sum(1 for _ in self._files()) >= MAX_FILES:
-            raise Conflict(f"There are {MAX_FILES} rules already: remove one first.")
-        write_atomically(path, data)
+        with self._writing:
+            if expected and expected != (version := self._version(group, name)):
+                raise PreconditionFailed(f"The rule {group}/{name} was changed meanwhile: read it again.", etag=version)
+            is_new = not path.exists()
+            if is_new and sum(1 for _ in self._files()) >= MAX_FILES:
+                raise Conflict(f"There are {MAX_FILES} rules already: remove one first.")
+            write_atomically(path, data)
         return is_new
+
+    def _version(self, group: str, name: str) -> str:
+        """The version of what is there; "" for nothing."""
+        try:
+            return version_of(self.text(group, name))
+        except NotFound:
+            return ""
 
     def remove(self, group: str, name: str) -> None:
         """Remove a rule's file, and its group's folder where it was the last. Raises NotFound and Conflict as above."""
         self._refuse_shipped(group, name)
         try:
             path = self._path(group, name)
-            path.unlink()
+            with self._writing:
+                path.unlink()
         except (OSError, InvalidVariable):
             raise NotFound(f"There is no rule {group}/{name}.") from None
         with suppress(OSError):  # other files are there
@@ -150,6 +168,11 @@ class RuleFolder:
         """The files that may be rules, the first MAX_FILES by their names; none leads out of the folder."""
         paths = sorted(path for path in self.folder.glob("*/*.md") if not path.is_symlink() and not path.parent.is_symlink())
         yield from paths[:MAX_FILES]
+
+
+def version_of(text: str) -> str:
+    """What tells a rule's text from another: 16 hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read_rule(name: str, text: str) -> SkillRule:

@@ -9,7 +9,7 @@ Variables with ``keep`` never make room. Where nothing else is there, the system
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentui.jsonio import Json
@@ -143,6 +143,15 @@ class VariableSystem:
         visited = replace(variable, last_visited=self._now(), reference_count=variable.reference_count + 1)
         self._variables[name] = visited
         return visited
+
+    def held(self) -> Mapping[str, WorkingVariable]:
+        """Every variable by its name, as it is now: later changes do not show. None counts as read."""
+        return dict(self._variables)
+
+    def visit(self, names: Iterable[str]) -> None:
+        """Count variables as read, each as often as it is named; those that are gone by now are left out."""
+        for name in names:
+            self.get(name)
 
     def peek(self, name: str) -> WorkingVariable | None:
         """A variable as it is; it does not count as read."""

@@ -239,7 +239,7 @@ async def test_no_call_goes_on_once_another_has_ended_the_run() -> None:
 
 
 async def test_references_are_resolved_before_the_schema_and_the_permission_are_asked() -> None:
-    def resolve(arguments: dict[str, Json]) -> dict[str, Json]:
+    async def resolve(arguments: dict[str, Json]) -> dict[str, Json]:
         if arguments["text"] == "gone":
             raise BadRequest("Variable 'gone' not found")
         return {"text": arguments["text"] * 2}

@@ -1,5 +1,7 @@
 """References in arguments: slices, recursion, cycles, limits, and texts from outside."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,3 +148,16 @@ def test_a_reference_counts_as_a_read() -> None:
     References(vars).resolve(ref("a"))
     variable = vars.peek("a")
     assert variable is not None and variable.reference_count == 1
+
+
+async def test_references_are_replaced_apart_by_the_variables_of_when_it_began() -> None:
+    vars = with_values(a="x", b="y")
+    asked = asyncio.create_task(References(vars).resolve_apart({"text": ref("a") + ref("b")}))
+    await asyncio.sleep(0)  # it has begun, and stands in its thread or behind it
+    vars.remove(["b"])
+    assert await asked == {"text": "xy"}
+    assert [(variable.name, variable.reference_count) for variable in vars.listed()] == [("a", 1)]
+    with pytest.raises(BadReference):
+        await References(vars).resolve_apart({"text": ref("b")})
+    same: dict[str, Json] = {"text": "plain", "more": [1, {"deep": None}]}
+    assert await References(vars).resolve_apart(same) is same
