@@ -114,6 +114,7 @@ async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
 @asynccontextmanager
 async def _opened(ctx: NodeContext, request: ModelRequest) -> AsyncIterator[UpstreamStream]:
     """Send a request; its answer, which is no error, once the headers are there."""
+    await ctx.begin_call()
     wire = request.wire
     if wire.dropped:
         ctx.run.emit("run.warning", ctx.node_id, {"dropped": list(wire.dropped)})

@@ -100,6 +100,12 @@ class NodeContext:
         """The nodes that stand in this one; of a type that ``holds_body``."""
         return self.frame.plan.bodies[self.node_id.removeprefix(self.frame.path)]
 
+    async def begin_call(self) -> None:
+        """A model is about to be asked. Where a loop around the node has spent its budget, its iteration ends here, and this
+        never returns."""
+        if self.frame.allowance is not None:
+            await self.frame.allowance.begin_call()
+
     def leave_loop(self, how: LoopExit) -> None:
         """End the iteration in which the node stands once it is done; with "break" the loop, too. For a type that
         ``ends_iteration``."""

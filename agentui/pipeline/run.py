@@ -23,6 +23,7 @@ from agentui.pipeline.macros import ChatMacros, RunMacros
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.result import RunState
+from agentui.pipeline.walk.budget import tokens_of
 from agentui.pipeline.walk.frame import Frame
 from agentui.redaction import Redactor
 from agentui.secrets.store import SecretStore
@@ -262,18 +263,18 @@ class Run:
         """Keep the OUT of a node of a walk, and count the tokens of its calls where the walk is one inside another."""
         frame.set_out(node, out)
         if frame is not self.frame:
-            usage = out.get("usage") if isinstance(out, Mapping) else None
-            told = usage if isinstance(usage, Mapping) else {}
-            for name in ("input_tokens", "output_tokens"):
-                if type(count := told.get(name)) is int:
-                    self.inner_usage[name] = self.inner_usage.get(name, 0) + count
+            self._count(frame, out.get("usage") if isinstance(out, Mapping) else None, 1)
 
-    def tell_usage_again(self, usage: Json) -> None:
-        """A node tells in its OUT of tokens that a node in a walk of its own has told of: they count once."""
-        told = usage if isinstance(usage, Mapping) else {}
-        for name in ("input_tokens", "output_tokens"):
-            if type(count := told.get(name)) is int:
-                self.inner_usage[name] = self.inner_usage.get(name, 0) - count
+    def tell_usage_again(self, frame: Frame, usage: Json) -> None:
+        """A node of the walk ``frame`` tells in its OUT of tokens that a node in its own walk has told of: they count once."""
+        self._count(frame, usage, -1)
+
+    def _count(self, frame: Frame, usage: Json, sign: int) -> None:
+        """Count tokens that were told in a walk, or take them back with -1."""
+        for name, count in tokens_of(usage).items():
+            self.inner_usage[name] = self.inner_usage.get(name, 0) + sign * count
+        if frame.allowance is not None:
+            frame.allowance.count(usage, sign)
 
     @property
     def broken_off(self) -> str:

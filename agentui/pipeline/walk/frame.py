@@ -9,6 +9,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plans.plan import Plan
+from agentui.pipeline.walk.budget import Allowance
 
 LoopExit = Literal["break", "continue"]
 """How a node ends an iteration: the loop with it, or this one alone."""
@@ -40,12 +41,16 @@ class Frame:
     """The names of that request; None where it is the run's."""
     depth: int = 0
     """In how many pipelines that others call the walk stands."""
+    allowance: Allowance | None = None
+    """What its model calls may cost: of the walk around it where none is given, None where nobody limits them."""
     left_by: LoopExit | None = field(default=None, init=False)
     """How a node has ended the iteration that this walk is; None while none has."""
     answered_by: str | None = field(default=None, init=False)
     """The id of the node that has answered, or has begun to; None before that."""
 
     def __post_init__(self) -> None:
+        if self.allowance is None and self.parent is not None:
+            self.allowance = self.parent.allowance
         if self.parent is not None and self.incoming is None:
             self.incoming, self.context = self.parent.incoming, self.parent.context
         elif self.incoming is not None:

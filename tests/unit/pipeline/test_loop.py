@@ -41,6 +41,22 @@ class When(Node[WhenParams]):
         return {"port": port}
 
 
+class AskParams(NodeParams):
+    tokens: int = 0
+
+
+@node("Ask")
+class Ask(Node[AskParams]):
+    """Begins a call to a model, which takes tokens."""
+
+    Params = AskParams
+
+    async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
+        await ctx.begin_call()
+        GATE[0].begun += 1
+        return {"text": str((ctx.frame.loop or {})["index"]), "usage": {"input_tokens": self.params.tokens, "output_tokens": 1}}
+
+
 class Gate:
     """How many stand in it now, and the most that ever did; ``full`` once as many as ``wanted`` have come."""
 
@@ -102,7 +118,7 @@ def planned(*nodes: Json, edges: str = "", **more: Json) -> Plan:
         source, _, target = edge.partition(">")
         name, _, port = source.partition(".")
         whole["edges"].append({"from": name, "to": target, "from_port": port or "done"})
-    return compile_plan("test", whole, catalog_of(When, Hold, Say, Refuse))
+    return compile_plan("test", whole, catalog_of(When, Hold, Ask, Say, Refuse))
 
 
 async def out_of(*nodes: Json, edges: str = "", **more: Any) -> dict[str, Json]:
@@ -253,6 +269,79 @@ async def test_the_deadline_of_a_loop_counts_behind_iterations_that_a_node_ended
     out = await out_of(*nodes, inside("next", "Continue"), inside("hold", "Hold"), edges="c.no>next c.yes>hold")
     assert out["ended"] == "deadline"
     assert gate.inside == 0
+
+
+# --- budgets and failures ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+async def test_a_loop_makes_no_more_calls_than_it_may(gate: Gate, at_once: int) -> None:
+    out = await out_of(loop(items="10", at_once=at_once, max_calls=3), inside("ask", "Ask"))
+    assert (out["texts"], out["ended"], gate.begun) == (["1", "2", "3"], "budget", 3)
+    gate.begun = 0
+    twice = (loop(items="10", at_once=at_once, max_calls=3), inside("ask", "Ask"), inside("again", "Ask"))
+    out = await out_of(*twice, edges="ask>again")
+    assert (out["ended"], gate.begun) == ("budget", 3)
+    assert len(out["results"]) <= 1
+    out = await out_of(loop(items="3", at_once=at_once, max_calls=3), inside("ask", "Ask"))
+    assert out["ended"] == "done"
+
+
+async def test_tokens_that_are_spent_let_no_other_iteration_begin(gate: Gate) -> None:
+    out = await out_of(loop(items="10", max_tokens=25), inside("ask", "Ask", tokens=9))
+    assert (out["count"], out["ended"], gate.begun) == (3, "budget", 3)
+    out = await out_of(loop(mode="until", condition="false", max_tokens=25), inside("ask", "Ask", tokens=9))
+    assert (out["count"], out["ended"]) == (3, "budget")
+    out = await out_of(loop(mode="while", condition="loop.index < 4", max_tokens=25), inside("ask", "Ask", tokens=9))
+    assert (out["count"], out["ended"]) == (3, "done")
+
+
+async def test_a_budget_holds_for_the_loops_in_it(gate: Gate) -> None:
+    nodes = (loop(items="5", max_calls=7), loop("inner", "loop", items="3", max_calls=9), inside("ask", "Ask", "inner"))
+    out = await out_of(*nodes)
+    assert [result["count"] for result in out["results"]] == [3, 3]
+    assert (out["ended"], gate.begun) == ("budget", 7)
+    gate.begun = 0
+    nodes[0]["config"]["max_calls"], nodes[1]["config"]["max_calls"] = 100, 2
+    out = await out_of(*nodes)
+    assert [result["ended"] for result in out["results"]] == ["budget"] * 5
+    assert (out["ended"], gate.begun) == ("done", 10)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"max_iterations": 2}, "The loop has reached its most iterations, after 2 iterations."),
+        ({"max_calls": 2}, "The loop has spent its model calls or tokens, after 2 iterations."),
+        ({"deadline_s": 1e-9}, "The loop's time is over, after 0 iterations."),
+    ],
+)
+async def test_a_loop_may_fail_where_its_limits_end_it(config: dict[str, Json], message: str) -> None:
+    nodes = (loop(items="4", on_limit="fail", **config), inside("ask", "Ask"))
+    with pytest.raises(NodeFailed) as caught:
+        await out_of(*nodes)
+    assert caught.value.message == f"Node loop: {message}"
+    run = await execute(planned(*nodes, sets("after", None, a="1"), edges="loop.error>after"))
+    assert run.out["loop"]["error"]["code"] == "node_failed"
+    assert run.out["after"] == {"vars": {"a": 1}}
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+async def test_items_that_fail_are_left_out_or_keep_their_error(at_once: int) -> None:
+    nodes = (
+        loop(items="[1, 2, 3]", at_once=at_once, result="t", on_failure="skip"),
+        inside("c", "When", condition="loop.item == 2"),
+        inside("no", "Refuse"),
+        inside("t", "Text", text="{{ loop.item }}"),
+    )
+    edges = "c.yes>no c.no>t"
+    out = await out_of(*nodes, edges=edges)
+    error = {"code": "node_failed", "message": "Node loop#2/no: No.", "status": 422}
+    assert (out["texts"], out["errors"], out["ended"]) == (["1", "3"], [{"index": 2, **error}], "done")
+    nodes[0]["config"]["on_failure"] = "keep"
+    out = await out_of(*nodes, edges=edges)
+    assert (out["texts"], out["text"], out["results"][1]) == (["1", "", "3"], "1\n\n3", {"error": error})
+    assert out["errors"] == [{"index": 2, **error}]
 
 
 async def test_a_cancelled_run_leaves_nothing_of_a_loop_behind(gate: Gate) -> None:

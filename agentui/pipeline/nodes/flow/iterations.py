@@ -1,33 +1,57 @@
 """The iterations of one Loop in one run: frames one after the other, or several at once, and what they give."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from agentui.errors import NodeFailed
+from agentui.errors import AgentUIError, NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
 from agentui.pipeline.nodes.flow.folding import Folding
-from agentui.pipeline.walk.executor import execute
-from agentui.pipeline.walk.frame import Frame
-from agentui.pipeline.walk.group import Group, in_group
+from agentui.pipeline.walk.budget import Allowance, Budget
+from agentui.pipeline.walk.executor import describe_error, execute
+from agentui.pipeline.walk.frame import Frame, LoopExit
+from agentui.pipeline.walk.group import Group, drop_frames, in_group
+from agentui.pipeline.walk.reach import is_failure
 from agentui.pipeline.walk.said import said_in
 from agentui.templating.core.paths import MISSING
 from agentui.templating.core.problems import CannotInsert
 from agentui.templating.core.weight import Scale
 
-Ended = Literal["done", "break", "limit", "deadline"]
+Ended = Literal["done", "break", "limit", "deadline", "budget"]
+OnFailure = Literal["fail", "skip", "keep"]
+_EARLY: Mapping[str, str] = {
+    "limit": "The loop has reached its most iterations,",
+    "deadline": "The loop's time is over,",
+    "budget": "The loop has spent its model calls or tokens,",
+}
+"""What is told of the ends before the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a loop's iterations give, what they may cost, and what one that fails does. ``result`` is the id of the node whose
+    OUT is collected; "" for the last one."""
+
+    result: str
+    deadline_s: float | None
+    max_calls: int | None
+    max_tokens: int | None
+    on_failure: OnFailure
 
 
 class Iterations:
     """Runs the body of the node whose context this is, and collects results by the number of the iteration."""
 
-    def __init__(self, ctx: NodeContext, result: str, deadline_s: float | None) -> None:
+    def __init__(self, ctx: NodeContext, rules: Rules) -> None:
         self._ctx = ctx
         self._body = ctx.body
-        self._result = result or next((node.id for node in reversed(ctx.body.nodes) if node.enabled), "")
-        self._deadline_s = deadline_s
+        self._result = rules.result or next((node.id for node in reversed(ctx.body.nodes) if node.enabled), "")
+        self._rules = rules
+        is_limited = rules.max_calls is not None or rules.max_tokens is not None
+        self._budget = Budget(rules.max_calls, rules.max_tokens) if is_limited else None
+        self._errors: dict[int, dict[str, Json]] = {}
         self._results: dict[int, Json] = {}
         self._weight = 0
         self._vars = ctx.frame.run_vars
@@ -37,12 +61,12 @@ class Iterations:
         """The first iteration that ended the loop."""
 
     async def each(self, items: Sequence[Json], at_once: int) -> None:
-        """One iteration for each item. Raises what one raises, after the others were cancelled."""
+        """One iteration for each item. Raises what one raises, after the others were cancelled, where the rules let it fail."""
 
         async def all_of_them() -> None:
             if at_once == 1:
                 for index, item in enumerate(items, 1):
-                    if await self._iterate(self._frame(index, item, len(items))) == "break":
+                    if await self._ends_with(self._frame(index, item, len(items))):
                         return
             else:
                 await self._side_by_side(items, at_once)
@@ -58,7 +82,7 @@ class Iterations:
                 frame = self._frame(index, None, None)
                 if checks_first and not await self._holds(condition, frame, before):
                     return
-                if await self._iterate(frame) == "break":
+                if await self._ends_with(frame):
                     return
                 if not checks_first and await self._holds(condition, self._frame(index, None, None), frame):
                     return
@@ -74,10 +98,15 @@ class Iterations:
         if is_over and self._ended == "done":
             self._ended = "limit"
 
+    def check_end(self) -> None:
+        """Raise NodeFailed where the loop has ended before its end, by a limit, its deadline or its budget."""
+        if self._ended in _EARLY:
+            raise NodeFailed(f"{_EARLY[self._ended]} after {len(self._results)} iterations.", ended=self._ended)
+
     def out(self, join: str) -> dict[str, Json]:
         """The loop's OUT, with the variables that the iterations set."""
         results = [self._results[index] for index in sorted(self._results)]
-        texts = [said_in(result) if result is not None else "" for result in results]
+        texts = ["" if result is None or is_failure(result) else said_in(result) for result in results]
         before = self._ctx.frame.run_vars
         made = {name: value for name, value in self._vars.items() if before.get(name, MISSING) is not value}
         return {
@@ -86,6 +115,7 @@ class Iterations:
             "text": join.join(text for text in texts if text),
             "count": len(results),
             "ended": self._ended,
+            "errors": [{"index": index, **self._errors[index]} for index in sorted(self._errors)],
             "last": results[-1] if results else None,
             **({"vars": made} if made else {}),
         }
@@ -96,12 +126,29 @@ class Iterations:
         loop = loop_names(outer, index, item, count, self._results.get(index - 1) if follows else None)
         return Frame(self._body, f"{self._ctx.node_id}#{index}/", self._vars, loop, outer, depth=outer.depth)
 
-    async def _iterate(self, frame: Frame, *, keeps_vars: bool = True) -> str | None:
-        """Walk the body once. Returns how a node has ended the iteration."""
+    async def _ends_with(self, frame: Frame) -> bool:
+        """Walk the body once, where the budget lets another iteration begin. Returns whether no other one follows."""
+        how = "budget" if self._is_spent else await self._iterate(frame)
+        if how == "budget":
+            self._ended = "budget"
+        return how in ("break", "budget")
+
+    @property
+    def _is_spent(self) -> bool:
+        return self._budget is not None and self._budget.is_spent
+
+    async def _iterate(self, frame: Frame, *, keeps_vars: bool = True) -> LoopExit | Literal["budget"] | None:
+        """Walk the body once. Returns how the iteration has ended before its end: by a node, or by the budget."""
         loop = frame.loop or {}
         self._folding.begin(frame.path)
         try:
-            await execute(self._ctx.run, frame, None)
+            if not await self._walk(frame):
+                return "budget"
+        except AgentUIError as error:
+            if self._rules.on_failure == "fail":
+                raise
+            self._fail(loop["index"], error)
+            return None
         finally:
             self._folding.end(frame.path)
         if frame.left_by != "break" or self._result in frame.out:
@@ -112,8 +159,38 @@ class Iterations:
             self._ended = "break"
         return frame.left_by
 
+    async def _walk(self, frame: Frame) -> bool:
+        """Walk the body; False where that was cancelled because the budget did not allow one of its calls."""
+        if self._budget is None:
+            await execute(self._ctx.run, frame, None)
+            return True
+        clock = asyncio.timeout(None)
+        frame.allowance = Allowance(self._budget, clock, frame.allowance)
+        try:
+            async with clock:
+                await execute(self._ctx.run, frame, None)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            return False
+        return True
+
+    def _fail(self, index: int, error: AgentUIError) -> None:
+        """An iteration failed, and the loop goes on: keep why, in the place of its result where that is wanted."""
+        drop_frames(error)
+        described = describe_error(error)
+        self._weigh(index, described)
+        self._errors[index] = described
+        if self._rules.on_failure == "keep":
+            self._results[index] = {"error": described}
+
     def _keep(self, index: int, result: Json) -> None:
-        """Collect a result. Raises NodeFailed where all are too large together."""
+        """Collect a result."""
+        self._weigh(index, result)
+        self._results[index] = result
+
+    def _weigh(self, index: int, result: Json) -> None:
+        """Raise NodeFailed where this result is too large together with those before it."""
         try:
             self._weight += Scale().weigh(result)
         except CannotInsert as error:
@@ -122,7 +199,6 @@ class Iterations:
         if self._weight > most:
             text = f"The results of {len(self._results) + 1} iterations are larger than {most} bytes together."
             raise NodeFailed(f"{text} Let the result be a node that gives less, such as SetVars.")
-        self._results[index] = result
 
     async def _side_by_side(self, items: Sequence[Json], at_once: int) -> None:
         """Several iterations at once, begun in the order of the items."""
@@ -135,11 +211,17 @@ class Iterations:
             for index, item in waiting:
                 if self._broken_at is not None:
                     return
+                if self._is_spent:
+                    self._ended = "budget"
+                    return
                 running[index] = task
                 how = await self._iterate(self._frame(index, item, len(items), follows=False), keeps_vars=False)
                 del running[index]
                 if how == "break":
                     self._break(index, running)
+                elif how == "budget":
+                    self._ended = "budget"
+                    return
 
         def begin(group: Group) -> None:
             for _ in range(min(at_once, len(items))):
@@ -165,7 +247,7 @@ class Iterations:
 
     async def _within_deadline(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work; where the loop's own deadline ends it, what there is by then counts."""
-        clock = asyncio.timeout(self._deadline_s)
+        clock = asyncio.timeout(self._rules.deadline_s)
         try:
             async with clock:
                 await work()

@@ -10,7 +10,7 @@ from agentui.errors import NodeFailed
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.nodes.flow.iterations import Iterations, loop_names
+from agentui.pipeline.nodes.flow.iterations import Iterations, Rules, loop_names
 from agentui.templating.core.paths import is_sequence
 from agentui.templating.core.values import json_text
 from agentui.templating.core.weight import beginning
@@ -45,7 +45,23 @@ class LoopParams(NodeParams):
     max_iterations: int = Field(100, ge=1, le=MAX_ITERATIONS, description="After how many iterations it ends in any case.")
     result: str = Field("", max_length=200, description="The node in it whose OUT is collected; empty: the last one.")
     deadline_s: float | None = Field(
-        None, gt=0, le=86_400, description="Seconds after which the loop ends with the results that it has."
+        None, gt=0, le=86_400, description="Seconds after which the loop ends, all iterations together."
+    )
+    max_calls: int | None = Field(
+        None, ge=1, le=1_000_000, description="How many calls to models the iterations may make together."
+    )
+    max_tokens: int | None = Field(
+        None, ge=1, le=10**12, description="How many tokens, in and out, those calls may take together until no other begins."
+    )
+    on_limit: Literal["end", "fail"] = Field(
+        "end",
+        description="What happens when iterations, seconds, calls or tokens are used up before the end.",
+        json_schema_extra={"enumDescriptions": ["It ends with the results so far", "It fails"]},
+    )
+    on_failure: Literal["fail", "skip", "keep"] = Field(
+        "fail",
+        description="each: what an item does whose iteration fails.",
+        json_schema_extra={"enumDescriptions": ["The loop fails", "It is left out", "Its error is its result"]},
     )
     join: str = Field("\n\n", max_length=1000, description="What stands between the texts of the results.")
 
@@ -58,7 +74,7 @@ class Loop(Node[LoopParams]):
     how many items there are, ``{{ loop.last }}`` the result of the iteration before, and ``{{ loop.outer }}`` the same of the
     loop around. They read OUT of the nodes before the loop and of each other; wires do not cross its border. Variables that
     are set in an iteration are seen by the next one and after the loop, unless several run at once. OUT: ``results``,
-    ``texts``, ``text``, ``count``, ``ended`` (done, break, limit or deadline), ``last``.
+    ``texts``, ``text``, ``count``, ``ended`` (done, break, limit, deadline or budget), ``errors``, ``last``.
     """
 
     Params = LoopParams
@@ -77,6 +93,9 @@ class Loop(Node[LoopParams]):
             self.condition = build.condition("condition", params.condition)
             if params.at_once > 1:
                 build.warning("loop.at_once", "Iterations follow each other here: at_once works for each item only.", "at_once")
+            if params.on_failure != "fail":
+                text = "Without a list an iteration that fails fails the loop: on_failure works for each item only."
+                build.warning("loop.on_failure", text, "on_failure")
         elif not params.items.strip():
             build.problem("loop.items", "There is no list: name one, such as OUT.n1.list or [1, 2, 3].", "items")
         elif params.items.lstrip().startswith(("[", "{")):
@@ -89,17 +108,22 @@ class Loop(Node[LoopParams]):
             build.problem("loop.result", f"No node {params.result!r} stands in the loop: name one that does.", "result")
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
-        """Run the iterations. Raises NodeFailed for what is no list and for results that are too large, and the error of an
-        iteration that fails."""
-        iterations = Iterations(ctx, self.params.result, self.params.deadline_s)
-        most = self.params.max_iterations
+        """Run the iterations. Raises NodeFailed for what is no list, for results that are too large, and where a limit is to
+        fail it; and the error of an iteration that fails, where that is to fail the loop."""
+        params = self.params
+        on_failure = params.on_failure if self.items is not None else "fail"
+        rules = Rules(params.result, params.deadline_s, params.max_calls, params.max_tokens, on_failure)
+        iterations = Iterations(ctx, rules)
+        most = params.max_iterations
         if self.items is not None:
             items = await self.listed(ctx, self.items)
-            await iterations.each(items[:most], self.params.at_once)
+            await iterations.each(items[:most], params.at_once)
             iterations.note_limit(len(items) > most)
         elif self.condition is not None:
-            await iterations.repeat(self.condition, most, checks_first=self.params.mode == "while")
-        return iterations.out(self.params.join)
+            await iterations.repeat(self.condition, most, checks_first=params.mode == "while")
+        if params.on_limit == "fail":
+            iterations.check_end()
+        return iterations.out(params.join)
 
     async def first_iteration(self, ctx: NodeContext) -> Mapping[str, Json]:
         """The names of the loop for its first item."""

@@ -83,11 +83,11 @@ class SubPipeline(Node[SubPipelineParams]):
             raise NodeFailed(f"Pipelines call each other more than {MAX_DEPTH} deep. Let {self.params.pipeline!r} call none.")
         plan = ctx.services.plans(self.params.pipeline)
         inputs, incoming = await ctx.apart(partial(self._given, ctx))
-        frame = Frame(plan, f"{ctx.node_id}/", inputs, depth=depth, incoming=incoming)
+        frame = Frame(plan, f"{ctx.node_id}/", inputs, depth=depth, incoming=incoming, allowance=ctx.frame.allowance)
         await execute(ctx.run, frame, ctx.sink)
         answer = dict(frame.answer)
         answer.pop("vars", None)
-        ctx.run.tell_usage_again(answer.get("usage"))
+        ctx.run.tell_usage_again(ctx.frame, answer.get("usage"))
         set_there = {name: value for name, value in frame.run_vars.items() if inputs.get(name) is not value}
         return {**answer, "response_text": said_in(frame.answer), "outputs": set_there, "nodes": dict(frame.out)}
 

@@ -87,6 +87,7 @@ class RawForward(Node[RawForwardParams]):
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Forward, pass the answer on, and give OUT. Raises UpstreamError and its kin, NodeFailed, TemplateProblem."""
         call = await ctx.apart(partial(self.assemble, ctx))
+        await ctx.begin_call()
         if ctx.incoming.operation == "forward":
             return await forward(ctx, call)
         incoming, method, url, headers = ctx.incoming, call.method, mask_url(call.url), call.headers
