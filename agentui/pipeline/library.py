@@ -1,6 +1,6 @@
 """The pipelines: a folder of documents, each compiled to a plan, one of them active."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar
@@ -61,11 +61,18 @@ class PipelineLibrary(FolderLibrary[Plan]):
         except Exception as error:
             text = f"A node type failed while it was set up: {type(error).__name__}."
             raise InvalidPipeline(text, (Problem("node.crashed", text),)) from error
-        path = cycle_of(id, plan.calls, self._calls_of)
-        if path:
-            text = f"Pipelines call each other in a circle: {' -> '.join(path)}. Let one of them call another, or none."
-            raise InvalidPipeline(text, (Problem("pipeline.cycle", text),), pipeline=id)
+        circle = self.circle(id, plan.calls)
+        if circle is not None:
+            raise InvalidPipeline(circle.message, (circle,), pipeline=id)
         return plan, plan.warnings
+
+    def circle(self, id: str, calls: Collection[str]) -> Problem | None:
+        """What is wrong where a pipeline of this id calls these: they call it in turn; None where they do not."""
+        path = cycle_of(id, calls, self._calls_of)
+        if not path:
+            return None
+        text = f"Pipelines call each other in a circle: {' -> '.join(path)}. Let one of them call another, or none."
+        return Problem("pipeline.cycle", text)
 
     def _calls_of(self, id: str) -> frozenset[str]:
         """The pipelines that another one calls; none where it is not there."""

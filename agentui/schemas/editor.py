@@ -189,9 +189,10 @@ class ContextNames:
 
 
 class ValidateRequest(StrictForm):
-    """A pipeline document, of any shape."""
+    """A pipeline document, of any shape, and the id under which it would be saved: pipelines that it calls may call that."""
 
     document: dict[str, Any]
+    pipeline: str | None = None
 
 
 class SampleRequest(StrictForm):

@@ -43,8 +43,13 @@ async def test_node_types_bring_their_forms(start_server: StartServer) -> None:
 async def test_a_good_document_is_explained(start_server: StartServer) -> None:
     first = call("openai", "http://127.0.0.1:1")["nodes"][0]
     second = {"id": "n2", "type": "SetVars", "config": {"variables": [{"name": "x", "value": "[[OUT:n1.response_text]]"}]}}
+    caller = {"format": 1, "name": "own", "nodes": [{"id": "n1", "type": "SubPipeline", "config": {"pipeline": "own"}}]}
     async with editing(await start_server()) as editor:
         verdict = (await editor.post("/api/validate", {"document": chain(first, second)})).body
+        unnamed = (await editor.post("/api/validate", {"document": caller})).body
+        circle = (await editor.post("/api/validate", {"document": caller, "pipeline": "own"})).body
+    assert (unnamed["valid"], circle["valid"]) == (True, False)
+    assert [problem["code"] for problem in circle["problems"]] == ["pipeline.cycle"]
     assert verdict["valid"] is True
     assert verdict["order"] == ["n1", "n2"]
     assert verdict["reads"] == {"n1": [], "n2": ["n1"]}

@@ -40,9 +40,10 @@ UNSAVED = "unsaved"
 
 async def validate(request: web.Request) -> web.Response:
     """Check a pipeline document without saving it: its problems, its order, and the hosts that its keys would go to."""
-    document = (await read_model(request, ValidateRequest)).document
-    services = request.app[SERVICES]
-    verdict = await asyncio.to_thread(check_document, document, request.app[CATALOG], services)
+    asked = await read_model(request, ValidateRequest)
+    document, services = asked.document, request.app[SERVICES]
+    circle = None if asked.pipeline is None else partial(request.app[PIPELINES].circle, asked.pipeline)
+    verdict = await asyncio.to_thread(check_document, document, request.app[CATALOG], services, circle)
     missing = await check_assets(document, services.assets())
     return answer(replace(verdict, problems=(*verdict.problems, *missing)))
 

@@ -49,14 +49,21 @@ class Verdict:
     hosts: list[str]
 
 
-def check_document(document: Mapping[str, Json], catalog: Catalog, services: Services) -> Verdict:
-    """Check a pipeline document of any shape."""
+def check_document(
+    document: Mapping[str, Json],
+    catalog: Catalog,
+    services: Services,
+    circle: Callable[[Collection[str]], Problem | None] | None = None,
+) -> Verdict:
+    """Check a pipeline document of any shape; ``circle`` says what is wrong with the pipelines that it calls."""
     hosts = hosts_of(document, catalog, services)
     try:
         plan = compile_plan("document", document, catalog, services.secrets.has)
     except InvalidPipeline as error:
         return Verdict(False, tuple(error.problems), {}, [], hosts)
-    return Verdict(True, plan.warnings, _reads_of(plan), [node.id for node in plan.every_node()], hosts)
+    found = None if circle is None else circle(plan.calls)
+    problems = plan.warnings if found is None else (found, *plan.warnings)
+    return Verdict(found is None, problems, _reads_of(plan), [node.id for node in plan.every_node()], hosts)
 
 
 def _reads_of(plan: Plan) -> dict[str, list[str]]:

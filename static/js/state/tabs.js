@@ -517,7 +517,7 @@ async function check(key) {
   /** An answer about a document that has changed meanwhile says nothing. @param {Partial<Tab>} found */
   const take = (found) => updateTab(key, (now) => (docOf(now) === doc ? found : {}));
   try {
-    const {body} = await api.send('POST', '/api/validate', {document: doc});
+    const {body} = await api.send('POST', '/api/validate', {document: doc, ...(tab.id === null ? {} : {pipeline: tab.id})});
     take({problems: inWords(body.problems), hosts: body.hosts, valid: body.valid});
   } catch (error) {
     // What was wrong before is shown until the server is back.

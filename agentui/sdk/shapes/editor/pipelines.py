@@ -91,9 +91,12 @@ class TryRequest(TypedDict):
 
 
 class ValidateRequest(TypedDict):
-    """A pipeline document, of any shape."""
+    """A pipeline document, of any shape, and the id under which it would be saved: pipelines that it calls may call
+    that.
+    """
 
     document: dict[str, Json]
+    pipeline: NotRequired[str | None]
 
 
 class Verdict(TypedDict):
