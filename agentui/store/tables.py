@@ -140,6 +140,13 @@ generations = Table(
     Column("owner", String(64), nullable=False, comment="The process that generates; a new one after every start."),
     Column("expires_at", BigInteger, nullable=False, comment="Past this the generation is dead and may be reclaimed."),
     Column("lock_key", BigInteger, comment="PostgreSQL's advisory lock that the owner holds as long as it lives."),
+    Column(
+        "is_new_branch",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether the branch was made for this turn, and goes with it where it fails.",
+    ),
     ForeignKeyConstraint(["session_id", "branch_id"], ["branches.session_id", "branches.branch_id"], ondelete="CASCADE"),
     comment="One row a branch that generates right now: the lock that keeps turns of one branch apart.",
 )

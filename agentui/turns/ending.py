@@ -8,36 +8,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sqlalchemy import Connection, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, update
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content
-from agentui.chats.rows import delete_branch, find_floor, touch_above
+from agentui.chats.rows import find_floor, touch_above
 from agentui.chats.state.heads import heads_before, renew_snapshot, save_snapshot, take_back
 from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.state.writing import Origin, commit_writes
-from agentui.chats.tools.executions import CountedExecution, has_lasting, keep_executions, may_not_repeat, settle_executions
+from agentui.chats.tools.executions import CountedExecution, keep_executions, may_not_repeat, settle_executions
 from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, page_results, runs
+from agentui.store.tables import DEFAULT_ACCOUNT, floors, page_results
+from agentui.turns.failing import LOST_STATUS, fail_floor, free_key, spend_key
 from agentui.turns.locks import is_alone, release_lock
 from agentui.turns.repeats import Claim, keep
 from agentui.turns.request import Outcome, TurnPlace
 from agentui.turns.transactions import (
-    LOST,
-    LOST_STATUS,
     clamped,
     commit_floor,
     commit_generating,
     end_run,
-    fail_floor,
-    free_key,
     hold_place_of,
     insert_message,
     insert_version,
-    spend_key,
 )
 from agentui.variables.committing import Replaced, commit_staged, forget_floor
 from agentui.variables.journal import Change, changes_of
@@ -229,36 +225,11 @@ def _fail(db: Connection, account: str, failed: FailedTurn, now: int) -> None:
         calls=failed.calls,
         told_status=failed.told_status or LOST_STATUS,
     )
-    if has_ended and place.is_new_branch and not has_lasting(db, account, floor_id):
-        _remove_branch(db, account, place.session_id, place.branch_id, floor_id)
-        return
     if not has_ended or words is None or place.replaced_floor_id is None:
         return
     page_id = place.floor.output_page_id
     if insert_version(db, account, place.replaced_floor_id, page_id, now, is_active=False, is_partial=True):
         insert_message(db, account, page_id, "assistant", words, 0, now)
-
-
-def fail_lost(db: Connection, account: str, floor_id: str, now: int) -> None:
-    """Let the run of a floor fail whose process died. The branch of an edit goes with it, as where an edit fails otherwise: of
-    turns whose place is not known any more, only edits are sure to have made theirs."""
-    edits = select(floors.c.session_id, floors.c.branch_id).join(runs, runs.c.floor_id == floors.c.id)
-    edit = db.execute(edits.where(floors.c.id == floor_id, runs.c.run_type == "edit_and_regenerate")).one_or_none()
-    has_ended = fail_floor(db, account, floor_id, LOST, now)
-    if has_ended and edit is not None and not has_lasting(db, account, floor_id):
-        _remove_branch(db, account, edit.session_id, edit.branch_id, floor_id)
-
-
-def _remove_branch(db: Connection, account: str, session_id: str, branch_id: str, floor_id: str) -> None:
-    """Take back the branch that was made for a turn that came to nothing, unless somebody has put anything else there than the
-    turn's floor."""
-    others = select(floors.c.id).where(
-        floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.id != floor_id
-    )
-    forked = select(branches.c.branch_id).where(branches.c.source_floor_id == floor_id)
-    if db.execute(select(exists(others) | exists(forked))).scalar_one():
-        return
-    delete_branch(db, account, session_id, branch_id)
 
 
 def _keep_words(db: Connection, account: str, failed: FailedTurn, words: Content, now: int) -> None:

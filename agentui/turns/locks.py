@@ -4,7 +4,7 @@
     in the database     a row of ``generations``, whose primary key decides between processes
 
 A row is dead when its time has run out, when its process is known to be dead (turns/recovery.py), and on SQLite, where one
-process owns the file, when another process wrote it. Whoever meets a dead one lets its floor fail.
+process owns the file, when another process wrote it. turns/recovery.py buries the dead ones.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, bindparam, delete, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from agentui.chats.codes import failure
 from agentui.chats.rows import insert_new
@@ -91,8 +91,20 @@ class Owner:
     lock_key: int | None = None
 
 
-def take_lock(db: Connection, account: str, session_id: str, branch_id: str, floor_id: str, run_id: str, owner: Owner) -> None:
-    """Write the branch's lock. Raises 409 ``generation_conflict`` when somebody was faster."""
+def take_lock(
+    db: Connection,
+    account: str,
+    session_id: str,
+    branch_id: str,
+    floor_id: str,
+    run_id: str,
+    owner: Owner,
+    *,
+    is_new_branch: bool,
+) -> None:
+    """Write the branch's lock. ``is_new_branch``: the branch was made for the turn that takes it.
+
+    Raises 409 ``generation_conflict`` when somebody was faster."""
     lock = {
         "session_id": session_id,
         "branch_id": branch_id,
@@ -102,6 +114,7 @@ def take_lock(db: Connection, account: str, session_id: str, branch_id: str, flo
         "owner": owner.id,
         "expires_at": owner.expires_at,
         "lock_key": owner.lock_key,
+        "is_new_branch": is_new_branch,
     }
     if not insert_new(db, generations, lock):
         raise conflict(session_id, branch_id)
@@ -121,6 +134,12 @@ def extend_lock(db: Connection, account: str, floor_id: str, owner: Owner, now: 
     return True
 
 
+def made_branch(db: Connection, account: str, floor_id: str) -> tuple[str, str] | None:
+    """The session and the branch that a floor generates on, where the branch was made for that turn."""
+    row = _MADE.first(db, {"floor": floor_id, "account": account})
+    return None if row is None else (row[0], row[1])
+
+
 def release_lock(db: Connection, account: str, floor_id: str, run_id: str | None = None) -> bool:
     """Free the branch that a floor generates on, where a run is named only from that; False when it was free."""
     floor = {"floor": floor_id, "account": account}
@@ -130,6 +149,7 @@ def release_lock(db: Connection, account: str, floor_id: str, run_id: str | None
 
 
 _OF_FLOOR = generations.c.floor_id == bindparam("floor"), generations.c.account_id == bindparam("account")
+_MADE = Prepared(select(generations.c.session_id, generations.c.branch_id).where(*_OF_FLOOR, generations.c.is_new_branch))
 _RELEASE = Prepared(delete(generations).where(*_OF_FLOOR))
 _RELEASE_RUN = Prepared(delete(generations).where(*_OF_FLOOR, generations.c.run_id == bindparam("run")))
 

@@ -89,11 +89,11 @@ def _respond(db: Connection, account: str, request: TurnRequest, owner: Owner, n
         source_floor_id=request.source_floor_id,
         must_exist=request.must_exist,
     )
-    floor = open_floor(db, account, joined.session_id, joined.branch_id, request.run_id, owner, request.user, now)
+    where = joined.session_id, joined.branch_id, request.run_id, owner
+    floor = open_floor(db, account, *where, request.user, now, is_new_branch=request.is_new_branch)
     if request.sent_past is not None:
         note_past(db, floor.floor_id, floor.input_page_id, request.sent_past)
-    made = request.is_new_branch
-    return TurnPlace(joined.session_id, joined.branch_id, request.run_id, "respond", floor, is_new_branch=made)
+    return TurnPlace(joined.session_id, joined.branch_id, request.run_id, "respond", floor)
 
 
 def _make_anew(
@@ -108,7 +108,7 @@ def _make_anew(
         _check_same(target, expected)
         check_replay(db, account, target.floor.id, request.confirmed)
         return _edit(db, account, request, target, owner, now)
-    hold_free_branch(db, account, session_id, target.floor.branch_id, owner, now)
+    hold_free_branch(db, account, session_id, target.floor.branch_id)
     # Again, now that nobody else can change it.
     _check_same(find_target(db, account, request), expected or target)
     check_replay(db, account, target.floor.id, request.confirmed)
@@ -162,7 +162,7 @@ def _edit(db: Connection, account: str, request: TurnRequest, target: TurnTarget
     set_branch_values(db, account, place.session_id, place.branch_id, values, now)
     set_heads(db, account, place.session_id, place.branch_id, heads_before(db, old.id, active_output(db, old.id)))
     opened = OpenedFloor(new_short_id(), old.floor_no, new_short_id(), new_short_id(), None if parent is None else parent.id)
-    start_floor(db, account, place, opened, request.run_id, request.kind, owner, now)
+    start_floor(db, account, place, opened, request.run_id, request.kind, owner, now, is_new_branch=True)
     copy_question(db, account, old.id, opened.input_page_id, now, edited=(message.id, request.user.text))
     return TurnPlace(
         place.session_id,
@@ -172,7 +172,6 @@ def _edit(db: Connection, account: str, request: TurnRequest, target: TurnTarget
         opened,
         source_floor_id=old.id,
         source_message_id=message.id,
-        is_new_branch=True,
     )
 
 

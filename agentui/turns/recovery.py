@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select
 
 from agentui.errors import AgentUIError
 from agentui.ids import SystemClock
@@ -13,7 +13,8 @@ from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.process_lock import GRACE_SECONDS, free_locks
 from agentui.store.tables import generations
-from agentui.turns.ending import FailedTurn, fail_all, fail_lost
+from agentui.turns.ending import FailedTurn, fail_all
+from agentui.turns.failing import LOST, fail_floor
 from agentui.turns.locks import BranchQueue, is_alone
 
 RETRY_SECONDS = 1.0
@@ -38,8 +39,8 @@ class Recovery:
         store.at_open(_recover_now, owner)
 
     async def bury_dead(self) -> bool:
-        """Look at the processes that hold a branch right now; True when some were dead, and what they held is free. Raises the
-        store's errors. Several callers share one look."""
+        """Look at the processes that hold a branch right now, and at locks that have run out; True when some were dead, and
+        what they held is free. Raises the store's errors. Several callers share one look."""
         if self._is_alone:
             return False
         if self._looking is None or self._looking.done():
@@ -64,15 +65,17 @@ class Recovery:
             await asyncio.gather(self._looking, return_exceptions=True)
 
     async def _look(self) -> bool:
+        has_expired = await self._store.read(_has_expired, self._owner, SystemClock().now_ms())
+        expired = await self._store.write(_recover_now, self._owner) if has_expired else 0
         suspects = await self._store.read(_silent_owners, self._owner)
         if suspects:
             await asyncio.sleep(GRACE_SECONDS)
             suspects &= await self._store.read(_silent_owners, self._owner)
         if not self._store.may_judge_locks:
-            return False
+            return expired > 0
         for owner in suspects:
             await self.bury(owner)
-        return bool(suspects)
+        return bool(suspects) or expired > 0
 
 
 class FailedTurns:
@@ -133,17 +136,22 @@ class FailedTurns:
 def recover(db: Connection, owner: str, now: int) -> int:
     """Let floors fail whose locks ran out, and where ``owner`` is alone those of any other process; returns how many. Looks at
     every account."""
-    query = select(generations)
+    query = select(generations).where(generations.c.owner != owner)
     if not is_alone(db):
         query = query.where(generations.c.expires_at <= now)
-    dead = db.execute(query.where(generations.c.owner != owner).with_for_update(skip_locked=True)).all()
+    dead = db.execute(query.with_for_update(skip_locked=True)).all()
     for row in dead:
-        fail_lost(db, row.account_id, row.floor_id, now)
+        fail_floor(db, row.account_id, row.floor_id, LOST, now)
     return len(dead)
 
 
 def _recover_now(db: Connection, owner: str) -> int:
     return recover(db, owner, SystemClock().now_ms())
+
+
+def _has_expired(db: Connection, owner: str, now: int) -> bool:
+    """Whether another process holds a branch by a lock that has run out."""
+    return db.execute(select(exists().where(generations.c.owner != owner, generations.c.expires_at <= now))).scalar_one()
 
 
 def _silent_owners(db: Connection, owner: str) -> set[str]:
@@ -158,6 +166,6 @@ def _bury(db: Connection, owner: str, now: int) -> int:
     """Let all floors of a dead process fail and give back its jobs; returns how many floors. Looks at every account."""
     floor_ids = db.execute(select(generations.c.account_id, generations.c.floor_id).where(generations.c.owner == owner)).all()
     for account, floor_id in sorted((str(row[0]), str(row[1])) for row in floor_ids):
-        fail_lost(db, account, floor_id, now)
+        fail_floor(db, account, floor_id, LOST, now)
     release(db, owner)
     return len(floor_ids)

@@ -23,8 +23,8 @@ from agentui.errors import ApiError
 from agentui.ids import fingerprint
 from agentui.jsonio import dumps_text, loads
 from agentui.store.tables import claims, generations
+from agentui.turns.failing import LOST, fail_floor
 from agentui.turns.locks import is_dead
-from agentui.turns.transactions import LOST, fail_floor
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -130,8 +130,7 @@ Place: TypeAlias = Callable[[Connection, str, TurnRequest, int], TurnRequest]
 @dataclass(frozen=True, slots=True)
 class TurnPlace:
     """Where a turn happens, and what it comes from: ``previous_floor_id`` is the floor that a regenerated one takes the place
-    of, the sources are those of a fork. ``is_new_branch``: the branch was made for the turn, and goes with it where it
-    fails."""
+    of, the sources are those of a fork."""
 
     session_id: str
     branch_id: str
@@ -141,7 +140,6 @@ class TurnPlace:
     previous_floor_id: str | None = None
     source_floor_id: str | None = None
     source_message_id: str | None = None
-    is_new_branch: bool = False
 
     @property
     def floor_id(self) -> str:

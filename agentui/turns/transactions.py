@@ -1,9 +1,8 @@
-"""A floor's life in the database: opened, and committed or failed.
+"""A floor's life in the database: opened, and committed or failed (``failing.py``).
 
 join_session -> open_floor -> (extend_lock ...) -> commit_floor | fail_floor
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,6 @@ from sqlalchemy import (
     Integer,
     String,
     bindparam,
-    delete,
     func,
     insert,
     literal_column,
@@ -25,7 +23,7 @@ from sqlalchemy import (
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content, keep_blobs
-from agentui.chats.records import RunStatus
+from agentui.chats.records import FloorState, RunStatus
 from agentui.chats.rows import (
     find_branch,
     find_session,
@@ -35,20 +33,14 @@ from agentui.chats.rows import (
     touch_above,
 )
 from agentui.chats.text_index import index_text
-from agentui.chats.tools.executions import CountedExecution, keep_executions, may_not_repeat, settle_executions
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import INSERT, Prepared, named
-from agentui.store.tables import branches, claims, floors, generations, messages, pages, runs, sessions
+from agentui.store.tables import branches, floors, generations, messages, pages, runs, sessions
 from agentui.turns.joining import Joined, check_active
-from agentui.turns.locks import Owner, conflict, is_alone, is_dead, release_lock, take_lock
+from agentui.turns.locks import Owner, conflict, is_alone, release_lock, take_lock
 
 MAX_INTEGER = 2**31 - 1
-
-LOST: Json = {"code": "generation_lost", "message": "The process that generated this floor ended before the answer did."}
-"""Why the floor of a dead generation failed."""
-LOST_STATUS = 500
-"""What its caller would have been told, were there still one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +71,26 @@ def open_floor(
     owner: Owner,
     user: Content | None,
     now: int,
+    *,
+    is_new_branch: bool = False,
 ) -> OpenedFloor:
     """Begin a turn at the head of a branch: the branch's lock, a generating floor, its input page, and the user's message if
-    there is one.
+    there is one. ``is_new_branch``: the branch was made for this turn (``start_floor``).
 
     ``join_session`` holds the session meanwhile. Raises as ``hold_free_branch`` does.
     """
-    floor_no, parent = hold_free_branch(db, account, session_id, branch_id, owner, now)
+    floor_no, parent = hold_free_branch(db, account, session_id, branch_id)
     opened = OpenedFloor(new_short_id(), floor_no, new_short_id(), new_short_id(), parent)
-    start_floor(db, account, Joined(session_id, branch_id), opened, run_id, "respond", owner, now)
+    place = Joined(session_id, branch_id)
+    start_floor(db, account, place, opened, run_id, "respond", owner, now, is_new_branch=is_new_branch)
     if user is not None:
         insert_message(db, account, opened.input_page_id, "user", user, 0, now)
     return opened
 
 
-def hold_free_branch(
-    db: Connection, account: str, session_id: str, branch_id: str, owner: Owner, now: int
-) -> tuple[int, str | None]:
+def hold_free_branch(db: Connection, account: str, session_id: str, branch_id: str) -> tuple[int, str | None]:
     """See that nobody generates on a branch, and let nobody else begin until the transaction ends. Returns the number of its
-    next floor, and the floor that will be its parent.
+    next floor, and the floor that will be its parent. A lock of a dead process is one until it is buried (turns/recovery.py).
 
     Raises 404 ``session_not_found`` and ``branch_not_found``, 409 ``session_archived`` and ``generation_conflict``.
     """
@@ -114,7 +107,7 @@ def hold_free_branch(
     source_floor_id, status, locked_by, last_no, head_id, source_no = state
     check_active(session_id, status)
     if locked_by is not None:
-        _clear_dead_lock(db, account, session_id, branch_id, owner.id, now)
+        raise conflict(session_id, branch_id)
     floor_no = max(-1 if last_no is None else last_no, -1 if source_no is None else source_no) + 1
     return floor_no, head_id if head_id is not None else source_floor_id if source_no is not None else None
 
@@ -130,9 +123,11 @@ def start_floor(
     now: int,
     *,
     is_live: bool = True,
+    is_new_branch: bool = False,
 ) -> None:
     """Write a generating floor with its input page, on a branch that is held, and start its run. A floor that will take the
-    place of another is not live before it does. Raises 409 ``generation_conflict`` when somebody else took its number."""
+    place of another is not live before it does. ``is_new_branch``: the branch was made for this turn, and goes with it where
+    it fails. Raises 409 ``generation_conflict`` when somebody else took its number."""
     floor = {
         "id": opened.floor_id,
         "account_id": account,
@@ -146,17 +141,26 @@ def start_floor(
     }
     if not insert_new(db, floors, floor if is_live else {**floor, "superseded_at": now}):
         raise conflict(place.session_id, place.branch_id)
-    start_run(db, account, place, opened.floor_id, run_id, run_type, owner, now)
+    start_run(db, account, place, opened.floor_id, run_id, run_type, owner, now, is_new_branch=is_new_branch)
     ids = {"id": opened.input_page_id, "account_id": account, "floor_id": opened.floor_id}
     _FIRST_PAGE.run(db, {**ids, "page_no": 0, "page_kind": "input", "is_active": True, "created_at": now, "updated_at": now})
 
 
 def start_run(
-    db: Connection, account: str, place: Joined, floor_id: str, run_id: str, run_type: str, owner: Owner, now: int
+    db: Connection,
+    account: str,
+    place: Joined,
+    floor_id: str,
+    run_id: str,
+    run_type: str,
+    owner: Owner,
+    now: int,
+    *,
+    is_new_branch: bool = False,
 ) -> None:
     """Lock the branch for a floor and write the run that generates it, in place of an earlier one. Raises 409
     ``generation_conflict`` when somebody was faster."""
-    take_lock(db, account, place.session_id, place.branch_id, floor_id, run_id, owner)
+    take_lock(db, account, place.session_id, place.branch_id, floor_id, run_id, owner, is_new_branch=is_new_branch)
     started = {"run_id": run_id, "run_type": run_type, "status": "running", "started_at": now, "updated_at": now}
     _START_RUN.run(db, {"floor_id": floor_id, "account_id": account, **started})
     touch(db, place.session_id, place.branch_id, now)
@@ -235,83 +239,6 @@ def commit_floor(
     return Committed(floor_id, page_id)
 
 
-def fail_floor(
-    db: Connection,
-    account: str,
-    floor_id: str,
-    error: Json,
-    now: int,
-    *,
-    cancelled: bool = False,
-    run_id: str | None = None,
-    calls: Iterable[CountedExecution] = (),
-    told_status: int = LOST_STATUS,
-) -> bool:
-    """Let the run of a floor fail, and free the branch, and the request's key unless the run made a call that must not be made
-    once more by itself; ``told_status`` is what its caller was told. False when it was over, or another than
-    ``run_id``. A generating floor is failed then, and its number stays taken; a committed one, which was to get another
-    version, stays as it is.
-
-    ``error`` is ``{"code", "message"}`` for the run's record; ``calls`` are those of tools that it made.
-    """
-    if not is_alone(db):
-        hold_place_of(db, account, floor_id)
-    was_locked = release_lock(db, account, floor_id, run_id)
-    ended = {"floor": floor_id, "account": account, "state_now": "failed", "tokens_in": 0, "tokens_out": 0, "now": now}
-    has_left = _LEAVE.run(db, ended) == 1
-    if not (has_left or was_locked):
-        return False
-    end_run(db, floor_id, "cancelled" if cancelled else "failed", error, now)
-    keep_executions(db, account, calls, "pending", now)
-    settle_executions(db, account, floor_id, now)
-    if may_not_repeat(db, account, floor_id):
-        spend_key(db, account, floor_id, told_status, now)
-    else:
-        free_key(db, account, floor_id)
-    touch_above(db, floor_id, now)
-    return True
-
-
-def free_key(db: Connection, account: str, floor_id: str) -> None:
-    """Give up the claim of a turn that failed: nothing of it was kept, so that the same request may be tried again."""
-    _FREE_KEY.run(db, {"floor": floor_id, "account": account})
-
-
-_FREE_KEY = Prepared(
-    delete(claims).where(
-        claims.c.floor_id == bindparam("floor"), claims.c.account_id == bindparam("account"), claims.c.status.is_(None)
-    )
-)
-
-
-def spend_key(db: Connection, account: str, floor_id: str, status: int, now: int) -> None:
-    """Give the claim of a turn that broke off an end without an answer: its words stay, or what it did, so that the same
-    request must not make a second turn of it. ``status`` is what its caller was told."""
-    _SPEND_KEY.run(db, {"floor": floor_id, "account": account, "told": status, "now": now})
-
-
-_SPEND_KEY = Prepared(
-    update(claims)
-    .where(claims.c.floor_id == bindparam("floor"), claims.c.account_id == bindparam("account"), claims.c.status.is_(None))
-    .values(status=bindparam("told"), updated_at=bindparam("now"))
-)
-
-
-def _clear_dead_lock(db: Connection, account: str, session_id: str, branch_id: str, owner: str, now: int) -> None:
-    """Free the branch from a dead generation. Raises 409 ``generation_conflict`` for a live one."""
-    row = db.execute(
-        select(generations)
-        .where(generations.c.session_id == session_id, generations.c.branch_id == branch_id)
-        .with_for_update()
-    ).one_or_none()
-    if row is None:
-        return
-    if not is_dead(db, row.owner, row.expires_at, owner, now):
-        raise conflict(session_id, branch_id)
-    if not fail_floor(db, account, row.floor_id, LOST, now):
-        db.execute(delete(generations).where(generations.c.floor_id == row.floor_id))
-
-
 _FIRST_PAGE = Prepared(
     insert(pages).values(
         named(pages, "id", "account_id", "floor_id", "page_no", "page_kind", "is_active", "created_at", "updated_at")
@@ -386,10 +313,15 @@ def commit_generating(db: Connection, account: str, floor_id: str, token_in: int
     """Make a generating floor a committed one and free its branch; False when it was not generating (any more)."""
     if not is_alone(db):
         hold_place_of(db, account, floor_id)
-    ended = {"state_now": "committed", "tokens_in": token_in, "tokens_out": token_out, "now": now}
-    has_left = _LEAVE.run(db, {"floor": floor_id, "account": account, **ended}) == 1
+    has_left = leave(db, account, floor_id, "committed", token_in, token_out, now)
     release_lock(db, account, floor_id)
     return has_left
+
+
+def leave(db: Connection, account: str, floor_id: str, state: FloorState, token_in: int, token_out: int, now: int) -> bool:
+    """Give a generating floor the state in which it ends; False when it was not generating (any more)."""
+    ended = {"state_now": state, "tokens_in": token_in, "tokens_out": token_out, "now": now}
+    return _LEAVE.run(db, {"floor": floor_id, "account": account, **ended}) == 1
 
 
 _LEAVE = Prepared(

@@ -8,11 +8,12 @@ from sqlalchemy import Connection, insert, select
 
 from agentui.chats.parts import Content
 from agentui.chats.rows import delete_floor
-from agentui.store.tables import claims, floors, sessions
+from agentui.store.tables import branches, claims, floors, sessions
+from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner
 from agentui.turns.recovery import recover
 from agentui.turns.repeats import MAX_ANSWER, MAX_KEY, Claim, Saved, answer_to, attach, claim, hold, keep, once, pack, tidy
-from agentui.turns.transactions import OpenedFloor, commit_floor, fail_floor, open_floor
+from agentui.turns.transactions import OpenedFloor, commit_floor, open_floor
 from tests.chats.conftest import ME, OWNER, Memory, code_of
 
 ASKED = claim("k", "POST", "/v1/messages", b"{}")
@@ -25,7 +26,9 @@ async def refusal(awaitable: Any) -> str:
     return code_of(error)
 
 
-async def begin(memory: Memory, asked: Claim = ASKED, branch: str = "main", owner: str = OWNER) -> OpenedFloor:
+async def begin(
+    memory: Memory, asked: Claim = ASKED, branch: str = "main", owner: str = OWNER, *, is_new_branch: bool = False
+) -> OpenedFloor:
     """Open a floor that holds a key, as a turn does."""
     joined = await memory.join(branch=branch)
     memory.now += 1
@@ -33,7 +36,8 @@ async def begin(memory: Memory, asked: Claim = ASKED, branch: str = "main", owne
     def transaction(db: Connection, account: str) -> OpenedFloor:
         hold(db, account, asked, owner, memory.now)
         ends = memory.now + 60_000
-        opened = open_floor(db, account, joined.session_id, branch, "run", Owner(owner, ends), Content("Hi"), memory.now)
+        place = joined.session_id, branch, "run", Owner(owner, ends)
+        opened = open_floor(db, account, *place, Content("Hi"), memory.now, is_new_branch=is_new_branch)
         attach(db, account, asked, opened.floor_id)
         return opened
 
@@ -138,6 +142,34 @@ async def test_recovery_frees_the_keys_of_dead_processes(memory: Memory) -> None
     memory.now += 60_001
     assert await memory.store.write(recover, OWNER, memory.now) == 1
     assert await memory.rows(select(claims)) == []
+
+
+@pytest.mark.parametrize("finder", ["recover", "hold"])
+async def test_the_branch_that_a_dead_turn_made_goes_with_it_whoever_finds_it(memory: Memory, finder: str) -> None:
+    place = await memory.join()
+    await memory.turn(place)
+    await memory.join(branch="made")
+    dead = await begin(memory, branch="made", owner="dead-process", is_new_branch=True)
+    memory.now += 60_001
+    if finder == "recover":
+        assert await memory.store.write(recover, OWNER, memory.now) == 1
+        assert await memory.rows(select(claims)) == []
+    else:
+        await begin(memory)
+    assert {row.branch_id for row in await memory.rows(select(branches))} == {"main"}
+    assert dead.floor_id not in {row.id for row in await memory.rows(select(floors))}
+
+
+async def test_the_branch_that_a_dead_turn_made_stays_where_somebody_went_on(memory: Memory) -> None:
+    await memory.turn(await memory.join())
+    place = await memory.join(branch="made")
+    await begin(memory, branch="made", owner="dead-process", is_new_branch=True)
+    values = {"id": "other", "account_id": ME, "session_id": place.session_id, "branch_id": "made", "floor_no": 9}
+    times = {"created_at": memory.now, "updated_at": memory.now}
+    await memory.store.write(lambda db: db.execute(insert(floors).values(**values, state="committed", **times)) and None)
+    memory.now += 60_001
+    assert await memory.store.write(recover, OWNER, memory.now) == 1
+    assert {row.branch_id for row in await memory.rows(select(branches))} == {"main", "made"}
 
 
 async def test_of_many_at_once_one_opens_a_floor(memory: Memory) -> None:

@@ -14,9 +14,10 @@ from agentui.chats.parts import Content
 from agentui.chats.rows import branch_head, find_floor
 from agentui.errors import ApiError
 from agentui.store.tables import floors, generations, messages, pages, sessions, variables
+from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner, extend_lock
 from agentui.turns.recovery import recover
-from agentui.turns.transactions import OpenedFloor, commit_floor, fail_floor, open_floor
+from agentui.turns.transactions import OpenedFloor, commit_floor, open_floor
 from tests.chats.conftest import ME, OWNER, Memory, code_of
 
 
@@ -169,7 +170,9 @@ async def test_an_expired_generation_gives_way_and_cannot_commit_later(memory: M
     joined = await memory.join()
     dead = await memory.open(joined, lasts=10)
     memory.now += 100
-    assert await refusal(memory.open(joined)) == "generation_conflict", "it is our own, whatever the clock says"
+    assert await memory.store.write(recover, OWNER, memory.now) == 0, "it is our own, whatever the clock says"
+    assert await refusal(memory.open(joined, owner="another")) == "generation_conflict"
+    assert await memory.store.write(recover, "another", memory.now) == 1
     fresh = await memory.open(joined, owner="another")
     run = (await memory.read(floor_run, dead.floor_id)).run
     assert (fresh.floor_no, fresh.parent_floor_id) == (1, None)
@@ -184,10 +187,10 @@ async def test_a_heartbeat_keeps_a_generation_alive(memory: Memory) -> None:
     opened = await memory.open(joined, lasts=10)
     assert await memory.write(extend_lock, opened.floor_id, Owner(OWNER, memory.now + 1000), memory.now)
     memory.now += 100
-    if memory.store.status["engine"] == "postgresql":
-        assert await refusal(memory.open(joined, owner="another")) == "generation_conflict"
+    assert await refusal(memory.open(joined, owner="another")) == "generation_conflict"
     assert not await memory.write(extend_lock, opened.floor_id, Owner("another", memory.now + 1000), memory.now)
     memory.now += 10_000
+    assert await memory.store.write(recover, "another", memory.now) == 1
     await memory.open(joined, owner="another")
     assert not await memory.write(extend_lock, opened.floor_id, Owner(OWNER, memory.now + 1000), memory.now)
 

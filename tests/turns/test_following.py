@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from agentui.store.tables import generations
+from agentui.turns.recovery import recover
 from tests.faults.callers import Asked, ask, asking
 from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse
@@ -218,6 +221,30 @@ async def test_a_fork_that_failed_leaves_the_branch_before_it_alone(counting: Ho
     assert (await counting.memory.seen(session))["gold"] == 3
     await client.ask("Go on.")
     assert (client.turn, (await client.gold())[0]) == ("new", 3)
+
+
+async def test_a_fork_whose_process_died_leaves_no_branch(counting: House) -> None:
+    client = Client(counting)
+    for text in ("One.", "Two.", "Three."):
+        await client.ask(text)
+    client.screen = client.screen[:4]
+    session = client.told["x-agentui-session"]
+    messages = [{"role": role, "content": text} for role, text in (*client.screen, ("user", "Other three."))]
+    counting.mock.script(Step(hold="headers"))
+    async with asyncio.TaskGroup() as group:
+        caller = counting.caller(pipeline="gold", session="tale")
+        cut = group.create_task(caller.post("/v1/chat/completions", {"model": "text", "messages": messages}))
+        await counting.mock.was_asked(4)
+        store = counting.server.state.store
+        await store.write(lambda db: db.execute(update(generations).values(owner="server_dead", expires_at=1)) and None)
+        await store.write(recover, "server", 2)
+        branches = await counting.memory.get(f"/sessions/{session}/branches")
+        counting.mock.forget_steps()
+        counting.mock.release()
+    assert [branch["branch_id"] for branch in branches] == ["main"]
+    assert (cut.result().status, (await counting.memory.seen(session))["gold"]) == (409, 3)
+    await client.ask("Other three.")
+    assert (client.turn, client.told["x-agentui-branch"], (await client.gold())[0]) == ("fork", "main~2", 3)
 
 
 async def test_a_floor_that_its_branch_left_is_no_head(counting: House) -> None:

@@ -19,6 +19,7 @@ from agentui.jsonio import dumps
 from tests.api.callers import Caller, Got
 from tests.conftest import ROOT
 from tests.test_cli import environment
+from tests.turns.dying import COUNTED
 from tests.turns.house import KEY, Json, Memory, chain, sets, target
 from tests.upstreams.server import Mock
 
@@ -137,6 +138,20 @@ async def test_a_server_that_is_killed_while_it_makes_an_answer_anew_leaves_the_
             async with http.post(origin + paths["retry"], json={}, headers=headers) as again:
                 assert again.status == 200, await again.text()
             assert (await memory.seen(session))["gold"] == 1
+
+
+async def test_a_kill_inside_the_commit_leaves_no_half_turn_and_no_branch(
+    tmp_path: Path, engine: str, request: pytest.FixtureRequest
+) -> None:
+    place = str(tmp_path / "agentui.db") if engine == "sqlite" else request.getfixturevalue("database")
+    every = "1" if request.config.getoption("--campaigns", default=False) else "8"
+    command = (sys.executable, "-m", "tests.turns.dying", place, every)
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    out, said = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    assert [line.split()[0] for line in out.decode().splitlines()] == list(COUNTED)
 
 
 async def test_a_second_server_on_one_folder_is_refused_at_once(home: Home, engine: str) -> None:

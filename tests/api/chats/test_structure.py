@@ -8,8 +8,9 @@ from agentui.chats.parts import Content
 from agentui.jsonio import Json
 from agentui.store.paging import MAX_PART_BYTES
 from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots, messages
+from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner
-from agentui.turns.transactions import commit_floor, fail_floor, open_floor
+from agentui.turns.transactions import commit_floor, open_floor
 from agentui.variables.snapshots import save_branch_snapshot
 from tests.api.chats.conftest import Reader
 
