@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ from agentui.errors import AgentUIError, ApiError
 from agentui.jsonio import Json
 from agentui.pipeline.context import CONTEXT_NAMES, context_paths
 from agentui.pipeline.memory import Tier
-from agentui.pipeline.node import Catalog
+from agentui.pipeline.node import Catalog, describe
 from agentui.pipeline.nodes import BUILTIN
 from agentui.pipeline.nodes.data.json_query import Output
 from agentui.pipeline.nodes.data.memory import MemoryRow
@@ -43,12 +43,10 @@ from agentui.pipeline.nodes.data.random_choice import Choice
 from agentui.pipeline.nodes.data.set_vars import RESERVED, Row
 from agentui.pipeline.nodes.flow.switch import Case
 from agentui.pipeline.nodes.model.blocks import Block
-from agentui.pipeline.nodes.model.cached_call import UNREAD, CacheParams
-from agentui.pipeline.nodes.model.checked import AnswerParams
+from agentui.pipeline.nodes.model.cached_call import UNREAD
 from agentui.pipeline.nodes.model.failures import USUAL, FailureKind
 from agentui.pipeline.nodes.model.guard_rules import GuardRule
-from agentui.pipeline.nodes.model.provider_call import ProviderCall
-from agentui.pipeline.nodes.model.targets import RoutingParams, Sticky, Strategy, TargetRow
+from agentui.pipeline.nodes.model.targets import Sticky, Strategy, TargetRow
 from agentui.pipeline.nodes.text.operations import Operation
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.spec import EdgeSpec, NodeSpec, PipelineSpec
@@ -72,7 +70,7 @@ from agentui.templating.sillytavern.scope import MacroScope
 from agentui.tools.errors import ToolError
 from agentui.variables.errors import VariableError
 from agentui.variables.scopes import SCOPES
-from agentui.vendors.registry import make_vendors
+from agentui.vendors.registry import VENDOR_TITLES, make_vendors
 from tests.browser.screenshots import SHOTS
 from tests.campaigns.every import every_campaign
 from tests.conftest import ROOT, skip
@@ -442,15 +440,50 @@ def test_whatever_the_server_says_has_words_in_every_language() -> None:
         assert {key for key in words(locale) if key.startswith(("server.error.", "server.problem."))} == codes, locale
 
 
-def test_fields_of_a_call_have_words_in_every_language() -> None:
-    """Those that the page draws from the schema: help, and a label, for the rows of targets too."""
-    schema = ProviderCall.Params.model_json_schema()
-    forms = [CacheParams, RoutingParams, AnswerParams]
-    fields = {"session_model", *(name for form in forms for name in form.model_fields)}
-    fields |= {f"targets.{name}" for name in schema["$defs"]["TargetRow"]["properties"]}
-    expected = {f"server.{kind}.ProviderCall.{field}" for field in fields for kind in ("form", "formHelp")}
+DRAWN_BY_HAND: Mapping[str, set[str]] = {
+    "SetVars": set(BUILTIN["SetVars"].Params.model_fields),
+    "RawForward": set(BUILTIN["RawForward"].Params.model_fields),
+    "ProviderCall": {"provider", "base_url", "endpoint", "headers", "proxy", "model", "blocks", "tools", "template"},
+}
+"""The fields that the page has words of its own for."""
+NAMES = {*VENDOR_TITLES, *get_args(BUILTIN["HttpRequest"].Params.model_fields["method"].annotation)}
+"""Values that are called alike in every language."""
+
+
+def form_words(schema: dict[str, Any], root: dict[str, Any], place: str, without: Iterable[str] = ()) -> Iterator[str]:
+    """The keys of the words for the fields of a schema: of each its label and its help, of lists also what a row is called, of
+    choices what each is called."""
+    for name, written in resolved_schema(schema, root).get("properties", {}).items():
+        if name in without:
+            continue
+        field, where = resolved_schema(written, root), f"{place}.{name}"
+        yield from (f"server.form.{where}", f"server.formHelp.{where}")
+        if field.get("type") == "array":
+            yield f"server.formRow.{where}"
+            field = resolved_schema(field["items"], root)
+        yield from (f"server.formChoice.{where}.{value}" for value in field.get("enum", []) if value not in NAMES)
+        yield from form_words(field, root, where)
+
+
+def resolved_schema(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    """A schema without its reference, and without the null that it may be."""
+    for each in schema.get("anyOf", []):
+        if each.get("type") != "null":
+            return resolved_schema(each, root)
+    return resolved_schema(root["$defs"][schema["$ref"].rpartition("/")[2]], root) if "$ref" in schema else schema
+
+
+def test_every_form_has_words_in_every_language() -> None:
+    """The help of each node type, and what the page draws from its schema."""
+    expected = set()
+    for name, kind in BUILTIN.items():
+        schema: Any = describe(kind)["schema"]
+        expected |= {f"server.help.{name}", *form_words(schema, schema, name, DRAWN_BY_HAND.get(name, ()))}
+    assert {"server.form.ProviderCall.targets.weight", "server.formChoice.Loop.mode.each"} <= expected
     for locale in ("ru", "zh"):
-        assert {key for key in words(locale) if key.startswith(("server.form.", "server.formHelp."))} == expected, locale
+        told = json.loads((STATIC / "locales" / locale / "forms.json").read_text(encoding="utf-8"))
+        assert told.keys() == expected, locale
+        assert [key for key, text in told.items() if not text.strip()] == []
 
 
 def test_every_language_of_the_editor_is_named() -> None:

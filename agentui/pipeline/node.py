@@ -290,12 +290,12 @@ class Catalog:
 
 
 class FormSchema(GenerateJsonSchema):
-    """JSON Schema whose titles are labels: ``base_url`` is "Base URL", ``extra_headers`` "Extra headers"."""
+    """JSON Schema whose titles are labels: ``base_url`` is "Base URL", ``timeout_s`` "Timeout (seconds)"."""
 
     def get_title_from_name(self, name: str) -> str:
         """A field's label, where its author gave none."""
         words = [_ACRONYMS.get(word.lower(), word) for word in name.split("_") if word]
-        label = " ".join(words)
+        label = " ".join([*words[:-1], "(seconds)"] if words[1:] and words[-1] == "s" else words)
         return label[:1].upper() + label[1:]
 
 

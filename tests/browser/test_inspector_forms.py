@@ -495,3 +495,35 @@ async def test_a_second_target_is_set_by_hand_and_by_key_and_saved(open_document
     await expect(page.get_by_role("combobox", name="Порядок")).to_have_value('"weighted"')
     await page.evaluate("async () => (await own('state/view.js')).setLocale('en')")
     await expect(page.get_by_role("combobox", name="Strategy")).to_be_visible()
+
+
+async def test_long_lists_come_folded_and_open_row_by_row(open_document: OpenEditor) -> None:
+    targets: list[Json] = [{"name": f"t{index}", "model": f"model-{index}"} for index in range(100)]
+    rows: list[Json] = [{"name": f"V{index}", "value": f"value {index}"} for index in range(500)]
+    nodes: list[Json] = [
+        {"id": "n1", "type": "ProviderCall", "config": {"targets": targets}},
+        {"id": "n2", "type": "SetVars", "config": {"variables": rows}},
+    ]
+    page = (await open_document({"default": {"format": 1, "name": "Long", "nodes": nodes, "edges": []}})).page
+    side = page.get_by_role("region", name="Inspector")
+    await choose(page, "n1")
+    group = side.get_by_role("group", name="Targets", exact=True)
+    await expect(group.locator(".fold-row")).to_have_count(100)
+    await expect(group.get_by_role("textbox", name="Name")).to_have_count(0)
+    await expect(group.get_by_role("button", name="Unfold t7", exact=True)).to_contain_text("model-7")
+    await group.get_by_role("button", name="Unfold t7", exact=True).click()
+    await group.get_by_role("textbox", name="Name", exact=True).fill("seventh")
+    await becomes(lambda: config_of(page), lambda found: found["targets"][7]["name"] == "seventh")
+    await group.get_by_role("button", name="Fold seventh").click()
+    await expect(group.get_by_role("textbox", name="Name")).to_have_count(0)
+    # A row that is added is open, and so is one that a problem leads to.
+    await group.get_by_role("button", name="Add: Targets").click()
+    await expect(group.get_by_role("textbox", name="Name", exact=True)).to_have_count(1)
+    await choose(page, "n2")
+    listed = side.get_by_role("list", name="Variables")
+    await expect(listed.locator(".fold-row")).to_have_count(500)
+    await page.evaluate(
+        "async () => (await own('state/tabs.js')).goTo({node: 'n2', field: 'variables.420.name', line: null, column: null})"
+    )
+    await expect(listed.get_by_label("Name of variable 421")).to_be_focused()
+    await expect(listed.locator(".cm-content")).to_have_count(1)

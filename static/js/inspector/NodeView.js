@@ -7,7 +7,7 @@ import {askText} from '../state/dialogs.js';
 import {useStore} from '../state/store.js';
 import {activeTab, docOf, edit, goTo, select, updateTab} from '../state/tabs.js';
 import {setView} from '../state/view.js';
-import {t, typeTitle} from '../words.js';
+import {t, translated, typeTitle} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {CheckField, SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
@@ -124,7 +124,7 @@ function NodeHeader({node, doc, type}) {
       h(OnError, {node, answers}),
     ),
     type?.help
-      ? details({className: 'inspector-help'}, summary(null, t('inspector.whatItDoes')), h(HelpText, {text: type.help}))
+      ? details({className: 'inspector-help'}, summary(null, t('inspector.whatItDoes')), h(HelpText, {text: translated(`server.help.${type.type}`) ?? type.help}))
       : null,
   );
 }
@@ -176,7 +176,7 @@ function Settings({node, type}) {
 /** @param {{node: PipelineNode, type: NodeType}} props */
 function SchemaPage({node, type}) {
   const form = useNodeForm(node);
-  return div({className: 'inspector-page'}, h(SchemaForm, {schema: type.schema, form, defaults: type.defaults}));
+  return div({className: 'inspector-page'}, h(SchemaForm, {type, form}));
 }
 
 /** The whole configuration as JSON. @param {{node: PipelineNode}} props */

@@ -1,5 +1,5 @@
 /** Prompt Blocks: the conversation that is sent, as cards in their order. */
-import {classes, h, tags, useId, useState} from '../h.js';
+import {classes, h, tags, useId} from '../h.js';
 import {CodeField} from '../code/Field.js';
 import {isObject} from '../core/doc.js';
 import {estimateTokens} from '../core/estimate.js';
@@ -13,6 +13,7 @@ import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {MenuButton} from '../ui/menu.js';
 import {behind, CONVERSATION, enabled, inOrder, withBlock, withoutOrder} from './blocks.js';
+import {useFolding} from './folding.js';
 import {focusField} from './form.js';
 import {SOURCE_RULES, SOURCES, SourceFields, sourceWord} from './LibraryBlocks.js';
 import {booleanRule, choiceRule, countRule, isDrawn, numberRule, OddFields, textRule} from './OddFields.js';
@@ -67,7 +68,7 @@ export function PromptBlocks({form}) {
 function BlockList({form, blocks}) {
   const order = inOrder(blocks);
   const keys = useRowKeys(blocks);
-  const [folded, setFolded] = useState(() => /** @type {Set<string>} */ (new Set(blocks.length > MOST_UNFOLDED ? keys : [])));
+  const folding = useFolding({keys, most: MOST_UNFOLDED, node: form.node, field: 'blocks'});
   /** @param {any[]} next @param {string} [label] */
   const set = (next, label = 'inspector.edit.blocks') => form.set(['blocks'], next, {once: true, label});
   const sorting = useSorting({announce, count: blocks.length, onMove: (from, to) => set(moved(order, from, to).map((index) => withoutOrder(blocks[index])), 'inspector.edit.move')});
@@ -78,14 +79,7 @@ function BlockList({form, blocks}) {
     if (block.kind === 'text') focusField(form.node, `blocks.${next.findIndex((one, index) => index >= blocks.length && one.kind === 'text')}.text`);
   };
   const tokens = enabled(blocks).reduce((sum, block) => sum + tokensOf(block), 0);
-  /** @param {string} key */
-  const fold = (key) =>
-    setFolded((now) => {
-      const next = new Set(now);
-      if (!next.delete(key)) next.add(key);
-      return next;
-    });
-  const areFolded = blocks.length > 0 && keys.every((key) => folded.has(key));
+  const areFolded = blocks.length > 0 && keys.every(folding.isFolded);
   return div(
     {className: 'inspector-page blocks'},
     div(
@@ -98,7 +92,7 @@ function BlockList({form, blocks}) {
             iconOnly: true,
             tone: 'quiet',
             className: 'inspector-mini',
-            onClick: () => setFolded(areFolded ? new Set() : new Set(keys)),
+            onClick: () => folding.all(!areFolded),
           })
         : null,
       h(FileButton, {
@@ -122,8 +116,8 @@ function BlockList({form, blocks}) {
           index,
           position,
           sorting,
-          isFolded: folded.has(keys[index]),
-          onFold: () => fold(keys[index]),
+          isFolded: folding.isFolded(keys[index]),
+          onFold: () => folding.toggle(keys[index]),
           onRemove: () => set(blocks.filter((_, at) => at !== index), 'inspector.edit.remove'),
           onDuplicate: () => set(blocks.flatMap((block, at) => (at === index ? [block, structuredClone(block)] : [block])), 'inspector.edit.duplicate'),
         }),

@@ -1,16 +1,29 @@
 /** The fields of a node type in the language of the person: the server's forms speak English, and other languages have words beside them. */
+import {useMemo} from '../h.js';
+import {resolveSchema} from '../core/schema.js';
+import {useStore} from '../state/store.js';
 import {translated} from '../words.js';
 
 /** @typedef {import('../core/schema.js').Field} Field */
 
 /**
- * Fields with the words that the chosen language has for them: `server.form.` (what a field is called), `server.formHelp.` (what it
- * does), `server.formRow.` (what a row of a list is called) and `server.formChoice.` (a value), each with the field's place.
+ * The fields of a node type with the words that the chosen language has for them: `server.form.` (what a field is called),
+ * `server.formHelp.` (what it does), `server.formRow.` (what a row of a list is called) and `server.formChoice.` (a value), each
+ * with the field's place.
+ * @param {import('../core/doc.js').NodeType} type
+ * @returns {Field[]}
+ */
+export function useSpokenFields(type) {
+  const words = useStore((state) => state.view.words);
+  return useMemo(() => spokenFields(resolveSchema(type.schema), type.type), [type, words]);
+}
+
+/**
  * @param {Field[]} fields
  * @param {string} place the node type, with the names of the fields around them behind it, e.g. `ProviderCall.targets`
  * @returns {Field[]}
  */
-export function spokenFields(fields, place) {
+function spokenFields(fields, place) {
   return fields.map((field) => spoken(field, `${place}.${field.name}`));
 }
 

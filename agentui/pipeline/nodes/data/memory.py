@@ -26,7 +26,7 @@ Action = Literal["read", "write", "append", "increment", "delete"]
 class MemoryRow(BaseModel):
     """One thing to do with one stored variable."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, title="Row")
 
     action: Action = Field(
         "read",

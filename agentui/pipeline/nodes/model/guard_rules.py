@@ -28,7 +28,7 @@ Action = Literal["block", "rewrite", "flag"]
 class GuardRule(BaseModel):
     """What is looked for, and what happens where it is found."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, title="Rule")
 
     name: str = Field("", max_length=100, description="What the rule is called in OUT; empty: its number.")
     kind: Literal["words", "regex", "condition"] = Field(

@@ -50,7 +50,7 @@ class TargetRow(BaseModel):
     proxy: str = Field("", description="Proxy to go through; empty: the node's.", json_schema_extra={"ui": "macro"})
     weight: float = Field(1.0, ge=0, le=1_000_000, description="weighted: its share; 0: only when the others failed.")
     timeout_s: float | None = Field(
-        None, title="Timeout (seconds)", gt=0, le=3600, description="Seconds until its first words; then the next one is asked."
+        None, gt=0, le=3600, description="Seconds until its first words; then the next one is asked."
     )
 
 
@@ -79,7 +79,6 @@ class RoutingParams(NodeParams):
     )
     cooldown_s: float = Field(
         30.0,
-        title="Cooldown (seconds)",
         ge=0,
         le=3600,
         description="Seconds that a target is left alone after three failures in a row; 0: never.",

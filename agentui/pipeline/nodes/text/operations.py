@@ -36,6 +36,7 @@ class Operation(BaseModel):
     op: Literal["template", "split", "join", "replace", "lines", "pick", "trim", "dedent", "upper", "lower", "truncate"] = (
         Field(
             "trim",
+            title="Operation",
             description="What to do. split makes several texts of each, join one of all, pick keeps some; others change each.",
             json_schema_extra={
                 "enumDescriptions": [
@@ -66,8 +67,16 @@ class Operation(BaseModel):
     limit: int | None = Field(
         None, ge=0, le=10_000_000, description="split: the most texts of one; truncate: how much may stay. Empty: no limit."
     )
-    unit: Unit = Field("characters", description="truncate: what the limit counts; tokens are estimated.")
-    keep: End = Field("start", description="truncate: which end of the text stays.")
+    unit: Unit = Field(
+        "characters",
+        description="truncate: what the limit counts; tokens are estimated.",
+        json_schema_extra={"enumDescriptions": ["Characters", "Tokens"]},
+    )
+    keep: End = Field(
+        "start",
+        description="truncate: which end of the text stays.",
+        json_schema_extra={"enumDescriptions": ["The start", "The end"]},
+    )
     first: int = Field(1, description="lines, pick: the first that stays, counted from 1; from the end where it is negative.")
     last: int = Field(-1, description="lines, pick: the last that stays; -1 is the last one.")
 

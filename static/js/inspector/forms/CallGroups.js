@@ -1,11 +1,9 @@
 /** What a ProviderCall can do beside one plain request, folded away: several targets, a form for the answer, a cache. */
-import {Fragment, h, tags, useMemo, useState} from '../../h.js';
+import {Fragment, h, tags, useState} from '../../h.js';
 import {isSame} from '../../core/doc.js';
-import {resolveSchema} from '../../core/schema.js';
-import {useStore} from '../../state/store.js';
 import {t} from '../../words.js';
 import {SchemaFields} from '../SchemaForm.js';
-import {spokenFields} from '../spoken.js';
+import {useSpokenFields} from '../spoken.js';
 
 const {details, div, span, summary} = tags;
 
@@ -25,8 +23,7 @@ const GROUPED = Object.values(GROUPS).flat();
  * @param {{type: import('../../core/doc.js').NodeType, form: Form, drawn: string[], wanted: string | null}} props `wanted`: the field that somebody is led to
  */
 export function CallGroups({type, form, drawn, wanted}) {
-  const words = useStore((state) => state.view.words);
-  const fields = useMemo(() => spokenFields(resolveSchema(type.schema), type.type), [type, words]);
+  const fields = useSpokenFields(type);
   const {schema, defaults} = type;
   const plain = fields.filter(({name}) => !drawn.includes(name) && !GROUPED.includes(name));
   return h(

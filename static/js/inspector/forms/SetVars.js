@@ -10,6 +10,7 @@ import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Icon} from '../../ui/icons.js';
 import {MenuButton} from '../../ui/menu.js';
+import {FoldButton, useFolding} from '../folding.js';
 import {focusField, useNodeForm} from '../form.js';
 import {useLiveResults} from '../liveresults.js';
 import {choiceRule, isDrawn, OddFields, textRule} from '../OddFields.js';
@@ -32,6 +33,9 @@ const LANGUAGES = /** @type {const} */ ({string: 'text', sillytavern: 'formula',
 const RULES = {name: textRule(''), mode: choiceRule(MODES), tier: choiceRule(TIERS), value: textRule(''), language: choiceRule(['hadtavern', 'sillytavern'])};
 const EMPTY = Object.freeze(/** @type {any[]} */ ([]));
 const SHOWN_RESULT = 240;
+/** With more rows than this all are folded at first. */
+const MOST_UNFOLDED = 40;
+const SHOWN_EXCERPT = 120;
 
 /** @param {{node: import('../../core/doc.js').PipelineNode}} props */
 export function SetVars({node}) {
@@ -61,6 +65,7 @@ function Rows({form, rows}) {
   const [isPasting, setPasting] = useState(false);
   const results = useLiveResults(/** @type {string} */ (form.node), again);
   const keys = useRowKeys(rows);
+  const folding = useFolding({keys, most: MOST_UNFOLDED, node: form.node, field: 'variables'});
   /** @param {any[]} next @param {string} [label] */
   const set = (next, label = 'inspector.edit.rows') => form.set(['variables'], next, {once: true, label});
   const sorting = useSorting({announce, count: rows.length, onMove: (from, to) => set(moved([...rows], from, to), 'inspector.edit.move')});
@@ -92,6 +97,8 @@ function Rows({form, rows}) {
           index,
           sorting,
           results,
+          isFolded: folding.isFolded(keys[index]),
+          onFold: rows.length > MOST_UNFOLDED ? () => folding.toggle(keys[index]) : null,
           onPaste: (text) => paste(text, index),
           onRemove: () => set(rows.filter((_, at) => at !== index), 'inspector.edit.remove'),
           onDuplicate: () => set(rows.flatMap((one, at) => (at === index ? [one, structuredClone(one)] : [one])), 'inspector.edit.duplicate'),
@@ -141,9 +148,10 @@ function PasteBox({onAdd}) {
 
 /**
  * @param {{form: Form, rows: readonly any[], row: any, index: number, sorting: import('../../ui/sorting.js').Sorting, results: LiveResults,
- *   onPaste: (text: string) => boolean, onRemove: () => void, onDuplicate: () => void}} props
+ *   isFolded: boolean, onFold: (() => void) | null, onPaste: (text: string) => boolean, onRemove: () => void, onDuplicate: () => void}} props
+ *   `onFold`: null where the list is short
  */
-function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDuplicate}) {
+function Row({form, rows, row, index, sorting, results, isFolded, onFold, onPaste, onRemove, onDuplicate}) {
   const contextNames = useStore((state) => state.contextNames.names);
   const path = ['variables', index];
   const nameField = `variables.${index}.name`;
@@ -154,12 +162,40 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
   const mode = drawnText(row, 'mode', 'string');
   const written = mode === 'string' && row.language === 'sillytavern' ? 'sillytavern' : mode;
   const tier = drawnText(row, 'tier', 'run');
+  const more = h(MenuButton, {
+    label: t('inspector.moreNamed', {name: title}),
+    icon: 'more',
+    iconOnly: true,
+    className: 'inspector-mini',
+    items: () => /** @type {import('../../ui/menu.js').MenuItem[]} */ ([
+      {label: t('inspector.duplicate'), icon: 'copy', run: onDuplicate},
+      {label: t('inspector.delete'), icon: 'trash', tone: 'danger', run: onRemove},
+    ]),
+  });
+  if (isFolded && onFold) {
+    const excerpt = drawnText(row, 'value', '').slice(0, SHOWN_EXCERPT);
+    return div(
+      {'data-row': index, role: 'listitem', 'aria-label': title, className: classes('variable', 'variable-folded', sortClasses(sorting, index))},
+      div({className: 'variable-head'}, sorting.handle(index, title), h(FoldButton, {name: title, excerpt, isFolded, onFold}), more),
+    );
+  }
   const remark = wrong === undefined ? nameRemark(rows, index, contextNames) : null;
   return div(
     {'data-row': index, role: 'listitem', 'aria-label': title, className: classes('variable', sortClasses(sorting, index))},
     div(
       {className: 'variable-head'},
       sorting.handle(index, title),
+      onFold
+        ? h(Button, {
+            label: t('inspector.fold', {name: title}),
+            icon: 'chevronDown',
+            iconOnly: true,
+            tone: 'quiet',
+            className: 'inspector-mini',
+            onClick: onFold,
+            rest: {'aria-expanded': true},
+          })
+        : null,
       input({
         className: classes('input', 'mono', 'variable-name', wrong !== undefined && 'variable-name-wrong'),
         'aria-label': t('inspector.nameOfRow', {position: index + 1}),
@@ -193,16 +229,7 @@ function Row({form, rows, row, index, sorting, results, onPaste, onRemove, onDup
         onChange: (next) => form.set([...path, 'tier'], next === 'run' ? undefined : next, {once: true}),
       }),
       sorting.arrows(index, title),
-      h(MenuButton, {
-        label: t('inspector.moreNamed', {name: title}),
-        icon: 'more',
-        iconOnly: true,
-        className: 'inspector-mini',
-        items: () => /** @type {import('../../ui/menu.js').MenuItem[]} */ ([
-          {label: t('inspector.duplicate'), icon: 'copy', run: onDuplicate},
-          {label: t('inspector.delete'), icon: 'trash', tone: 'danger', run: onRemove},
-        ]),
-      }),
+      more,
     ),
     wrong === undefined ? null : p({id: `${id}-remark`, className: 'field-error'}, wrong),
     remark ? p({id: `${id}-remark`, className: REMARKS[remark.severity]}, t(remark.key, remark.params)) : null,
