@@ -166,7 +166,7 @@ def _chat(options: argparse.Namespace) -> int:
     try:
         from agentui.terminal.chat import chat
     except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("httpx", "prompt_toolkit", "rich") and error.name != "agentui.sdk":
+        if (error.name or "").partition(".")[0] not in ("httpx", "prompt_toolkit", "rich"):
             raise
         raise CommandError("agentui chat needs packages that are not installed: pip install 'agentui[chat]'.") from error
     token = options.token or os.environ.get("AGENTUI_TOKEN")

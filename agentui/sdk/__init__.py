@@ -30,8 +30,15 @@ try:
         TavernTimeout,
         Unauthorized,
     )
-    from agentui.sdk.events import Event
-    from agentui.sdk.streams import AsyncEventStream, AsyncTurnStream, EventStream, TurnStream
+    from agentui.sdk.feeds import AnswerEvent, ChangeEvent, LiveEvent, StepEvent
+    from agentui.sdk.streams import (
+        AnswerStream,
+        AsyncAnswerStream,
+        AsyncEventStream,
+        AsyncTurnStream,
+        EventStream,
+        TurnStream,
+    )
     from agentui.sdk.turnevents import TurnEvent
 except ModuleNotFoundError as error:
     # The helpers are pure, and may be had without httpx.
@@ -43,28 +50,33 @@ except ModuleNotFoundError as error:
         def __getattr__(name: str) -> object:
             """What is missing, and why."""
             if name in __all__:
-                raise ImportError(f"{name} needs httpx: pip install httpx")
+                raise ImportError(f"{name} needs httpx: pip install 'agentui[sdk]', or httpx alone.", name="httpx")
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
+    "AnswerEvent",
+    "AnswerStream",
+    "AsyncAnswerStream",
     "AsyncDownload",
     "AsyncEventStream",
     "AsyncTavernClient",
     "AsyncTurnStream",
     "BadRequest",
+    "ChangeEvent",
     "Conflict",
     "Download",
-    "Event",
     "EventStream",
     "Forbidden",
     "Json",
     "ListMeta",
     "ListOf",
+    "LiveEvent",
     "NotFound",
     "Owner",
     "RateLimited",
     "ServerFailed",
+    "StepEvent",
     "StreamFailed",
     "TavernApiError",
     "TavernClient",

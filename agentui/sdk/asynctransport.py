@@ -15,7 +15,7 @@ from agentui.sdk.downloads import AsyncDownload
 from agentui.sdk.endpoints import Endpoint, Items, ListOf, Request, compose
 from agentui.sdk.errors import TavernError, connection_error, error_of
 from agentui.sdk.exchange import Policy, answer_of, built, is_good, next_part, opened
-from agentui.sdk.streams import AsyncEventStream, AsyncTurnStream
+from agentui.sdk.streams import AsyncAnswerStream, AsyncEventStream, AsyncTurnStream
 
 T = TypeVar("T")
 
@@ -103,7 +103,11 @@ class AsyncResource:
         """The events of a turn."""
         return AsyncTurnStream(self._transport.open, compose(endpoint, place, given))
 
-    def _events(self, endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mapping[str, Any]) -> AsyncEventStream:
+    def _answer(self, endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mapping[str, Any]) -> AsyncAnswerStream:
+        """The events of an answer."""
+        return AsyncAnswerStream(self._transport.open, compose(endpoint, place, given))
+
+    def _events(self, endpoint: Endpoint[T], place: tuple[str | int, ...], given: Mapping[str, Any]) -> AsyncEventStream[T]:
         """The events of a stream that goes on where it broke off."""
         return AsyncEventStream(self._transport.open, compose(endpoint, place, given), self._transport.policy.retries)
 

@@ -100,7 +100,8 @@ class Endpoint(Generic[T]):
 
     ``query`` names what goes into the query, everything else goes into the body. ``answer`` says where the ``T`` is: below
     ``data``, the whole answer, or its text. ``items`` names the list within the data, ``statuses`` are those beside 2xx whose
-    answer is a ``T`` too, and ``by_pipeline`` says that the route also stands below the name of a pipeline.
+    answer is a ``T`` too, and ``by_pipeline`` says that the route also stands below the name of a pipeline. ``within`` are the
+    fields that stand in an object of the body: the object's name and the field's own, by what callers name.
     """
 
     method: str
@@ -111,6 +112,7 @@ class Endpoint(Generic[T]):
     items: str = ""
     statuses: tuple[int, ...] = ()
     by_pipeline: bool = False
+    within: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ def compose(endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mappin
     elif endpoint.body == "document":
         content = encoded(rest["document"])
     elif endpoint.body != "none":
+        rest |= {outer: {inner: rest.pop(name)} for name, (outer, inner) in endpoint.within.items() if name in rest}
         content = encoded(rest)
     if content is not None:
         headers["content-type"] = "application/json"

@@ -93,15 +93,13 @@ class ServerFailed(TavernApiError):
 
 
 class StreamFailed(TavernApiError):
-    """A turn failed after its stream had begun. ``event`` is the ``error`` event as it came."""
+    """A turn or a run failed after its stream had begun. ``event`` is the event of the error as it came."""
 
-    def __init__(self, event: Mapping[str, Any], *, status: int, request_id: str | None) -> None:
-        payload = event.get("payload")
-        told: Mapping[str, Any] = payload if isinstance(payload, Mapping) else {}
+    def __init__(self, event: Mapping[str, Any], told: Mapping[str, Any], *, status: int, request_id: str | None) -> None:
         super().__init__(
-            str(told.get("message", "The turn failed.")),
+            str(told.get("message", "The stream failed.")),
             status=status,
-            code=str(told.get("code", "stream_failed")),
+            code=_code(told, "stream_failed"),
             details=told.get("details"),
             request_id=request_id,
         )
@@ -136,11 +134,16 @@ def error_of(response: httpx.Response) -> TavernApiError:
     return kind(
         message if isinstance(message, str) and message else response.text[:_SHOWN] or response.reason_phrase,
         status=status,
-        code=str(told.get("code") or told.get("type") or told.get("status") or f"http_{status}"),
+        code=_code(told, f"http_{status}"),
         details=told.get("details"),
         request_id=response.headers.get("x-request-id"),
         retry_after=_seconds(response.headers.get("retry-after")),
     )
+
+
+def _code(told: Mapping[str, Any], unnamed: str) -> str:
+    """The word of an error for programs, whichever dialect tells it."""
+    return str(told.get("code") or told.get("type") or told.get("status") or unnamed)
 
 
 def _told(content: bytes) -> Mapping[str, Any]:

@@ -99,10 +99,7 @@ def answer_of(endpoint: Endpoint[T], response: httpx.Response) -> T:
         return cast(T, None)
     if endpoint.answer == "text":
         return cast(T, response.text)
-    try:
-        document = json.loads(response.content)
-    except (ValueError, RecursionError) as error:
-        raise not_ours(response) from error
+    document = document_of(response)
     if endpoint.answer == "whole":
         return cast(T, document)
     if not isinstance(document, dict) or "data" not in document:
@@ -110,9 +107,19 @@ def answer_of(endpoint: Endpoint[T], response: httpx.Response) -> T:
     return cast(T, document["data"])
 
 
+def document_of(response: httpx.Response) -> Any:
+    """The JSON of an answer whose body was read. Raises TavernConnectionError where it is none."""
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError) as error:
+        raise not_ours(response) from error
+
+
 def not_ours(response: httpx.Response) -> TavernConnectionError:
     """The error of an answer that is no answer of this server's."""
     kind = response.headers.get("content-type", "nothing")
+    if kind.startswith("text/event-stream"):
+        return TavernConnectionError("The answer is a stream, which the method ..._stream reads.")
     return TavernConnectionError(
         f"{response.request.method} {response.request.url.path} answered with {kind}, not as agentui does."
     )

@@ -1,4 +1,4 @@
-"""Streams of events as iterators: of a turn, and of what goes on for as long as one listens.
+"""Streams of events as iterators: of a turn, of an answer, and of what goes on for as long as one listens.
 
 Nothing is sent before the first event is asked for. Whoever stops before the end closes the stream, by ``close`` or by leaving
 its ``with``; that closes the connection, which ends a turn that has no ``idempotency_key``.
@@ -19,7 +19,8 @@ import httpx
 from agentui.sdk.endpoints import Request
 from agentui.sdk.errors import StreamFailed, TavernConnectionError
 from agentui.sdk.events import Event, EventParser
-from agentui.sdk.exchange import pause_before
+from agentui.sdk.exchange import document_of, not_ours, pause_before
+from agentui.sdk.feeds import AnswerEvent
 from agentui.sdk.shapes.chats.common import Respond
 from agentui.sdk.turnevents import TurnEvent
 
@@ -29,6 +30,12 @@ Open: TypeAlias = Callable[[Request], AbstractContextManager[httpx.Response]]
 AsyncOpen: TypeAlias = Callable[[Request], AbstractAsyncContextManager[httpx.Response]]
 
 _BROKEN_OFF = "The stream ended before the turn did."
+_DONE = "[DONE]"
+"""What OpenAI's dialect has in place of a last event."""
+_LAST = "run.finished"
+"""The type of a run's last event."""
+_NOTHING_MORE = 204
+"""The status of a feed of a run that is over, behind its last event."""
 
 
 class _Stream(Iterator[E], Generic[E]):
@@ -132,18 +139,94 @@ class AsyncTurnStream(_AsyncStream[TurnEvent]):
 def _turn_event(event: Event, response: httpx.Response) -> TurnEvent:
     """An event of a turn. Raises StreamFailed for ``error``."""
     if event["type"] == "error":
-        raise StreamFailed(event, status=response.status_code, request_id=response.headers.get("x-request-id"))
+        told = event["payload"] if isinstance(event["payload"], dict) else {}
+        raise StreamFailed(event, told, status=response.status_code, request_id=response.headers.get("x-request-id"))
     return cast(TurnEvent, {"type": event["type"], "payload": event["payload"]})
 
 
-class _Place:
-    """How far a stream was read, and how often it broke off since the last event."""
+class AnswerStream(_Stream[AnswerEvent]):
+    """The events of an answer, as its dialect writes them; one that was not asked to come as a stream is one event.
+
+    An error within it is raised as StreamFailed. ``run_id`` names the run once its first event was read.
+    """
+
+    def __init__(self, open: Open, request: Request) -> None:
+        self._open = open
+        self._request = request
+        self._events = self._read()
+        self.run_id: str | None = None
+
+    def _read(self) -> Generator[AnswerEvent, None, None]:
+        parser = EventParser()
+        with self._open(self._request) as response:
+            self.run_id = _run_of(response)
+            if not _is_stream(response):
+                response.read()
+                yield {"type": "message", "payload": document_of(response)}
+                return
+            for chunk in response.iter_bytes():
+                for raw in parser.feed(chunk):
+                    if raw.data != _DONE:
+                        yield _answer_event(raw.as_event(), response)
+
+
+class AsyncAnswerStream(_AsyncStream[AnswerEvent]):
+    """The events of an answer, as its dialect writes them; one that was not asked to come as a stream is one event.
+
+    An error within it is raised as StreamFailed. ``run_id`` names the run once its first event was read.
+    """
+
+    def __init__(self, open: AsyncOpen, request: Request) -> None:
+        self._open = open
+        self._request = request
+        self._events = self._read()
+        self.run_id: str | None = None
+
+    async def _read(self) -> AsyncGenerator[AnswerEvent, None]:
+        parser = EventParser()
+        async with self._open(self._request) as response:
+            self.run_id = _run_of(response)
+            if not _is_stream(response):
+                await response.aread()
+                yield {"type": "message", "payload": document_of(response)}
+                return
+            async for chunk in response.aiter_bytes():
+                for raw in parser.feed(chunk):
+                    if raw.data != _DONE:
+                        yield _answer_event(raw.as_event(), response)
+
+
+def _run_of(response: httpx.Response) -> str | None:
+    """The run that answers."""
+    id: str | None = response.headers.get("x-agentui-run")
+    return id
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    kind: str = response.headers.get("content-type", "")
+    return kind.startswith("text/event-stream")
+
+
+def _answer_event(event: Event, response: httpx.Response) -> AnswerEvent:
+    """An event of an answer. Raises StreamFailed for an error, wherever the dialect has it."""
+    payload = event["payload"]
+    if not isinstance(payload, dict):
+        raise not_ours(response)
+    within = payload["response"] if payload.get("type") == "response.failed" else payload
+    if isinstance(within.get("error"), dict):
+        raise StreamFailed(event, within["error"], status=response.status_code, request_id=response.headers.get("x-request-id"))
+    return {"type": event["type"], "payload": payload}
+
+
+class _Place(Generic[E]):
+    """How far a feed was read, and how often it broke off since the last event."""
 
     def __init__(self, request: Request, retries: int) -> None:
         self.last_event_id: str | None = request.headers.get("last-event-id")
         self._request = request
         self._retries = retries
         self._breaks = 0
+        self._is_over = False
 
     def request(self) -> Request:
         """The request that goes on from here."""
@@ -151,11 +234,18 @@ class _Place:
             return self._request
         return replace(self._request, headers={**self._request.headers, "last-event-id": self.last_event_id})
 
-    def take(self, event: Event) -> Event:
+    def take(self, event: Event) -> E:
         """Note that an event has come."""
         self.last_event_id = event["id"] or self.last_event_id
         self._breaks = 0
-        return event
+        self._is_over = event["type"] == _LAST
+        return cast(E, event)
+
+    def end(self, response: httpx.Response) -> None:
+        """Note that the answer has ended. Raises TavernConnectionError where the run goes on, and for feeds without an end: a
+        server that stops ends them too."""
+        if not self._is_over and response.status_code != _NOTHING_MORE:
+            raise TavernConnectionError("The server ended the stream.")
 
     def pause(self, error: TavernConnectionError) -> float:
         """Seconds until the stream is opened again. Raises the error where it broke off too often."""
@@ -165,12 +255,12 @@ class _Place:
         return pause_before(self._breaks - 1)
 
 
-class EventStream(_Stream[Event]):
-    """The events of a stream that has no end of its own, or the run's. One that breaks off goes on behind its last event."""
+class EventStream(_Stream[E]):
+    """The events of a feed, until the run is over, or for good. One that breaks off goes on behind its last event."""
 
     def __init__(self, open: Open, request: Request, retries: int) -> None:
         self._open = open
-        self._place = _Place(request, retries)
+        self._place: _Place[E] = _Place(request, retries)
         self._events = self._read()
 
     @property
@@ -178,7 +268,7 @@ class EventStream(_Stream[Event]):
         """The id of the last event, from which another stream may go on."""
         return self._place.last_event_id
 
-    def _read(self) -> Generator[Event, None, None]:
+    def _read(self) -> Generator[E, None, None]:
         while True:
             try:
                 parser = EventParser()
@@ -186,17 +276,18 @@ class EventStream(_Stream[Event]):
                     for chunk in response.iter_bytes():
                         for raw in parser.feed(chunk):
                             yield self._place.take(raw.as_event())
+                    self._place.end(response)
                 return
             except TavernConnectionError as error:
                 time.sleep(self._place.pause(error))
 
 
-class AsyncEventStream(_AsyncStream[Event]):
-    """The events of a stream that has no end of its own, or the run's. One that breaks off goes on behind its last event."""
+class AsyncEventStream(_AsyncStream[E]):
+    """The events of a feed, until the run is over, or for good. One that breaks off goes on behind its last event."""
 
     def __init__(self, open: AsyncOpen, request: Request, retries: int) -> None:
         self._open = open
-        self._place = _Place(request, retries)
+        self._place: _Place[E] = _Place(request, retries)
         self._events = self._read()
 
     @property
@@ -204,7 +295,7 @@ class AsyncEventStream(_AsyncStream[Event]):
         """The id of the last event, from which another stream may go on."""
         return self._place.last_event_id
 
-    async def _read(self) -> AsyncGenerator[Event, None]:
+    async def _read(self) -> AsyncGenerator[E, None]:
         while True:
             try:
                 parser = EventParser()
@@ -212,6 +303,7 @@ class AsyncEventStream(_AsyncStream[Event]):
                     async for chunk in response.aiter_bytes():
                         for raw in parser.feed(chunk):
                             yield self._place.take(raw.as_event())
+                    self._place.end(response)
                 return
             except TavernConnectionError as error:
                 await asyncio.sleep(self._place.pause(error))

@@ -14,7 +14,7 @@ from agentui.sdk.downloads import Download
 from agentui.sdk.endpoints import Endpoint, Items, ListOf, Request, compose
 from agentui.sdk.errors import TavernError, connection_error, error_of
 from agentui.sdk.exchange import Policy, answer_of, built, is_good, next_part, opened
-from agentui.sdk.streams import EventStream, TurnStream
+from agentui.sdk.streams import AnswerStream, EventStream, TurnStream
 
 T = TypeVar("T")
 
@@ -96,7 +96,11 @@ class Resource:
         """The events of a turn."""
         return TurnStream(self._transport.open, compose(endpoint, place, given))
 
-    def _events(self, endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mapping[str, Any]) -> EventStream:
+    def _answer(self, endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mapping[str, Any]) -> AnswerStream:
+        """The events of an answer."""
+        return AnswerStream(self._transport.open, compose(endpoint, place, given))
+
+    def _events(self, endpoint: Endpoint[T], place: tuple[str | int, ...], given: Mapping[str, Any]) -> EventStream[T]:
         """The events of a stream that goes on where it broke off."""
         return EventStream(self._transport.open, compose(endpoint, place, given), self._transport.policy.retries)
 

@@ -27,6 +27,7 @@ from agentui.schemas.forms import Form
 from agentui.settings import Settings
 from tests.sdk.names import (
     DOCUMENTS,
+    FEEDS,
     FILES,
     LEFT_OUT,
     LISTS_WITHIN,
@@ -35,6 +36,8 @@ from tests.sdk.names import (
     PLAIN_QUERIES,
     RESOURCES,
     SINGULAR,
+    STREAMED,
+    WITHIN,
 )
 from tests.sdk.shapes_of import (
     PREFIX,
@@ -96,7 +99,8 @@ class Call:
     @property
     def needs_class(self) -> bool:
         """Whether there is more to name than the options that all calls have."""
-        return bool(self.query or self.body or self.options != ["Options"] or (self.method, self.path) in DOCUMENTS)
+        route = (self.method, self.path)
+        return bool(self.query or self.body or self.options != ["Options"] or route in DOCUMENTS or route in WITHIN)
 
     @property
     def unpacked(self) -> str:
@@ -151,7 +155,7 @@ def call_of(document: Mapping[str, Any], method: str, path: str, operation: Mapp
         operation["summary"],
         list(places_of(path)),
         query_of(method, path, {each["name"]: each for each in parameters if each["in"] == "query"}),
-        None if body is None or (method, path) in DOCUMENTS else body["$ref"].removeprefix(PREFIX),
+        None if body is None or (method, path) in DOCUMENTS or (method, path) in WITHIN else body["$ref"].removeprefix(PREFIX),
         "call",
         "None",
         ["Options", *options],
@@ -318,7 +322,10 @@ class Writer:
         lines.append("from agentui.sdk.asynctransport import AsyncResource")
         if "Download" in text:
             lines.append("from agentui.sdk.downloads import AsyncDownload, Download")
-        streams = [name for name in ("EventStream", "TurnStream") if re.search(rf"\b{name}\b", text)]
+        feeds = [FEEDS[call.method, call.path] for call in group if call.kind == "events"]
+        if feeds:
+            lines.append(f"from agentui.sdk.feeds import {', '.join(feeds)}")
+        streams = [name for name in ("AnswerStream", "EventStream", "TurnStream") if re.search(rf"\b{name}\b", text)]
         if streams:
             names = ", ".join([*streams, *(f"Async{name}" for name in streams)])
             lines.append(f"from agentui.sdk.streams import {names}")
@@ -330,6 +337,8 @@ class Writer:
         lines = [f"class {call.given}({', '.join(bases)}):", indented(f"What ``{call.resource}.{call.name}`` may be told.")]
         if (call.method, call.path) in DOCUMENTS:
             lines += ["", "    document: dict[str, Json]"]
+        if (call.method, call.path) in WITHIN:
+            lines += ["", *(f"    {name}: str" for name in WITHIN[call.method, call.path])]
         if call.query:
             lines.append("")
         route = MEMORY.get((call.method, call.path))
@@ -351,7 +360,8 @@ class Writer:
         parts = [repr(call.method), repr(call.path)]
         if call.query:
             parts.append(f"query={tuple(call.query)!r}")
-        body = "file" if {"FileAlone"} & set(call.options) else "json" if call.body else "none"
+        within = WITHIN.get((call.method, call.path))
+        body = "file" if {"FileAlone"} & set(call.options) else "json" if call.body or within else "none"
         body = "document" if (call.method, call.path) in DOCUMENTS else body
         if body != "none":
             parts.append(f"body={body!r}")
@@ -364,12 +374,16 @@ class Writer:
             parts.append(f"statuses={call.statuses!r}")
         if "ByPipeline" in call.options:
             parts.append("by_pipeline=True")
+        if within:
+            parts.append(f"within={within!r}")
         return ", ".join(parts)
 
     def answer(self, call: Call) -> str:
         """The type of a call's answer."""
         if call.kind == "text":
             return "str"
+        if call.kind == "events":
+            return FEEDS[call.method, call.path]
         if call.kind not in ("call", "list"):
             return "bytes"
         if call.answered is None:
@@ -396,6 +410,8 @@ class Writer:
         lines = [f"class {prefix}{camel(resource)}Resource({prefix}Resource):", indented(RESOURCES[resource][1]), ""]
         for call in group:
             lines += [self.one(call, prefix), ""]
+            if (call.method, call.path) in STREAMED:
+                lines += [self.streamed(call, prefix), ""]
             if call.kind == "list":
                 lines += [self.iterator(call, prefix), ""]
         return "\n".join([*lines, ""])
@@ -407,12 +423,18 @@ class Writer:
         returned = {"turn": "TurnStream", "events": "EventStream", "download": "Download"}.get(call.kind)
         helper = {"turn": "_turn", "events": "_events", "download": "_download"}.get(call.kind, "_call")
         if returned is not None:
-            kind = prefix + returned
+            kind = prefix + returned + (f"[{kind}]" if call.kind == "events" else "")
         elif prefix:
             begin, wait = "    async def", "await "
         result = "" if kind == "None" else "return "
         head = f"{begin} {call.name}({self.signature(call)}) -> {kind}:"
         return f"{head}\n    {summary}\n        {result}{wait}self.{helper}({call.constant}, {self.place(call)}, given)"
+
+    def streamed(self, call: Call, prefix: str) -> str:
+        """The method that reads an answer as it comes."""
+        head = f"    def {STREAMED[call.method, call.path]}({self.signature(call)}) -> {prefix}AnswerStream:"
+        words = indented(f"As ``{call.name}``, for a request that asks for a stream: its events as they come.")
+        return f"{head}\n    {words}\n        return self._answer({call.constant}, {self.place(call)}, given)"
 
     def iterator(self, call: Call, prefix: str) -> str:
         """The method that walks through all parts of a list."""

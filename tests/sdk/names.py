@@ -341,10 +341,25 @@ FILES = {
     "/import/auto",
 }
 """Routes that take a file in place of JSON."""
+WITHIN = {
+    ("POST", "/sessions/{id}/prompt-runtime/compare"): {
+        "left_floor_id": ("left", "floor_id"),
+        "right_floor_id": ("right", "floor_id"),
+    }
+}
+"""Bodies whose fields, all of them texts that must be there, stand in objects; and what the method calls them."""
 PLAIN_QUERIES = {"limit": "int", "after": "int"}
 """Types of parameters of routes that have no form of their queries; others are texts."""
 LISTS_WITHIN = {("GET", "/sessions/{id}/timeline"): "floors"}
 """Routes whose list stands within the data, by its name."""
+FEEDS = {
+    ("GET", "/api/changes"): "ChangeEvent",
+    ("GET", "/api/runs/live"): "LiveEvent",
+    ("GET", "/api/runs/{id}/events"): "StepEvent",
+}
+"""What each feed's events are, of ``agentui/sdk/feeds.py``."""
+STREAMED = {("POST", "/api/try"): "run_stream"}
+"""Routes that answer as a stream where the request within theirs asks for it, and the method that reads it."""
 LEFT_OUT = {
     "proxy": "The vendors' own routes: their own SDKs call them.",
     "/session-state/": "For looking into faults; the contract keeps it out of the client.",

@@ -8,7 +8,6 @@ from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import ByPipeline, Endpoint, Json, Options, Repeatable
 from agentui.sdk.shapes.chats.prompt_runtime import (
     AssetsView,
-    CompareForm,
     Explanation,
     InspectForm,
     Inspection,
@@ -51,8 +50,11 @@ class PromptRuntimeInspectCall(InspectForm, Options, ByPipeline):
     """What ``prompt_runtime.inspect`` may be told."""
 
 
-class PromptRuntimeCompareCall(CompareForm, Options):
+class PromptRuntimeCompareCall(Options):
     """What ``prompt_runtime.compare`` may be told."""
+
+    left_floor_id: str
+    right_floor_id: str
 
 
 _GET_CAPABILITIES = Endpoint[dict[str, Json]]("GET", "/prompt-runtime/capabilities")
@@ -66,7 +68,12 @@ _GET_BRANCH_POLICY = Endpoint[PolicyView]("GET", "/sessions/{id}/prompt-runtime/
 _PATCH_BRANCH_POLICY = Endpoint[PolicyView]("PATCH", "/sessions/{id}/prompt-runtime/branches/{branch}/policy", body="json")
 _PREVIEW_TEXT = Endpoint[PreviewedText]("POST", "/sessions/{id}/prompt-runtime/preview", body="json", by_pipeline=True)
 _INSPECT = Endpoint[Inspection]("POST", "/sessions/{id}/prompt-runtime/inspect", body="json", by_pipeline=True)
-_COMPARE = Endpoint[PromptComparison]("POST", "/sessions/{id}/prompt-runtime/compare", body="json")
+_COMPARE = Endpoint[PromptComparison](
+    "POST",
+    "/sessions/{id}/prompt-runtime/compare",
+    body="json",
+    within={"left_floor_id": ("left", "floor_id"), "right_floor_id": ("right", "floor_id")},
+)
 _GET_FLOOR_EXPLAIN = Endpoint[Explanation]("GET", "/floors/{id}/prompt-runtime/explain")
 
 

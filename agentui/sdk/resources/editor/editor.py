@@ -6,6 +6,7 @@ from typing import Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Options, Resumable
+from agentui.sdk.feeds import ChangeEvent
 from agentui.sdk.shapes.editor.editor import ContextNames, NodeType, SettingsState, Template
 from agentui.sdk.streams import AsyncEventStream, EventStream
 from agentui.sdk.transport import Resource
@@ -15,7 +16,7 @@ class EditorStreamChangesCall(Options, Resumable):
     """What ``editor.stream_changes`` may be told."""
 
 
-_STREAM_CHANGES = Endpoint[bytes]("GET", "/api/changes")
+_STREAM_CHANGES = Endpoint[ChangeEvent]("GET", "/api/changes")
 _LIST_TEMPLATES = Endpoint[Items[Template]]("GET", "/api/templates", answer="whole")
 _LIST_NODE_TYPES = Endpoint[Items[NodeType]]("GET", "/api/node-types", answer="whole")
 _GET_SETTINGS = Endpoint[SettingsState]("GET", "/api/settings", answer="whole")
@@ -25,7 +26,7 @@ _GET_CONTEXT_NAMES = Endpoint[ContextNames]("GET", "/api/context-names", answer=
 class EditorResource(Resource):
     """What the editor knows: node types, templates, settings, names, changes."""
 
-    def stream_changes(self, **given: Unpack[EditorStreamChangesCall]) -> EventStream:
+    def stream_changes(self, **given: Unpack[EditorStreamChangesCall]) -> EventStream[ChangeEvent]:
         """Follow which pipelines and presets change, appear or go, and which pipeline is active. ``GET /api/changes``"""
         return self._events(_STREAM_CHANGES, (), given)
 
@@ -49,7 +50,7 @@ class EditorResource(Resource):
 class AsyncEditorResource(AsyncResource):
     """What the editor knows: node types, templates, settings, names, changes."""
 
-    def stream_changes(self, **given: Unpack[EditorStreamChangesCall]) -> AsyncEventStream:
+    def stream_changes(self, **given: Unpack[EditorStreamChangesCall]) -> AsyncEventStream[ChangeEvent]:
         """Follow which pipelines and presets change, appear or go, and which pipeline is active. ``GET /api/changes``"""
         return self._events(_STREAM_CHANGES, (), given)
 

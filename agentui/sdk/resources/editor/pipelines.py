@@ -8,6 +8,7 @@ from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Json, Matching, Options
 from agentui.sdk.shapes.editor.common import DocumentLine, DocumentState, Version, VersionName, VersionState
 from agentui.sdk.shapes.editor.pipelines import NewId, Preview, PreviewRequest, TryRequest, ValidateRequest, Verdict
+from agentui.sdk.streams import AnswerStream, AsyncAnswerStream
 from agentui.sdk.transport import Resource
 
 
@@ -112,6 +113,10 @@ class PipelinesResource(Resource):
         """
         return self._call(_RUN, (), given)
 
+    def run_stream(self, **given: Unpack[PipelinesRunCall]) -> AnswerStream:
+        """As ``run``, for a request that asks for a stream: its events as they come."""
+        return self._answer(_RUN, (), given)
+
 
 class AsyncPipelinesResource(AsyncResource):
     """Pipelines: documents with versions, their check and their trial."""
@@ -169,3 +174,7 @@ class AsyncPipelinesResource(AsyncResource):
         /api/try``
         """
         return await self._call(_RUN, (), given)
+
+    def run_stream(self, **given: Unpack[PipelinesRunCall]) -> AsyncAnswerStream:
+        """As ``run``, for a request that asks for a stream: its events as they come."""
+        return self._answer(_RUN, (), given)

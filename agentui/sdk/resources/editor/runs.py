@@ -7,6 +7,7 @@ from typing import NotRequired, Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Json, Options, Resumable
+from agentui.sdk.feeds import LiveEvent, StepEvent
 from agentui.sdk.shapes.editor.runs import RunSummary
 from agentui.sdk.streams import AsyncEventStream, EventStream
 from agentui.sdk.transport import Resource
@@ -35,10 +36,10 @@ class RunsStreamEventsCall(Options, Resumable):
 
 
 _LIST = Endpoint[Items[RunSummary]]("GET", "/api/runs", query=("limit", "q", "pipeline", "state", "before"), answer="whole")
-_STREAM_LIVE = Endpoint[bytes]("GET", "/api/runs/live", query=("events",))
+_STREAM_LIVE = Endpoint[LiveEvent]("GET", "/api/runs/live", query=("events",))
 _GET = Endpoint[dict[str, Json]]("GET", "/api/runs/{id}", answer="whole")
 _GET_REQUEST = Endpoint[dict[str, Json]]("GET", "/api/runs/{id}/request", answer="whole")
-_STREAM_EVENTS = Endpoint[bytes]("GET", "/api/runs/{id}/events", query=("after",))
+_STREAM_EVENTS = Endpoint[StepEvent]("GET", "/api/runs/{id}/events", query=("after",))
 _GET_EVENT = Endpoint[dict[str, Json]]("GET", "/api/runs/{id}/events/{sequence}", answer="whole")
 _CANCEL = Endpoint[RunSummary]("POST", "/api/runs/{id}/cancel", answer="whole")
 
@@ -54,7 +55,7 @@ class RunsResource(Resource):
         """All that ``list`` gives, part after part as they are needed."""
         return self._iterate(_LIST, (), given)
 
-    def stream_live(self, **given: Unpack[RunsStreamLiveCall]) -> EventStream:
+    def stream_live(self, **given: Unpack[RunsStreamLiveCall]) -> EventStream[LiveEvent]:
         """Follow which runs begin, from now on or from behind Last-Event-ID; with ``events=1`` also all that happens in
         them. ``GET /api/runs/live``
         """
@@ -68,7 +69,7 @@ class RunsResource(Resource):
         """Read the request that a run answered, with all of its body. ``GET /api/runs/{id}/request``"""
         return self._call(_GET_REQUEST, (run_id,), given)
 
-    def stream_events(self, run_id: str, **given: Unpack[RunsStreamEventsCall]) -> EventStream:
+    def stream_events(self, run_id: str, **given: Unpack[RunsStreamEventsCall]) -> EventStream[StepEvent]:
         """Follow a run's events as they happen, from its first one or from behind the one named; ends with the run. ``GET
         /api/runs/{id}/events``
         """
@@ -94,7 +95,7 @@ class AsyncRunsResource(AsyncResource):
         """All that ``list`` gives, part after part as they are needed."""
         return self._iterate(_LIST, (), given)
 
-    def stream_live(self, **given: Unpack[RunsStreamLiveCall]) -> AsyncEventStream:
+    def stream_live(self, **given: Unpack[RunsStreamLiveCall]) -> AsyncEventStream[LiveEvent]:
         """Follow which runs begin, from now on or from behind Last-Event-ID; with ``events=1`` also all that happens in
         them. ``GET /api/runs/live``
         """
@@ -108,7 +109,7 @@ class AsyncRunsResource(AsyncResource):
         """Read the request that a run answered, with all of its body. ``GET /api/runs/{id}/request``"""
         return await self._call(_GET_REQUEST, (run_id,), given)
 
-    def stream_events(self, run_id: str, **given: Unpack[RunsStreamEventsCall]) -> AsyncEventStream:
+    def stream_events(self, run_id: str, **given: Unpack[RunsStreamEventsCall]) -> AsyncEventStream[StepEvent]:
         """Follow a run's events as they happen, from its first one or from behind the one named; ends with the run. ``GET
         /api/runs/{id}/events``
         """

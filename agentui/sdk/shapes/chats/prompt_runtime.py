@@ -35,13 +35,6 @@ class AssetsView(TypedDict):
     regex_profile: AssetSummary | None
 
 
-class CompareForm(TypedDict):
-    """Two floors of the session."""
-
-    left: FloorRef
-    right: FloorRef
-
-
 class ComparedFloor(TypedDict):
     """One side of a comparison."""
 
@@ -95,12 +88,6 @@ class Explanation(TypedDict):
     diagnostics: list[Diagnostic]
     limitations: list[str]
     result: FloorResult
-
-
-class FloorRef(TypedDict):
-    """A committed floor."""
-
-    floor_id: str
 
 
 class InspectForm(TypedDict):
