@@ -3,8 +3,9 @@
     {"scope", "assets", "prompt_snapshot", "resolved_policy", "source_map", "trim_reasons", "excluded_sources", "section_stats",
      "governance", "diagnostics", "sections", "first_included_no", "macro", "memory"}
 
-It is read back as it was written; nothing of it is ever worked out again. Every turn keeps one, so it is small: the texts of
-the history are the chat's own, and of very many sections or macros only some are told.
+Beside it stand the ``assembly`` and the ``runtime_trace`` of a dry run (``report.py``). It is read back as it was written;
+nothing of it is ever worked out again. Every turn keeps one, so it is small: the texts of the history are the chat's own, and
+of very many sections or macros only some are told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """What goes into the assembly of a prompt, and what comes out of it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias
 
 from agentui.assets.bundle import PromptAssets
@@ -188,12 +188,17 @@ class PresetFacts:
 
 @dataclass(frozen=True, slots=True)
 class ScriptsReport:
-    """What the scripts of a turn did. ``traces`` are one for each script, placement and fate, with all their ``matches``, and
-    with the number of texts. ``user_message`` is what the user says now, as it is sent."""
+    """What the scripts of a turn did. ``traces`` are one for each script, channel, placement and fate, with all their
+    ``matches``, and with the number of texts. ``user_message`` is what the user says now, as it is sent."""
 
     scripts: tuple[BoundScript, ...] = ()
     traces: tuple[tuple[ScriptTrace, int], ...] = ()
     user_message: str | None = None
+
+    def with_kept(self, question: Iterable[ScriptTrace] = (), answer: Iterable[ScriptTrace] = ()) -> "ScriptsReport":
+        """The same, with what became of the scripts before it when the question was kept, and behind it when the answer was."""
+        before, behind = (tuple((trace, 1) for trace in traces) for traces in (question, answer))
+        return replace(self, traces=(*before, *self.traces, *behind))
 
     def rules(self, placement: ScriptPlacement) -> list[str]:
         """The names of the scripts that are switched on for texts of a placement, whether they matched or not."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from agentui.chat.messages import Media, Message, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
 from agentui.jsonio import Json
-from agentui.prompt.explain import NO_MEMORY
+from agentui.prompt.explain import LONGEST_TEXT, MOST_TRACES, NO_MEMORY
 from agentui.prompt.macroreport import macro_report
 from agentui.prompt.ordered.lorereport import lore_trace
 from agentui.prompt.policy import VisibilityPolicy
@@ -52,20 +52,49 @@ def prompt_snapshot(prepared: PreparedTurn, assets: Mapping[str, Json] | None = 
 def runtime_trace(prepared: PreparedTurn, *, is_kept: bool, with_matches: bool = False) -> dict[str, Json]:
     """How a prompt came about. ``is_kept`` says that what its macros wrote is stored, as in a turn that commits;
     ``with_matches`` lists what of the lorebook is in it."""
+    macros = macro_report(prepared.macro, is_kept=is_kept)
+    lore = lore_trace(prepared.lore, with_matches=with_matches)
+    return {**_trace(prepared), "worldbook": lore, "memory": dict(NO_MEMORY), "macro": macros}
+
+
+def kept_report(prepared: PreparedTurn) -> dict[str, Json]:
+    """What is kept of a prompt beside what explains it: the ``assembly`` and the ``runtime_trace`` of a dry run, the latter
+    without what the explanation tells already. Bounded, whatever the prompt's size: of texts the beginning, of lists the
+    first."""
+    lore = lore_trace(prepared.lore, with_matches=True, most=MOST_TRACES)
+    told = {
+        "assembly": {**assembly(prepared), "worldbook_matches": lore["matches"]},
+        "runtime_trace": {**_trace(prepared), "worldbook": lore},
+    }
+    bounded: dict[str, Json] = _bounded(told)
+    return bounded
+
+
+def _bounded(value: Json) -> Json:
+    """The same with texts and lists no longer than what is kept."""
+    match value:
+        case str():
+            return value[:LONGEST_TEXT]
+        case dict():
+            return {name: _bounded(each) for name, each in value.items()}
+        case list():
+            return [_bounded(each) for each in value[:MOST_TRACES]]
+    return value
+
+
+def _trace(prepared: PreparedTurn) -> dict[str, Json]:
+    """The trace without its macros, its lore and its memory."""
     trace: dict[str, Json] = {
         "preset": _preset(prepared),
-        "worldbook": lore_trace(prepared.lore, with_matches=with_matches),
         "regex": {
             "user_input_rules": prepared.scripts.rules("user_input"),
             "ai_output_rules": prepared.scripts.rules("ai_output"),
             "preprocessed_user_message": prepared.preprocessed_user_message,
             "phases": _phases(prepared.scripts),
-            "reserved_placements": [],
-            "substitution_mode": None,
+            "reserved_placements": _reserved(prepared.scripts),
+            "substitution_mode": _substitution(prepared.scripts),
         },
         "budgets": _budgets(prepared),
-        "memory": dict(NO_MEMORY),
-        "macro": macro_report(prepared.macro, is_kept=is_kept),
         "delivery": _delivery(prepared),
         "history_normalization": history_normalization(prepared),
     }
@@ -180,6 +209,17 @@ def _preset(prepared: PreparedTurn) -> dict[str, Json]:
         "unsupported_fields": list(reading.unsupported),
         "warnings": list(reading.warnings),
     }
+
+
+def _reserved(scripts: ScriptsReport) -> list[Json]:
+    """The placements of scripts that are switched on at which no text of a chat here stands."""
+    return [placement for placement in ("slash_command", "reasoning") if scripts.rules(placement)]
+
+
+def _substitution(scripts: ScriptsReport) -> str | None:
+    """How macros in what scripts look for are replaced: ``none``, ``raw``, ``escaped``, ``mixed``; None without scripts."""
+    modes = {bound.script.substitution for bound in scripts.scripts}
+    return modes.pop() if len(modes) == 1 else "mixed" if modes else None
 
 
 def _phases(scripts: ScriptsReport) -> list[Json]:

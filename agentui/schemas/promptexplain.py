@@ -57,6 +57,8 @@ class Explanation:
     first_included_no: int | None
     macro: dict[str, Json] | None
     memory: dict[str, Json] | None
+    assembly: dict[str, Json] | None
+    runtime_trace: dict[str, Json] | None
     diagnostics: list[Diagnostic]
     limitations: list[str]
     result: FloorResult

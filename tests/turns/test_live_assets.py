@@ -389,6 +389,23 @@ async def test_scripts_change_what_is_said_and_what_is_answered_before_it_is_kep
     assert (status, would["data"]["messages"][-1]["content"]) == (200, "A dog of Ben, seen")
     done = await talk.respond(**body)
     assert done["generated_text"] == "It is rainy, seen."
+    kept = await house.memory.get(f"/floors/{done['floor_id']}/prompt-runtime/explain")
+    regex_trace = kept["runtime_trace"]["regex"]
+    assert regex_trace["ai_output_rules"] == ["/sunny/", "/secret/g", "/seen/"]
+    assert (regex_trace["substitution_mode"], regex_trace["reserved_placements"]) == ("none", [])
+    assert [
+        (each["rule_name"], each["placement"], each["match_count"], each["reason"])
+        for each in regex_trace["phases"]
+        if each["channel"] == "persist"
+    ] == [
+        ("/cat/g", "user_input", 1, None),
+        ("/secret/g", "user_input", 0, "no_match"),
+        ("/seen/", "user_input", 0, "channel_filtered"),
+        ("/edited/", "user_input", 0, "no_match"),
+        ("/sunny/", "ai_output", 1, None),
+        ("/secret/g", "ai_output", 0, "no_match"),
+        ("/seen/", "ai_output", 0, "channel_filtered"),
+    ]
     assert sent(house)[-1] == ("user", "A dog of Ben, seen")
     assert await talk.timeline() == [("user", "A dog of Ben, seen"), ("assistant", "It is rainy, seen.")]
     await talk.respond("secret")
@@ -441,7 +458,7 @@ async def test_scripts_that_came_in_a_file_wait_until_they_are_allowed_and_go_wi
 async def test_what_a_script_makes_can_be_kept() -> None:
     script = RegexScript.of({"placement": [1], "findRegex": "a", "replaceString": "{{char}}\0"})
     bundle = Bundle({"character_snapshot": {"name": " "}}, assets=PromptAssets(scripts=(BoundScript(script),)))
-    assert await rewritten(bundle, "xay", "user_input", "persist") == "xAssistant\ufffdy"
+    assert (await rewritten(bundle, "xay", "user_input", "persist")).text == "xAssistant\ufffdy"
 
 
 async def test_words_that_broke_off_are_kept_after_the_scripts(house: House) -> None:

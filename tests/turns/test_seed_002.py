@@ -60,6 +60,12 @@ async def test_every_field_of_a_dry_run_tells_of_what_is_bound(house: House) -> 
     assert snapshot["prompt_mode"] == "compat_strict"
     assert snapshot["prompt_digest"].startswith("sha256:")
     assert snapshot["token_estimate"] == told["token_estimate"]
+    done = await talk.respond(MESSAGE, prompt_intent="continue")
+    kept = await house.memory.get(f"/floors/{done['floor_id']}/prompt-runtime/explain")
+    assert kept["assembly"] == told["assembly"]
+    assert kept["prompt_snapshot"] == snapshot
+    assert kept["runtime_trace"]["regex"]["phases"] == told["runtime_trace"]["regex"]["phases"]
+    assert kept["runtime_trace"]["budgets"]["available_for_reply"] == told["available_for_reply"]
     assembly = told["assembly"]
     match = assembly.pop("worldbook_matches")[0]
     warnings = assembly.pop("preset_warnings")

@@ -16,6 +16,9 @@ from agentui.schemas.promptexplain import ComparedFloor, CompareForm, Comparison
 PERSISTED_ONLY = "This tells what was kept at the commit; nothing is worked out again."
 NO_SNAPSHOT = "Nothing was kept of this floor's prompt: its client made it, or an earlier version of agentui."
 
+_LATER = ("first_included_no", "assembly", "runtime_trace")
+"""Members that earlier versions of agentui did not keep."""
+
 
 async def explain(request: web.Request) -> web.Response:
     """Tell what was kept of a committed floor's prompt."""
@@ -69,12 +72,12 @@ def _explained(kept: KeptPrompt) -> Json:
     )
     if document is not None:
         limitations = [PERSISTED_ONLY, *LIMITATIONS]
-        told = {"floor": shown, "snapshot_available": True, "first_included_no": None, **document}
+        told = {"floor": shown, "snapshot_available": True, **dict.fromkeys(_LATER), **document}
         return {**told, "limitations": limitations, "result": result}
     scope = PromptScope(floor.session_id, floor.branch_id, True, None, floor.branch_id, "existing_branch")
     unknown = (
         "assets", "prompt_snapshot", "resolved_policy", "governance", "trim_reasons", "excluded_sources", "section_stats",
-        "sections", "omitted_sections", "first_included_no", "macro", "memory",
+        "sections", "omitted_sections", "macro", "memory", *_LATER,
     )  # fmt: skip
     return {
         "floor": shown,

@@ -19,14 +19,15 @@ _KINDS: Final[Mapping[LoreScope, str]] = {
 }
 
 
-def lore_trace(lore: LoreResult | None, *, with_matches: bool) -> dict[str, Json]:
-    """The number of entries that are in the prompt, and ``with_matches`` which they are and why others are not."""
+def lore_trace(lore: LoreResult | None, *, with_matches: bool, most: int | None = None) -> dict[str, Json]:
+    """The number of entries that are in the prompt, and ``with_matches`` which they are, at ``most`` so many, and why others
+    are not."""
     if lore is None:
         return {"hit_count": 0, **({"matches": []} if with_matches else {})}
     told: dict[str, Json] = {"hit_count": len(lore.activated), "tokens": lore.tokens, "is_cut": lore.is_cut}
     if with_matches:
-        told["matches"] = [_match(each) for each in lore.activated]
-        told["unused"] = [_unused(each) for each in lore.unused[:MOST_UNUSED]]
+        told["matches"] = [_match(each) for each in lore.activated[:most]]
+        told["unused"] = [_unused(each) for each in lore.unused[: MOST_UNUSED if most is None else most]]
     return told
 
 

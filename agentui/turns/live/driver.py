@@ -31,7 +31,7 @@ from agentui.prompt.history import HistoryEntry
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.report import prompt_snapshot, runtime_trace
-from agentui.regexes.scripts import Channel
+from agentui.regexes.scripts import Channel, ScriptTrace
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.attempt import AttemptMemory
@@ -122,12 +122,13 @@ class LiveTurns:
             self.choice.check(asked.pipeline)
         bundle = await self.bundle_of(asked.turn)
         sized = partial(history_reach, asked.policy, preset=bundle.params)
-        user = asked.turn.user
+        user, rewrites = asked.turn.user, tuple[ScriptTrace, ...]()
         if user is not None:
             channel: Channel = "edit" if asked.turn.kind == "edit_and_regenerate" else "persist"
-            user = replace(user, text=await rewritten(bundle, user.text, "user_input", channel))
+            text, rewrites = await rewritten(bundle, user.text, "user_input", channel)
+            user = replace(user, text=text)
         turn = await self.turns.begin(replace(asked.turn, user=user, history=sized))
-        live = _LiveTurn(self, asked, listener, turn, bundle)
+        live = _LiveTurn(self, asked, listener, turn, bundle, rewrites)
         self.active.add(live.progress)
         try:
             return await live.generate()
@@ -141,9 +142,10 @@ class LiveTurns:
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)
         resolution = resolved(look.facts.policies, asked.policy)
+        message, rewrites = await rewritten(bundle, asked.message, "user_input", "persist")
         preparation = Preparation(
             seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms)),
-            message=TurnMessage(await rewritten(bundle, asked.message, "user_input", "persist")),
+            message=TurnMessage(message),
             intent=asked.intent,
             run_kind="dry_run",
             phase="dry_run",
@@ -152,6 +154,7 @@ class LiveTurns:
             recalled=past_macros(look.past),
             estimator=self.estimators.of(look.facts.bindings.get("model_name")),
             assets=bundle.assets,
+            rewrites=rewrites,
         )
         return LookedAt(look, resolution, await preparation.prepared(), bundle, preparation.params)
 
@@ -174,18 +177,28 @@ class LookedAt:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An answer that may be kept. ``text`` is without keys and without its summaries."""
+    """An answer that may be kept. ``text`` is without keys and without its summaries; ``rewrites`` say what became of the
+    scripts for it."""
 
     text: str
     summaries: list[str]
     result: RunResult
+    rewrites: tuple[ScriptTrace, ...] = ()
     verdict: Verdict = SKIPPED
 
 
 class _LiveTurn:
     """One turn on its way."""
 
-    def __init__(self, house: LiveTurns, asked: LiveRequest, listener: TurnListener, turn: Turn, bundle: Bundle) -> None:
+    def __init__(
+        self,
+        house: LiveTurns,
+        asked: LiveRequest,
+        listener: TurnListener,
+        turn: Turn,
+        bundle: Bundle,
+        rewrites: tuple[ScriptTrace, ...],
+    ) -> None:
         place, now = turn.place, now_ms()
         self._house = house
         self._asked = asked
@@ -198,6 +211,7 @@ class _LiveTurn:
         assert turn.facts is not None  # every live turn asks for its history
         self._chat = turn.facts
         self._bundle = bundle
+        self._rewrites = rewrites
         self._params = self._merged()
         self._resolution = resolved(self._chat.policies, asked.policy)
         self._model: str | None = self._chat.bindings.get("model_name")
@@ -265,6 +279,7 @@ class _LiveTurn:
         preparation, prepared = await self._prepared(tools)
         await self._move("prompt_assembled")
         prepared, candidate = await self._checked(plan, preparation, prepared, tools)
+        prepared = replace(prepared, scripts=prepared.scripts.with_kept(answer=candidate.rewrites))
         self.progress.stop = None  # what is being kept is not stopped: its caller would be told of a failure that was none
         await self._move("transaction_prepared")
         if candidate.summaries:
@@ -308,6 +323,7 @@ class _LiveTurn:
             recalled={**past_macros(past), **swipe_macros(asked.turn.kind, asked.intent, past)},
             estimator=house.estimators.of(self._model),
             assets=self._bundle.assets,
+            rewrites=self._rewrites,
         )
         prepared = await preparation.prepared()
         if asked.checks.director:
@@ -399,8 +415,8 @@ class _LiveTurn:
         self._tokens_in += usage.input or 0
         self._tokens_out += usage.output or 0
         house.estimators.learn(self._model, prepared.token_estimate, usage.input)
-        text = await rewritten(self._bundle, pending.text, "ai_output", "persist")
-        return Candidate(text, sink.summaries, result)
+        text, rewrites = await rewritten(self._bundle, pending.text, "ai_output", "persist")
+        return Candidate(text, sink.summaries, result, rewrites)
 
     def _conversation(self, prepared: PreparedTurn) -> Conversation:
         asked = self._asked
@@ -476,7 +492,7 @@ class _LiveTurn:
             self._run.revoke(error)
         words = self._partial(str(error["code"]))
         self.progress.fail(dict(error), now_ms(), cancelled=is_cancelled)
-        partial = None if words is None else Content(await rewritten(self._bundle, words, "ai_output", "persist"))
+        partial = None if words is None else Content((await rewritten(self._bundle, words, "ai_output", "persist")).text)
         await self._turn.fail(error, cancelled=is_cancelled, partial=partial, told_status=status)
 
     def _partial(self, code: str) -> str | None:

@@ -7,7 +7,7 @@ from agentui.library.bundles import Bundle
 from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn
-from agentui.prompt.report import prompt_snapshot
+from agentui.prompt.report import kept_report, prompt_snapshot
 from agentui.turns.request import TurnPlace
 
 
@@ -17,4 +17,5 @@ def explained(place: TurnPlace, prepared: PreparedTurn, resolution: Resolution, 
         "existing_branch" if place.source_floor_id is None else "source_floor_branch"
     )
     scope = PromptScope(place.session_id, place.branch_id, True, place.source_floor_id, place.branch_id, mode)
-    return explain_document(prepared, resolution, scope, bundle.named(), prompt_snapshot(prepared, bundle.ids()))
+    document = explain_document(prepared, resolution, scope, bundle.named(), prompt_snapshot(prepared, bundle.ids()))
+    return document | kept_report(prepared)

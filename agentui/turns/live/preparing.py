@@ -16,6 +16,7 @@ from agentui.prompt.history import HistoryEntry
 from agentui.prompt.policy import ResolvedPolicy
 from agentui.prompt.prepared import NO_ASSETS, ExtraSection, Note, PreparedTurn, PromptInput, PromptIntent, TurnMessage
 from agentui.prompt.tokens import UNCORRECTED, TokenEstimator, corrected
+from agentui.regexes.scripts import ScriptTrace
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.scope import MacroScope, Phase
 from agentui.threads import apart, in_search_thread
@@ -83,6 +84,8 @@ class Preparation:
     estimator: TokenEstimator = UNCORRECTED
     assets: PromptAssets = NO_ASSETS
     model: str | None = None
+    rewrites: tuple[ScriptTrace, ...] = ()
+    """What became of the scripts when the message was kept."""
 
     async def prepared(self) -> PreparedTurn:
         """The prompt; a long one is made in a thread, and one that searches by regular expressions in a thread for those."""
@@ -91,7 +94,8 @@ class Preparation:
             prepared = await in_search_thread(lambda: assemble(given))
         else:
             prepared = await apart(work_of(given), lambda: assemble(given))
-        return replace(prepared, diagnostics=(*prepared.diagnostics, *self.notes))
+        scripts = replace(prepared.scripts, scripts=self.assets.scripts).with_kept(self.rewrites)
+        return replace(prepared, diagnostics=(*prepared.diagnostics, *self.notes), scripts=scripts)
 
     def input(self) -> PromptInput:
         """What ``assemble`` takes."""

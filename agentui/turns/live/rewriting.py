@@ -3,24 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from agentui.assets.script import ScriptPlacement
 from agentui.chat.messages import Message, Text
 from agentui.library.bundles import Bundle
 from agentui.prompt.macros import text_member
-from agentui.regexes.scripts import Channel, SearchTime, run_scripts
+from agentui.regexes.scripts import Channel, ScriptTrace, SearchTime, run_scripts
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import in_search_thread
 
 
-async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, channel: Channel) -> str:
+class Rewritten(NamedTuple):
+    """A text as it is kept, and what became of each script that is for texts of its kind."""
+
+    text: str
+    trace: tuple[ScriptTrace, ...] = ()
+
+
+async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, channel: Channel) -> Rewritten:
     """The newest text of a chat as it is kept: after the scripts that are for it, as it was where they leave nothing of it.
 
     Macros in scripts read names; what they would write is kept nowhere. Scripts may take long, so they run in a thread.
     """
     if not _has_scripts(bundle, placement):
-        return text
+        return Rewritten(text)
     writer = _Writer(bundle, channel)
     return await in_search_thread(lambda: writer.kept(text, placement))
 
@@ -47,7 +55,7 @@ class _Writer:
         self._expand = MacroRun(MacroScope("assemble", datetime.now().astimezone(), values=_names(bundle))).expand
         self._time = SearchTime()
 
-    def kept(self, text: str, placement: ScriptPlacement) -> str:
+    def kept(self, text: str, placement: ScriptPlacement) -> Rewritten:
         """A text as it is kept."""
         made = run_scripts(
             text,
@@ -57,15 +65,16 @@ class _Writer:
             depth=0,
             macros=self._expand,
             time=self._time,
-        ).text
-        return made.replace("\0", "\ufffd") if made.strip() else text  # PostgreSQL keeps no U+0000
+        )
+        has_words = bool(made.text.strip())
+        return Rewritten(made.text.replace("\0", "\ufffd") if has_words else text, made.trace)  # PostgreSQL keeps no U+0000
 
     def kept_message(self, message: Message) -> Message:
         """A message of a client as it was kept; what neither the user nor the model said is as it was."""
         if message.role not in ("user", "assistant"):
             return message
         placement: ScriptPlacement = "user_input" if message.role == "user" else "ai_output"
-        parts = tuple(Text(self.kept(part.text, placement)) if isinstance(part, Text) else part for part in message.parts)
+        parts = tuple(Text(self.kept(part.text, placement).text) if isinstance(part, Text) else part for part in message.parts)
         return message if parts == message.parts else replace(message, parts=parts, raw=None, raw_vendor=None)
 
 

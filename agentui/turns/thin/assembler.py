@@ -24,6 +24,7 @@ from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.run import Run
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn, PromptIntent
+from agentui.regexes.scripts import ScriptTrace
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.threads import apart
 from agentui.turns.live.explaining import explained
@@ -129,6 +130,7 @@ class Assembly:
         self._bundle = bundle
         self._given = given_params(run.incoming.chat.params)
         self._made: _Made | None = None
+        self._rewrites: tuple[ScriptTrace, ...] = ()
 
     def history(self, facts: ChatFacts) -> Reach:
         """How much of its past the turn may need."""
@@ -136,7 +138,7 @@ class Assembly:
 
     async def kept_question(self, text: str, parts: tuple[Part, ...]) -> Content:
         """What the user says, as it is kept: after the scripts that are for it."""
-        kept = await rewritten(self._bundle, text, "user_input", "persist")
+        kept, self._rewrites = await rewritten(self._bundle, text, "user_input", "persist")
         if kept == text:
             return await content_of(text, parts)
         same = tuple(Text(kept) if isinstance(part, Text) and part.text == text else part for part in parts)
@@ -146,7 +148,10 @@ class Assembly:
     async def kept_answer(self, text: str, parts: tuple[Part, ...]) -> Content:
         """What the model said, likewise; the client has heard it as it came."""
         redact = self._run.redactor.redact
-        kept = await rewritten(self._bundle, text, "ai_output", "persist")
+        kept, rewrites = await rewritten(self._bundle, text, "ai_output", "persist")
+        if self._made is not None:
+            prepared = self._made.prepared
+            self._made.prepared = replace(prepared, scripts=prepared.scripts.with_kept(answer=rewrites))
         if kept == text:
             return await content_of(text, parts, redact)
         content = await content_of(kept, parts_with_text(parts, kept), redact)
@@ -180,6 +185,7 @@ class Assembly:
             estimator=self._house.estimators.of(run.incoming.model),
             assets=self._bundle.assets,
             model=run.incoming.model,
+            rewrites=self._rewrites,
         )
         prepared = await preparation.prepared()
         self._made = _Made(prepared, resolution)

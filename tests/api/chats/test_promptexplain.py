@@ -55,7 +55,7 @@ async def test_an_explanation_is_what_was_kept(reader: Reader) -> None:
     assert set(told) == {
         "floor", "scope", "snapshot_available", "assets", "prompt_snapshot", "resolved_policy", "source_map", "governance",
         "trim_reasons", "excluded_sources", "section_stats", "sections", "omitted_sections", "first_included_no", "macro",
-        "memory", "diagnostics", "limitations", "result",
+        "memory", "assembly", "runtime_trace", "diagnostics", "limitations", "result",
     }  # fmt: skip
     assert told["snapshot_available"] is True
     assert told["floor"] == {
