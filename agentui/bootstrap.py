@@ -1,8 +1,11 @@
 """Makes ``python -m agentui`` work on a machine that has Python and nothing else.
 
 Standard library only. In a checkout whose packages are missing it makes ``.venv`` beside the sources, installs agentui
-there, and starts the same command inside it. Where everything is installed already it does nothing.
+there, and starts the same command inside it. Where everything is installed already it does nothing. Pythons since 3.7 can read
+it, so that one that is too old is told so.
 """
+
+from __future__ import annotations
 
 import hashlib
 import importlib.metadata

@@ -47,10 +47,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+class _Parser(argparse.ArgumentParser):
+    """Takes options by their whole names: ``--pipeline`` is not short for ``--pipelines``."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="agentui", description="An LLM proxy with a visual pipeline editor.")
+    parser = _Parser(prog="agentui", description="An LLM proxy with a visual pipeline editor.")
     parser.add_argument("--version", action="version", version=f"agentui {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.set_defaults(command=partial(_help, parser))
+    commands = parser.add_subparsers(metavar="COMMAND")
     server = commands.add_parser("serve", help="start the server")
     demo = commands.add_parser("demo", help="start the server with a built-in model that needs no key and no network")
     for command in (server, demo):
@@ -68,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     openapi = commands.add_parser("openapi", help="print the OpenAPI document")
     openapi.set_defaults(command=_openapi)
     return parser
+
+
+def _help(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Without a command, say which there are."""
+    parser.print_help(sys.stderr)
+    return 2
 
 
 def _add_server_options(parser: argparse.ArgumentParser) -> None:

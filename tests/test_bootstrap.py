@@ -1,5 +1,6 @@
 """A machine with Python and nothing else gets an environment, or one sentence."""
 
+import ast
 import importlib.metadata
 import os
 import shutil
@@ -112,6 +113,14 @@ def test_an_old_python_is_told_what_it_lacks(checkout: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("agentui needs Python 3.11 or newer; this is ")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("module", ["agentui/__init__.py", "agentui/__main__.py", "agentui/bootstrap.py"])
+def test_an_old_python_can_read_what_tells_it_so(module: str) -> None:
+    source = (ROOT / module).read_text("utf-8")
+    ast.parse(source, feature_version=(3, 7))
+    # Types such as ``str | None`` are newer: they are read here, and not run.
+    assert " | " not in source or "from __future__ import annotations" in source
 
 
 def test_a_python_without_venv_gets_one_sentence_and_no_half_environment(checkout: Path) -> None:

@@ -85,7 +85,9 @@ def test_help_names_every_command() -> None:
     assert all(command in out for command in ("serve", "demo", "check", "secret", "openapi"))
 
 
-@pytest.mark.parametrize("arguments", [(), ("dance",), ("serve", "--port", "many"), ("secret",), ("check",)])
+@pytest.mark.parametrize(
+    "arguments", [(), ("dance",), ("serve", "--port", "many"), ("serve", "--pipeline", "a"), ("secret",), ("check",)]
+)
 def test_what_is_no_command_is_explained_by_usage(arguments: tuple[str, ...]) -> None:
     done = agentui(*arguments)
     assert done.returncode == 2
@@ -180,7 +182,7 @@ def test_a_busy_port_is_named(tmp_path: Path, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = agentui(command, "--port", port, "--data", tmp_path)
-    assert_refused(done, "cannot listen", port, "--port")
+    assert_refused(done, "cannot listen", port, "which another program uses", "--port")
 
 
 @pytest.mark.parametrize("option", ["--pipelines", "--presets", "--data"])
@@ -220,7 +222,7 @@ def test_listening_to_everybody_wants_a_token(tmp_path: Path) -> None:
 
 def test_an_address_that_is_not_ours_is_named(tmp_path: Path) -> None:
     done = agentui("serve", "--host", "192.0.2.1", "--insecure", "--port", "0", "--data", tmp_path)
-    assert_refused(done, "192.0.2.1")
+    assert_refused(done, "192.0.2.1", "--host")
 
 
 # --- servers ---------------------------------------------------------------------------------------------------------

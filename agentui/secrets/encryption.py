@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken
 
+from agentui.errors import NotSaved
 from agentui.files import sync_folder, written_beside
 
 
@@ -36,9 +37,21 @@ class Cipher:
 
 
 def read_or_make_key(path: Path) -> str:
-    """The key file's text, made first if there is none. Two processes that begin together end up with the same key."""
+    """The key file's text, made first if there is none. Two processes that begin together end up with the same key.
+
+    Raises NotSaved when it cannot be made, OSError or ValueError when it cannot be read.
+    """
     with contextlib.suppress(FileNotFoundError):
         return path.read_text("ascii")
+    try:
+        _make_key(path)
+    except OSError as error:
+        raise NotSaved(f"{path.name} could not be written: {error.strerror}.", file=path.name) from error
+    return path.read_text("ascii")
+
+
+def _make_key(path: Path) -> None:
+    """Write a new key, unless somebody was faster. Raises OSError."""
     with written_beside(path, Fernet.generate_key() + b"\n", private=True) as draft:
         try:
             os.link(draft, path)  # unlike a rename, this never replaces the key of somebody faster
@@ -48,4 +61,3 @@ def read_or_make_key(path: Path) -> str:
             if not path.exists():
                 os.replace(draft, path)
     sync_folder(path.parent)
-    return path.read_text("ascii")

@@ -91,7 +91,7 @@ class SecretStore:
 
     def set(self, name: str, value: str, origins: Iterable[str] | None) -> None:
         """Cipher a secret, replacing one of the same name. Raises BadRequest for a bad name, an empty value or a bad origin,
-        NodeFailed when the file or its key cannot be read (nothing is written then)."""
+        NodeFailed when the file or its key cannot be read (nothing is written then), NotSaved when one cannot be written."""
         key, bound = _checked(name), read_origins(origins)
         if not value.strip():
             raise BadRequest(f"The secret {name!r} has no value.", param="value")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import gc
 import signal
 import sys
@@ -121,11 +122,14 @@ async def serve_until(
 
 
 def cannot_listen(settings: Settings, error: OSError) -> CommandError:
-    """Why nobody can listen where the settings say."""
-    return CommandError(
-        f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): "
-        "choose another with --port, or stop the program that uses it."
-    )
+    """Why nobody can listen where the settings say, and what to change."""
+    place = f"cannot listen on {settings.host} port {settings.port}"
+    match error.errno:
+        case errno.EADDRINUSE:
+            return CommandError(f"{place}, which another program uses: choose another with --port, or stop that program.")
+        case errno.EACCES:
+            return CommandError(f"{place}, which only an administrator may use: choose one above 1023 with --port.")
+    return CommandError(f"{place} ({error.strerror or error}): choose an address of this computer with --host.")
 
 
 def tell_waiting(stop: StopSignals, requests: int) -> None:

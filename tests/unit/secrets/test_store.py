@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 
-from agentui.errors import BadRequest, Forbidden, NodeFailed, NotFound
+from agentui.errors import BadRequest, Forbidden, NodeFailed, NotFound, NotSaved
 from agentui.secrets.encryption import read_or_make_key
 from agentui.secrets.origins import KNOWN_ORIGINS, origin_of
 from agentui.secrets.store import Secret, SecretName, SecretStore, check_origin
@@ -188,6 +188,12 @@ def test_a_damaged_key_file_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(NodeFailed, match=r"secret\.key"):
         SecretStore(tmp_path, {}).set("a", VALUE, None)
     assert (tmp_path / "secret.key").read_text() == "not a key"
+
+
+def test_a_key_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "data").symlink_to(tmp_path / "gone")
+    with pytest.raises(NotSaved, match=r"secret\.key could not be written"):
+        SecretStore(tmp_path / "data", {}).set("a", VALUE, None)
 
 
 def test_a_given_key_replaces_the_file_and_must_be_one(tmp_path: Path) -> None:
