@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-from aiohttp import web
+from aiohttp import web, web_app
 
 from agentui.api.keys import CATALOG, ENGINE, HISTORY, JOBS, LIVE, PIPELINES, PRESETS, SERVICES, STORE, TURNS
 from agentui.api.ops.telemetry import TELEMETRY
@@ -23,6 +23,7 @@ from agentui.serving.application import create_app
 from agentui.serving.listener import KEEP_ALIVE, Listener
 from agentui.settings import Settings
 from tests.postgres import PATIENCE, migrated, new_database, running_postgres
+from tests.sqlite import quick_files
 from tests.upstreams.server import Mock, start_mock
 
 if TYPE_CHECKING:
@@ -93,6 +94,13 @@ def _own_settings() -> Iterator[None]:
                 environment.delenv(name)
         environment.setenv("AGENTUI_DATABASE_TIMEOUT", str(PATIENCE))
         environment.setenv("AGENTUI_CONNECT_TIMEOUT", str(PATIENCE))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quick_files() -> Iterator[None]:
+    """New SQLite files of servers in this process are made quickly."""
+    with quick_files():
         yield
 
 
@@ -201,6 +209,9 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
     finally:
         for listener in listeners:
             await listener.stop()
+        # aiohttp remembers which middlewares stand around the handlers of the last thousand, and so their applications: of each
+        # test one, half a megabyte that every search for garbage went through.
+        web_app._cached_build_middleware.cache_clear()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A store on each engine."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,15 +9,20 @@ from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from tests.postgres import PATIENCE
+from tests.sqlite import RESERVE, real_files
 from tests.store.ledger import make_ledger
-
-RESERVE = 64 * 1024
-"""Bytes of the tests' reserve files."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--kills 50``: how many processes the kill -9 tests kill, on each engine."""
     parser.addoption("--kills", type=int, default=4, help="how many writing processes are killed on each engine")
+
+
+@pytest.fixture(autouse=True, scope="package")
+def _real_files() -> Iterator[None]:
+    """How files come to be is what the tests of this folder are about."""
+    with real_files():
+        yield
 
 
 MakeStore = Callable[[], Store]

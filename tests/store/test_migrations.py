@@ -3,9 +3,11 @@
 import asyncio
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,13 +24,17 @@ from agentui.chats.rows import find_page, find_session
 from agentui.chats.state.heads import heads_of, snapshot_ids
 from agentui.chats.versions import variables_before
 from agentui.errors import StoreFailed, StoreReadOnly
+from agentui.ids import SystemClock
+from agentui.store.backups import Backups
 from agentui.store.base import Store
 from agentui.store.migrations import FOLDER, current_revision, head_revision
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
+from agentui.store.sqlite_file import SqliteFile
 from agentui.store.tables import assets, messages, metadata, text_index
 from tests.postgres import PATIENCE
-from tests.store.conftest import RESERVE, MakeStore
+from tests.sqlite import RESERVE, quick_files, real_files
+from tests.store.conftest import MakeStore
 from tests.store.turns import open_session, rows_by_turn, save_turn
 
 ROOT = Path(__file__).parent.parent.parent
@@ -365,3 +371,14 @@ def write_old_assets(db: Connection) -> None:
             "INSERT INTO asset_versions (id, account_id, asset_id, version_no, content_hash, created_at, origin_json,"
             f" content_json) VALUES ('{id}-1', 'me', '{id}', 1, 'x', 1, {origin}, '{{}}')"
         )
+
+
+def test_the_files_of_other_tests_are_as_migrations_make_them(tmp_path: Path) -> None:
+    made = []
+    for way in (real_files, quick_files):
+        file = SqliteFile(tmp_path / f"{way.__name__}.db", 5.0)
+        with way():
+            file.migrate(Backups(file.path, SystemClock(), 1))
+        with closing(sqlite3.connect(file.path)) as raw:
+            made.append(list(raw.iterdump()))
+    assert made[0] == made[1]

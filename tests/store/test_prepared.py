@@ -11,7 +11,7 @@ from agentui.store.base import Store
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import pages, sessions
-from tests.store.conftest import RESERVE
+from tests.sqlite import RESERVE
 
 TIMES = {"created_at": 1, "updated_at": 1}
 MAKE = Prepared(insert(sessions).values(named(sessions, "id", "account_id", "name", "created_at", "updated_at")))

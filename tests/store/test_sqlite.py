@@ -18,7 +18,7 @@ from agentui.store.backups import DAY, Backups
 from agentui.store.migrations import current_revision, head_revision
 from agentui.store.reserve import FILE as RESERVE_FILE
 from agentui.store.sqlite import SqliteStore
-from tests.store.conftest import RESERVE
+from tests.sqlite import RESERVE
 from tests.store.ledger import count, enter, entries, ids, make_ledger
 
 ROOT = Path(__file__).parent.parent.parent

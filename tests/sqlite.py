@@ -1,0 +1,58 @@
+"""SQLite files of tests: most are about what is in them, and not about how they come to be."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, create_engine
+
+from agentui.store import migrations
+from agentui.store.sqlite import SqliteStore
+
+RESERVE = 64 * 1024
+"""Bytes of the tests' reserve files."""
+
+_upgrade = migrations.upgrade
+
+
+@cache
+def _statements() -> tuple[str, ...]:
+    """What makes a new file as the migrations do: their result, in SQL."""
+    engine = create_engine("sqlite://")
+    with engine.connect() as db:
+        _upgrade(db)
+        raw = db.connection.driver_connection
+        assert raw is not None
+        found = tuple(line for line in raw.iterdump() if line not in ("BEGIN TRANSACTION;", "COMMIT;"))
+    engine.dispose()
+    return found
+
+
+def _upgraded(db: Connection, folder: Path = migrations.FOLDER) -> None:
+    """``migrations.upgrade``, for a new file of SQLite by what it made of the first."""
+    is_new = db.dialect.name == "sqlite" and folder == migrations.FOLDER
+    if is_new and db.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is None:
+        for statement in _statements():
+            db.exec_driver_sql(statement)
+    else:
+        _upgrade(db, folder)
+
+
+@contextmanager
+def quick_files() -> Iterator[None]:
+    """Within, the stores of this process run the migrations once for all new files, and reserve little of the disk: fifteen
+    revisions and eight megabytes of chance cost four times what the rest of a store's start does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrations, "upgrade", _upgraded)
+        patch.setitem(SqliteStore.__init__.__kwdefaults__, "reserve", RESERVE)
+        yield
+
+
+@contextmanager
+def real_files() -> Iterator[None]:
+    """Within ``quick_files``, new files are made as users' are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrations, "upgrade", _upgrade)
+        yield
