@@ -128,13 +128,15 @@ _NEED = Prepared(
 def tidy_blobs(db: Connection, now: int, age: int) -> int:
     """Remove the blobs that no message and no version of an asset needs, and that none was given for ``age``
     milliseconds; returns how many. Looks at every account."""
-    pictured = select(asset_versions.c.image).where(
-        asset_versions.c.account_id == blobs.c.account_id, asset_versions.c.image == blobs.c.hash
+    bound = (
+        select(asset_versions.c.id).where(asset_versions.c.account_id == blobs.c.account_id, column == blobs.c.hash)
+        for column in (asset_versions.c.image, asset_versions.c.files)
     )
     needed = select(message_blobs.c.hash).where(
         message_blobs.c.account_id == blobs.c.account_id, message_blobs.c.hash == blobs.c.hash
     )
-    return db.execute(delete(blobs).where(blobs.c.used_at < now - age, ~exists(needed), ~exists(pictured))).rowcount
+    unneeded = (~exists(each) for each in (needed, *bound))
+    return db.execute(delete(blobs).where(blobs.c.used_at < now - age, *unneeded)).rowcount
 
 
 def _has_media(parts: Sequence[Part]) -> bool:

@@ -5,7 +5,7 @@ second sees what the first did.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, insert, select, update
@@ -114,6 +114,7 @@ def find_content(
         version_no=version.version_no,
         content_hash=version.content_hash,
         image=version.image,
+        files=version.files,
         updated_at=row.updated_at,
         text=version.content_json,
         origin_text=version.origin_json,
@@ -129,12 +130,17 @@ def version_missing(version_id: str) -> Exception:
 def find_image(db: Connection, account: str, kind: AssetKind, id: str, version_id: str | None = None) -> bytes:
     """The picture of an asset's version. Raises 404, also where it has none."""
     kept = find_content(db, account, kind, id, version_id, gone=True)
-    data = db.execute(
-        select(blobs.c.data).where(blobs.c.account_id == account, blobs.c.hash == kept.image)
-    ).scalar_one_or_none()
+    data = find_blob(db, account, kept.image)
     if data is None:
         raise failure("not_found", f"The {KINDS[kind].word} has no picture.", id=id)
-    return bytes(data)
+    return data
+
+
+def find_blob(db: Connection, account: str, hash: str | None) -> bytes | None:
+    """What came with a version, by its hash; None for none."""
+    query = select(blobs.c.data).where(blobs.c.account_id == account, blobs.c.hash == hash)
+    data = None if hash is None else db.execute(query).scalar_one_or_none()
+    return None if data is None else bytes(data)
 
 
 def list_assets(db: Connection, account: str, kind: AssetKind, paging: Paging, wanted: AssetFilter) -> Listed[Asset]:
@@ -163,8 +169,8 @@ def write_version(
     *,
     inherits: bool = True,
 ) -> Asset:
-    """Give an asset new content, and a name. Where ``packed`` has no origin or no picture, it ``inherits`` that of the version
-    before. Raises 404, 409 in the kind's code, and 409 ``user_conflict``."""
+    """Give an asset new content, and a name. Where ``packed`` has no origin, no picture or no files, it ``inherits`` those of
+    the version before. Raises 404, 409 in the kind's code, and 409 ``user_conflict``."""
     row, head = hold_asset(db, account, kind, id, expected)
     version_id = new_short_id()
     written = _inherited(db, packed, head) if inherits else packed
@@ -268,6 +274,8 @@ def _name_taken(name: str) -> Exception:
 def _insert_version(db: Connection, account: str, id: str, version_id: str, number: int, packed: Packed, now: int) -> None:
     if packed.image is not None and packed.image_hash is not None:
         keep_blob(db, account, packed.image_hash, packed.image, now)
+    if packed.files is not None and packed.files_hash is not None:
+        keep_blob(db, account, packed.files_hash, packed.files, now)
     values = {
         "id": version_id,
         "account_id": account,
@@ -275,6 +283,7 @@ def _insert_version(db: Connection, account: str, id: str, version_id: str, numb
         "version_no": number,
         "content_hash": packed.hash,
         "image": packed.image_hash,
+        "files": packed.files_hash,
         "created_at": now,
         "origin_json": packed.origin_text,
         "content_json": packed.text,
@@ -283,11 +292,14 @@ def _insert_version(db: Connection, account: str, id: str, version_id: str, numb
 
 
 def _inherited(db: Connection, packed: Packed, head: AnyRow) -> Packed:
-    origin = packed.origin_text
-    if origin is None:
-        before = select(asset_versions.c.origin_json).where(asset_versions.c.id == head.id)
-        origin = db.execute(before).scalar_one()
-    return Packed(packed.text, packed.hash, origin, packed.image, packed.image_hash or head.image)
+    query = select(asset_versions.c.origin_json, asset_versions.c.files).where(asset_versions.c.id == head.id)
+    before = db.execute(query).one()
+    return replace(
+        packed,
+        origin_text=before.origin_json if packed.origin_text is None else packed.origin_text,
+        image_hash=packed.image_hash or head.image,
+        files_hash=packed.files_hash or before.files,
+    )
 
 
 def _shown(db: Connection, rows: Sequence[AnyRow]) -> list[Asset]:

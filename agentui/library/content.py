@@ -29,10 +29,18 @@ class Packed:
     origin_text: str | None = None
     image: bytes | None = None
     image_hash: str | None = None
+    files: bytes | None = None
+    files_hash: str | None = None
 
 
-def packed(content: Mapping[str, Json], origin: Mapping[str, Json] | None = None, image: bytes | None = None) -> Packed:
-    """A content with its origin and its picture, made ready to be written; what is long takes a while."""
+def packed(
+    content: Mapping[str, Json],
+    origin: Mapping[str, Json] | None = None,
+    image: bytes | None = None,
+    files: bytes | None = None,
+) -> Packed:
+    """A content with its origin, its picture and an archive of other files, made ready to be written; what is long takes a
+    while."""
     text = dumps_text(content)
     return Packed(
         text,
@@ -40,6 +48,8 @@ def packed(content: Mapping[str, Json], origin: Mapping[str, Json] | None = None
         None if origin is None else dumps_text(origin),
         image,
         None if image is None else sha256(image).hexdigest(),
+        files,
+        None if files is None else sha256(files).hexdigest(),
     )
 
 

@@ -21,5 +21,5 @@ def set_picture(
     otherwise. Raises 404 and 409 in the kind's code."""
     hold_asset(db, account, kind, id, expected)
     kept = find_content(db, account, kind, id)
-    packed = Packed(kept.text, kept.content_hash, kept.origin_text, picture, hash)
+    packed = Packed(kept.text, kept.content_hash, kept.origin_text, picture, hash, files_hash=kept.files)
     return write_version(db, account, kind, id, kept.name, packed, expected, now, inherits=False)

@@ -71,7 +71,8 @@ class AssetVersion:
 @dataclass(frozen=True, slots=True)
 class Kept:
     """The content of one version as its JSON text: whoever wants it parsed does so apart from the event loop, for it may be
-    long. ``scripts_allowed`` is its asset's: the hash of the scripts inside that somebody allowed, None where all run."""
+    long. ``files`` is the hash of an archive of the files that came with it, ``scripts_allowed`` its asset's: the hash of
+    the scripts inside that somebody allowed, None where all run."""
 
     asset_id: str
     name: str
@@ -79,6 +80,7 @@ class Kept:
     version_no: int
     content_hash: str
     image: str | None
+    files: str | None
     updated_at: int
     text: str
     origin_text: str | None

@@ -114,10 +114,11 @@ def update_detail(
 def roll_back(
     db: Connection, account: str, kind: AssetKind, id: str, version_id: str, expected: Expected, now: int
 ) -> tuple[Asset, AssetVersion]:
-    """Make a new version that is like an old one, its picture and its origin too. Raises 404 and 409 in the kind's code."""
+    """Make a new version that is like an old one, its picture, its files and its origin too. Raises 404 and 409 in the kind's
+    code."""
     row, _ = hold_asset(db, account, kind, id, expected)
     old = find_content(db, account, kind, id, version_id)
-    packed = Packed(old.text, old.content_hash, old.origin_text, None, old.image)
+    packed = Packed(old.text, old.content_hash, old.origin_text, None, old.image, files_hash=old.files)
     name = name_of(loads(old.text)["name"]) if kind in NAMED_BY_CONTENT else row.name
     asset = write_version(db, account, kind, id, name, packed, expected, now, inherits=False)
     return asset, find_version(db, account, kind, id, asset.version_id)

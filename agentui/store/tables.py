@@ -482,12 +482,14 @@ asset_versions = Table(
     Column("version_no", Integer, nullable=False),
     Column("content_hash", String(64), nullable=False, comment="SHA-256 of content_json, in hexadecimal digits."),
     Column("image", String(64), comment="The blob of its picture."),
+    Column("files", String(64), comment="The blob of a ZIP archive with the other files that it came with."),
     Column("created_at", BigInteger, nullable=False),
     Column("origin_json", Text, comment="What its file held beside the content; null where there was none."),
     Column("content_json", Text, nullable=False, comment="SillyTavern's own JSON of this kind, whole."),
     ForeignKeyConstraint(["account_id", "image"], ["blobs.account_id", "blobs.hash"]),
     UniqueConstraint("asset_id", "version_no"),
     Index(None, "account_id", "image"),
+    Index(None, "account_id", "files"),
     comment="What an asset was at some time; versions are never changed.",
 )
 

@@ -9,6 +9,7 @@ from agentui.api.chats.protocol import data_answer, described, now_ms, path_id, 
 from agentui.api.library.uploads import download, refused
 from agentui.assets.files.books import card_of_book, write_book
 from agentui.assets.files.cards import CardFormat, KeptCard, write_card
+from agentui.assets.files.charx import unpack_files
 from agentui.assets.files.chat_lines import write_lines
 from agentui.assets.files.chats import MAIN, ChatRecord, write_thchat
 from agentui.assets.files.limits import InvalidFile
@@ -17,7 +18,7 @@ from agentui.assets.files.scripts import write_scripts
 from agentui.assets.values import members, text
 from agentui.http.route import Handler, Route
 from agentui.jsonio import Json, loads
-from agentui.library.assets import find_content, find_image
+from agentui.library.assets import find_blob, find_content, find_image
 from agentui.library.bound import find_book_named
 from agentui.library.imports import Consent, allow_scripts, consent_to, origin_of
 from agentui.library.records import AssetKind
@@ -51,9 +52,14 @@ async def export_character(request: web.Request) -> web.Response:
         book = await read(request, find_book_named, world)
         content["character_book"] = await apart(len(book), lambda: card_of_book(loads(book)))
     origin = await apart(len(kept.origin_text or ""), partial(origin_of, kept))
-    card = KeptCard(content, members(origin), picture)
+    archive = await read(request, find_blob, kept.files) if query.format == "charx" else None
+
+    def written() -> bytes:
+        files = {} if archive is None else unpack_files(archive)
+        return write_card(KeptCard(content, members(origin), picture, files), query.format)
+
     try:
-        data = await in_thread(partial(write_card, card, query.format))
+        data = await in_thread(written)
     except InvalidFile as error:
         raise refused(error) from error
     return download(data, kept.name, *_CARDS[query.format])

@@ -12,6 +12,7 @@ from agentui.api.keys import CATALOG
 from agentui.api.library.uploads import Upload, read_upload, reading
 from agentui.assets.files.books import read_book
 from agentui.assets.files.cards import CardFile, read_card, read_card_file
+from agentui.assets.files.charx import pack_files
 from agentui.assets.files.chat_lines import read_lines
 from agentui.assets.files.chats import SPEC, ChatFile, read_thchat
 from agentui.assets.files.kinds import FileKind, kind_of, kind_of_file
@@ -85,15 +86,17 @@ async def _keep_character(
 
 
 def _packed_card(card: CardFile) -> _ReadAsset:
-    made = _packed(card.content, card.origin, card.picture)
+    made = _packed(card.content, card.origin, card.picture, pack_files(card.files) if card.files else None)
     source = str(card.origin["format"])
     return _ReadAsset(FileAsset("character", name_of(card.name), made, source, tuple(tags_of_card(card.content))), card.report)
 
 
-def _packed(content: Mapping[str, Json], origin: Mapping[str, Json], picture: bytes | None = None) -> Packed:
+def _packed(
+    content: Mapping[str, Json], origin: Mapping[str, Json], picture: bytes | None = None, files: bytes | None = None
+) -> Packed:
     """What was read, ready to be written. Raises InvalidFile for what could not be read back: a converted lorebook holds more
     objects and lists than its file."""
-    made = packed(content, origin, picture)
+    made = packed(content, origin, picture, files)
     try:
         loads(made.text)
     except InvalidJson as error:

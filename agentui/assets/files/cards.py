@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from agentui.assets.character import Character
-from agentui.assets.files.charx import START, embedded_path, icon_of, read_charx, write_charx
+from agentui.assets.files.charx import START, embedded_path, icon_paths, read_charx, write_charx
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.pictures import picture_type
 from agentui.assets.files.png import SIGNATURE, read_png, write_png
@@ -36,13 +36,15 @@ _KNOWN: Final = frozenset((*Character.__dataclass_fields__, "character_book")) -
 
 @dataclass(frozen=True, slots=True)
 class CardFile:
-    """A card as it is kept: ``content`` is its ``data``; ``picture`` is its image without cards."""
+    """A card as it is kept: ``content`` is its ``data``; ``picture`` is its image without cards, ``files`` what else was in its
+    archive, by path."""
 
     content: Mapping[str, Json]
     origin: Mapping[str, Json]
     report: ImportReport
     picture: bytes | None = None
     media_type: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -52,11 +54,12 @@ class CardFile:
 
 @dataclass(frozen=True, slots=True)
 class KeptCard:
-    """A character to be written: its content, its origin and its picture."""
+    """A character to be written: its content, its origin, its picture, and the other files of its archive by path."""
 
     content: Mapping[str, Json]
     origin: Mapping[str, Json] = field(default_factory=dict)
     picture: bytes | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def media_type(self) -> str:
@@ -169,12 +172,15 @@ def _from_charx(data: bytes, limits: FileLimits) -> CardFile:
     if text(members(card).get("spec")) not in SPECS:
         raise InvalidFile("The card of a CharX file names its spec.", "card.json: spec")
     read = read_card(card, limits, "charx")
-    picture = icon_of(read.content, found.files)
+    icon = next((path for path in icon_paths(read.content) if path in found.files), None)
+    files = {path: file for path, file in found.files.items() if path != icon}
     named = {embedded_path(members(asset).get("uri")) for asset in _assets(read.content)}
-    for path, file in found.files.items():
-        if file is not picture:
-            read.report.ignore(f"{path[:200]}: {'an asset' if path in named else 'a file'} of the archive, which is not kept")
-    return CardFile(read.content, read.origin, read.report, picture, picture_type(picture or b"") if picture else "")
+    for path in files:
+        read.report.ignore(f"{path[:200]}: {'an asset' if path in named else 'a file'} of the archive")
+    if files:
+        read.report.read["files"] = len(files)
+    picture = None if icon is None else found.files[icon]
+    return CardFile(read.content, read.origin, read.report, picture, picture_type(picture or b"") if picture else "", files)
 
 
 def _assets(content: Mapping[str, Json]) -> list[Json]:
@@ -189,7 +195,7 @@ def write_card(kept: KeptCard, format: CardFormat) -> bytes:
         case "png":
             return write_png(kept.picture, dumps(card_json(kept, "v2")), dumps(card_json(kept, "v3")))
         case "charx":
-            return write_charx(card_json(kept, "v3"), kept.picture, kept.media_type)
+            return write_charx(card_json(kept, "v3"), kept.picture, kept.media_type, kept.files)
         case _:
             return dumps(card_json(kept, format))
 

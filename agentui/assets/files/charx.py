@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Final
 
 from agentui.assets.files.limits import FileLimits, InvalidFile
@@ -103,12 +104,13 @@ def _check_path(path: str) -> None:
         raise InvalidFile("The path leads out of the archive.", path[:200])
 
 
-def icon_of(content: Mapping[str, Json], files: Mapping[str, bytes]) -> bytes | None:
-    """The character's picture: the asset of type icon that is called main, else the first icon; None where no file is one."""
+def icon_paths(content: Mapping[str, Json]) -> list[str]:
+    """Where the character's picture may be: the assets of type icon that are files, the one that is called main before the
+    others."""
     assets = content.get("assets")
     icons = [members(asset) for asset in (assets if isinstance(assets, list) else []) if members(asset).get("type") == "icon"]
     icons.sort(key=lambda icon: icon.get("name") != "main")
-    return next((files[path] for icon in icons if (path := embedded_path(icon.get("uri"))) in files), None)
+    return [path for icon in icons if (path := embedded_path(icon.get("uri")))]
 
 
 def embedded_path(uri: Json) -> str:
@@ -117,25 +119,57 @@ def embedded_path(uri: Json) -> str:
     return next((given[len(scheme) :] for scheme in _SCHEMES if given.lower().startswith(scheme)), "")
 
 
-def write_charx(card: Mapping[str, Json], picture: bytes | None, media_type: str) -> bytes:
-    """A CharX file of a V3 card. The picture becomes the main icon; assets whose files are not there are left out."""
+def write_charx(card: Mapping[str, Json], picture: bytes | None, media_type: str, kept: Mapping[str, bytes]) -> bytes:
+    """A CharX file of a V3 card, with the other files that are ``kept`` of the one that it came in. The picture stands where an
+    icon of its kind stood, else it becomes the main icon; assets whose files are not there are left out."""
     data = dict(members(card.get("data")))
     given = data.get("assets")
-    assets = [asset for asset in (given if isinstance(given, list) else []) if not embedded_path(members(asset).get("uri"))]
-    files: dict[str, bytes] = {}
-    if picture is not None:
-        ending = _ENDINGS.get(media_type, "bin")
-        files[f"{_ICON}.{ending}"] = picture
+    files = dict(kept)
+    ending = _ENDINGS.get(media_type, "bin")
+    place = next((path for path in icon_paths(data) if path not in files and _has_ending(path, ending)), None)
+    if picture is not None and place is not None:
+        files[place] = picture
+    assets = [asset for asset in (given if isinstance(given, list) else []) if _is_there(members(asset), files)]
+    if picture is not None and place is None:
+        path = _free_path(files, ending)
+        files[path] = picture
         assets = [asset for asset in assets if not _is_main_icon(members(asset))]
-        assets.insert(0, {"type": "icon", "uri": f"embeded://{_ICON}.{ending}", "name": "main", "ext": ending})
+        assets.insert(0, {"type": "icon", "uri": f"embeded://{path}", "name": "main", "ext": ending})
     if assets or isinstance(given, list):
         data["assets"] = assets
+    return pack_files({CARD: dumps({**card, "data": data}), **files})
+
+
+def pack_files(files: Mapping[str, bytes]) -> bytes:
+    """An archive of files by their paths. The same files give the same archive: none has a date."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, content in {CARD: dumps({**card, "data": data}), **files}.items():
-            # A fixed date: the same character gives the same file.
+        for path, content in files.items():
             archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
+
+
+def unpack_files(data: bytes) -> dict[str, bytes]:
+    """The files of an archive that ``pack_files`` made."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {path: archive.read(path) for path in archive.namelist()}
+
+
+def _is_there(asset: Mapping[str, Json], files: Mapping[str, bytes]) -> bool:
+    """Whether an asset is no file of the archive, or one that is there."""
+    path = embedded_path(asset.get("uri"))
+    return not path or path in files
+
+
+def _has_ending(path: str, ending: str) -> bool:
+    """Whether a path is called as pictures of this kind are."""
+    return path.lower().replace(".jpeg", ".jpg").endswith(f".{ending}")
+
+
+def _free_path(files: Mapping[str, bytes], ending: str) -> str:
+    """A path for the main icon at which no other file stands."""
+    names = chain([_ICON], (f"{_ICON}{number}" for number in count(2)))
+    return next(path for name in names if (path := f"{name}.{ending}") not in files)
 
 
 def _is_main_icon(asset: Mapping[str, Json]) -> bool:

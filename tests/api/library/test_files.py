@@ -263,13 +263,23 @@ async def test_a_picture_that_is_no_png_goes_out_in_an_archive_only(reader: Read
     with zipfile.ZipFile(packed, "w") as made:
         made.writestr("card.json", dumps({**CARD, "data": data}))
         made.writestr("a.jpg", b"\xff\xd8\xff a picture")
+        made.writestr("voices/hello.ogg", b"a voice")
     status, kept = await upload(reader, "/import/character", packed.getvalue(), create_session="false")
     assert status == 201, kept
     id = kept["data"]["character_id"]
     assert (await reader.get(f"/export/character/{id}?format=png")).status == 400
+    assert kept["data"]["report"]["read"]["files"] == 1
+    changed = await reader.post(f"/characters/{id}/versions", {"snapshot": {**data, "description": "Older."}})
+    assert changed.status == 201, changed.text
     archive, _ = await download(reader, f"/export/character/{id}?format=charx")
     with zipfile.ZipFile(io.BytesIO(archive)) as written:
-        assert written.read("assets/icon/image/main.jpg") == b"\xff\xd8\xff a picture"
+        assert written.read("a.jpg") == b"\xff\xd8\xff a picture"
+        assert written.read("voices/hello.ogg") == b"a voice"
+        assert loads(written.read("card.json"))["data"]["assets"] == data["assets"]
+    assert (await reader.call("DELETE", f"/characters/{id}/image", {}, {})).status == 200
+    archive, _ = await download(reader, f"/export/character/{id}?format=charx")
+    with zipfile.ZipFile(io.BytesIO(archive)) as written:
+        assert sorted(written.namelist()) == ["card.json", "voices/hello.ogg"]
 
 
 async def test_a_pipeline_of_hadtavern_is_converted_and_not_kept(reader: Reader) -> None:

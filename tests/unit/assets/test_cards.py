@@ -133,9 +133,20 @@ def test_a_charx_file_gives_its_main_icon_wherever_the_archive_begins() -> None:
     assert read.picture == picture() and read.media_type == "image/png"
     assert read.content == card["data"]
     assert any("other.png" in name for name in read.report.ignored_fields)
-    again = read_card_file(write_card(KeptCard(read.content, read.origin, read.picture), "charx"), LIMITS)
-    assert again.picture == picture()
-    assert [asset["name"] for asset in again.content["assets"]] == ["main", "sea"]
+    assert (read.files, read.report.read["files"]) == ({"other.png": b"x"}, 1)
+    again = read_card_file(write_card(KeptCard(read.content, read.origin, read.picture, read.files), "charx"), LIMITS)
+    assert (again.content["assets"], again.picture, again.files) == (assets, picture(), read.files)
+    lost = read_card_file(write_card(KeptCard(read.content, read.origin, read.picture), "charx"), LIMITS)
+    assert [asset["name"] for asset in lost.content["assets"]] == ["main", "sea"]
+
+
+def test_a_new_picture_of_a_charx_file_takes_no_other_files_place() -> None:
+    icon = {"type": "icon", "uri": "embeded://assets/icon/image/main.png", "name": "main", "ext": "png"}
+    files = {"assets/icon/image/main.jpg": b"taken", "notes.txt": b"n"}
+    kept = KeptCard({**MIRA["data"], "assets": [icon]}, {}, b"\xff\xd8\xff new", files)
+    again = read_card_file(write_card(kept, "charx"), LIMITS)
+    assert (again.picture, again.files) == (b"\xff\xd8\xff new", files)
+    assert [asset["uri"] for asset in again.content["assets"]] == ["embeded://assets/icon/image/main2.jpg"]
 
 
 def test_scripts_in_a_card_wait_until_they_are_allowed() -> None:
