@@ -22,6 +22,7 @@ from agentui.chats.rows import (
 )
 from agentui.chats.state.heads import discard_of_floors, heads_of, set_heads, snapshot_heads
 from agentui.chats.versions import move_branch_variables, take_back_behind
+from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.chats.working.journal import move_working_variables
 from agentui.ids import new_short_id
 from agentui.store.tables import branches, floors
@@ -254,6 +255,7 @@ def remove_branch(db: Connection, account: str, branch_id: str, session_id: str 
     branch = find_branch(db, account, session_id, branch_id, hold=True)
     check_no_live_run(db, account, now, session_id=session_id, branch_id=branch_id)
     bridge_branch(db, account, branch)
+    forget_checkpoints(db, session_id, -1)
     removed = delete_branch(db, account, session_id, branch_id)
     touch(db, session_id, None, now)
     return session_id, removed
@@ -329,6 +331,7 @@ def reset_branch(
     take_back_behind(db, account, target, now)
     set_branch_values(db, account, session_id, branch_id, load_branch_snapshot(db, account, target.id), now)
     set_heads(db, account, session_id, branch_id, snapshot_heads(db, target.id))
+    forget_checkpoints(db, session_id, target.floor_no)
     behind = _supersede_behind(db, account, target, now)
     discard_of_floors(db, session_id, behind, now)
     touch(db, session_id, branch_id, now)

@@ -23,6 +23,7 @@ from agentui.chats.rows import (
 )
 from agentui.chats.state.heads import save_snapshot
 from agentui.chats.versions import take_back_floor
+from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, loads
 from agentui.store.tables import floors, messages, page_results, pages, runs
@@ -126,6 +127,7 @@ def move_floor(db: Connection, account: str, floor_id: str, fields: Mapping[str,
         db.execute(update(floors).where(floors.c.id == floor_id).values(**values))
     except IntegrityError as error:
         raise _number_taken(branch_id, floor_no) from error
+    forget_checkpoints(db, floor.session_id, min(floor.floor_no, floor_no) - 1)
     touch(db, floor.session_id, branch_id, now)
     return find_floor(db, account, floor_id)
 
@@ -191,6 +193,7 @@ def remove_floor(db: Connection, account: str, floor_id: str, now: int) -> None:
     check_no_live_run(db, account, now, floor_id=floor_id)
     take_back_floor(db, account, floor, now)
     bridge_floor(db, account, floor)
+    forget_checkpoints(db, floor.session_id, floor.floor_no)
     delete_floor(db, account, floor_id)
     touch(db, floor.session_id, floor.branch_id, now)
 

@@ -19,6 +19,7 @@ from agentui.chats.rows import (
     insert_new,
 )
 from agentui.chats.versions import switch_variables
+from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import floors, pages
@@ -104,6 +105,7 @@ def activate_page(db: Connection, account: str, page_id: str, now: int) -> Page:
         return find_page(db, account, page_id)
     if floor.state == "committed" and floor.superseded_at is None:
         switch_variables(db, account, floor, active, page_id, now)
+    forget_checkpoints(db, floor.session_id, floor.floor_no)
     # The old one first: at no moment may two be active.
     db.execute(update(pages).where(*slot, pages.c.is_active, pages.c.id != page_id).values(is_active=False, updated_at=now))
     db.execute(update(pages).where(pages.c.id == page_id).values(is_active=True, updated_at=now))

@@ -600,3 +600,16 @@ working_variables = Table(
     Index(None, "session_id", "branch_id"),
     comment="What was written to the working variables of a chat, and where in it.",
 )
+
+working_checkpoints = Table(
+    "working_checkpoints",
+    metadata,
+    Column("page_id", _ID, ForeignKey("pages.id", ondelete="CASCADE"), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("session_id", _ID, nullable=False),
+    Column("floor_no", Integer, nullable=False),
+    Column("held_json", Text, nullable=False, comment="By name: its facts, the row of its value, and its length."),
+    Column("created_at", BigInteger, nullable=False),
+    Index(None, "session_id", "floor_no"),
+    comment="What the working variables came to with the turn of an output page.",
+)

@@ -18,6 +18,8 @@ from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.state.writing import Origin, commit_writes
 from agentui.chats.tools.executions import CountedExecution, keep_executions, may_not_repeat, settle_executions
 from agentui.chats.versions import active_output, is_head, keep_snapshot, variables_before, with_changes
+from agentui.chats.working.checkpoints import forget_checkpoints
+from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
@@ -68,6 +70,8 @@ def commit_turn(
         _commit_anew(db, account, place, place.replaced_floor_id, writes, state_writes, outcome, now)
     spot = Spot(place.session_id, place.branch_id, floor.floor_id, floor.output_page_id)
     save_changes(db, account, spot, outcome.working, now)
+    if outcome.is_working_long and place.replaced_floor_id is None:
+        keep_checkpoint(db, account, place.session_id, place.branch_id, floor.floor_id, floor.output_page_id, now)
     _keep_result(db, account, floor.output_page_id, outcome)
     keep_executions(db, account, outcome.calls, "committed", now)
     if claim is not None and outcome.saved is not None:
@@ -93,6 +97,7 @@ def _commit_anew(
     if not is_alone(db):
         hold_place_of(db, account, place.floor.floor_id)
     old_floor, old_page = find_floor(db, account, replaced_id, code="commit_conflict"), active_output(db, replaced_id)
+    forget_checkpoints(db, place.session_id, old_floor.floor_no)
     changes = () if old_page is None else tuple(changes_of(db, account, old_page))
     replaced = Replaced(changes, is_head(db, account, old_floor))
     before = {} if replaced.is_head else variables_before(db, account, replaced_id)

@@ -156,7 +156,7 @@ class TurnPlace:
 class Outcome:
     """What a turn came to: the answer and its tokens, and what the page keeps beside it. ``saved`` is what the caller gets,
     where the request had a key; ``calls`` are those of tools, ``working`` is what its models wrote to the working variables;
-    the turn adds both."""
+    the turn adds both, and whether much was read for the latter (``is_working_long``)."""
 
     answer: Content
     tokens_in: int = 0
@@ -167,3 +167,4 @@ class Outcome:
     saved: Saved | None = None
     calls: tuple[CountedExecution, ...] = ()
     working: tuple[WorkingChange, ...] = ()
+    is_working_long: bool = False

@@ -89,6 +89,7 @@ class Turn:
         self.calls = TurnCalls(service.store)
         self.working = WorkingVariables(self._load_working)
         """The working variables of the turn's models."""
+        self._is_working_long = False
         self._is_over = False
         self._store_is_away = False
         self._renewal = self._renew_later()
@@ -121,7 +122,9 @@ class Turn:
         """
         written = self._staged.writes(), self._state_writes
         try:
-            kept = replace(outcome, calls=self.calls.calls, working=self.working.changes())
+            kept = replace(
+                outcome, calls=self.calls.calls, working=self.working.changes(), is_working_long=self._is_working_long
+            )
             await self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms())
         except (Busy, StoreReadOnly):
             self._store_is_away = True
@@ -155,7 +158,9 @@ class Turn:
         """The working variables of the branch before the turn."""
         place = self.place
         where = place.session_id, place.branch_id, now_ms, rules, place.replaced_floor_id or place.floor_id
-        return await self._service.store.read(load_system, DEFAULT_ACCOUNT, *where)
+        loaded = await self._service.store.read(load_system, DEFAULT_ACCOUNT, *where)
+        self._is_working_long = loaded.is_long
+        return loaded.system
 
     def _end(self) -> None:
         self._is_over = True

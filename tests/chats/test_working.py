@@ -1,5 +1,8 @@
 """Working variables along the branches of a chat, on both engines."""
 
+import random
+from contextlib import suppress
+
 import pytest
 from sqlalchemy import select
 
@@ -7,8 +10,10 @@ from agentui.chats.branches import branch_from_floor, merge_branch, reset_branch
 from agentui.chats.floors import remove_floor
 from agentui.chats.listing import Paging
 from agentui.chats.working.editing import list_working, read_working, remove_working, write_working
-from agentui.chats.working.journal import Spot, carry_over, load_system, save_changes
-from agentui.store.tables import working_variables
+from agentui.chats.working.folding import Folded, folded, keep_checkpoint
+from agentui.chats.working.journal import Loaded, Spot, carry_over, load_system, save_changes
+from agentui.errors import ApiError
+from agentui.store.tables import working_checkpoints, working_variables
 from agentui.tools.vars.errors import NoSuchVariable, RuleIsFixed
 from agentui.tools.vars.rules import AGENT_RULES, rule_variables
 from agentui.tools.vars.system import VarFilter, VariableSystem
@@ -22,8 +27,8 @@ async def system(memory: Memory, joined: Joined, until: str | None = None) -> Va
     """What a turn of a branch would see now."""
     memory.now += 1
     now = memory.now
-    loaded: VariableSystem = await memory.read(load_system, joined.session_id, joined.branch_id, lambda: now, RULES, until)
-    return loaded
+    loaded: Loaded = await memory.read(load_system, joined.session_id, joined.branch_id, lambda: now, RULES, until)
+    return loaded.system
 
 
 async def values(memory: Memory, joined: Joined, until: str | None = None) -> dict[str, str]:
@@ -41,6 +46,9 @@ async def turn(memory: Memory, joined: Joined, **written: str) -> str:
         held.add(name, value, "LLMAdd")
     spot = Spot(joined.session_id, joined.branch_id, opened.floor_id, opened.output_page_id)
     await memory.write(save_changes, spot, held.changes(), memory.now)
+    if (await memory.read(folded, joined.session_id, joined.branch_id)).is_long:
+        place = joined.session_id, joined.branch_id, opened.floor_id, opened.output_page_id
+        await memory.write(keep_checkpoint, *place, memory.now)
     return opened.floor_id
 
 
@@ -161,3 +169,66 @@ async def test_rules_stand_in_every_list_and_are_not_changed(memory: Memory) -> 
         await memory.write(remove_working, *place, memory.now)
     with pytest.raises(RuleIsFixed):
         await memory.write(write_working, *place, {"value": "x"}, memory.now)
+
+
+async def test_what_a_turn_reads_does_not_grow_with_the_chat(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in floors and rows: each of many turns reads no more than between two checkpoints, and sees all that holds."""
+    monkeypatch.setattr("agentui.chats.working.folding.LONG", 8)
+    joined = await memory.join()
+    await say(memory, joined, "first", "of all")
+    steps = []
+    for number in range(60):
+        await turn(memory, joined, **{f"v{number % 5}": str(number)})
+        steps.append((await memory.read(folded, joined.session_id, "main")).steps)
+    # Two more for a turn, six variables, and the person's first row.
+    assert max(steps) <= 8 + 6 + 2 + 1
+    assert max(steps[-20:]) == max(steps[10:30])
+    assert len(await memory.rows(select(working_variables.c.id))) == 61
+    assert 5 < len(await memory.rows(select(working_checkpoints.c.page_id))) < 20
+    assert await values(memory, joined) == {"first": "of all", **{f"v{number % 5}": str(number) for number in range(55, 60)}}
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_checkpoints_change_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Whatever is done to a chat: each branch holds what all rows along its path come to."""
+    monkeypatch.setattr("agentui.chats.working.folding.LONG", -5)
+    chance, joined = random.Random(seed), await memory.join()
+    names, floors = ["main"], [await turn(memory, joined, plan="begin")]
+    for number in range(30):
+        here = Joined(joined.session_id, chance.choice(names))
+        match chance.choice(("turn", "turn", "turn", "say", "gone", "fork", "reset", "remove")):
+            case "turn":
+                floors.append(await turn(memory, here, **{f"v{chance.randrange(4)}": f"turn {number}"}))
+            case "say":
+                await say(memory, here, f"v{chance.randrange(4)}", f"said {number}")
+            case "gone":
+                held = await values(memory, here)
+                if held:
+                    place = joined.session_id, here.branch_id, RULES, chance.choice(sorted(held))
+                    await memory.write(remove_working, *place, memory.now)
+            case "fork":
+                memory.now += 1
+                with suppress(ApiError):
+                    await memory.write(branch_from_floor, chance.choice(floors), f"b{number}", memory.now)
+                    names.append(f"b{number}")
+            case "reset":
+                with suppress(ApiError):
+                    await memory.write(reset_branch, joined.session_id, here.branch_id, chance.choice(floors), None, memory.now)
+            case "remove":
+                if len(floors) > 2:  # the first one stays: a chat that begins anew begins below what was set aside
+                    await memory.write(remove_floor, floors.pop(chance.randrange(1, len(floors))), memory.now)
+        for name in names:
+            assert await kept_on(memory, joined.session_id, name) == await written_on(memory, joined.session_id, name), number
+
+
+async def kept_on(memory: Memory, session_id: str, branch_id: str) -> dict[str, str]:
+    """What a branch holds, by the rows of the values."""
+    found: Folded = await memory.read(folded, session_id, branch_id)
+    return {name: each.value_id for name, each in found.stored.items()}
+
+
+async def written_on(memory: Memory, session_id: str, branch_id: str) -> dict[str, str]:
+    """The same without any checkpoint."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agentui.chats.working.folding.checkpoints_of", lambda *_: set())
+        return await kept_on(memory, session_id, branch_id)

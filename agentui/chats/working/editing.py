@@ -11,7 +11,8 @@ from sqlalchemy import Connection
 
 from agentui.chats.listing import Listed, Paging
 from agentui.chats.rows import find_branch, find_session, touch
-from agentui.chats.working.journal import load_system, person_spot, read_value, save_changes, stored_on
+from agentui.chats.working.folding import folded
+from agentui.chats.working.journal import load_system, person_spot, read_value, save_changes
 from agentui.jsonio import Json
 from agentui.tools.vars.errors import NoSuchVariable
 from agentui.tools.vars.record import WorkingVariable
@@ -40,7 +41,7 @@ def list_working(
 ) -> Listed[Mapping[str, Json]]:
     """What is known of a branch's variables, without values. Raises 404 ``not_found`` and ``branch_not_found``."""
     _check(db, account, session_id, branch_id)
-    stored = stored_on(db, account, session_id, branch_id)
+    stored = folded(db, account, session_id, branch_id).stored
     found: list[Mapping[str, Json]] = [
         {**each.variable.facts(), "length": each.length} for each in stored.values() if chosen.takes(each.variable)
     ]
@@ -64,11 +65,12 @@ def read_working(
     rule = next((rule for rule in rules if rule.name == name), None)
     if rule is not None:
         return Part(rule.facts(), start, rule.value[start : None if length is None else start + length])
-    stored = stored_on(db, account, session_id, branch_id).get(name)
-    if stored is None:
+    stored = folded(db, account, session_id, branch_id).stored.get(name)
+    text = None if stored is None else read_value(db, stored.value_id, start, length)
+    if stored is None or text is None:
         raise NoSuchVariable(f"The branch has no working variable {name!r:.210}.")
     facts = {**stored.variable.facts(), "length": stored.length}
-    return Part(facts, start, read_value(db, stored.value_id, start, length))
+    return Part(facts, start, text)
 
 
 def write_working(
@@ -112,7 +114,7 @@ def _held(
     """A branch's variables, while nobody else changes the branch."""
     find_session(db, account, session_id, hold=True)
     find_branch(db, account, session_id, branch_id, hold=True)
-    return load_system(db, account, session_id, branch_id, lambda: now, rules)
+    return load_system(db, account, session_id, branch_id, lambda: now, rules).system
 
 
 def _save(db: Connection, account: str, session_id: str, branch_id: str, system: VariableSystem, now: int) -> None:

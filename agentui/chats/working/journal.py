@@ -3,28 +3,35 @@
     a turn's writes       stand by its output page, and count where that is its floor's active version
     a person's writes     stand by the newest floor of the branch on which they were made
 
-A branch holds what the rows along its path come to, first to last. So a fork sees what was written before it, another version
+A branch holds what the rows along its path come to (``folding.py``). So a fork sees what was written before it, another version
 of an answer brings its own variables, and a turn that fails leaves none. A row without a value leaves the value as it was.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, insert, select, update
 
-from agentui.chats.lineage import branch_path, source_of
-from agentui.chats.records import AnyRow
+from agentui.chats.lineage import source_of
 from agentui.chats.rows import branch_head
+from agentui.chats.working.folding import facts_text, folded
 from agentui.ids import new_short_id
-from agentui.jsonio import Json, dumps_text, loads
-from agentui.store.tables import branches, pages, working_variables
+from agentui.jsonio import Json
+from agentui.store.tables import branches, floors, working_variables
 from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import Change, VariableSystem
 
 _AT_ONCE = 500
 """Values that one statement reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The variables that a run works with; ``is_long``: much was read for them, so that its turn should keep a checkpoint."""
+
+    system: VariableSystem
+    is_long: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,44 +44,6 @@ class Spot:
     page_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A variable without its value, which is that of the row ``value_id``; ``length`` is in characters."""
-
-    variable: WorkingVariable
-    value_id: str
-    length: int
-
-
-def stored_on(db: Connection, account: str, session_id: str, branch_id: str, until: str | None = None) -> dict[str, Stored]:
-    """What a branch holds, by name; ``until`` names the floor of a turn whose own writes do not count, nor those behind it."""
-    path = branch_path(db, account, session_id, branch_id)
-    place = {floor.id: number for number, floor in enumerate(path)}
-    end = place.get(until, len(path)) if until is not None else len(path)
-    order = list(dict.fromkeys((*(floor.branch_id for floor in path), branch_id)))
-    ends = _ends(db, session_id, order)
-
-    def counts(row: AnyRow) -> bool:
-        at = -1 if row.floor_id is None else place.get(row.floor_id, len(path) + 1)
-        if row.page_id is not None:
-            return at < end
-        return at <= end and row.branch_id in ends and row.written_at <= ends[row.branch_id]
-
-    def position(row: AnyRow) -> tuple[int, bool, int, str]:
-        at = -1 if row.floor_id is None else place[row.floor_id]
-        return at, row.page_id is None, 0 if row.page_id is not None else order.index(row.branch_id), row.id
-
-    found: dict[str, Stored] = {}
-    for row in sorted(filter(counts, _rows(db, account, session_id)), key=position):
-        if row.facts_json is None:
-            found.pop(row.name, None)
-        elif row.length is not None:
-            found[row.name] = Stored(_variable(row.name, row.facts_json), row.id, row.length)
-        elif row.name in found:
-            found[row.name] = replace(found[row.name], variable=_variable(row.name, row.facts_json))
-    return found
-
-
 def load_system(
     db: Connection,
     account: str,
@@ -83,19 +52,19 @@ def load_system(
     now: Callable[[], int],
     rules: Iterable[WorkingVariable] = (),
     until: str | None = None,
-) -> VariableSystem:
-    """The working variables of a branch with the rules of this server; ``until`` as in ``stored_on``."""
-    stored = stored_on(db, account, session_id, branch_id, until)
-    values = _values(db, [each.value_id for each in stored.values()])
-    held = [replace(each.variable, value=values[each.value_id]) for each in stored.values()]
-    return VariableSystem([*held, *rules], now=now)
+) -> Loaded:
+    """The working variables of a branch with the rules of this server; ``until`` as in ``folded``."""
+    found = folded(db, account, session_id, branch_id, until)
+    values = _values(db, [each.value_id for each in found.stored.values()])
+    held = [replace(each.variable, value=values[each.value_id]) for each in found.stored.values() if each.value_id in values]
+    return Loaded(VariableSystem([*held, *rules], now=now), found.is_long)
 
 
-def read_value(db: Connection, value_id: str, start: int, length: int | None) -> str:
-    """A part of a value, in characters; all from ``start`` where ``length`` is None."""
+def read_value(db: Connection, value_id: str, start: int, length: int | None) -> str | None:
+    """A part of a value, in characters; all from ``start`` where ``length`` is None. None where the row is gone."""
     column = working_variables.c.value
     part = func.substr(column, start + 1) if length is None else func.substr(column, start + 1, length)
-    text: str = db.execute(select(part).where(working_variables.c.id == value_id)).scalar_one()
+    text: str | None = db.execute(select(part).where(working_variables.c.id == value_id)).scalar_one_or_none()
     return text
 
 
@@ -106,18 +75,18 @@ def person_spot(db: Connection, account: str, session_id: str, branch_id: str) -
 
 
 def save_changes(db: Connection, account: str, spot: Spot, changes: Sequence[Change], now: int) -> None:
-    """Keep what was changed at a place. What was written there before under the same names goes, unless a branch was forked
-    there and still sees it."""
-    is_forked = spot.page_id is None and spot.floor_id is not None and _has_forks(db, spot.floor_id)
+    """Keep what was changed at a place. What was written there before under the same names goes, unless another branch
+    still sees it."""
+    is_seen = spot.page_id is None and spot.floor_id is not None and _is_seen_behind(db, spot)
     for change in changes:
         here = (*_at(spot), working_variables.c.name == change.name)
-        facts = None if change.after is None else _facts(change.after)
+        facts = None if change.after is None else facts_text(change.after)
         value = change.after.value if change.after is not None and change.has_new_value else None
-        if facts is not None and value is None and not is_forked:
+        if facts is not None and value is None and not is_seen:
             described = update(working_variables).where(*here).values(facts_json=facts, written_at=now)
             if db.execute(described).rowcount:
                 continue
-        if not is_forked:
+        if not is_seen:
             db.execute(delete(working_variables).where(*here))
         db.execute(insert(working_variables), _row(account, spot, change.name, facts, value, now))
 
@@ -135,37 +104,14 @@ def move_working_variables(db: Connection, session_id: str, source: str, target:
     db.execute(update(working_variables).where(*there).values(branch_id=target))
 
 
-def _rows(db: Connection, account: str, session_id: str) -> list[AnyRow]:
-    """All rows of a session but those of versions that are not active, without values."""
-    table = working_variables
-    query: Select[Any] = (
-        select(
-            table.c.id,
-            table.c.branch_id,
-            table.c.floor_id,
-            table.c.page_id,
-            table.c.name,
-            table.c.facts_json,
-            table.c.written_at,
-            table.c.length,
-        )
-        .outerjoin(pages, pages.c.id == table.c.page_id)
-        .where(table.c.account_id == account, table.c.session_id == session_id)
-        .where(or_(table.c.page_id.is_(None), pages.c.is_active))
-    )
-    return list(db.execute(query).all())
-
-
-def _ends(db: Connection, session_id: str, order: Sequence[str]) -> dict[str, int]:
-    """Until when what people wrote on each branch of a path counts: until the next branch was forked from it."""
-    query = select(branches.c.branch_id, branches.c.created_at).where(branches.c.session_id == session_id)
-    made = {row.branch_id: row.created_at for row in db.execute(query)}
-    ends = {branch: made.get(after, 0) for branch, after in pairwise(order)}
-    return {**ends, order[-1]: 2**53}
-
-
-def _has_forks(db: Connection, floor_id: str) -> bool:
-    return db.execute(select(branches.c.branch_id).where(branches.c.source_floor_id == floor_id).limit(1)).first() is not None
+def _is_seen_behind(db: Connection, spot: Spot) -> bool:
+    """Whether another branch may see what stands behind a floor: one that was forked from it, or from a floor that stood behind
+    it and was set aside."""
+    forked = select(branches.c.branch_id).where(branches.c.source_floor_id == spot.floor_id)
+    number = select(floors.c.floor_no).where(floors.c.id == spot.floor_id).scalar_subquery()
+    here = (floors.c.session_id == spot.session_id, floors.c.branch_id == spot.branch_id)
+    behind = select(floors.c.id).where(*here, floors.c.floor_no > number, floors.c.superseded_at.is_not(None))
+    return bool(db.execute(select(exists(forked) | exists(behind))).scalar_one())
 
 
 def _values(db: Connection, ids: Sequence[str]) -> dict[str, str]:
@@ -201,27 +147,3 @@ def _row(account: str, spot: Spot, name: str, facts: str | None, value: str | No
         "length": None if value is None else len(value),
         "value": value,
     }
-
-
-def _facts(variable: WorkingVariable) -> str:
-    facts = variable.facts()
-    del facts["name"], facts["length"]
-    return dumps_text(facts)
-
-
-def _variable(name: str, text: str) -> WorkingVariable:
-    """A variable of its facts, without its value."""
-    facts = loads(text)
-    return WorkingVariable(
-        name,
-        "",
-        facts["type"],
-        facts["created_at"],
-        facts["updated_at"],
-        facts["last_visited_at"],
-        facts["desc"],
-        tuple(facts["tags"]),
-        facts["keep"],
-        facts["is_literal"],
-        facts["reference_count"],
-    )
