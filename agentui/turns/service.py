@@ -24,13 +24,14 @@ from agentui.chats.parts import Content, tidy_blobs
 from agentui.chats.records import MAIN
 from agentui.chats.rows import has_branch
 from agentui.chats.state.reading import state_seen
-from agentui.chats.working.journal import load_system
+from agentui.chats.working.journal import Loaded, asked_on, load_system
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.tools.vars.kept import keep_message
 from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import VariableSystem
 from agentui.tools.vars.working import WorkingVariables
@@ -41,7 +42,7 @@ from agentui.turns.opening import OpenedTurn, open_turn
 from agentui.turns.placing.placed import AUTO
 from agentui.turns.recovery import FailedTurns, Recovery
 from agentui.turns.repeats import Claim, Saved, answer_to, once, tidy
-from agentui.turns.request import Outcome, TurnRequest
+from agentui.turns.request import Outcome, TurnPlace, TurnRequest
 from agentui.turns.targets import TurnTarget, find_target
 from agentui.turns.toolcalls import TurnCalls
 from agentui.variables.committing import commit_staged
@@ -121,6 +122,8 @@ class Turn:
         ``commit_conflict`` when the floor was taken away, and the store's errors. All leave the rest to ``fail``.
         """
         written = self._staged.writes(), self._state_writes
+        if self.working.loaded is not None:
+            keep_message(self.working.loaded, self.place.floor.floor_no, "assistant", outcome.answer.text)
         try:
             kept = replace(
                 outcome, calls=self.calls.calls, working=self.working.changes(), is_working_long=self._is_working_long
@@ -156,9 +159,7 @@ class Turn:
 
     async def _load_working(self, rules: Sequence[WorkingVariable]) -> VariableSystem:
         """The working variables of the branch before the turn."""
-        place = self.place
-        where = place.session_id, place.branch_id, now_ms, rules, place.replaced_floor_id or place.floor_id
-        loaded = await self._service.store.read(load_system, DEFAULT_ACCOUNT, *where)
+        loaded = await self._service.store.read(_load_working, DEFAULT_ACCOUNT, self.place, rules)
         self._is_working_long = loaded.is_long
         return loaded.system
 
@@ -366,6 +367,14 @@ class TurnService:
         if not opening.cancelled() and opening.exception() is None:
             self.failed.were_recorded(unrecorded)
             await self.failed.record(FailedTurn(opening.result().place, _LEFT, is_cancelled=True))
+
+
+def _load_working(db: Connection, account: str, place: TurnPlace, rules: Sequence[WorkingVariable]) -> Loaded:
+    """The working variables that a turn begins with, and what its user says."""
+    until = place.replaced_floor_id or place.floor_id
+    loaded = load_system(db, account, place.session_id, place.branch_id, now_ms, rules, until)
+    keep_message(loaded.system, place.floor.floor_no, "user", asked_on(db, place.floor.input_page_id))
+    return loaded
 
 
 def _look(db: Connection, session: str, branch: str | None) -> Layers:

@@ -5,6 +5,8 @@ import pytest
 from agentui.chats.parts import Content
 from agentui.chats.working.editing import write_working
 from agentui.jsonio import dumps_text
+from agentui.tools.vars.references import References
+from agentui.tools.vars.system import VarFilter
 from agentui.tools.vars.working import shipped_rules
 from agentui.turns.request import Outcome
 from agentui.turns.service import Turn
@@ -20,7 +22,7 @@ __all__ = ["chat"]
 async def seen(turn: Turn) -> dict[str, str]:
     """What the turn's models see, without the rules."""
     system = await turn.working.system(shipped_rules)
-    return {variable.name: variable.value for variable in system.listed() if variable.type != "RULE"}
+    return {variable.name: variable.value for variable in system.listed() if variable.type in ("LLMAdd", "USER_ADD")}
 
 
 async def write(turn: Turn, **values: str) -> Turn:
@@ -80,6 +82,24 @@ async def test_a_version_that_is_shown_again_brings_its_variables(chat: Chat) ->
     assert await seen(turn) == {"plan": "one"}
     await (await write(turn, other="three")).commit(Outcome(Content("Hello.")))
     assert await now_seen(chat) == {"plan": "one", "other": "three"}
+
+
+async def test_what_was_said_is_there_for_later_turns(chat: Chat) -> None:
+    """As what it is: text from outside, in which no reference is followed."""
+    await play(chat, secret="hunter2")
+    turn = await chat.begin(text="Look: $VAR_REF{{secret}}")
+    system = await turn.working.system(shipped_rules)
+    said = {variable.name: variable.value for variable in system.listed(VarFilter("MessageCache"))}
+    assert said == {"Message_0_assistant": "Hello.", "Message_0_user": "Hi", "Message_1_user": "Look: $VAR_REF{{secret}}"}
+    assert References(system).resolve("$VAR_REF{{Message_1_user}}") == "Look: $VAR_REF{{secret}}"
+    floor = turn.place.floor_id
+    await turn.commit(Outcome(Content("One.")))
+    again = await write(await chat.begin("retry_turn", target_floor_id=floor))
+    assert (await again.working.system(shipped_rules)).peek("Message_1_assistant") is None
+    await again.commit(Outcome(Content("Two.")))
+    later = await (await chat.begin(text="And?")).working.system(shipped_rules)
+    answered = later.peek("Message_1_assistant")
+    assert answered is not None and answered.value == "Two."
 
 
 @pytest.mark.parametrize("stream", [False, True])

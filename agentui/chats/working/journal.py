@@ -18,7 +18,7 @@ from agentui.chats.rows import branch_head
 from agentui.chats.working.folding import facts_text, folded
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
-from agentui.store.tables import branches, floors, working_variables
+from agentui.store.tables import branches, floors, messages, working_variables
 from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import Change, VariableSystem
 
@@ -58,6 +58,12 @@ def load_system(
     values = _values(db, [each.value_id for each in found.stored.values()])
     held = [replace(each.variable, value=values[each.value_id]) for each in found.stored.values() if each.value_id in values]
     return Loaded(VariableSystem([*held, *rules], now=now), found.is_long)
+
+
+def asked_on(db: Connection, page_id: str) -> str:
+    """What a user said on an input page; "" for nothing."""
+    said = select(messages.c.content).where(messages.c.page_id == page_id, messages.c.role == "user")
+    return "\n\n".join(db.execute(said.order_by(messages.c.seq)).scalars())
 
 
 def read_value(db: Connection, value_id: str, start: int, length: int | None) -> str | None:

@@ -1,7 +1,10 @@
-"""Results and arguments of calls as working variables: ``{tool}_{id}_result`` and ``{tool}_{id}_args``."""
+"""What the server itself keeps among working variables: ``{tool}_{id}_result`` and ``{tool}_{id}_args`` of calls, and
+``Message_{floor}_{role}`` of what a turn's messages said."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from typing import Literal
 
 from agentui.jsonio import Json, dumps_text
 from agentui.tools.execution import Execution
@@ -25,6 +28,19 @@ def result_name(tool: str, call_id: str) -> str:
 def arguments_name(tool: str, call_id: str) -> str:
     """The variable of a call's arguments."""
     return f"{_stem(tool, call_id)}_args"
+
+
+def message_name(floor_no: int, role: Literal["user", "assistant"]) -> str:
+    """The variable of what was said on a floor, counted as the chat counts."""
+    return f"Message_{floor_no}_{role}"
+
+
+def keep_message(system: VariableSystem, floor_no: int, role: Literal["user", "assistant"], text: str) -> None:
+    """Keep what was said, so that calls can refer to it, also where a prompt has no place for it any more. It is literal, for
+    users quote what others wrote; a longer one than a variable may be is kept cut, and no words leave nothing."""
+    if text:
+        with suppress(VariableTooLarge):  # what is kept for ever leaves no room
+            system.add(message_name(floor_no, role), _kept(text), "MessageCache", f"What the {role} said in turn {floor_no}")
 
 
 def _stem(tool: str, call_id: str) -> str:

@@ -45,6 +45,11 @@ class WorkingVariables:
                 self.rules_prompt = rules_prompt(groups)
             return self._system
 
+    @property
+    def loaded(self) -> VariableSystem | None:
+        """The variables, where anybody has asked for them."""
+        return self._system
+
     def changes(self) -> tuple[Change, ...]:
         """What the run changed; nothing where nobody loaded them."""
         return () if self._system is None else self._system.changes()
