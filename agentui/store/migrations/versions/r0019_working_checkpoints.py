@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic.operations import Operations
 
-revision = "0017"
-down_revision = "0016"
+revision = "0019"
+down_revision = "0018"
 
 
 def ident() -> sa.String:
