@@ -27,7 +27,7 @@ def enter_environment(module: str, extra: str | None = None) -> None:
     """Return when this interpreter has what the project needs; otherwise start ``module`` again inside ``.venv``.
 
     ``extra`` is a group of optional dependencies from pyproject.toml (``test``).
-    Ends the program with one sentence when the environment cannot be made.
+    Ends the program with one sentence when the environment cannot be made, and with none at Ctrl+C.
     """
     if sys.version_info < OLDEST_PYTHON:
         _stop(f"agentui needs Python {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or newer; this is {sys.version.split()[0]}.")
@@ -39,7 +39,10 @@ def enter_environment(module: str, extra: str | None = None) -> None:
     if Path(sys.prefix).resolve() == folder.resolve() and _is_stamped(folder, project_file, extra):
         _stop(f"Packages are missing in {folder} although they were installed: delete that folder and try again.")
     if not _is_stamped(folder, project_file, extra) or not _works(python):
-        _install(folder, python, project_file, extra)
+        try:
+            _install(folder, python, project_file, extra)
+        except KeyboardInterrupt:
+            sys.exit(130)
     _start_again(python, module)
 
 
@@ -89,9 +92,10 @@ def _is_stamped(folder: Path, project_file: Path, extra: str | None) -> bool:
         return False
 
 
-def _works(python: Path) -> bool:
+def _works(python: Path, code: str = "") -> bool:
+    """Whether this interpreter is there, starts, and runs the code."""
     try:
-        return subprocess.run([str(python), "-c", ""], check=False, capture_output=True).returncode == 0
+        return subprocess.run([str(python), "-c", code], check=False, capture_output=True).returncode == 0
     except OSError:
         return False
 
@@ -99,14 +103,15 @@ def _works(python: Path) -> bool:
 def _install(folder: Path, python: Path, project_file: Path, extra: str | None) -> None:
     """Make the environment (again, where it does not work) and install the project into it."""
     print(f"Setting up {folder} (once; this takes a minute) ...", flush=True)
-    if not _works(python):
+    # One that was interrupted while it was made has no pip.
+    if not _works(python, "import pip"):
         was_there = folder.exists()
         # Every later start does without it.
         import venv
 
         try:
             venv.create(folder, with_pip=True, clear=was_there)
-        except (subprocess.CalledProcessError, OSError) as error:
+        except subprocess.CalledProcessError as error:
             if not was_there:
                 # Half an environment would look like a whole one next time.
                 shutil.rmtree(folder, ignore_errors=True)
@@ -114,6 +119,8 @@ def _install(folder: Path, python: Path, project_file: Path, extra: str | None) 
                 f"The virtual environment {folder} could not be made ({error}). "
                 "On Debian and Ubuntu install the package python3-venv first."
             )
+        except OSError as error:
+            _stop(f"The virtual environment {folder} could not be made ({error.strerror}): this folder has to take new files.")
     target = f"{ROOT}[{extra}]" if extra else str(ROOT)
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", target]
     if subprocess.run(command, check=False).returncode != 0:

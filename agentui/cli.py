@@ -39,9 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         command: Callable[[argparse.Namespace], int] = options.command
-        return command(options)
+        code = command(options)
+        sys.stdout.flush()
+        return code
     except (CommandError, AgentUIError) as error:
         print(f"agentui: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Who read the output has enough of it (``| head``). Else Python would flush the rest at its end, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130

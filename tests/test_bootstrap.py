@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -134,15 +135,18 @@ def test_a_python_without_venv_gets_one_sentence_and_no_half_environment(checkou
         assert not (checkout / ".venv").exists()
 
 
-def test_a_file_in_the_way_gets_the_same_sentence(checkout: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_no_matter_of_packages(checkout: Path) -> None:
     (checkout / ".venv").write_text("in the way")
     done = enter(checkout)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
     assert "could not be made" in done.stderr
+    assert "python3-venv" not in done.stderr
     assert (checkout / ".venv").read_text() == "in the way"
 
 
 def test_packages_that_cannot_be_installed_are_pips_to_explain(checkout: Path) -> None:
+    # What Ctrl+C leaves of an environment that is being made: an interpreter, and nothing to install with.
+    venv.create(checkout / ".venv", with_pip=False)
     done = enter(checkout)
     if "could not be made" in done.stderr:
         pytest.fail(f"this Python cannot make environments: {done.stderr}")

@@ -102,6 +102,16 @@ def test_openapi_is_one_document() -> None:
     assert "/v1/chat/completions" in document["paths"]
 
 
+def test_who_has_read_enough_of_the_output_hears_no_complaint(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "agentui", "secret", "list", "--data", str(tmp_path)]
+    env = environment({"AGENTUI_SECRET_OPENAI": SECRET})
+    done = subprocess.run(command, cwd=ROOT, env=env, stdout=writing, stderr=subprocess.PIPE, timeout=50, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 # --- check -----------------------------------------------------------------------------------------------------------
 
 

@@ -53,7 +53,7 @@ class FolderLock:
             os.close(descriptor)
             raise StoreInUse(
                 f"The data folder {self._path.parent} is in use by process {pid or 'of unknown number'}. "
-                "Stop that one, choose another folder with AGENTUI_DATA, or give both a PostgreSQL database.",
+                "Stop that one, choose another folder with --data, or give both a PostgreSQL database.",
                 pid=pid,
             ) from None
         try:

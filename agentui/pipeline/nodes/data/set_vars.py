@@ -162,7 +162,8 @@ def check_variable(name: str, build: Build, field: str) -> None:
     """Note that the node sets the run's variable of this name; one that cannot be its name is a problem of the node."""
     build.sets.add(name)
     if not _NAME.fullmatch(name):
-        text = f"{name!r} cannot be a variable's name: use letters, digits and _, and no digit first."
+        subject = f"{name!r} cannot be a variable's name" if name else "A variable needs a name"
+        text = f"{subject}: use letters, digits and _, and no digit first."
         build.problem("setvars.name", text, field)
     elif _is_reserved(name):
         build.problem("setvars.reserved", _RESERVED_TEXT.format(name), field)
