@@ -28,7 +28,7 @@ from agentui.secrets.origins import KNOWN_ORIGINS
 from agentui.secrets.store import SecretStore, check_key
 from agentui.serving.process import CommandError, run, serve
 from agentui.serving.supervisor import supervise
-from agentui.settings import Settings, secret_environment
+from agentui.settings import Settings, misspelt_environment, secret_environment
 from agentui.shipped import Shipped, shipped
 from agentui.store.address import place_of
 from agentui.upstream.proxies import check_setting
@@ -158,6 +158,7 @@ def _check_setting(name: str, value: SecretStr | None, check: Callable[[str], ob
 
 def _serve(options: argparse.Namespace) -> int:
     settings = _settings(options)
+    _tell_misspelt()
     _make_folders(settings)
     greet = partial(_say_hello, settings, demo=False)
     if settings.workers == 1:
@@ -169,6 +170,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _demo(options: argparse.Namespace) -> int:
     settings = _settings(options)
+    _tell_misspelt()
     # The demo's choices (which pipeline is active) are its own and do not disturb a real installation.
     _make_folder("data", settings.data)
     preset = settings.chat_preset if "chat_preset" in settings.model_fields_set else "demo"
@@ -178,6 +180,12 @@ def _demo(options: argparse.Namespace) -> int:
         _bring_demo(settings.pipelines / "demo.json")
     run(_demo_until_stopped(settings))
     return 0
+
+
+def _tell_misspelt() -> None:
+    """Say which variables of the environment change nothing, though they look as if they did."""
+    for name, setting in misspelt_environment().items():
+        print(f"agentui: {name} is no setting and changes nothing; is {setting} meant?", file=sys.stderr)
 
 
 def _chat(options: argparse.Namespace) -> int:

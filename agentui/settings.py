@@ -6,6 +6,7 @@ Each field is also ``AGENTUI_<NAME>`` in the environment; command-line options w
 import os
 import sys
 from collections.abc import Mapping
+from difflib import get_close_matches
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
@@ -227,6 +228,19 @@ def proxy_environment() -> Mapping[str, str]:
     """The part of the environment that names proxies for every program (``HTTPS_PROXY`` and its kin)."""
     names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
     return {name: value for name, value in os.environ.items() if name in names or name in map(str.lower, names)}
+
+
+def misspelt_environment() -> Mapping[str, str]:
+    """Variables that are no settings and nearly are, and the setting that each is like."""
+    settings = [name.upper() for name in Settings.model_fields]
+    found = {}
+    for variable in os.environ:
+        name = variable.upper().removeprefix("AGENTUI_")
+        if name in settings or name.startswith("SECRET_") or not variable.upper().startswith("AGENTUI_"):
+            continue
+        for setting in get_close_matches(name, settings, n=1, cutoff=0.75):
+            found[variable] = f"AGENTUI_{setting}"
+    return found
 
 
 def secret_environment() -> Mapping[str, str]:

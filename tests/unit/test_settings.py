@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from agentui.settings import Settings
+from agentui.settings import Settings, misspelt_environment
 
 
 def test_the_environment_is_read_and_what_is_given_wins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,3 +50,9 @@ def test_a_wrong_value_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch, v
 def test_variables_that_are_no_setting_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENTUI_SECRET_OPENAI", "sk-something-0123456789")
     assert "sk-something" not in repr(Settings())
+
+
+def test_a_variable_that_is_nearly_a_setting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AGENTUI_TOEKN", "AGENTUI_PIPELINE", "AGENTUI_KEY", "AGENTUI_SECRET_HOST", "AGENTUI_HOST", "agentui_port"):
+        monkeypatch.setenv(name, "1")
+    assert misspelt_environment() == {"AGENTUI_TOEKN": "AGENTUI_TOKEN", "AGENTUI_PIPELINE": "AGENTUI_PIPELINES"}
