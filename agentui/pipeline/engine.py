@@ -167,7 +167,8 @@ class Engine:
         refused: Json = run.frame.answer.get("error")
         match refused:
             case {"code": str(), "message": str()}:
-                await to_its_end(memory.fail(_shown(run, refused), cancelled=False, words=""))
+                words = "" if run.reply is None else run.reply.text
+                await to_its_end(memory.fail(_shown(run, refused), cancelled=False, words=words))
                 return
         try:
             await to_its_end(memory.commit(result_of(run)))

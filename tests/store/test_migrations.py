@@ -1,4 +1,4 @@
-"""The schema's history says what ``tables.py`` says, and a start that is killed in the middle of it is made good."""
+"""The schema's history says what ``tables`` says, and a start that is killed in the middle of it is made good."""
 
 import asyncio
 import shutil

@@ -218,12 +218,16 @@ async def test_a_stopped_retry_keeps_its_words_beside_the_old_answer(talk: Talk,
     assert status == 200
 
 
-async def test_an_upstream_that_breaks_off_leaves_its_words(talk: Talk) -> None:
-    talk.house.mock.script(Step(text="one two three four five six", cut="reset", cut_after=4))
-    status, answer = await talk.post(f"/sessions/{talk.session}/respond", {"message": "Go"})
-    assert (status, answer["error"]["code"], answer["error"]["details"]["is_partial"]) == (502, "upstream_error", True)
-    said = dict(await talk.timeline())
-    assert said["assistant"].startswith("one ")
+@pytest.mark.parametrize("pipeline", ["count", "raw"])
+async def test_an_upstream_that_breaks_off_leaves_its_words(talk: Talk, pipeline: str) -> None:
+    ends: tuple[Json, ...] = ({"cut": "reset"}, {"cut": "clean"}, {"fail_after": 4})
+    for number, end in enumerate(ends):
+        after = {"cut_after": 4} if "cut" in end else {}
+        talk.house.mock.script(Step(text="one <summary>Six.</summary> two three four", **after, **end))
+        status, answer = await talk.post(f"/p/{pipeline}/sessions/{talk.session}/respond", {"message": "Go"})
+        assert (status, answer["error"]["code"], answer["error"]["details"]["is_partial"]) == (502, "upstream_error", True), end
+        role, text = (await talk.timeline())[2 * number + 1]
+        assert role == "assistant" and text.startswith("one ") and "Six." not in text, (end, text)
 
 
 async def test_a_queued_turn_whose_target_moved_is_stale(start_house: StartHouse) -> None:

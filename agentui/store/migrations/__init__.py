@@ -3,7 +3,7 @@
 A new revision is a file ``versions/r0002_what_it_does.py`` with ``revision``, ``down_revision`` (the one before) and
 ``upgrade(op)``, which gets Alembic's ``Operations`` as an argument instead of importing the global proxy: two stores may
 migrate in one process. Shipped revisions never change. ``tests/store/test_migrations.py`` prints what is missing when
-``tables.py`` says more than the revisions do.
+``tables`` says more than the revisions do.
 """
 
 from functools import cache

@@ -18,6 +18,8 @@ class AttemptMemory:
         self._turn = turn
         self.refused: str | None = None
         """What an upstream said whose error was passed on."""
+        self.words = ""
+        """Those of an answer that broke off, as the run knows them."""
 
     async def open(self, run: Run) -> "AttemptMemory":
         """The memory, which is open."""
@@ -31,5 +33,5 @@ class AttemptMemory:
         """Nothing: the turn is not over with its run."""
 
     async def fail(self, error: Mapping[str, Json], *, cancelled: bool, words: str) -> None:
-        """Note what an upstream said."""
-        self.refused = str(error.get("message"))
+        """Note what an upstream said, and how far it came."""
+        self.refused, self.words = str(error.get("message")), words

@@ -1,4 +1,4 @@
-"""What is kept of the prompt of a turn."""
+"""What is kept of the prompt of a turn, and what its caller is told of it."""
 
 from typing import Literal
 
@@ -7,7 +7,8 @@ from agentui.library.bundles import Bundle
 from agentui.prompt.explain import PromptScope, explain_document
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn
-from agentui.prompt.report import kept_report, prompt_snapshot
+from agentui.prompt.report import kept_report, prompt_snapshot, runtime_trace
+from agentui.turns.live.request import LiveRequest
 from agentui.turns.request import TurnPlace
 
 
@@ -19,3 +20,15 @@ def explained(place: TurnPlace, prepared: PreparedTurn, resolution: Resolution, 
     scope = PromptScope(place.session_id, place.branch_id, True, place.source_floor_id, place.branch_id, mode)
     document = explain_document(prepared, resolution, scope, bundle.named(), prompt_snapshot(prepared, bundle.ids()))
     return document | kept_report(prepared)
+
+
+def observed(asked: LiveRequest, prepared: PreparedTurn, bundle: Bundle) -> dict[str, Json]:
+    """What the caller asked to see of the prompt; keys are not taken out of it here."""
+    told = dict[str, Json]()
+    if asked.shows_snapshot:
+        told["prompt_snapshot"] = prompt_snapshot(prepared, bundle.ids())
+    if asked.shows_trace:
+        trace = runtime_trace(prepared, is_kept=True, with_matches=asked.shows_matches)
+        trace.pop("visibility", None)  # a live turn has no say in it
+        told["runtime_trace"] = trace
+    return told

@@ -55,6 +55,10 @@ class WordSink(NullSink):
         if last:
             await self._tell(last)
 
+    def unheard(self, words: str) -> str:
+        """What may be shown of the ``words`` of an answer that broke off, where nobody understood them while they passed."""
+        return "" if self._has_heard else self._cutter.feed(self._redacted(words)) + self._cutter.end()
+
     async def _hear(self, text: str) -> None:
         if not text:
             return

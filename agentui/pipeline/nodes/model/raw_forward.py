@@ -177,11 +177,13 @@ class RawForward(Node[RawForwardParams]):
             vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
             ctx.run.heard = _Forwarded(vendor, ctx.services.max_event, copy)
         kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy)
-        ctx.run.heard = None
         if kept is None:
+            ctx.run.heard = None
             return {"result": {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}}
         ctx.run.heard_bytes += held_when_parsed(kept)
-        return await apart(len(kept), partial(self._result, ctx, stream.content_type, kept))
+        out = await apart(len(kept), partial(self._result, ctx, stream.content_type, kept))
+        ctx.run.heard = None
+        return out
 
     async def _pass_error_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:
         """Hand an error answer on as a whole."""

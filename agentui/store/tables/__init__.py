@@ -1,0 +1,74 @@
+"""The schema: accounts' sessions, branches, floors, pages, messages and variables, and their library of prompt assets.
+
+    session 1-n branch · session 1-n floor 1-n page 1-n message n-n blob · message 1-0..1 extra
+    variable(account, scope, scope_id, key) unique · floor 1-1 branch snapshot (once committed)
+    page 1-n variable change · page 1-0..1 page result
+    claim(account, key) unique · floor 1-0..1 claim
+    session 1-n state namespace · session 1-n state mutation · branch 1-n state head n-1 mutation · floor 1-0..1 state snapshot
+    asset 1-n asset version n-0..1 blob · asset 1-n asset tag
+
+Times are milliseconds since 1970. JSON values are kept as JSON text (``value_json`` ...), written by orjson. Every table
+but ``jobs`` carries its account, and every query filters by it. Ids, branch names and keys sort by their bytes on both engines.
+"""
+
+from agentui.store.tables.chats import (
+    blobs,
+    branches,
+    floors,
+    message_blobs,
+    message_extras,
+    messages,
+    pages,
+    sessions,
+    text_index,
+)
+from agentui.store.tables.columns import DEFAULT_ACCOUNT, metadata
+from agentui.store.tables.library import asset_tags, asset_versions, assets
+from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
+from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
+from agentui.store.tables.turns import claims, generations, jobs, page_results, runs
+from agentui.store.tables.variables import (
+    branch_snapshots,
+    promotions,
+    staged_writes,
+    variable_changes,
+    variables,
+    working_checkpoints,
+    working_variables,
+)
+
+__all__ = [
+    "DEFAULT_ACCOUNT",
+    "asset_tags",
+    "asset_versions",
+    "assets",
+    "blobs",
+    "branch_snapshots",
+    "branches",
+    "claims",
+    "floors",
+    "generations",
+    "jobs",
+    "mcp_servers",
+    "message_blobs",
+    "message_extras",
+    "messages",
+    "metadata",
+    "page_results",
+    "pages",
+    "promotions",
+    "runs",
+    "sessions",
+    "staged_writes",
+    "state_heads",
+    "state_mutations",
+    "state_namespaces",
+    "state_snapshots",
+    "text_index",
+    "tool_definitions",
+    "tool_executions",
+    "variable_changes",
+    "variables",
+    "working_checkpoints",
+    "working_variables",
+]

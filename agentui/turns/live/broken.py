@@ -1,0 +1,27 @@
+"""What ends a live turn before its answer does, and how its caller is told."""
+
+from collections.abc import Mapping
+
+from agentui.chats.codes import failure
+from agentui.errors import AgentUIError, UpstreamError, UpstreamRefused, UpstreamTimeout
+from agentui.jsonio import Json
+
+BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout", "upstream_error"})
+"""Errors after which the words that had arrived are kept."""
+LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
+LEFT_STATUS = 499
+"""What the log says of a caller who left (docs/errors.md)."""
+
+
+def told_error(error: AgentUIError) -> AgentUIError:
+    """An error as callers of a turn are told of it: what an upstream did is 502 ``upstream_error`` or 504
+    ``generation_timeout``, whatever status it had."""
+    if not isinstance(error, UpstreamError):
+        return error
+    code = "generation_timeout" if isinstance(error, UpstreamTimeout) else "upstream_error"
+    details: dict[str, Json] = {**error.details, "reason": error.code}
+    if isinstance(error, UpstreamRefused):
+        details["upstream_status"] = error.status
+    told = failure(code, error.message, **details)
+    told.retry_after = error.retry_after
+    return told

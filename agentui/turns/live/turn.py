@@ -1,0 +1,392 @@
+"""One live turn on its way, from its first event to its commit or its failure."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agentui.chats.codes import failure
+from agentui.chats.parts import Content, content_of
+from agentui.errors import AgentUIError
+from agentui.ids import new_id
+from agentui.jsonio import Json, dumps_text, loads
+from agentui.library.bundles import Bundle, Bundles
+from agentui.pipeline.engine import Engine, RunRequest, to_its_end
+from agentui.pipeline.macros import ChatMacros
+from agentui.pipeline.plans.plan import Plan
+from agentui.pipeline.result import RunResult
+from agentui.pipeline.run import Run
+from agentui.pipeline.sink import ListenerGone
+from agentui.pipeline.walk.executor import INTERNAL
+from agentui.prompt.history import HistoryEntry
+from agentui.prompt.prepared import PreparedTurn, TurnMessage
+from agentui.regexes.scripts import ScriptTrace
+from agentui.tools.sources import ToolSources
+from agentui.turns.live.attempt import AttemptMemory
+from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, told_error
+from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
+from agentui.turns.live.choice import PipelineChoice, SessionModel
+from agentui.turns.live.explaining import explained, observed
+from agentui.turns.live.generation import Conversation, chat_of, merged_params
+from agentui.turns.live.listener import TurnListener
+from agentui.turns.live.preparing import (
+    Estimators,
+    Preparation,
+    Seen,
+    assembled_prompt,
+    past_macros,
+    stage_mutations,
+    swipe_macros,
+)
+from agentui.turns.live.progress import Pending, Phase, Progress
+from agentui.turns.live.request import LiveRequest
+from agentui.turns.live.rewriting import rewritten
+from agentui.turns.live.toolround import call_tools
+from agentui.turns.live.tools import TurnTools, permissions_for
+from agentui.turns.live.words import WordSink, parts_with_text
+from agentui.turns.request import Outcome
+from agentui.turns.rules import resolved
+from agentui.turns.service import Turn, TurnService, now_ms
+from agentui.vendors.base import Vendors
+
+
+@dataclass(frozen=True, slots=True)
+class LiveServices:
+    """What every live turn works with."""
+
+    turns: TurnService
+    engine: Engine
+    vendors: Vendors
+    choice: PipelineChoice
+    bundles: Bundles
+    estimators: Estimators
+    adviser: Adviser
+    tools: ToolSources
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An answer that may be kept. ``text`` is without keys and without its summaries; ``rewrites`` say what became of the
+    scripts for it."""
+
+    text: str
+    summaries: list[str]
+    result: RunResult
+    rewrites: tuple[ScriptTrace, ...] = ()
+    verdict: Verdict = SKIPPED
+
+
+class LiveTurn:
+    """One turn on its way."""
+
+    def __init__(
+        self,
+        services: LiveServices,
+        asked: LiveRequest,
+        listener: TurnListener,
+        turn: Turn,
+        bundle: Bundle,
+        rewrites: tuple[ScriptTrace, ...],
+    ) -> None:
+        place, now = turn.place, now_ms()
+        self._services = services
+        self._asked = asked
+        self._listener = listener
+        self._turn = turn
+        self._task = asyncio.current_task()
+        self._is_stopped = False
+        self._run: Run | None = None
+        self._tokens_in = self._tokens_out = 0
+        assert turn.facts is not None  # every live turn asks for its history
+        self._chat = turn.facts
+        self._bundle = bundle
+        self._rewrites = rewrites
+        self._params = self._merged()
+        self._resolution = resolved(self._chat.policies, asked.policy)
+        self._model: str | None = self._chat.bindings.get("model_name")
+        self._words = said_in(turn.past.answer) if asked.intent == "continue" and turn.past.is_partial else ""
+        """Those of a stopped answer that this turn continues."""
+        self.progress = Progress(
+            place.session_id,
+            place.branch_id,
+            place.floor.floor_id,
+            asked.turn.run_id,
+            asked.turn.kind,
+            now,
+            now,
+            stop=self._stop,
+        )
+
+    def _merged(self) -> dict[str, Json]:
+        return merged_params(self._chat.bindings.get("model_params"), self._asked.params, self._bundle.params)
+
+    def _stop(self) -> None:
+        """Somebody stops the turn: whatever it waits for is cancelled."""
+        if self._task is not None:
+            self.progress.stop = None
+            self._is_stopped = True
+            self._task.cancel()
+
+    async def generate(self) -> dict[str, Json]:
+        """The whole turn. One that fails leaves a failed floor, or the words that had arrived."""
+        try:
+            return await self._succeed()
+        except (asyncio.CancelledError, ListenerGone) as left:
+            if isinstance(left, ListenerGone) or not self._is_stopped:
+                await to_its_end(self._fail(LEFT, LEFT_STATUS, is_cancelled=True))
+                raise
+            assert self._task is not None
+            self._task.uncancel()
+            error: AgentUIError = failure("generation_cancelled", "The generation was stopped.")
+        except AgentUIError as raised:
+            error = told_error(raised)
+        except BaseException:
+            await to_its_end(self._fail(INTERNAL, 500, is_cancelled=False))
+            raise
+        self.progress.stop = None  # what has failed is not stopped: its caller would not be told why
+        told: dict[str, Json] = {"code": error.code, "message": self._shown(error.message)}
+        await to_its_end(self._fail(told, error.status, is_cancelled=error.code == "generation_cancelled"))
+        error.details = {
+            **error.details,
+            "floor_id": self.progress.floor_id,
+            "is_partial": self._partial(error.code) is not None,
+        }
+        await self._tell_run()
+        raise error
+
+    async def _succeed(self) -> dict[str, Json]:
+        """Everything that happens when nothing goes wrong. Raises what does."""
+        turn, listener = self._turn, self._listener
+        await listener.tell("start", self._where())
+        await self._move("semantic_resolved")
+        plan = self._plan()
+        if plan.reads_state:
+            await turn.see_state()
+        await self._move("prechecked")
+        permissions = await permissions_for(self._services.turns.store, turn.place.session_id, wanted=self._asked.tools)
+        tools = TurnTools(self._services.tools, permissions, turn, lambda: self._bundle.assets, listener.tell)
+        preparation, prepared = await self._prepared(tools)
+        await self._move("prompt_assembled")
+        prepared, candidate = await self._checked(plan, preparation, prepared, tools)
+        prepared = replace(prepared, scripts=prepared.scripts.with_kept(answer=candidate.rewrites))
+        self.progress.stop = None  # what is being kept is not stopped: its caller would be told of a failure that was none
+        await self._move("transaction_prepared")
+        if candidate.summaries:
+            await listener.tell("summary", {"summaries": candidate.summaries})
+        done = self._done(prepared, candidate)
+        outcome = Outcome(
+            answer=await self._content(candidate),
+            tokens_in=self._tokens_in,
+            tokens_out=self._tokens_out,
+            summaries=tuple(candidate.summaries),
+            verifier=candidate.verdict.as_json(),
+            explain=self._explained(prepared),
+            saved=await listener.save(done),
+        )
+        await to_its_end(turn.commit(outcome))
+        await listener.tell("done", done)
+        return done
+
+    def _plan(self) -> Plan:
+        """What answers. Raises as ``PipelineChoice.plan`` does."""
+        bound = self._chat.bindings
+        model = SessionModel(bound.get("model_provider"), self._model)
+        return self._services.choice.plan(self._asked.pipeline, bound.get("pipeline_id"), model)
+
+    async def _prepared(self, tools: TurnTools) -> tuple[Preparation, PreparedTurn]:
+        """The prompt, with what the director says of it where one is asked."""
+        turn, asked, services = self._turn, self._asked, self._services
+        if not self._bundle.is_of(self._chat.bindings):  # somebody bound the session to others before the turn was opened
+            self._bundle = await services.bundles.load(self._chat.bindings)
+            self._params = self._merged()
+        past = turn.past
+        *before, message = past.question or (None,)
+        preparation = Preparation(
+            seen=Seen(self._chat, (*past.entries, *before), past.is_cut, turn.staged()),
+            message=None if message is None else TurnMessage(message.text, message.parts),
+            intent=asked.intent,
+            run_kind=asked.turn.kind,
+            policy=self._resolution.policy,
+            params=self._params,
+            words=self._words,
+            recalled={**past_macros(past), **swipe_macros(asked.turn.kind, asked.intent, past)},
+            estimator=services.estimators.of(self._model),
+            assets=self._bundle.assets,
+            rewrites=self._rewrites,
+        )
+        prepared = await preparation.prepared()
+        if asked.checks.director:
+            advice = await services.adviser.direct(self._conversation(prepared), self._chat, tools.grant(1, "director"))
+            preparation = replace(preparation, extra=advice.sections("director"), notes=advice.notes)
+            prepared = await preparation.prepared()
+        return preparation, prepared
+
+    async def _checked(
+        self, plan: Plan, preparation: Preparation, prepared: PreparedTurn, tools: TurnTools
+    ) -> tuple[PreparedTurn, Candidate]:
+        """An answer that is to be kept, and the prompt that it answers. Raises what the run raises, and ``verifier_failed``."""
+        checks, progress = self._asked.checks, self.progress
+        while True:
+            prepared = await self._informed(plan, preparation, prepared, tools)
+            candidate = await self._attempt(plan, prepared, tools)
+            await self._move("candidate_generated")
+            verdict = await self._verdict(prepared, candidate, tools)
+            progress.verifier = verdict.as_json()
+            await self._move("candidate_generated")
+            if verdict.status == "fail" and checks.fail_strategy == "block":
+                raise failure("verifier_failed", "The verifier refused the answer.", verifier=verdict.as_json())
+            if verdict.status == "fail" and checks.fail_strategy == "retry" and self._may_try_again():
+                progress.attempt_no += 1
+                self._turn.begin_again()
+                seen = replace(preparation.seen, staged=self._turn.staged())
+                preparation = replace(preparation, seen=seen, extra=(*preparation.extra, verdict.section()))
+                prepared = await preparation.prepared()
+                continue
+            await self._move("verifier_checked")
+            return prepared, replace(candidate, verdict=verdict)
+
+    def _may_try_again(self) -> bool:
+        """Whether another answer may be asked for: some are left, and none would do again what nobody takes back."""
+        return self.progress.attempt_no <= self._asked.checks.max_retries and self._turn.calls.may_be_repeated
+
+    async def _verdict(self, prepared: PreparedTurn, candidate: Candidate, tools: TurnTools) -> Verdict:
+        """What the verifier says of an answer, where one is wanted."""
+        if not self._asked.checks.verifier:
+            return SKIPPED
+        grant = tools.grant(self.progress.attempt_no, "verifier")
+        return await self._services.adviser.verify(self._conversation(prepared), candidate.text, self._chat, grant)
+
+    async def _informed(self, plan: Plan, preparation: Preparation, prepared: PreparedTurn, tools: TurnTools) -> PreparedTurn:
+        """The prompt, with what a round of tools before the answer gave where one is wanted."""
+        if self._asked.tool_mode == "inline" or not tools.are_allowed:
+            return prepared
+        conversation, attempt_no = self._conversation(prepared), self.progress.attempt_no
+        made = await call_tools(self._services.engine, plan, conversation, tools, attempt_no)
+        self._tokens_in += made.tokens_in
+        self._tokens_out += made.tokens_out
+        extra, notes = (*preparation.extra, *made.sections), (*preparation.notes, *made.notes)
+        return await replace(preparation, extra=extra, notes=notes).prepared()
+
+    async def _attempt(self, plan: Plan, prepared: PreparedTurn, tools: TurnTools) -> Candidate:
+        """Run the pipeline once. Raises AgentUIError where the run fails."""
+        services, asked, turn, progress = self._services, self._asked, self._turn, self.progress
+        await self._move("page_generating")
+        stage_mutations(prepared, turn.staged())
+        incoming = await self._conversation(prepared).incoming()
+        pending = progress.pending = Pending(new_id("out"), progress.attempt_no, now_ms(), now_ms())
+        if self._words:
+            pending.pieces.append(self._words)
+        await self._move("page_generating")
+        sink, memory = WordSink(self._hear), AttemptMemory(turn)
+
+        def begin(run: Run) -> None:
+            sink.run = self._run = run
+            run.working = turn.working
+            run.session, run.branch, run.floor = progress.session_id, progress.branch_id, progress.floor_id
+            run.answers_anew = asked.turn.kind != "respond" or progress.attempt_no > 1
+            run.assembled = assembled_prompt(prepared)
+            told = prepared.macro_scope
+            run.chat = ChatMacros(told.values, told.idle, told.greetings)
+            self._listener.follow(run)
+
+        run_id = asked.turn.run_id if progress.attempt_no == 1 else None
+        grant = tools.grant(progress.attempt_no, is_offered=asked.tool_mode != "standalone")
+        request = RunRequest(plan, incoming, memory=memory.open, on_begin=begin, run_id=run_id, tools=grant)
+        try:
+            result = await services.engine.run(request, sink)
+        finally:
+            if memory.words:
+                progress.hear(sink.unheard(memory.words), now_ms())
+        if result.error is not None:
+            raise result.error
+        if memory.refused is not None:
+            raise failure("upstream_error", memory.refused)
+        await sink.finish(result.answer)
+        pending.state = "generated"
+        await self._move("page_generating")
+        usage = result.answer.usage
+        self._tokens_in += usage.input or 0
+        self._tokens_out += usage.output or 0
+        services.estimators.learn(self._model, prepared.token_estimate, usage.input)
+        text, rewrites = await rewritten(self._bundle, pending.text, "ai_output", "persist")
+        return Candidate(text, sink.summaries, result, rewrites)
+
+    def _conversation(self, prepared: PreparedTurn) -> Conversation:
+        asked = self._asked
+        chat = chat_of(prepared.messages, self._model, self._params)
+        return Conversation(chat, asked.headers, asked.api_key, self._services.vendors)
+
+    async def _hear(self, text: str) -> None:
+        """More words have arrived."""
+        self.progress.hear(text, now_ms())
+        await self._listener.tell("chunk", {"chunk": text})
+
+    async def _move(self, phase: Phase) -> None:
+        self.progress.move(phase, now_ms())
+        await self._tell_run()
+
+    async def _tell_run(self) -> None:
+        await self._listener.tell("run", self.progress.as_json())
+
+    async def _content(self, candidate: Candidate) -> Content:
+        """The answer with all its parts, as it is stored."""
+        reply = candidate.result.reply
+        parts = reply.choices[0].parts if reply is not None and reply.choices else ()
+        assert self._run is not None
+        return await content_of(candidate.text, parts_with_text(parts, candidate.text), self._run.redactor.redact)
+
+    def _where(self) -> dict[str, Json]:
+        place = self._turn.place
+        return {"floor_id": place.floor.floor_id, "floor_no": place.floor.floor_no, "branch_id": place.branch_id}
+
+    def _done(self, prepared: PreparedTurn, candidate: Candidate) -> dict[str, Json]:
+        """What the caller is told of a turn that is kept."""
+        usage = {"prompt_tokens": self._tokens_in, "completion_tokens": self._tokens_out}
+        done: dict[str, Json] = {
+            **self._where(),
+            "generated_text": candidate.text,
+            "summaries": candidate.summaries,
+            "total_usage": {**usage, "total_tokens": self._tokens_in + self._tokens_out},
+            "final_state": "committed",
+        }
+        place = self._turn.place
+        sources = {
+            "previous_floor_id": place.previous_floor_id,
+            "source_floor_id": place.source_floor_id,
+            "source_message_id": place.source_message_id,
+        }
+        done |= {name: id for name, id in sources.items() if id is not None}
+        assert self._run is not None
+        redacted: dict[str, Json] = self._run.redactor.redact_json(observed(self._asked, prepared, self._bundle))
+        return done | redacted
+
+    def _explained(self, prepared: PreparedTurn) -> dict[str, Json]:
+        """What is kept of the prompt."""
+        document = explained(self._turn.place, prepared, self._resolution, self._bundle)
+        assert self._run is not None
+        redacted: dict[str, Json] = loads(self._run.redactor.redact(dumps_text(document)))
+        return redacted
+
+    async def _fail(self, error: Mapping[str, Json], status: int, *, is_cancelled: bool) -> None:
+        """Leave a failed floor, or what had arrived of the answer, and a run that says so. ``status`` is what the caller is
+        told."""
+        if self._run is not None:
+            self._run.revoke(error)
+        words = self._partial(str(error["code"]))
+        self.progress.fail(dict(error), now_ms(), cancelled=is_cancelled)
+        partial = None if words is None else Content((await rewritten(self._bundle, words, "ai_output", "persist")).text)
+        await self._turn.fail(error, cancelled=is_cancelled, partial=partial, told_status=status)
+
+    def _partial(self, code: str) -> str | None:
+        """The words of an answer that broke off; None where none came, or the answer was not broken off but refused."""
+        pending = self.progress.pending
+        has_come = pending is not None and len(pending.text) > len(self._words)
+        return pending.text if pending is not None and has_come and code in BROKEN_OFF else None
+
+    def _shown(self, text: str) -> str:
+        """A text without the keys of the run."""
+        return text if self._run is None else self._run.redactor.redact(text)
+
+
+def said_in(entries: Sequence[HistoryEntry]) -> str:
+    """The words of the model in these."""
+    return "".join(entry.text for entry in entries if entry.role == "assistant")
