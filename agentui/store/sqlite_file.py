@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine
 
 from agentui.errors import Busy
 from agentui.files import sync_folder
-from agentui.store import migrations
+from agentui.store import migrations, planner
 from agentui.store.backups import Backups, found_damage
 from agentui.store.base import guard
 from agentui.store.faults import Fault, sqlite_fault
@@ -71,7 +71,8 @@ class SqliteFile:
             yield db, raw
 
     def migrate(self, backups: Backups) -> None:
-        """Bring the schema to the newest revision in one transaction, after a copy of what was there.
+        """Bring the schema to the newest revision in one transaction, after a copy of what was there, and tell SQLite's planner
+        of it.
 
         Raises StoreReadOnly for a file that a newer agentui wrote.
         """
@@ -81,14 +82,15 @@ class SqliteFile:
             now = migrations.current_revision(db)
             db.rollback()
             head = migrations.head_revision(self._migrations)
-            if now == head:
+            if now == head and planner.is_told(raw):
                 return
-            if now is not None and migrations.is_known(now, self._migrations):
+            if now not in (None, head) and migrations.is_known(now, self._migrations):
                 backups.before_migration(now, head)
             with db.begin():
                 raw.execute("BEGIN IMMEDIATE")
                 migrations.upgrade(db, self._migrations)
                 _check_foreign_keys(raw)
+                planner.tell(raw)
         if is_new:
             sync_folder(self.path.parent)
 

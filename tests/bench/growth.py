@@ -32,7 +32,7 @@ from agentui.turns.service import TurnService
 from agentui.variables.resolve import load_place, resolve
 from tests.bench.__main__ import ROOT, Server, body, pipeline, start
 from tests.bench.load import quantile, request_bytes, streams, whole_answers
-from tests.bench.turns import TEXT, bare, furnish
+from tests.bench.turns import TEXT, bare, furnish, prepare, start_proxy
 
 BODIES = (1, 4, 16, 64, 256, 1024)
 """Kilobytes of a request."""
@@ -106,8 +106,8 @@ def row(*cells: object) -> None:
 class Growth:
     """The servers, and the cases."""
 
-    def __init__(self, hop: Server, agentui: Server, is_quick: bool) -> None:
-        self.hop, self.agentui, self.is_quick = hop, agentui, is_quick
+    def __init__(self, upstream: Server, hop: Server, agentui: Server, is_quick: bool) -> None:
+        self.upstream, self.hop, self.agentui, self.is_quick = upstream, hop, agentui, is_quick
 
     def sizes(self, all_of_them: Sequence[int]) -> Sequence[int]:
         """The sizes of a case."""
@@ -182,16 +182,42 @@ class Growth:
                 )
 
     def floors(self) -> None:
-        """A turn behind 10 to 100,000 floors, in process on SQLite, and the five tiers resolved there."""
+        """A turn behind 10 to 100,000 floors on SQLite: in process, the five tiers resolved there, and over HTTP with a prompt
+        that is made of the history, sent (respond) or only made (dry-run)."""
         seconds = 0.3 if self.is_quick else 2.0
         with tempfile.TemporaryDirectory() as folder:
             base = 1 / bare(Path(folder) / "bare.db", seconds)
-        table("floors before", "ms a turn", "ratio to bare sqlite3", "us to resolve the tiers")
-        row("bare sqlite3", f"{base * 1e3:.2f}", "1.00x", "")
+        live = ("ms to respond", "ms CPU of it", "ms of a dry-run")
+        table("floors before", "ms a turn", "ratio to bare sqlite3", "us to resolve the tiers", *live)
+        row("bare sqlite3", f"{base * 1e3:.2f}", "1.00x", "", "", "", "")
         for floors in self.sizes(FLOORS):
             with tempfile.TemporaryDirectory() as folder:
                 turn, resolved = asyncio.run(behind(Path(folder) / "t.db", floors, seconds))
-            row(f"{floors:,}", f"{turn * 1e3:.2f}", f"{turn / base:.2f}x", f"{resolved * 1e6:,.0f}")
+            with tempfile.TemporaryDirectory() as folder:
+                live = self.live(Path(folder), floors)
+            row(
+                *(f"{floors:,}", f"{turn * 1e3:.2f}", f"{turn / base:.2f}x", f"{resolved * 1e6:,.0f}"),
+                *(f"{each * 1e3:.2f}" for each in live),
+            )
+
+    def live(self, folder: Path, floors: int) -> tuple[float, float, float]:
+        """Seconds of a live turn behind so many floors, processor seconds of it, and seconds of a prompt that is only made."""
+        asyncio.run(prepare(folder / "data" / "agentui.db", 1, floors, VARIABLES))
+        server = start_proxy(folder, self.upstream.port)
+        said = orjson.dumps({"message": "Go on."})
+        respond, look = (
+            request_bytes(server.port, f"/p/live/sessions/s0/{route}", said) for route in ("respond", "respond/dry-run")
+        )
+        count = 40 if self.is_quick else 200
+        try:
+            for message in (respond, look):
+                asyncio.run(whole_answers(server.port, message, 8, 1))
+            before = server.cpu()
+            responded = quantile(asyncio.run(whole_answers(server.port, respond, count, 1)).whole, 0.5)
+            used = (server.cpu() - before) / count
+            return responded, used, quantile(asyncio.run(whole_answers(server.port, look, count, 1)).whole, 0.5)
+        finally:
+            server.stop()
 
 
 class Peak:
@@ -314,7 +340,7 @@ def main() -> None:
         plain = {"same": pipeline("openai", upstream.port), "claude": pipeline("claude", upstream.port)}
         agentui = start_agentui(Path(folder), {**plain, **chains})
         try:
-            growth = Growth(hop, agentui, options.quick)
+            growth = Growth(upstream, hop, agentui, options.quick)
             for name in ("body", "nodes", "streams", "floors"):
                 if options.only in (None, name):
                     getattr(growth, name)()

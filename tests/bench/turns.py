@@ -51,7 +51,10 @@ def furnish(db: Connection, session: str, floors: int, variables: int) -> None:
     kinds = list(enumerate(("input", "output")))
     page = {"is_active": True, "updated_at": 1, **mine}
     message = {"seq": 0, "role": "user", "content": TEXT, "is_hidden": False, **mine}
-    db.execute(insert(floors_table), [{"id": id, "floor_no": no, **place} for no, id in enumerate(ids)])
+    parents = [None, *ids]
+    db.execute(
+        insert(floors_table), [{"id": id, "floor_no": no, "parent_floor_id": parents[no], **place} for no, id in enumerate(ids)]
+    )
     db.execute(
         insert(pages),
         [{"id": f"{id}-{no}", "floor_id": id, "page_no": no, "page_kind": kind, **page} for id in ids for no, kind in kinds],
