@@ -15,7 +15,8 @@ def main() -> None:
             sys.argv.append("demo")
     from agentui.bootstrap import enter_environment
 
-    enter_environment("agentui")
+    # The chat in the terminal has packages of its own, which a server does without.
+    enter_environment("agentui", "chat" if sys.argv[1:2] == ["chat"] else None)
     from agentui.cli import main as run
 
     sys.exit(run())

@@ -144,6 +144,18 @@ def test_a_folder_that_cannot_be_made_is_no_matter_of_packages(checkout: Path) -
     assert (checkout / ".venv").read_text() == "in the way"
 
 
+@pytest.mark.parametrize(("command", "says"), [("chat", "could not be made"), ("serve", "No module named 'agentui.cli'")])
+def test_the_chat_in_the_terminal_brings_packages_of_its_own(checkout: Path, command: str, says: str) -> None:
+    project = f'[project]\ndependencies = []\noptional-dependencies.chat = ["{MISSING}"]\n'
+    (checkout / "pyproject.toml").write_text(project)
+    shutil.copy(ROOT / "agentui" / "__main__.py", checkout / "agentui")
+    (checkout / ".venv").write_text("in the way, so that nothing is installed")
+    start = [sys.executable, "-m", "agentui", command]
+    env = {**os.environ, "PYTHONPATH": str(checkout), "PIP_NO_INDEX": "1"}
+    done = subprocess.run(start, cwd=checkout, env=env, capture_output=True, text=True, timeout=55, check=False)
+    assert says in done.stderr
+
+
 def test_packages_that_cannot_be_installed_are_pips_to_explain(checkout: Path) -> None:
     # What Ctrl+C leaves of an environment that is being made: an interpreter, and nothing to install with.
     venv.create(checkout / ".venv", with_pip=False)

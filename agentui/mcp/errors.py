@@ -3,7 +3,7 @@
 from agentui.errors import ApiError
 from agentui.jsonio import Json
 
-EXTRA = "MCP needs the extra mcp: pip install 'agentui[mcp]'."
+EXTRA = "MCP needs the extra mcp: pip install -e '.[mcp]' in agentui's folder."
 
 
 class McpUnavailable(ApiError):
