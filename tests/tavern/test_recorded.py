@@ -38,3 +38,25 @@ async def test_a_counter_counts_the_turns_on_the_screen(house: House, says: bool
             gold = (await house.memory.seen(got.headers["x-agentui-session"], got.headers["x-agentui-branch"]))["gold"]
         told.append((request["scene"], headers["session"], turn, gold))
     assert told == list(STORY)
+
+
+async def test_an_address_with_a_memory_finds_each_chat_by_its_history(house: House) -> None:
+    told: list[tuple[str, str, Any]] = []
+    sessions: list[str] = []
+    for request in recorded():
+        body = {"model": "text", "messages": request["messages"]}
+        got = await house.caller(pipeline="gold+memory").post("/v1/chat/completions", body)
+        assert got.status == 200, got.body
+        if request["scene"] in ("aside", "group"):  # prompts without a chat, and characters who share one, begin chats here
+            continue
+        session = got.headers["x-agentui-session"]
+        gold = (await house.memory.seen(session, got.headers["x-agentui-branch"]))["gold"]
+        told.append((request["scene"], got.headers["x-agentui-turn"], gold))
+        sessions.append(session)
+    expected = [(scene, turn, gold) for scene, _, turn, gold in STORY if scene not in ("aside", "group")]
+    # A second chat with one character is a session of its own.
+    begins = expected.index(("another chat", "fork", 1))
+    expected[begins] = ("another chat", "new", 1)
+    assert told == expected
+    assert (len(set(sessions[:begins])), len(set(sessions[begins:]))) == (1, 1)
+    assert sessions[0] != sessions[-1]
