@@ -136,7 +136,7 @@ class StagedData(TypedDict):
     key: str
     op: Literal["set"]
     value: Any
-    intent: Literal["page_only", "promote_to_floor_on_accept"]
+    intent: Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"]
     conflict_policy: Literal["replace"]
     reason: str | None
     source: dict[str, Any]
@@ -148,7 +148,7 @@ class StagedData(TypedDict):
 
 
 class PromotionData(TypedDict):
-    """One variable that went from its page to its floor."""
+    """One variable that went from its page to its floor, or to the branch."""
 
     id: str
     staged_write_id: str

@@ -7,7 +7,7 @@ later turns have built on the old version, what they left stays.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, update
 
@@ -67,7 +67,9 @@ def commit_staged(
         changes = _write_shared(db, account, targets, shared, replaced, now)
     if output_page_id is not None:
         keep_changes(db, account, output_page_id, changes)
-    _write_own(db, account, run_id, targets, [write for write in writes if write.tier not in SHARED], now)
+    promoted = [write for write in shared if write.is_promoted and output_page_id is not None]
+    own = [write for write in writes if write.tier not in SHARED]
+    _write_own(db, account, run_id, targets, own, _promoted(promoted, targets, changes), now)
     return tuple(changes)
 
 
@@ -213,15 +215,29 @@ def _is_deletion(write: Write) -> bool:
     return write.edits[-1].value is MISSING
 
 
+def _promoted(writes: Sequence[Write], targets: Mapping[Scope, Target], changes: Sequence[Change]) -> list[tuple[Write, str]]:
+    """Writes that go to a shared tier from the page, with the text that each left there; not one whose variable is gone."""
+    after = {change.place: change.after for change in changes}
+    left = [(write, after.get((targets[write.tier], write.key))) for write in writes]
+    return [(write, text) for write, text in left if text is not None]
+
+
 def _write_own(
-    db: Connection, account: str, run_id: str, targets: Mapping[Scope, Target], writes: Sequence[Write], now: int
+    db: Connection,
+    account: str,
+    run_id: str,
+    targets: Mapping[Scope, Target],
+    writes: Sequence[Write],
+    promoted: Sequence[tuple[Write, str]],
+    now: int,
 ) -> None:
     """Write what a run left on its floor and its page, with the ledger. What is written to the floor is written to the page
-    too, unless the run gave the page a value of its own. Floor and page are locked: nobody else writes there."""
-    if not writes:
+    too, and so is what was ``promoted`` to a shared tier, unless the run gave the page a value of its own. Floor and page are
+    locked: nobody else writes there."""
+    if not writes and not promoted:
         return
     paths = [(targets[write.tier], write.key) for write in writes if write.edits[0].steps]
-    current = hold_current(db, account, paths)
+    current = hold_current(db, account, [*paths, *((targets[write.tier], write.key) for write, _ in promoted)])
     texts: dict[Place, str] = {}
     for write in writes:
         place = targets[write.tier], write.key
@@ -230,9 +246,18 @@ def _write_own(
     for (target, key), text in tuple(texts.items()):
         if target.scope == "floor":
             texts.setdefault((targets["page"], key), text)
+    for write, text in promoted:
+        texts.setdefault((targets["page"], write.key), text)
     puts = [Put(*place, text) for place, text in texts.items()]
     done = {(item.variable.target, item.variable.key): item.variable for item in upsert(db, account, puts, now)}
-    write_ledger(db, account, run_id, [_entry(write, targets, done) for write in writes], now)
+    for write, text in promoted:
+        variable = current.get((targets[write.tier], write.key))
+        if variable is None or variable.value_json != text:
+            # Later turns have gone on from an older version, and what they left stays: nothing was promoted.
+            variable = done[targets["page"], write.key]
+        done[targets[write.tier], write.key] = variable
+    told = [*writes, *(write for write, _ in promoted)]
+    write_ledger(db, account, run_id, [_entry(write, targets, done) for write in told], now)
 
 
 def forget_floor(db: Connection, account: str, floor_id: str) -> None:
@@ -247,6 +272,13 @@ _FORGET = Prepared(
 )
 
 
+_INTENTS: Final[Mapping[Scope, str]] = {
+    "page": "page_only",
+    "floor": "promote_to_floor_on_accept",
+    "branch": "promote_to_branch_on_accept",
+}
+
+
 def _changed(write: Write) -> VariableChanged:
     return VariableChanged(
         f"The {write.tier} variable {write.key[:200]!r} was changed by somebody else while this run computed its new value. "
@@ -257,8 +289,9 @@ def _changed(write: Write) -> VariableChanged:
 
 
 def _entry(write: Write, targets: Mapping[Scope, Target], done: Mapping[Place, Variable]) -> Entry:
-    """What the page's ledger tells of a write to the page or the floor."""
+    """What the page's ledger tells of a write that ends on the page or goes on from there."""
     return Entry(
+        intent=_INTENTS[write.tier],
         variable=done[targets[write.tier], write.key],
         on_page=done[targets["page"], write.key],
         reason=write.reason,

@@ -1,7 +1,8 @@
-"""A page's ledger: the writes that its run made to it and to its floor, and which of them were promoted to the floor.
+"""A page's ledger: the writes that its run made to it and to its floor, and which of them were promoted further.
 
-    write to the page     a row with status accepted_page_only
-    write to the floor    a row with status promoted, and the promotion from the page to the floor
+    write to the page                 a row with status accepted_page_only
+    write to the floor                a row with status promoted, and the promotion from the page to the floor
+    a tool's write to the branch      the same with the branch
 
 Rows come into being with the turn's commit; one row a variable, with the value that the run left in it. They go with
 their page. Seed 000, "查看页级候选变量写入" and "查看页级变量提升轨迹".
@@ -25,8 +26,10 @@ from agentui.variables.values import parse
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One write: the variable it ended in, and the page's variable of the same key (the same one for a page's write)."""
+    """One write with its intent: the variable it ended in, and the page's variable of the same key (the same one for a page's
+    write)."""
 
+    intent: str
     variable: Variable
     on_page: Variable
     reason: str | None
@@ -57,7 +60,7 @@ _PROMOTED = _insertion(promotions)
 
 
 def _is_promoted(entry: Entry) -> bool:
-    return entry.variable.scope == "floor"
+    return entry.variable.scope != "page"
 
 
 def _write(account: str, id: str, entry: Entry, evidence: str, now: int) -> dict[str, Json]:
@@ -69,7 +72,7 @@ def _write(account: str, id: str, entry: Entry, evidence: str, now: int) -> dict
         "key": entry.variable.key,
         "op": "set",
         "value_json": entry.variable.value_json,
-        "intent": "promote_to_floor_on_accept" if is_promoted else "page_only",
+        "intent": entry.intent,
         "conflict_policy": "replace",
         "reason": entry.reason,
         "source_json": dumps_text(entry.source),

@@ -4,7 +4,8 @@
     commit_staged(...)           in the transaction that commits the floor
 
 A page's write ends on the output page. A floor's write does too, and is promoted from there to the floor; both leave a
-row in the page's ledger. Writes to branch, chat and global go to their tier directly (seed 000).
+row in the page's ledger. Writes to branch, chat and global go to their tier directly (seed 000), but for one that asks to be
+promoted: it ends on the page as well, and in its ledger.
 
 No update is lost. Two runs may both read ``gold`` of one chat and write ``gold + 1``; the second to commit would bury the
 first. So a run remembers what it read: where it read a branch's, chat's or global variable and also writes it, its commit
@@ -54,7 +55,8 @@ class Write:
     """What a run wrote to one variable of one tier, in the order it wrote.
 
     ``expected`` is the state that the run read: a Stamp, None for "there was none", NOT_READ when it never looked. ``before``
-    is the variable's JSON text as it was durable when the run began.
+    is the variable's JSON text as it was durable when the run began. ``is_promoted`` says of one to a shared tier that it goes
+    there from the page.
     ``reason`` and ``source`` of the last write go into the ledger; ``staged_at`` is in milliseconds since 1970.
     """
 
@@ -66,6 +68,7 @@ class Write:
     reason: str | None = None
     source: Mapping[str, Json] = field(default_factory=dict)
     before: str | None = None
+    is_promoted: bool = False
 
 
 class Staged:
@@ -103,9 +106,10 @@ class Staged:
         kept: Json = MISSING,
         reason: str | None = None,
         source: Mapping[str, Json] | None = None,
+        is_promoted: bool = False,
     ) -> None:
         """Write ``value`` to a variable, or into one by a path. A value is copied: later changes to it do not show. The commit
-        writes ``kept`` in its place, where that is given.
+        writes ``kept`` in its place, where that is given. ``is_promoted`` as in ``Write``.
 
         Raises CannotStage when the tier has no host, the path leads through something without fields, or the value or
         the key is not one that can be kept.
@@ -134,7 +138,9 @@ class Staged:
         before = self._writes.get((tier, key))
         # What a whole value replaces is not needed at the commit.
         edits = (*before.edits, edit) if before is not None and steps else (edit,)
-        self._writes[tier, key] = Write(tier, key, edits, NOT_READ, self._now(), reason, dict(source or {}))
+        self._writes[tier, key] = Write(
+            tier, key, edits, NOT_READ, self._now(), reason, dict(source or {}), is_promoted=is_promoted
+        )
         values.stage(key, changed, is_whole=not steps)
 
     @property

@@ -48,6 +48,13 @@ async def test_a_turn_calls_tools_and_is_told_of_them(house: House) -> None:
     }
     resolved = await house.memory.get(f"/variables/resolve?session_id={talk.session}&branch_id=main")
     assert [each["value"] for each in resolved["resolved"] if each["key"] == "gold"] == [7]
+    page = (await house.memory.get(f"/floors/{done['floor_id']}/result"))["output_page_id"]
+    [staged] = (await house.memory.get(f"/pages/{page}/variables/staged"))["items"]
+    assert (staged["intent"], staged["status"], staged["value"]) == ("promote_to_branch_on_accept", "promoted", 7)
+    [promoted] = (await house.memory.get(f"/pages/{page}/variables/promotions"))["items"]
+    assert (promoted["staged_write_id"], promoted["from_scope_id"], promoted["to_scope"]) == (staged["id"], page, "branch")
+    [target] = [each for each in await house.memory.get("/variables?scope=branch") if each["key"] == "gold"]
+    assert (promoted["target_variable_id"], promoted["to_scope_id"]) == (target["id"], target["scope_id"])
 
 
 @pytest.mark.parametrize("said", [None, {"enabled": False}])

@@ -59,7 +59,8 @@ def _setter(staged: Callable[[], Staged]) -> HostedTool:
     async def set_variable(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
         key, intent = arguments["key"], arguments.get("intent", DEFAULT_INTENT)
         source = {"kind": "tool", "tool_name": "set_variable", "execution_id": context.execution_id}
-        staged().stage(TIERS[intent], key, arguments["value"], reason=arguments.get("reason"), source=source)
+        reason, value = arguments.get("reason"), arguments["value"]
+        staged().stage(TIERS[intent], key, value, reason=reason, source=source, is_promoted=TIERS[intent] == "branch")
         return answered({"key": key, "value": arguments["value"], "intent": intent, "status": "staged"})
 
     properties = {
