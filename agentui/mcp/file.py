@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from agentui.jsonio import InvalidJson, loads
 from agentui.mcp.records import Endpoint, Program, Settings, ToolOverride
 from agentui.tools.tool import SideEffect
+from agentui.tools.vars.errors import InvalidVariable
+from agentui.tools.vars.rules import MAX_DECLARED, SkillRule, check_rule
 
 NAME = "mcp.json"
 MAX_FILE = 1024 * 1024
@@ -37,11 +39,17 @@ class _Server(BaseModel):
     tool_refresh_interval_ms: int = Field(0, ge=0, le=3_600_000)
     default_side_effect_level: SideEffect = "irreversible"
     metadata_overrides: list[ToolOverride] = []
+    skill_rules: list[SkillRule] = Field([], max_length=MAX_DECLARED)
 
     @model_validator(mode="after")
     def _is_reached_one_way(self) -> "_Server":
         if (self.command is None) == (self.url is None):
             raise ValueError("a server has either command or url")
+        for rule in self.skill_rules:
+            try:
+                check_rule(rule)
+            except InvalidVariable as error:
+                raise ValueError(f"skill_rules: {error.message}") from None
         return self
 
     def configured(self) -> tuple[Program | Endpoint, Settings, bool]:
@@ -58,6 +66,7 @@ class _Server(BaseModel):
             self.tool_refresh_interval_ms,
             self.default_side_effect_level,
             tuple(self.metadata_overrides),
+            tuple(self.skill_rules),
         )
         return reached, settings, not self.disabled
 

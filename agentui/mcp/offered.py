@@ -60,6 +60,7 @@ def hosted_tools(server: McpServer, tools: Sequence[ToolDefinition], call: CallT
             side_effect=side_effect,
             replay_safety=said.replay_safety or ("safe" if side_effect == "none" else "confirm_on_replay"),
             slots=ALL_SLOTS if said.allowed_slots is None else frozenset(said.allowed_slots),
+            rules=tuple(server.settings.skill_rules),
             timeout=(2 * server.settings.connect_timeout_ms + server.settings.call_timeout_ms) / 1000 + MARGIN,
         )
 

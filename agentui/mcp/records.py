@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from agentui.jsonio import Json
 from agentui.tools.tool import CallerSlot, ReplaySafety, SideEffect
+from agentui.tools.vars.rules import SkillRule
 
 Transport: TypeAlias = Literal["stdio", "http"]
 Source: TypeAlias = Literal["api", "file"]
@@ -69,6 +70,7 @@ class Settings:
     tool_refresh_interval_ms: int = 0
     default_side_effect_level: SideEffect = "irreversible"
     metadata_overrides: Sequence[ToolOverride] = ()
+    skill_rules: Sequence[SkillRule] = ()
 
 
 @dataclass(frozen=True, slots=True)

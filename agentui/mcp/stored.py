@@ -14,6 +14,7 @@ from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.mcp.records import Endpoint, McpServer, Program, Settings, Source, ToolDefinition, ToolOverride, Transport
 from agentui.store.tables import mcp_servers
+from agentui.tools.vars.rules import SkillRule
 
 MAX_SERVERS = 100
 """Most servers of one account."""
@@ -153,6 +154,7 @@ def _server_of(row: AnyRow) -> McpServer:
     reached: dict[str, Any] = loads(row.reached)
     settings: dict[str, Any] = loads(row.settings)
     overrides = tuple(ToolOverride(**override) for override in settings.pop("metadata_overrides"))
+    rules = tuple(SkillRule(**rule) for rule in settings.pop("skill_rules", ()))
     approved: list[dict[str, Json]] | None = None if row.approved is None else loads(row.approved)
     return McpServer(
         id=row.id,
@@ -161,7 +163,7 @@ def _server_of(row: AnyRow) -> McpServer:
         transport=row.transport,
         stdio=Program(**reached) if row.transport == "stdio" else None,
         http=Endpoint(**reached) if row.transport == "http" else None,
-        settings=Settings(**settings, metadata_overrides=overrides),
+        settings=Settings(**settings, metadata_overrides=overrides, skill_rules=rules),
         enabled=row.enabled,
         approved=None if approved is None else tuple(ToolDefinition(**tool) for tool in approved),
         created_at=row.created_at,

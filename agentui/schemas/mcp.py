@@ -24,6 +24,9 @@ from agentui.redaction import mask_url
 from agentui.schemas.forms import NO_NUL, Form, ListQuery, Patch, QueryBool
 from agentui.secrets.origins import origin_of
 from agentui.tools.tool import CallerSlot, ReplaySafety, SideEffect
+from agentui.tools.vars.errors import InvalidVariable
+from agentui.tools.vars.record import MAX_DESC
+from agentui.tools.vars.rules import MAX_DECLARED, MAX_RULE, SkillRule, check_rule
 
 MAX_TEXT = 10_000
 
@@ -73,6 +76,29 @@ class OverrideForm(Form):
         return ToolOverride(self.tool_name, self.side_effect_level, self.allowed_slots, schema, self.replay_safety)
 
 
+class RuleForm(Form):
+    """A skill rule that a server's tools come with."""
+
+    name: Annotated[str, Field(pattern=r"^[^\W_][\w .-]{0,59}$")]
+    desc: Annotated[str, Field(min_length=1, max_length=MAX_DESC), NO_NUL]
+    prompt: Annotated[str, Field(min_length=1, max_length=MAX_RULE), NO_NUL]
+    when: Annotated[str, Field(max_length=MAX_DESC), NO_NUL] = ""
+    always_load: bool = False
+
+    @model_validator(mode="after")
+    def _is_rule(self) -> Self:
+        try:
+            check_rule(self.rule)
+        except InvalidVariable as error:
+            raise ValueError(error.message) from None
+        return self
+
+    @property
+    def rule(self) -> SkillRule:
+        """The same for the store."""
+        return SkillRule(self.name, self.desc, self.prompt, self.when, self.always_load)
+
+
 class _Use(Form):
     tool_prefix: Annotated[str, Field(max_length=50, pattern=r"^[A-Za-z0-9_-]*$")] | None = None
     connect_timeout_ms: int = Field(30_000, ge=1000, le=300_000)
@@ -80,12 +106,15 @@ class _Use(Form):
     tool_refresh_interval_ms: int = Field(0, ge=0, le=3_600_000)
     default_side_effect_level: SideEffect = "irreversible"
     metadata_overrides: list[OverrideForm] = Field(default_factory=list, max_length=500)
+    skill_rules: list[RuleForm] = Field(default_factory=list, max_length=MAX_DECLARED)
 
     def settings(self, before: Settings) -> Settings:
         """How the server is to be used: what the form names over ``before``."""
         named = {name: getattr(self, name) for name in self.model_fields_set & set(_Use.model_fields)}
         if "metadata_overrides" in named:
             named["metadata_overrides"] = tuple(override.override for override in self.metadata_overrides)
+        if "skill_rules" in named:
+            named["skill_rules"] = tuple(form.rule for form in self.skill_rules)
         kept = {name: getattr(before, name) for name in _Use.model_fields}
         return Settings(**{**kept, **named})
 
@@ -177,6 +206,7 @@ class McpServerShown:
     tool_refresh_interval_ms: int
     default_side_effect_level: SideEffect
     metadata_overrides: list[ToolOverride]
+    skill_rules: list[SkillRule]
     enabled: bool
     created_at: int
     updated_at: int
@@ -198,6 +228,7 @@ class McpServerShown:
             tool_refresh_interval_ms=use.tool_refresh_interval_ms,
             default_side_effect_level=use.default_side_effect_level,
             metadata_overrides=list(use.metadata_overrides),
+            skill_rules=list(use.skill_rules),
             enabled=server.enabled,
             created_at=server.created_at,
             updated_at=server.updated_at,

@@ -9,6 +9,7 @@ from typing import Final
 from agentui.errors import AgentUIError
 from agentui.tools.arguments import ArgumentCheck
 from agentui.tools.tool import HostedTool
+from agentui.tools.vars.rules import check_rule
 
 GROUP: Final = "agentui.tools"
 
@@ -24,8 +25,8 @@ def entry_points(group: str) -> metadata.EntryPoints:
 
 def load_tools(taken: Collection[str]) -> tuple[list[HostedTool], list[str]]:
     """The tools of packages, and one sentence for each entry that was left out: one that does not import, that is no tool,
-    whose schema is none, or whose name is ``taken`` or another's. A broken package never stops the server, and none answers for
-    a tool of the server's own."""
+    whose schema or whose rules are none, or whose name is ``taken`` or another's. A broken package never stops the server, and
+    none answers for a tool of the server's own."""
     tools: dict[str, HostedTool] = {}
     complaints: list[str] = []
     for entry in entry_points(group=GROUP):
@@ -46,9 +47,11 @@ def load_tools(taken: Collection[str]) -> tuple[list[HostedTool], list[str]]:
 
 
 def _fault_of(tool: HostedTool) -> str | None:
-    """What is wrong with a tool's schema; None for nothing."""
+    """What is wrong with a tool's schema or its rules; None for nothing."""
     try:
         ArgumentCheck(tool.parameters)
+        for rule in tool.rules:
+            check_rule(rule)
     except AgentUIError as error:
         return error.message
     return None

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from agentui.chat.request import Tool
 from agentui.jsonio import Json
+from agentui.tools.vars.rules import SkillRule
 
 SideEffect: TypeAlias = Literal["none", "sandbox", "irreversible"]
 """What a call leaves behind: nothing; something that goes away with a failed turn; something that nobody takes back."""
@@ -84,6 +85,8 @@ class HostedTool:
     timeout: float = DEFAULT_TIMEOUT
     is_cached: bool = True
     """Whether its arguments and results are kept as working variables (the variables' own tools are not)."""
+    rules: tuple[SkillRule, ...] = ()
+    """Skill rules that its group declares: models that are offered the tool can read them."""
 
     @property
     def replays(self) -> ReplaySafety:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agentui.jsonio import dumps_text
 from tests.conftest import call
 from tests.mcp.conftest import Served
 from tests.turns.conftest import StartHouse, engine, start_house, store_settings
@@ -26,30 +27,47 @@ async def offer(house: House, served: Served, **said: object) -> None:
 
 async def test_a_turn_calls_a_tool_of_an_mcp_server(start_house: StartHouse, served: Served) -> None:
     house = await start_house()
-    await offer(house, served)
+    rules = [
+        {"name": "Sums", "desc": "How to add", "prompt": "Add *twice*.", "when": "Before a sum"},
+        {"name": "Manners", "desc": "How to ask", "prompt": "Say please.", "always_load": True},
+    ]
+    await offer(house, served, skill_rules=rules)
     talk = await begin_talk(house)
     permissions = {"enabled": True, "allow_irreversible": True}
     assert (await house.memory.call("PUT", f"/sessions/{talk.session}/tool-permissions", permissions))[0] == 200
-    house.mock.script([Step(text="", calls=(ADD,)), Step(text="It is 5.")])
+    read = Call("ReadVar", '{"name": "Rule/mcp_parts/Sums"}', "call_2")
+    house.mock.script([Step(text="", calls=(ADD, read)), Step(text="It is 5.")])
     events = await talk.stream("How much?", config={"enableTools": True})
-    assert [(event["tool_name"], event["provider_type"], event["phase"]) for event in named(events, "tool")] == [
-        ("add", "mcp", "start"),
-        ("add", "mcp", "success"),
+    assert [(event["provider_type"], event["phase"]) for event in named(events, "tool") if event["tool_name"] == "add"] == [
+        ("mcp", "start"),
+        ("mcp", "success"),
+    ]
+    first, second = (dumps_text(request.body["messages"]) for request in house.mock.requests)
+    assert "| `Rule/mcp_parts/Sums` | How to add | Before a sum |" in first and "Say please." in first
+    assert "Add *twice*." not in first and "Add *twice*." in second
+    listed = await house.memory.get(f"/sessions/{talk.session}/working-variables?type=RULE&search=mcp_parts")
+    assert [(each["name"], each["keep"]) for each in listed] == [
+        ("Rule/mcp_parts/Manners", True),
+        ("Rule/mcp_parts/Sums", True),
     ]
     (done,) = named(events, "done")
-    (record,) = await house.memory.get(f"/tool-executions?floor_id={done['floor_id']}")
+    records = await house.memory.get(f"/tool-executions?floor_id={done['floor_id']}")
+    (record,) = (each for each in records if each["tool_name"] == "add")
     assert (record["result"], record["status"], record["side_effect_level"]) == ({"sum": 5}, "success", "irreversible")
 
 
 async def test_what_a_session_does_not_allow_of_a_stranger_is_not_offered(start_house: StartHouse, served: Served) -> None:
     house = await start_house()
-    await offer(house, served)
+    await offer(house, served, skill_rules=[{"name": "Sums", "desc": "How to add", "prompt": "Add twice."}])
     talk = await begin_talk(house)
     assert (await house.memory.call("PUT", f"/sessions/{talk.session}/tool-permissions", {"enabled": True}))[0] == 200
     await talk.respond("Hi", config={"enableTools": True})
     offered = [tool["function"]["name"] for tool in house.mock.requests[0].body["tools"]]
     assert "add" not in offered
     assert "roll_dice" in offered
+    assert "Rule/mcp_parts" not in dumps_text(
+        house.mock.requests[0].body
+    )  # nor is it told of the rules of what it is not offered
 
 
 async def test_a_defined_tool_has_its_name_before_a_strangers(start_house: StartHouse, served: Served) -> None:

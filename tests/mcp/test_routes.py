@@ -278,6 +278,18 @@ async def test_servers_are_listed_changed_and_deleted(caller: Reader, says: Says
             "name": "a",
             "transport": "http",
             "http": {"url": "http://a"},
+            "skill_rules": [{"name": "a/b", "desc": "x", "prompt": "x"}],
+        },
+        {
+            "name": "a",
+            "transport": "http",
+            "http": {"url": "http://a"},
+            "skill_rules": [{"name": "a", "desc": "x", "prompt": " "}],
+        },
+        {
+            "name": "a",
+            "transport": "http",
+            "http": {"url": "http://a"},
             "metadata_overrides": [{"tool_name": "x", "allowed_slots": []}],
         },
     ],

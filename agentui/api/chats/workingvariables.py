@@ -16,7 +16,7 @@ from agentui.api.chats.protocol import (
     route,
     write,
 )
-from agentui.api.keys import RULES
+from agentui.api.keys import RULES, SERVICES
 from agentui.chats.working.editing import Part, list_working, read_working, remove_working, write_working
 from agentui.http.route import Route
 from agentui.schemas.forms import Data, Deleted, ListData
@@ -30,7 +30,7 @@ from agentui.schemas.workingvariables import (
 )
 from agentui.threads import in_thread
 from agentui.tools.vars.record import WorkingVariable
-from agentui.tools.vars.rules import rule_variables
+from agentui.tools.vars.rules import declared_rules, rule_variables, with_rules
 from agentui.tools.vars.system import VarFilter
 
 MAX_WORKING_BODY = 6 * 1024 * 1024 + 64 * 1024
@@ -93,8 +93,9 @@ async def remove_variable(request: web.Request) -> web.Response:
 
 
 async def _rules(request: web.Request) -> list[WorkingVariable]:
-    """The rules of this server, which every branch has."""
-    return rule_variables(await in_thread(request.app[RULES].groups))
+    """The rules of this server, which every branch has, with those that its tools' groups declare."""
+    groups, tools = await in_thread(request.app[RULES].groups), await request.app[SERVICES].tools.catalog()
+    return rule_variables(with_rules(groups, declared_rules((tool.group, tool.rules) for tool in tools)))
 
 
 _PATH = "/sessions/{id}/working-variables"

@@ -21,13 +21,11 @@ from agentui.errors import Conflict, NotFound, PreconditionFailed
 from agentui.files import FileLock, signature_of, write_atomically
 from agentui.tools.vars.errors import InvalidVariable
 from agentui.tools.vars.record import MAX_DESC
-from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, SkillRule, shipped_rule
+from agentui.tools.vars.rules import AGENT_RULES, MAX_RULE, RULE_PART, RuleGroups, SkillRule, shipped_rule
 
-MAX_FILE = 256 * 1024
+MAX_FILE = MAX_RULE
 """Bytes of a rule's file."""
 MAX_FILES = 500
-_PART = re.compile(r"[^\W_][\w .-]{0,59}")
-"""A group's or a rule's name: a file's name on every system. It begins with a letter or a digit, so that none is hidden."""
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIELDS = ("desc", "when", "alwaysload")
 
@@ -150,7 +148,7 @@ class RuleFolder:
         """Where a rule's file is. Raises InvalidVariable for names that are none, and for a link: none leads out of the
         folder."""
         for field, part in (("group", group), ("name", name)):
-            if _PART.fullmatch(part) is None or part.endswith((" ", ".")):
+            if RULE_PART.fullmatch(part) is None or part.endswith((" ", ".")):
                 raise InvalidVariable(
                     f"/{field}", "has 1 to 60 letters, digits, spaces, dots, _ and -, the first a letter or a digit."
                 )
@@ -211,7 +209,7 @@ def written_rule(rule: SkillRule) -> str:
 
 def _rule_in(path: Path) -> SkillRule:
     """The rule of a file. Raises InvalidVariable, OSError and ValueError for one that is none."""
-    if not all(_PART.fullmatch(part) for part in (path.parent.name, path.stem)):
+    if not all(RULE_PART.fullmatch(part) for part in (path.parent.name, path.stem)):
         raise InvalidVariable("/name", "the names of folder and file are of another form")
     if path.stat().st_size > MAX_FILE:
         raise InvalidVariable("/", f"it has more than {MAX_FILE} bytes")

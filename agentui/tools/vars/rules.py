@@ -1,11 +1,20 @@
 """Skill rules: documents that a group of tools declares, kept as variables, and how prompts tell of them (seed 004)."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentui.tools.vars.errors import InvalidVariable
 from agentui.tools.vars.record import MAX_DESC, RULE_PREFIX, WorkingVariable
 
 AGENT_GROUP = "Agent"
+MAX_RULE = 256 * 1024
+"""Bytes of a rule."""
+MAX_DECLARED = 50
+"""Rules that one package's tool, or one MCP server, declares."""
+RULE_PART = re.compile(r"[^\W_][\w .-]{0,59}")
+"""A group's or a rule's name: a file's name on every system. It begins with a letter or a digit, so that none is hidden."""
+_UNFIT = re.compile(r"[^\w .-]")
 _HEAD = """\
 **On-Demand Documentation (Stored as Variables):**
 | Var | Description | When to Use |
@@ -43,6 +52,29 @@ class SkillRule:
 
 RuleGroups = Mapping[str, Sequence[SkillRule]]
 """The rules of each group by its name."""
+
+
+def check_rule(rule: SkillRule) -> None:
+    """Raises InvalidVariable where a rule that a group declares is none: without a fitting name, a description or a text."""
+    if RULE_PART.fullmatch(rule.name) is None:
+        raise InvalidVariable("/name", "has 1 to 60 letters, digits, spaces, dots, _ and -, the first a letter or a digit.")
+    for field, text, most in (("desc", rule.desc, MAX_DESC), ("when", rule.when, MAX_DESC), ("prompt", rule.prompt, MAX_RULE)):
+        if "\0" in text or len(text.encode("utf-8", "surrogatepass")) > most or not (text.strip() or field == "when"):
+            raise InvalidVariable(f"/{field}", f"A rule's {field} has 1 to {most} bytes without NUL.")
+
+
+def declared_rules(declaring: Iterable[tuple[str, Sequence[SkillRule]]]) -> RuleGroups:
+    """The rules that groups of tools declare, each once; what a rule's group cannot be named by is "_" in it."""
+    found: dict[str, dict[str, SkillRule]] = {}
+    for group, rules in declaring:
+        for rule in rules:
+            found.setdefault(_UNFIT.sub("_", group)[:60], {}).setdefault(rule.name, rule)
+    return {group: tuple(rules.values()) for group, rules in found.items()}
+
+
+def with_rules(groups: RuleGroups, more: RuleGroups) -> RuleGroups:
+    """Both together; of two rules of one name the first one's."""
+    return declared_rules((group, rules) for each in (groups, more) for group, rules in each.items())
 
 
 def rule_name(group: str, name: str) -> str:

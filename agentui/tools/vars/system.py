@@ -135,6 +135,13 @@ class VariableSystem:
         self._make_room(name)
         return new
 
+    def add_rules(self, rules: Iterable[WorkingVariable]) -> None:
+        """Hold rules that were declared later; one whose name is there already is left out."""
+        for rule in rules:
+            if rule.name not in self._variables:
+                self._before[rule.name] = rule
+                self._set(rule)
+
     def get(self, name: str) -> WorkingVariable | None:
         """A variable that is read now: it is the last one to make room. None where there is none."""
         variable = self._variables.get(name)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from agentui.threads import in_thread
 from agentui.tools.vars.record import WorkingVariable
-from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, rule_variables, rules_prompt
+from agentui.tools.vars.rules import AGENT_RULES, RuleGroups, rule_variables, rules_prompt, with_rules
 from agentui.tools.vars.system import Change, VariableSystem
 
 Load: TypeAlias = Callable[[Sequence[WorkingVariable]], Awaitable[VariableSystem]]
@@ -32,6 +32,7 @@ class WorkingVariables:
     def __init__(self, load: Load = load_nothing) -> None:
         self.rules_prompt = ""
         """What the system prompt says of the rules, once they are loaded."""
+        self._groups: RuleGroups = {}
         self._load = load
         self._lock = asyncio.Lock()
         self._system: VariableSystem | None = None
@@ -42,8 +43,15 @@ class WorkingVariables:
             if self._system is None:
                 groups = await in_thread(rules)
                 self._system = await self._load(rule_variables(groups))
-                self.rules_prompt = rules_prompt(groups)
+                self._groups, self.rules_prompt = groups, rules_prompt(groups)
             return self._system
+
+    def declare(self, groups: RuleGroups) -> None:
+        """Add rules that groups of tools declare, once the variables are loaded; those of the server come first."""
+        assert self._system is not None
+        self._groups = with_rules(self._groups, groups)
+        self._system.add_rules(rule_variables(groups))
+        self.rules_prompt = rules_prompt(self._groups)
 
     @property
     def loaded(self) -> VariableSystem | None:

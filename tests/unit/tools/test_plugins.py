@@ -10,6 +10,7 @@ from agentui.jsonio import Json
 from agentui.tools.builtin import NAMES, STANDING
 from agentui.tools.plugins import load_tools
 from agentui.tools.tool import HostedTool, ToolAnswer, ToolCallContext
+from agentui.tools.vars.rules import SkillRule
 
 
 async def shout(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
@@ -19,17 +20,29 @@ async def shout(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer
 SHOUT = HostedTool("shout", "Says a text loudly.", {"type": "object"}, shout, "voices")
 AGAIN = replace(SHOUT, description="Another.")
 SHADOW = replace(SHOUT, name="set_variable")
+RULED = replace(SHOUT, name="ruled", rules=(SkillRule("Volume", "How loud", "Not too loud."),))
+UNRULED = replace(RULED, name="unruled", rules=(SkillRule("a/b", "How loud", "x"),))
 ODD = replace(SHOUT, name="odd", parameters={"type": "nothing"})
 
 
 def test_good_tools_are_found_and_the_others_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {"voice": "SHOUT", "again": "AGAIN", "shadow": "SHADOW", "odd": "ODD", "function": "shout", "gone": "NOBODY"}
+    names = {
+        "voice": "SHOUT",
+        "ruled": "RULED",
+        "again": "AGAIN",
+        "shadow": "SHADOW",
+        "odd": "ODD",
+        "unruled": "UNRULED",
+        "function": "shout",
+        "gone": "NOBODY",
+    }
     entries = [EntryPoint(name, f"{__name__}:{value}", "agentui.tools") for name, value in names.items()]
     monkeypatch.setattr("agentui.tools.plugins.entry_points", lambda group: entries if group == "agentui.tools" else [])
-    (tool,), complaints = load_tools(NAMES)
+    (tool, ruled), complaints = load_tools(NAMES)
+    assert ruled.rules == RULED.rules
     assert tool == replace(SHOUT, provider_type="unknown", provider_id="voice")
-    assert [next(word for word in ("again", "shadow", "ODD", "function", "gone", "AGAIN", "SHADOW") if word in each)
-            for each in complaints] == ["AGAIN", "SHADOW", "ODD", "function", "gone"]  # fmt: skip
+    assert [next(word for word in ("again", "shadow", "ODD", "UNRULED", "function", "gone", "AGAIN", "SHADOW") if word in each)
+            for each in complaints] == ["AGAIN", "SHADOW", "ODD", "UNRULED", "function", "gone"]  # fmt: skip
 
 
 def test_every_name_of_a_builtin_tool_is_taken() -> None:

@@ -24,6 +24,7 @@ from agentui.tools.errors import ToolCatalogConflict
 from agentui.tools.execution import Execution
 from agentui.tools.executor import Executor
 from agentui.tools.tool import CallPlace
+from agentui.tools.vars.rules import declared_rules
 from agentui.tools.vars.tools import READING_GROUP
 from agentui.upstream.headers import hops_of
 from agentui.vendors.base import Vendor
@@ -53,8 +54,10 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
     hops = hops_of(ctx.incoming.headers) + 1
     place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id, hops=hops)
     grant = replace(grant, around=replace(grant.around, redact=run.redactor.redact_json))
-    if not len((await grant.executor(selectors, place)).offered()):
+    offered = (await grant.executor(selectors, place)).offered()
+    if not len(offered):
         return None
+    run.working.declare(declared_rules((tool.group, tool.rules) for tool in offered))
     return await grant.executor((*selectors, f"{GROUP}{READING_GROUP}"), place, _Events(ctx))
 
 

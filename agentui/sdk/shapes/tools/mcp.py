@@ -30,6 +30,7 @@ class McpServerPatch(TypedDict):
     tool_refresh_interval_ms: NotRequired[int]
     default_side_effect_level: NotRequired[Literal["none", "sandbox", "irreversible"]]
     metadata_overrides: NotRequired[list[OverrideForm]]
+    skill_rules: NotRequired[list[RuleForm]]
     name: NotRequired[str | None]
     transport: NotRequired[Literal["stdio", "http"] | None]
     stdio: NotRequired[ProgramForm | None]
@@ -51,6 +52,7 @@ class McpServerShown(TypedDict):
     tool_refresh_interval_ms: int
     default_side_effect_level: Literal["none", "sandbox", "irreversible"]
     metadata_overrides: list[ToolOverride]
+    skill_rules: list[SkillRule]
     enabled: bool
     created_at: int
     updated_at: int
@@ -78,6 +80,7 @@ class NewMcpServer(TypedDict):
     tool_refresh_interval_ms: NotRequired[int]
     default_side_effect_level: NotRequired[Literal["none", "sandbox", "irreversible"]]
     metadata_overrides: NotRequired[list[OverrideForm]]
+    skill_rules: NotRequired[list[RuleForm]]
     name: str
     transport: Literal["stdio", "http"]
     stdio: NotRequired[ProgramForm | None]
@@ -123,6 +126,16 @@ class ProgramForm(TypedDict):
     cwd: NotRequired[str | None]
 
 
+class RuleForm(TypedDict):
+    """A skill rule that a server's tools come with."""
+
+    name: str
+    desc: str
+    prompt: str
+    when: NotRequired[str]
+    always_load: NotRequired[bool]
+
+
 class SeenTool(TypedDict):
     """A tool of a server. ``name`` is what models call, ``tool_name`` what its server does. One that is not
     ``available`` has a ``reason``.
@@ -154,6 +167,18 @@ class ServerStatus(TypedDict):
     server_name: str | None
     server_version: str | None
     protocol_version: str | None
+
+
+class SkillRule(TypedDict):
+    """One rule: ``desc`` says in a sentence what it is, ``prompt`` is the whole of it in Markdown. One with
+    ``always_load`` stands in every system prompt.
+    """
+
+    name: str
+    desc: str
+    prompt: str
+    when: NotRequired[str]
+    always_load: NotRequired[bool]
 
 
 class ToolDefinition(TypedDict):
