@@ -9,7 +9,7 @@ from agentui.jsonio import Json
 from agentui.prompt.explain import Diagnostic, PromptScope
 from agentui.prompt.modes import ModeView
 from agentui.prompt.policy import SECTIONS
-from agentui.schemas.forms import NO_NUL, BranchId, Id
+from agentui.schemas.forms import NO_NUL, BranchId, Form, Id, Line
 from agentui.schemas.live import Intent, LiveForm
 from agentui.schemas.promptruntime import PolicyFields
 
@@ -123,3 +123,30 @@ class Inspection:
     limitations: list[str]
     prepared_turn: InspectedTurn
     governance: dict[str, Json]
+
+
+class PresetTestForm(Form):
+    """A prompt preset as what it holds, and what the user would say. With a session its chat, its character and its lore are in
+    the prompt, as on the branch; else nothing but the preset, and ``macros`` are values by name."""
+
+    preset: dict[str, Json]
+    message: Annotated[str, Field(max_length=262_144), NO_NUL] = ""
+    session_id: Id | None = None
+    branch_id: BranchId | None = None
+    prompt_intent: Intent = "normal"
+    macros: dict[str, Line] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TriedPreset:
+    """The prompt that a preset makes: its messages, and each of its texts with its tokens. ``is_used`` is false where the
+    session makes its prompts without presets (mode ``native``)."""
+
+    is_used: bool
+    messages: list[dict[str, Json]]
+    sections: list[dict[str, Json]]
+    token_estimate: int
+    window: int
+    available_for_reply: int
+    trigger_filtered_entry_ids: list[str]
+    warnings: list[str]

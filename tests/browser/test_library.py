@@ -1,6 +1,7 @@
 """The library: assets that are found, imported, made, changed, compared and deleted, and chats that begin with a character."""
 
 import base64
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -244,6 +245,11 @@ async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLi
     await dialog.get_by_role("button", name="Late", exact=True).click()
     await dialog.get_by_label("Text").fill("Go on, please.")
     await dialog.get_by_label("Temperature").fill("0.7")
+    preview = dialog.get_by_role("region", name="Preview")
+    await expect(preview.get_by_role("status")).to_have_text(re.compile(r"^\d+ of \d+ tokens$"))
+    await expect(preview.locator(".library-preview").filter(has_text="Late")).to_have_count(1)
+    await preview.get_by_label("What the user says").fill("Is anybody there?")
+    await expect(preview.get_by_text("Is anybody there?")).to_have_count(1)
     assert await axe(here.page, "dialog") == []
     await here.save()
     kept = (await here.send("GET", f"/presets/{made['id']}"))["data"]["data"]

@@ -134,6 +134,7 @@ GET     /users/{id}/versions/{version_id}                        users.get_versi
 POST    /users/{id}/versions/{version_id}/rollback               users.rollback_version
 
 POST    /presets                                                 presets.create
+POST    /presets/test                                            presets.test
 GET     /presets                                                 presets.list
 GET     /presets/{id}                                            presets.get
 PUT     /presets/{id}                                            presets.put

@@ -1,5 +1,5 @@
-"""The memory's API: sessions, branches, floors, pages, messages, variables, Session State, prompts, and trials of lorebooks and
-regex scripts, one file a resource."""
+"""The memory's API: sessions, branches, floors, pages, messages, variables, Session State, prompts, and trials of lorebooks,
+prompt presets and regex scripts, one file a resource."""
 
 from agentui.api.chats import (
     branches,
@@ -8,6 +8,7 @@ from agentui.api.chats import (
     loretest,
     messages,
     pages,
+    presettest,
     promptexplain,
     promptpolicy,
     promptruntime,
@@ -35,6 +36,7 @@ ROUTES: tuple[Route, ...] = (
     *promptruntime.ROUTES,
     *promptexplain.ROUTES,
     *loretest.ROUTES,
+    *presettest.ROUTES,
     *regextest.ROUTES,
     *state.ROUTES,
     *stateobservation.ROUTES,

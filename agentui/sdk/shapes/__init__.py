@@ -205,7 +205,7 @@ from agentui.sdk.shapes.library.preset_entries import (
     PresetEntryResult,
     PresetEntryResults,
 )
-from agentui.sdk.shapes.library.presets import NewPreset, PresetEditor, PresetEditorForm, PresetPut
+from agentui.sdk.shapes.library.presets import NewPreset, PresetEditor, PresetEditorForm, PresetPut, PresetTestForm, TriedPreset
 from agentui.sdk.shapes.library.regex_profiles import (
     NewRegexProfile,
     RegexProfilePut,
@@ -430,6 +430,7 @@ __all__ = [
     "PresetEntryResult",
     "PresetEntryResults",
     "PresetPut",
+    "PresetTestForm",
     "Preview",
     "PreviewForm",
     "PreviewRequest",
@@ -509,6 +510,7 @@ __all__ = [
     "TriedChannel",
     "TriedEntry",
     "TriedLore",
+    "TriedPreset",
     "TriedScript",
     "TriedText",
     "TryRequest",

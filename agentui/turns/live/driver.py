@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from agentui.assets.preset import PromptPreset
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine
@@ -93,9 +94,12 @@ class LiveTurns:
         finally:
             self.active.remove(live.progress)
 
-    async def look(self, asked: PromptRequest) -> "LookedAt":
-        """Make the prompt of a turn that nobody takes; nothing is opened, and nothing is kept. Raises as ``look_at`` does."""
+    async def look(self, asked: PromptRequest, preset: PromptPreset | None = None) -> "LookedAt":
+        """Make the prompt of a turn that nobody takes, with another ``preset`` than the session's where one is given; nothing
+        is opened, and nothing is kept. Raises as ``look_at`` does."""
         bundle = await self.bundle_of(TurnRequest("", asked.session, asked.branch, source_floor_id=asked.source_floor_id))
+        if preset is not None:
+            bundle = replace(bundle, assets=replace(bundle.assets, preset=preset))
         size = partial(history_reach, asked.policy, preset=bundle.params)
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)

@@ -11,6 +11,7 @@ from tests.api.editor_client import Answer
 
 READING = {
     ("POST", "/worldbooks/test"),
+    ("POST", "/presets/test"),
     ("POST", "/import/hadtavern"),
     ("POST", "/mcp/servers/{id}/connect"),
     ("POST", "/mcp/servers/{id}/disconnect"),

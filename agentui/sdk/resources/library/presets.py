@@ -20,12 +20,16 @@ from agentui.sdk.shapes.library.common import (
     ScriptsAllowed,
     VersionComparison,
 )
-from agentui.sdk.shapes.library.presets import NewPreset, PresetEditor, PresetPut
+from agentui.sdk.shapes.library.presets import NewPreset, PresetEditor, PresetPut, PresetTestForm, TriedPreset
 from agentui.sdk.transport import Resource
 
 
 class PresetsCreateCall(NewPreset, Options, Repeatable):
     """What ``presets.create`` may be told."""
+
+
+class PresetsTestCall(PresetTestForm, Options):
+    """What ``presets.test`` may be told."""
 
 
 class PresetsListCall(Options):
@@ -92,6 +96,7 @@ class PresetsRollbackVersionCall(ExpectedVersion, Options, Repeatable):
 
 
 _CREATE = Endpoint[AssetDetail]("POST", "/presets", body="json")
+_TEST = Endpoint[TriedPreset]("POST", "/presets/test", body="json")
 _LIST = Endpoint[ListOf[Items[Asset]]](
     "GET", "/presets", query=("limit", "offset", "sort_order", "keyword", "tag", "status", "sort_by"), answer="whole"
 )
@@ -117,6 +122,10 @@ class PresetsResource(Resource):
     def create(self, **given: Unpack[PresetsCreateCall]) -> AssetDetail:
         """Make one. ``POST /presets``"""
         return self._call(_CREATE, (), given)
+
+    def test(self, **given: Unpack[PresetsTestCall]) -> TriedPreset:
+        """Tell the prompt that a prompt preset would make, with what each of its texts costs. ``POST /presets/test``"""
+        return self._call(_TEST, (), given)
 
     def list(self, **given: Unpack[PresetsListCall]) -> ListOf[Items[Asset]]:
         """List them without their contents. ``GET /presets``"""
@@ -185,6 +194,10 @@ class AsyncPresetsResource(AsyncResource):
     async def create(self, **given: Unpack[PresetsCreateCall]) -> AssetDetail:
         """Make one. ``POST /presets``"""
         return await self._call(_CREATE, (), given)
+
+    async def test(self, **given: Unpack[PresetsTestCall]) -> TriedPreset:
+        """Tell the prompt that a prompt preset would make, with what each of its texts costs. ``POST /presets/test``"""
+        return await self._call(_TEST, (), given)
 
     async def list(self, **given: Unpack[PresetsListCall]) -> ListOf[Items[Asset]]:
         """List them without their contents. ``GET /presets``"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from agentui.sdk.endpoints import Json
 
@@ -50,3 +50,31 @@ class PresetPut(TypedDict):
     expected_updated_at: NotRequired[int | None]
     name: str
     editor: PresetEditorForm
+
+
+class PresetTestForm(TypedDict):
+    """A prompt preset as what it holds, and what the user would say. With a session its chat, its character and its
+    lore are in the prompt, as on the branch; else nothing but the preset, and ``macros`` are values by name.
+    """
+
+    preset: dict[str, Json]
+    message: NotRequired[str]
+    session_id: NotRequired[str | None]
+    branch_id: NotRequired[str | None]
+    prompt_intent: NotRequired[Literal["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"]]
+    macros: NotRequired[dict[str, str]]
+
+
+class TriedPreset(TypedDict):
+    """The prompt that a preset makes: its messages, and each of its texts with its tokens. ``is_used`` is false where
+    the session makes its prompts without presets (mode ``native``).
+    """
+
+    is_used: bool
+    messages: list[dict[str, Json]]
+    sections: list[dict[str, Json]]
+    token_estimate: int
+    window: int
+    available_for_reply: int
+    trigger_filtered_entry_ids: list[str]
+    warnings: list[str]

@@ -9,6 +9,7 @@ import {CheckField} from '../../ui/fields.js';
 import {sortClasses, useSorting} from '../../ui/sorting.js';
 import {CheckPart, ChoicePart, NumberPart, textOf, TextPart} from './fields.js';
 import {addPrompt, linesOf, movePrompt, putPrompt, removePrompt, togglePrompt} from './prompts.js';
+import {PresetTrial} from './PresetTrial.js';
 import {ROLES} from './roles.js';
 
 const {details, div, h3, p, section, span, summary} = tags;
@@ -51,6 +52,7 @@ export function PresetForm({content, onChange}) {
       div({ref: sorting.list, role: 'list', 'aria-label': t('library.prompts')}, ordered.map(view)),
       others.length ? h3(null, t('library.notInOrder')) : null,
       others.length ? div({role: 'list', 'aria-label': t('library.notInOrder')}, others.map(view)) : null,
+      h(PresetTrial, {content, names: new Map(lines.map(({id, prompt}) => [id, textOf(prompt.name)]))}),
     ),
     section(
       {className: 'library-aside', 'aria-label': t('library.sampling')},
