@@ -34,6 +34,14 @@ _READ: Final = frozenset(
     )
 )
 _HEADER: Final = frozenset(("user_name", "character_name", "chat_metadata"))
+_NOBODY: Final = "unused"
+_PICTURE: Final = "original_avatar"
+_TITLE: Final = 200
+"""The characters of a chat's title."""
+_GROUP: Final = (
+    "the chat is a group's: it becomes a chat without a character. Who said a message is kept and written again, but prompts "
+    "do not tell it"
+)
 _NARRATED: Final = {"type": "narrator"}
 _OF_FILES: Final = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})\s*@\s*(\d{1,2})h\s*(\d{1,2})m(?:\s*(\d{1,2})s)?(?:\s*(\d{1,3})ms)?", re.ASCII
@@ -85,6 +93,11 @@ def read_lines(data: bytes, limits: FileLimits) -> ChatFile:
     if header and not any(name in header for name in ("chat_metadata", "user_name", "name")):
         raise InvalidFile("The first line of a chat names its user, or has chat_metadata.", "line 1")
     names = (text(header.get("user_name")), text(header.get("character_name")))
+    speakers = _speakers(lines, header)
+    if speakers:
+        names = (next((text(line.get("name")) for line in lines if flag(line.get("is_user"))), ""), "")
+        report.read["speakers"] = len(speakers)
+        report.downgrade(_GROUP)
     limits.check_messages(sum(_size(line) for line in lines))
     floors, kept = _Floors(), 0
     for line in lines:
@@ -100,7 +113,7 @@ def read_lines(data: bytes, limits: FileLimits) -> ChatFile:
     limits.check_metadata(beside, "line 1")
     for name in beside:
         report.ignore(f"line 1: {name:.60}")
-    record = ChatRecord(tuple(floors.end()), "", *names, variables, metadata, beside)
+    record = ChatRecord(tuple(floors.end()), ", ".join(speakers)[:_TITLE], *names, variables, metadata, beside)
     return ChatFile(record, told_of(record, report))
 
 
@@ -121,6 +134,19 @@ def _parsed(data: bytes, limits: FileLimits, report: ImportReport) -> Iterator[d
             bad += 1
     if bad:
         report.warn(f"{bad} lines are no JSON objects and were passed over.")
+
+
+def _speakers(lines: list[dict[str, Json]], header: Mapping[str, Json]) -> list[str]:
+    """The characters of a group, in the order in which they spoke; none for a chat that is no group's. The first line of a
+    group's chat names nobody, and each message tells whose picture stood beside it."""
+    is_group = header.get("character_name") == _NOBODY or any(_PICTURE in line for line in lines)
+    names = (text(line.get("name")) for line in lines if not flag(line.get("is_user")) and not _is_told(line))
+    return [name for name in dict.fromkeys(names) if name] if is_group else []
+
+
+def _is_told(line: Mapping[str, Json]) -> bool:
+    """Whether nobody of the chat said a line: it is hidden, or a narrator's."""
+    return flag(line.get("is_system")) or bool(members(line.get("extra")).get("type"))
 
 
 def _size(line: Mapping[str, Json]) -> int:

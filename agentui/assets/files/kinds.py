@@ -15,6 +15,7 @@ FileKind: TypeAlias = Literal["character", "preset", "worldbook", "regex", "chat
 _OF_PRESETS: Final = frozenset(
     ("prompts", "prompt_order", "promptOrder", "temperature", "temp_openai", "openai_max_tokens", "openai_max_context")
 )
+_OF_GROUPS: Final = frozenset(("members", "chats", "chat_id"))
 _OF_CARDS: Final = frozenset(("description", "first_mes", "personality", "mes_example"))
 
 
@@ -51,6 +52,8 @@ def kind_of(document: Json) -> FileKind:
         found = _kind_of_object(document)
         if found is not None:
             return found
+        if document.keys() >= _OF_GROUPS:
+            raise InvalidFile("This is a group of SillyTavern's: there are none here. Import its chats (group chats/*.jsonl).")
     raise InvalidFile("This is no character card, worldbook, prompt preset, regex script or chat that is known.")
 
 

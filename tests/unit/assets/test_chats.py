@@ -18,6 +18,7 @@ from agentui.assets.files.chats import (
     read_thchat,
     write_thchat,
 )
+from agentui.assets.files.kinds import kind_of
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.jsonio import Json, dumps, loads
 from tests.unit.assets.values import ANYTHING, OBJECTS
@@ -42,6 +43,29 @@ CHAT = lines(
     {"name": "Tom", "is_user": False, "is_system": True, "mes": "And I?"},
     {"name": "Ann", "is_user": True, "mes": "Bye."},
 )
+
+
+def test_a_groups_chat_tells_who_spoke_and_comes_out_as_it_was() -> None:
+    group = lines(
+        {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"},
+        {"name": "Ann", "is_user": True, "mes": "Hello."},
+        {"name": "Mira", "is_user": False, "mes": "Hi.", "original_avatar": "mira.png", "force_avatar": "/thumb?mira"},
+        {"name": "Tom", "is_user": False, "mes": "Ahoy.", "original_avatar": "tom.png"},
+        {"name": "System", "is_user": False, "mes": "Night falls.", "extra": {"type": "narrator"}},
+    )
+    read = read_lines(group, LIMITS)
+    assert (read.record.title, read.record.user_name, read.record.character_name) == ("Mira, Tom", "Ann", "")
+    assert read.report.read["speakers"] == 2
+    assert "group" in read.report.downgraded_entries[0]
+    spoken = [(said.name, said.content) for floor in read.record.floors for page in floor.pages for said in page.messages]
+    assert spoken == [("", "Hello."), ("Mira", "Hi."), ("Tom", "Ahoy."), ("System", "Night falls.")]
+    _, *written = map(loads, write_lines(read.record).splitlines())
+    for line, known in zip(written, map(loads, group.splitlines()[1:]), strict=True):
+        assert line | known == line
+    solo = read_lines(CHAT, LIMITS)
+    assert "speakers" not in solo.report.read and not solo.report.downgraded_entries
+    with pytest.raises(InvalidFile, match="a group of SillyTavern's"):
+        kind_of({"id": "1", "name": "Crew", "members": ["mira.png"], "chat_id": "1", "chats": ["1"]})
 
 
 def test_lines_become_floors() -> None:
