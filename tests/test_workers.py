@@ -377,7 +377,9 @@ async def test_a_file_that_changes_on_the_disk_becomes_one_version(crew: Crew) -
             for _ in range(OFTEN):
                 while await crew.said() != f"v{number}":
                     pass
-    versions = await crew.get("/api/pipelines/edited/versions")
+    async with asyncio.timeout(PATIENCE):  # a document is served before its version is written
+        while len(versions := await crew.get("/api/pipelines/edited/versions")) < 4:
+            pass
     assert [version["number"] for version in versions] == [4, 3, 2, 1]
 
 

@@ -155,7 +155,7 @@ async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House) ->
     async with asyncio.timeout(100), locked(adventure):
         async with asking(adventure.server.origin, question):
             await until(lambda: adventure.server.state.in_flight, 10)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.5)  # nobody is told that the turn is being opened
         await until(lambda: adventure.server.state.in_flight == 0, 10)
     await adventure.memory.call("DELETE", f"/sessions/{opened}")
     await adventure.memory.becomes("/floors?limit=200", lambda floors: {floor["state"] for floor in floors} == {"failed"})

@@ -15,7 +15,7 @@ from agentui.turns.request import Reach, TurnRequest
 from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, Json, chain, sets, target, text
-from tests.turns.talk import begin_talk, events_of, named
+from tests.turns.talk import Talk, begin_talk, events_of, named
 from tests.upstreams.server import API_KEY
 from tests.upstreams.step import Step, Tokens
 
@@ -254,7 +254,19 @@ async def test_what_an_upstream_does_is_told_as_such(start_house: StartHouse, pi
         failed = named(events, "run")[-1]
         assert (failed["status"], failed["error"]["code"]) == ("failed", code), model
         again = await begin_talk(house)
-        assert (await again.respond())["final_state"] == "committed"
+        assert await until_served(again) == "committed"
+
+
+async def until_served(talk: Talk) -> str:
+    """How a turn ended that the upstream answers, if need be late: it is left alone for a while when it failed often, and a
+    busy machine may not answer within this server's 0.3 seconds."""
+    async with asyncio.timeout(60):
+        while True:
+            status, answer = await talk.post(f"/sessions/{talk.session}/respond", {"message": "Hello"})
+            if status == 200:
+                return str(answer["data"]["final_state"])
+            assert answer["error"]["code"] in ("upstream_error", "generation_timeout"), answer
+            await asyncio.sleep(0.2)
 
 
 async def test_a_node_that_fails_is_no_upstream(house: House) -> None:

@@ -431,7 +431,9 @@ async def test_an_sdk_that_tries_again_by_itself_is_one_turn(adventure: House) -
     assert got.headers["idempotent-replayed"] == "true"
     assert json.loads(got.content)["choices"][0]["message"]["content"] == "Slow words."
     assert len(adventure.mock.requests) == 2
-    assert await adventure.memory.states(got.headers["x-agentui-session"]) == ["committed"]
+    # On a slow machine a try may end before its turn was opened for the key: that one failed, and kept nothing.
+    states = await adventure.memory.states(got.headers["x-agentui-session"])
+    assert states.count("committed") == 1 and set(states) <= {"committed", "failed"}
 
 
 async def test_an_sdk_reads_a_stream_that_is_given_again(adventure: House) -> None:
