@@ -27,6 +27,8 @@ class TavernClient(Resources):
     ``retries`` how often a call is sent once more that changes nothing by being sent twice (GET, PUT, DELETE, and whatever has
     an ``idempotency_key``), before the first byte of its answer. ``account_id`` and ``caller_owner`` are sent with each
     request; a call may name others. ``transport`` is httpx's, for proxies and tests.
+
+    Raises ValueError for a ``base_url`` that is no address of a server.
     """
 
     def __init__(
@@ -41,7 +43,7 @@ class TavernClient(Resources):
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         policy = Policy(timeout, retries, own_headers(account_id, caller_owner))
-        http = httpx.Client(base_url=base_url, timeout=policy.timeouts(), transport=transport)
+        http = httpx.Client(base_url=address(base_url), timeout=policy.timeouts(), transport=transport)
         self._transport = Transport(http, policy, get_headers)
         super().__init__(self._transport)
 
@@ -92,7 +94,7 @@ class AsyncTavernClient(AsyncResources):
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         policy = Policy(timeout, retries, own_headers(account_id, caller_owner))
-        http = httpx.AsyncClient(base_url=base_url, timeout=policy.timeouts(), transport=transport)
+        http = httpx.AsyncClient(base_url=address(base_url), timeout=policy.timeouts(), transport=transport)
         self._transport = AsyncTransport(http, policy, get_headers)
         super().__init__(self._transport)
 
@@ -125,6 +127,17 @@ class AsyncTavernClient(AsyncResources):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def address(base_url: str) -> httpx.URL:
+    """The address of a server. Raises ValueError where it is none; the text may hold a password, so it is not repeated."""
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL as error:
+        raise ValueError(f"The server's address cannot be read: {error}") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ValueError("A server's address begins with http:// or https:// and names a host: http://127.0.0.1:7860")
+    return url
 
 
 def own_headers(account_id: str | None, caller_owner: Owner | None) -> dict[str, str]:

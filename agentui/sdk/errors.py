@@ -169,7 +169,16 @@ def _seconds(header: str | None) -> float | None:
 
 
 def connection_error(error: httpx.RequestError) -> TavernConnectionError:
-    """What the client raises for an error of httpx."""
+    """What the client raises for an error of httpx: what was asked, and what became of it."""
     name = type(error).__name__
     kind = TavernTimeout if isinstance(error, httpx.TimeoutException) else TavernConnectionError
-    return kind(f"{name}: {error}" if str(error) else name)
+    return kind(f"{_asked(error)}{name}: {error}" if str(error) else f"{_asked(error)}{name}")
+
+
+def _asked(error: httpx.RequestError) -> str:
+    """The request that failed, without what may be secret in its address."""
+    try:
+        request = error.request
+    except RuntimeError:  # the error of none
+        return ""
+    return f"{request.method} {request.url.copy_with(userinfo=b'', query=None, fragment=None)} failed: "

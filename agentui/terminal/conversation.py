@@ -1,5 +1,6 @@
 """A chat on a server: what is said in it, on which branch, and what is known of it."""
 
+import time
 from pathlib import Path
 
 from agentui.sdk import ListOf, NotFound, TavernClient, TurnStream
@@ -13,11 +14,13 @@ from agentui.sdk.helpers import (
 )
 from agentui.sdk.shapes.chats.branches import BranchSummary
 from agentui.sdk.shapes.chats.prompt_runtime import Explanation
-from agentui.sdk.shapes.chats.sessions import Timeline, TimelineFloor
+from agentui.sdk.shapes.chats.sessions import ActiveRun, Timeline, TimelineFloor
 from agentui.sdk.shapes.common import Session
 
 SHOWN_FLOORS = 10
 """Floors that are shown where a chat is gone on with."""
+_PAUSE = 0.1
+"""Seconds between two looks at a turn that was left."""
 
 
 class NothingYet(Exception):
@@ -128,9 +131,13 @@ class Conversation:
         """What is kept of the newest answer's prompt. Raises NothingYet."""
         return self._client.prompt_runtime.get_floor_explain(self._newest()["id"])
 
-    def stop(self) -> bool:
-        """Stop what is being generated in the session; whether there was anything that could be stopped."""
-        return bool(self._client.sessions.cancel_active_run(self.session_id)["stopped"])
+    def wait_for_end(self, floor_id: str, branch_id: str) -> None:
+        """Wait until a turn that was left has ended: until then its branch takes no other."""
+        while (run := self._active(branch_id)) is not None and run["latest_floor_id"] == floor_id:
+            time.sleep(_PAUSE)
+
+    def _active(self, branch_id: str) -> ActiveRun | None:
+        return self._client.sessions.get_active_run(self.session_id, branch_id=branch_id)["active_run"]
 
     def _newest(self) -> TimelineFloor:
         floors = self._floors(1)

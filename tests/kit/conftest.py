@@ -9,4 +9,5 @@ from tests.conftest import Server, StartServer, call
 @pytest.fixture
 async def kit_server(start_server: StartServer, demo: DemoServer) -> Server:
     """A server whose only pipeline asks the demo."""
-    return await start_server({"default": call("openai", f"{demo.origin}/v1", model="demo-small")})
+    pipelines = {"default": call("openai", f"{demo.origin}/v1", model="demo-small")}
+    return await start_server(pipelines, mcp_programs=True)

@@ -1,6 +1,6 @@
 """A person chats in a real terminal with a real server, whose model is the demo's."""
 
-import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from agentui.assets.files.png import write_png
 from agentui.cli import main
 from agentui.demo import DemoServer, DemoSettings, start_demo
 from agentui.jsonio import dumps
 from agentui.sdk import AsyncTavernClient
+from agentui.terminal.chat import chat
 from tests.conftest import Server, StartServer, call
 from tests.terminal.pty import running
 
@@ -51,8 +53,8 @@ async def test_a_chat_from_its_first_word_to_its_last(
 ) -> None:
     quick, slow = (call("openai", f"{each.origin}/v1", model="demo-small") for each in (demo, slow_demo))
     server = await start_server({"default": quick, "slow": slow}, token="hush-hush")
-    card = tmp_path / "ada.json"
-    card.write_bytes(dumps(CARD))
+    card = tmp_path / "ada.png"
+    card.write_bytes(write_png(None, dumps(CARD), dumps(CARD)))
     place = ("-m", "agentui", "chat", "--url", server.origin, "--session", "tower", "--character", str(card))
     async with (
         AsyncTavernClient(server.origin, get_headers=lambda: {"authorization": "Bearer hush-hush"}) as client,
@@ -74,7 +76,7 @@ async def test_a_chat_from_its_first_word_to_its_last(
         terminal.enter("/regenerate")
         await terminal.until(r"You said: Hello, brass gears[\s\S]*main>")
         terminal.enter("/edit Good evening")
-        await terminal.until(r"You said: Good evening[\s\S]*branch-\w+>")
+        await terminal.until(r"You said: Good evening[\s\S]*branch-[\w-]+>")
         terminal.enter("/branch main")
         await terminal.until(r"Branch main\.[\s\S]*main>")
         terminal.enter("/branch attic")
@@ -95,17 +97,20 @@ async def test_a_chat_from_its_first_word_to_its_last(
         said = (await client.sessions.get_timeline(session))["data"]["floors"]
         assert [floor["messages"][0]["content"] for floor in said] == ["Mind the gears!", "Hello, brass gears"]
 
-        async with running("-c", PROGRAM, server.origin, "hush-hush", "tower", "slow") as again:
+        async with (
+            running("-c", PROGRAM, server.origin, "hush-hush", "tower", "slow") as again,
+            client.sessions.respond_stream(session, message="Wait", branch_id="attic", pipeline="slow") as elsewhere,
+        ):
             await again.until(r"Mind the gears!\n[\s\S]*Hello, brass gears\n[\s\S]*main>")
+            assert (await anext(elsewhere))["type"] == "start"
             again.enter("On")
             await again.until(r"Ada:\n")
-            while (await client.sessions.get_active_run(session))["active_run"] is None:  # noqa: ASYNC110  # the server tells nobody
-                await asyncio.sleep(0.02)
             again.type("\x03")
             await again.until(r"Stopped\.[\s\S]*main>")
+            assert (await client.sessions.get_active_run(session, branch_id="main"))["active_run"] is None
+            assert (await client.sessions.get_active_run(session, branch_id="attic"))["active_run"] is not None
             again.type("\x04")
             assert await again.ended() == 0
-        assert (await client.sessions.get_active_run(session))["active_run"] is None
 
 
 async def test_what_cannot_begin_is_told_in_a_line(start_server: StartServer, tmp_path: Path) -> None:
@@ -113,6 +118,22 @@ async def test_what_cannot_begin_is_told_in_a_line(start_server: StartServer, tm
     async with running("-c", PROGRAM, server.origin, "guessed", "tower", "slow") as terminal:
         await terminal.until(r"agentui: [^\n]*token[^\n]*AGENTUI_TOKEN")
         assert await terminal.ended() == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "character", "told"),
+    [
+        ("http://127.0.0.1:9", None, r"GET http://127\.0\.0\.1:9/sessions failed: .*\. It may be tried again\.$"),
+        ("127.0.0.1:7860", None, "address begins with http"),
+        ("http://127.0.0.1:9", Path("nowhere.png"), "No such file"),
+    ],
+)
+def test_what_cannot_begin_is_told_without_a_server_too(
+    url: str, character: Path | None, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = None if character else "tower"
+    assert chat(url, token=None, session=session, character=character, pipeline=None) == 1
+    assert re.search(f"agentui: .*{told}", capsys.readouterr().err)
 
 
 def test_a_chat_needs_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
