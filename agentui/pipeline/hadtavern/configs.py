@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
+from agentui.pipeline.hadtavern.conditions import FIELDS, NoEqual, condition_of
 from agentui.pipeline.hadtavern.report import KEPT, NoteKind
+from agentui.pipeline.nodes.flow.loop import MAX_ITERATIONS
 from agentui.vendors.registry import VENDOR_TITLES
 
 
@@ -173,9 +175,61 @@ def _texts(config: dict[str, Json], fields: tuple[str, ...], notes: Notes) -> di
     return config
 
 
+def _if(config: dict[str, Json], notes: Notes) -> dict[str, Json]:
+    """What decides, as a condition of the same meaning; what has none is put aside."""
+    field = next((name for name in FIELDS if name in config), None)
+    if field is None:
+        notes.note("It has no condition.", "condition")
+        return config
+    value = config.pop(field)
+    try:
+        config["condition"] = made = condition_of(value, config)
+    except NoEqual as why:
+        notes.keep(field, value, f"The condition has no equal here: {why} It is kept under {KEPT}; write it anew.")
+        return config
+    if made != value:
+        told = f"The condition is written as {made!r:.300} now, where a number is not like a text."
+        notes.note(f"{told} As it was it is kept under {KEPT}.", field)
+        notes.kept[field] = value
+    return config
+
+
+def _while(config: dict[str, Json], notes: Notes) -> dict[str, Json]:
+    """A Loop that checks its condition first."""
+    config = _if(config, notes)
+    most = next((name for name in _MOST if _is_number(config.get(name))), None)
+    if most is not None:
+        wanted = config.pop(most)
+        config["max_iterations"] = made = int(min(max(wanted, 1), MAX_ITERATIONS))
+        if made != wanted:
+            notes.kept[most] = wanted
+            notes.note(f"A loop has 1 to {MAX_ITERATIONS} iterations here: {made}.", most)
+    if "mode" in config:
+        notes.keep("mode", config["mode"], f"A while has no such setting here; it is kept under {KEPT}.")
+    config["mode"] = "while"
+    return config
+
+
+_MOST: Final = ("max_iterations", "maxIterations", "max_loops", "maxLoops", "limit", "max")
+"""What files call the most iterations of a while."""
+
+
+def _return(config: dict[str, Json], notes: Notes) -> dict[str, Json]:
+    """The words that it answers with."""
+    said = next(
+        (name for name in ("text", "value", "template", "result", "content") if isinstance(config.get(name), str)), None
+    )
+    if said is not None and said != "text":
+        config["text"] = config.pop(said)
+    return config
+
+
 CONVERTERS: Final[Mapping[str, Callable[[dict[str, Json], Notes], dict[str, Json]]]] = {
-    "SetVars": _set_vars,
-    "ProviderCall": _provider_call,
-    "RawForward": _raw_forward,
+    "setvars": _set_vars,
+    "providercall": _provider_call,
+    "rawforward": _raw_forward,
+    "if": _if,
+    "while": _while,
+    "return": _return,
 }
-"""How the settings of each type become those of the type here."""
+"""How the settings of each of its types, by their names as ``TYPES`` has them, become those of the type here."""

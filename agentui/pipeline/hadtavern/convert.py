@@ -18,6 +18,7 @@ from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.hadtavern.configs import CONVERTERS, Notes
 from agentui.pipeline.hadtavern.file import FileNode, HadTavernFile, read_file
 from agentui.pipeline.hadtavern.report import KEPT, HadTavernReport, NoteKind
+from agentui.pipeline.hadtavern.rounds import BODY, put_in_loops
 from agentui.pipeline.node import Catalog
 
 TYPES: Final[Mapping[str, str]] = {
@@ -26,6 +27,7 @@ TYPES: Final[Mapping[str, str]] = {
     "rawforward": "RawForward",
     "if": "If",
     "return": "Return",
+    "while": "Loop",
 }
 """HadTavern's types by their names in small letters, without what stands between words."""
 
@@ -34,6 +36,11 @@ _LETTERS = re.compile(r"[^a-z0-9]")
 _NO_ID = re.compile(r"[^A-Za-z0-9_-]+")
 _SIDES: Final[Mapping[str, str]] = {"output_1": "then", "true": "then", "output_2": "else", "false": "else"}
 """The ways out of an If."""
+_ROUNDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("output_1", "true", "then", "body", "loop"), BODY),
+    **dict.fromkeys(("output_2", "false", "else", "exit", "end"), "done"),
+}
+"""The ways out of a while: to what it repeats, and on."""
 _DONE = frozenset({"done", "output_1", "vars", "result", "response_text", "output"})
 
 
@@ -57,7 +64,7 @@ def convert(value: Json, name: str, catalog: Catalog, limits: FileLimits) -> Con
     nodes = [_node(node, number, ids[node.key], catalog, report) for number, node in enumerate(file.nodes)]
     if not nodes:
         raise InvalidFile("The pipeline has no nodes.")
-    edges = _edges(file, ids, nodes, catalog, report)
+    edges = put_in_loops(nodes, _edges(file, ids, nodes, catalog, report), report)
     document: dict[str, Json] = {
         "format": 1,
         "name": (file.name or name.strip() or "HadTavern")[:200],
@@ -115,14 +122,15 @@ def _node(node: FileNode, number: int, id: str, catalog: Catalog, report: HadTav
     def note(message: str, field: str | None = None, kind: NoteKind = "changed") -> None:
         report.note(message, id, field, kind=kind)
 
-    kind = TYPES.get(_LETTERS.sub("", node.type.lower()), node.type)
+    named = _LETTERS.sub("", node.type.lower())
+    kind = TYPES.get(named, node.type)
     kept = dict(node.rest)
     for member in kept:
         note(f"This member is not known here; it is kept under {KEPT}.", member, "kept")
     config = dict(node.config)
     if kind in catalog:
         notes = Notes(note, kept)
-        config = CONVERTERS.get(kind, _unchanged)(config, notes)
+        config = CONVERTERS.get(named, _unchanged)(config, notes)
         _check_config(config, kind, catalog, notes)
     else:
         note(
@@ -182,8 +190,10 @@ def _edges(
             report.note(text, ends[0] or ends[1] or None, kind="dropped")
             continue
         source, target = ends
-        port = _SIDES.get(link.port, link.port) if kinds[source] == "If" else "done" if link.port in _DONE else link.port
-        known = catalog[kinds[source]].ports if kinds[source] in catalog else (port,)
+        kind = kinds[source]
+        sides = _SIDES if kind == "If" else _ROUNDS if kind == "Loop" else {}
+        port = sides.get(link.port) or ("done" if link.port in _DONE else link.port)
+        known = (*catalog[kind].ports, *((BODY,) if kind == "Loop" else ())) if kind in catalog else (port,)
         if port not in known:
             first = next(iter(known), "done")
             report.note(f"A connection left by {port!r:.80}; it leaves by {first!r} now.", source, "outputs")
@@ -202,7 +212,8 @@ def _end(name: str, by_name: Mapping[str, str], ids: Mapping[str, str]) -> str:
 def _name_answer(document: dict[str, Json], report: HadTavernReport) -> None:
     """HadTavern answers with the node that ran last; where several are last, the last of the file is named."""
     followed = {edge["from"] for edge in document["edges"]}
-    last = [node["id"] for node in document["nodes"] if node["id"] not in followed and node.get("enabled", True)]
+    outside = (node for node in document["nodes"] if "parent" not in node and node.get("enabled", True))
+    last = [node["id"] for node in outside if node["id"] not in followed]
     if len(last) > 1:
         document["answer"] = last[-1]
         report.note(

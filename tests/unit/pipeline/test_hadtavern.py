@@ -167,6 +167,85 @@ def test_the_sides_of_a_condition_are_its_ports() -> None:
 
 
 @pytest.mark.parametrize(
+    ("there", "here"),
+    [
+        ("gold > 1", "gold > 1"),
+        ("[[GOLD]] > 3 && [[OUT:n1.x]] === 5", "GOLD > 3 and OUT.n1.x == 5"),
+        ("'{{ chat.last_user }}' contains 'x' || [[VAR:model]] in ['a']", "chat.last_user contains 'x' or model in ['a']"),
+        (False, "false"),
+        ({"left": "gold", "op": ">=", "right": 5}, "gold >= 5"),
+        ({"variable": "[[OUT3]]", "operator": "Not Contains", "value": 'a"b'}, 'OUT3 not contains "a\\"b"'),
+        ({"left": "x", "op": "regex", "right": "^\\d"}, 'x matches "^\\d"'),
+        (
+            {"logic": "ANY", "rules": [{"left": "a", "op": "exists"}, {"left": "b", "op": "isEmpty"}]},
+            "(a is not missing) or (b is empty)",
+        ),
+        ([{"left": "a", "op": "==", "right": None}, "b"], "(a == null) and (b)"),
+    ],
+)
+def test_conditions_become_those_of_the_same_meaning(there: Json, here: str) -> None:
+    found = read(drawn(box(1, "If", {"expression": there})))
+    (node,) = found.document["nodes"]
+    assert node["config"] == {"condition": here}
+    assert ("x_hadtavern" in node) == (there != here)
+
+
+@pytest.mark.parametrize(
+    ("there", "why"),
+    [
+        ("'a [[B]]' == 'a x'", "mixes words and macros"),
+        ("{{ x|default(3) }} > 1", "has a filter"),
+        ("[[SECRET:x]] == 1", "has no value in a condition"),
+        ("int(x) > 1", "no function 'int'"),
+        ("", "The condition is empty"),
+        (5, "neither a text nor a row"),
+        ([], "no conditions"),
+        ({"left": "a", "op": "~", "right": 1}, "no operator '~'"),
+        ({"op": "=="}, "nothing on its left side"),
+        ({"logic": "xor", "conditions": ["a", "b"]}, "'xor' joins its conditions"),
+        (loads('{"conditions": [' * 25 + "true" + "]}" * 25), "deeper in each other"),
+    ],
+)
+def test_a_condition_without_an_equal_is_kept_and_told(there: Json, why: str) -> None:
+    found = read(drawn(box(1, "If", {"condition": there})))
+    (node,) = found.document["nodes"]
+    (note,) = [note for note in found.report.notes if note.field == "condition"]
+    assert (node["config"], node["x_hadtavern"], note.kind) == ({}, {"condition": there}, "kept")
+    assert note.node == "n1" and why in note.message
+
+
+async def test_a_while_becomes_a_loop_with_its_nodes_in_it() -> None:
+    def sides(**ends: str) -> Json:
+        return {name: {"connections": [{"node": end}]} for name, end in ends.items()}
+
+    rows = [{"name": "n", "mode": "json", "value": "{{ n|add(1) }}"}]
+    value = drawn(
+        box(1, "SetVars", {"variables": [{"name": "n", "mode": "expr", "value": "0"}]}, 2),
+        box(2, "while", {"condition": "[[n]] < 3", "max_loops": 20_000}, outputs=sides(output_1="3", output_2="5")),
+        box(3, "SetVars", {"variables": rows}, 4),
+        box(4, "SetVars", {"variables": [{"name": "SEEN", "value": "{{ n }}"}]}, 2),
+        box(5, "SetVars", {"variables": [{"name": "SAY", "value": "{{ n }}"}]}),
+    )
+    found = read(value)
+    assert [node.get("parent") for node in found.document["nodes"]] == [None, None, "n2", "n2", None]
+    assert found.document["nodes"][1]["config"] == {"condition": "n < 3", "max_iterations": 10_000, "mode": "while"}
+    assert [(edge["from"], edge["to"]) for edge in found.document["edges"]] == [("n1", "n2"), ("n2", "n5"), ("n3", "n4")]
+    assert "answer" not in found.document
+    assert {(note.node, note.field) for note in found.report.notes} == {("n2", "condition"), ("n2", "max_loops")}
+    run = await execute(compile_plan("x", found.document, CATALOG))
+    assert run.out["n5"] == {"vars": {"SAY": "3"}}
+    value["drawflow"]["Home"]["data"]["1"]["outputs"] = sides(output_1="3", output_2="2")
+    crossed = read(value).report.notes
+    assert ("n1", "The connection to 'n3' leads over the border of a loop: join it to the loop itself.") in [
+        (note.node, note.message) for note in crossed
+    ]
+    value["drawflow"]["Home"]["data"]["2"]["outputs"] = sides(output_2="5")
+    assert (
+        "Nothing follows the body of this while" in [note.message for note in read(value).report.notes if note.node == "n2"][-1]
+    )
+
+
+@pytest.mark.parametrize(
     ("value", "reason"),
     [
         ([], "no object"),
@@ -212,7 +291,8 @@ def leaves(value: Json) -> list[str]:
     return [value] if isinstance(value, str) and value.startswith("kept-") else []
 
 
-WORDS = """variables provider headers blocks template base_url extra_headers provider_configs in enabled
+WORDS = """condition conditions left op right max
+variables provider headers blocks template base_url extra_headers provider_configs in enabled
 name mode value role text order type id class data config outputs openai other"""
 NAMES = st.sampled_from(WORDS.split())
 TEXTS = st.integers(0, 10**6).map(lambda number: f"kept-{number}")
@@ -222,7 +302,11 @@ ANY: Any = st.recursive(
     max_leaves=12,
 )
 CONFIGS = st.dictionaries(NAMES, ANY, max_size=6)
-FILES = st.lists(st.tuples(st.sampled_from(["SetVars", "ProviderCall", "RawForward", "If"]), CONFIGS), min_size=1, max_size=3)
+FILES = st.lists(
+    st.tuples(st.sampled_from(["SetVars", "ProviderCall", "RawForward", "If", "while", "Return"]), CONFIGS),
+    min_size=1,
+    max_size=3,
+)
 
 
 @given(FILES, st.booleans())
