@@ -85,8 +85,11 @@ async def test_others_get_only_what_is_kept_for_everybody(start_server: StartSer
     for pipeline, expected in [("caller", ["miss", "miss", "hit"]), ("global", ["miss", "hit", "hit"])]:
         callers = [Caller("openai", server.origin, key=key, prefix=f"/p/{pipeline}") for key in ("mine", "yours", "mine")]
         assert [state(await caller.ask("Hi")) for caller in callers] == expected
-    alone = Caller("openai", server.origin, prefix="/p/session")
-    assert [state(await alone.ask("Hi")) for _ in range(2)] == ["bypass", "bypass"]
+    for alone in [
+        Caller("openai", server.origin, prefix="/p/session"),
+        Caller("openai", server.origin, key="", prefix="/p/caller"),
+    ]:
+        assert [state(await alone.ask("Hi")) for _ in range(2)] == ["bypass", "bypass"]
 
 
 async def test_headers_that_a_node_writes_tell_requests_apart(start_server: StartServer, mock: Mock) -> None:

@@ -182,9 +182,11 @@ async def test_conditions_have_paths_and_names_follow(core: Evaluate) -> None:
         const text = 'chat.last_user contains "OUT.a.x" and len(OUT.a.list) > 3 or OUT["a"].y matches "x" and not gold';
         const of = (source) => macros.tokenise(source, "condition").filter(({kind}) => kind !== "text").map(({from, to}) => source.slice(from, to));
         const d = {format: 1, name: "C", edges: [], nodes: [{id: "a", type: "X", config: {}, position: {x: 0, y: 0}},
-          {id: "b", type: "Y", config: {condition: text, text: "[[OUT:a.x]] is OUT.a"}, position: {x: 0, y: 0}}]};
-        const renamed = commands.renameNode(d, "a", "a-1").nodes[1].config;
-        return {paths: of(text), renamed, reads: graph.references(d).map(({from, field}) => `${from}>${field}`)};"""
+          {id: "b", type: "Y", config: {condition: text, text: "[[OUT:a.x]] is OUT.a"}, position: {x: 0, y: 0}},
+          {id: "c", type: "Loop", config: {result: "a", join: "a"}, position: {x: 0, y: 0}},
+          {id: "e", type: "Return", config: {node: "a", text: "a"}, position: {x: 0, y: 0}}]};
+        const [, {config: renamed}, ...naming] = commands.renameNode(d, "a", "a-1").nodes;
+        return {paths: of(text), renamed, naming: naming.map((one) => one.config), reads: graph.references(d).map(({from, field}) => `${from}>${field}`)};"""
     )
     assert result == {
         "paths": ["chat.last_user", "OUT.a.list", 'OUT["a"].y', "gold"],
@@ -192,5 +194,6 @@ async def test_conditions_have_paths_and_names_follow(core: Evaluate) -> None:
             "condition": 'chat.last_user contains "OUT.a.x" and len(OUT["a-1"].list) > 3 or OUT["a-1"].y matches "x" and not gold',
             "text": '[[OUT:a-1.x]] is OUT["a-1"]',
         },
+        "naming": [{"result": "a-1", "join": "a"}, {"node": "a-1", "text": "a"}],
         "reads": ["a>condition", "a>text"],
     }

@@ -240,8 +240,8 @@ function patched(value, patch) {
 }
 
 /**
- * Give a node another id: its edges, `answer` and every template that reads its OUT follow. An id that is taken or
- * impossible changes nothing.
+ * Give a node another id. What refers to it follows: its edges, `answer`, `parent`, fields that name a node, and every template
+ * and condition that reads its OUT. An id that is taken or impossible changes nothing.
  * @param {Pipeline} document
  * @param {string} id
  * @param {string} newId
@@ -272,9 +272,10 @@ export function renameNode(document, id, newId) {
  * @returns {PipelineNode}
  */
 function withReferences(node, renamed, before, later) {
-  return mapTexts(node, ({text, language}) =>
-    language === 'formula' ? text : rewriteReferences(text, renamed, before, later, language),
-  );
+  return mapTexts(node, ({text, language}) => {
+    if (language === 'node') return renamed.get(text) ?? text;
+    return language === 'formula' ? text : rewriteReferences(text, renamed, before, later, language);
+  });
 }
 
 /**

@@ -55,7 +55,7 @@ const CLOSING = ')]}';
  * @returns {Token[]}
  */
 export function tokenise(text, language = 'any') {
-  if (language === 'formula') return text === '' ? [] : [{kind: 'text', from: 0, to: text.length}];
+  if (language === 'formula' || language === 'node') return text === '' ? [] : [{kind: 'text', from: 0, to: text.length}];
   if (language === 'condition') return withText(text, pathsOf(text));
   return withText(text, macrosIn(text));
 }
@@ -155,7 +155,7 @@ function* macrosIn(text) {
 export function referencesIn(text, language, ids) {
   /** @type {Set<string>} */
   const found = new Set();
-  if (language === 'formula' || !text.includes('OUT')) return found;
+  if (language === 'formula' || language === 'node' || !text.includes('OUT')) return found;
   for (const token of withBarePaths(text, language)) {
     for (const {reference} of token.paths ?? []) if (reference) found.add(meantNode(reference, ids));
   }

@@ -8,8 +8,8 @@ import {isObject} from './doc.js';
 /**
  * `text`: macros in a text. `json`: macros in a JSON body. `formula`: none of these, for it is a formula or SillyTavern's macros.
  * `any`: a string of a node type that is not one of ours; what it means is not known, macros in it are taken for macros.
- * `condition`: paths without brackets.
- * @typedef {'text' | 'json' | 'formula' | 'condition' | 'any'} Language
+ * `condition`: paths without brackets. `node`: no template, but the id of a node.
+ * @typedef {'text' | 'json' | 'formula' | 'condition' | 'any' | 'node'} Language
  */
 
 /**
@@ -49,6 +49,9 @@ const RULES = {
   SetVars: [{path: ['variables', '*', 'value'], language: 'text', prompt: true}],
 };
 
+/** The fields that name a node by its id, of each type that has one. @type {{[type: string]: string[]}} */
+const NODE_FIELDS = {Loop: ['result'], Return: ['node']};
+
 /** @type {Rule} */
 const OF_OTHERS = {path: [], language: 'any', secrets: true, prompt: true};
 
@@ -85,13 +88,16 @@ export function mapTexts(node, change) {
  */
 function visit(node, change) {
   const rules = Object.hasOwn(RULES, node.type) ? RULES[node.type] : undefined;
+  const named = Object.hasOwn(NODE_FIELDS, node.type) ? NODE_FIELDS[node.type] : [];
   const config = walk(node.config, [], (path, text, holder) => {
+    const field = path.join('.');
+    if (named.includes(field)) return change({field, path, text, language: 'node', secrets: false, prompt: false});
     const rule = rules ? rules.find((each) => fits(each.path, path)) : OF_OTHERS;
     if (!rule) return text;
     const mode = node.type === 'SetVars' ? holder.mode : undefined;
     const isTavern = holder.language === 'sillytavern' && mode !== 'json' && !rule.secrets;
     const language = mode === 'expr' || isTavern ? 'formula' : mode === 'json' ? 'json' : rule.language;
-    return change({field: path.join('.'), path, text, language, secrets: rule.secrets === true, prompt: rule.prompt === true});
+    return change({field, path, text, language, secrets: rule.secrets === true, prompt: rule.prompt === true});
   });
   return config === node.config ? node : {...node, config: /** @type {JsonObject} */ (config)};
 }

@@ -97,13 +97,18 @@ def _tell(ctx: NodeContext, headers: Mapping[str, str]) -> None:
 
 def _place(ctx: NodeContext, request: ModelRequest, rules: CacheParams) -> Sequence[str] | None:
     """What tells those apart who may not have each other's answers; None where an answer cannot be kept for anybody."""
+    chat = None if ctx.run.session is None else ("session", ctx.run.session)
     match rules.cache_for:
         case "global":
             return ("global",)
         case "session":
-            return None if ctx.run.session is None else ("session", ctx.run.session)
+            return chat
+    own = [key for key in (ctx.incoming.api_key, *provider_keys(ctx.incoming.headers)) if key]
+    if not own:
+        # Nobody knows who these are: what one of them is told is no other's.
+        return chat
     keys = [f"{name}={value}" for name, value in sorted(request.headers.items()) if name in CALLERS]
-    return ("caller", ctx.incoming.api_key, *provider_keys(ctx.incoming.headers), "sends", *keys)
+    return ("caller", *own, "sends", *keys)
 
 
 def _key(request: ModelRequest, place: Sequence[str]) -> str:
