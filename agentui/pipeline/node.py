@@ -250,6 +250,11 @@ class Node(Generic[P]):
     def prepare(self, build: Build) -> None:
         """Compile what the configuration says. Reports through ``build``, never raises for bad configuration."""
 
+    def hands_on(self, before: Sequence[str]) -> Collection[str]:
+        """The ids of the nodes whose answer this one may give as its own, with the tools that a model wants to call; ``before``
+        are those whose edges lead to it."""
+        return ()
+
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """Do the work and return this node's OUT, a JSON object. Raises AgentUIError."""
         raise NotImplementedError

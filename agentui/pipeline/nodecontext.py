@@ -55,7 +55,7 @@ class NodeContext:
     ``frame`` is the walk that the node belongs to, the run's own where none is given; ``node_id`` is its id with the path of
     the walk before it. ``port`` is the port that the node leaves by, None while it has chosen none;
     ``came_from`` are the ids of the nodes that led to one that joins branches; ``catches`` says that an edge leads on from its
-    failure.
+    failure; ``is_handed_on`` that another node may give this one's answer as its own.
     ``incoming`` is the caller's request; ``services`` are vendors, upstream and secrets; ``used_secrets`` are those that this
     node's templates have read.
     """
@@ -69,6 +69,7 @@ class NodeContext:
         "catches",
         "frame",
         "incoming",
+        "is_handed_on",
         "node_id",
         "node_type",
         "port",
@@ -85,6 +86,7 @@ class NodeContext:
         self.port: str | None = None
         self.came_from: tuple[str, ...] = ()
         self.catches = False
+        self.is_handed_on = False
         self.node_type = node_type
         self.sink = sink
         self.incoming: Incoming = frame.incoming or run.incoming

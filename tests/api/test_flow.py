@@ -8,7 +8,7 @@ from agentui.jsonio import Json
 from tests.api.callers import DIALECTS, Caller, error_of, is_whole, streamed_text, text_of
 from tests.api.editor_client import CALLER, Editor, editing
 from tests.conftest import StartServer
-from tests.upstreams.server import Mock, Recorded
+from tests.upstreams.server import Call, Mock, Recorded
 from tests.upstreams.step import Step
 
 EVERY = pytest.mark.parametrize("dialect", DIALECTS)
@@ -33,6 +33,9 @@ def returning(**config: Json) -> Json:
     return flow([{"id": "r", "type": "Return", "config": config}], "")
 
 
+FIRST: Json = {"id": "m", "type": "Merge", "config": {"mode": "first"}}
+
+
 def pipelines(mock: Mock) -> dict[str, Json]:
     decides = {"id": "if", "type": "If", "config": {"condition": 'chat.last_user contains "code"'}}
     says = {"id": "c", "type": "SetVars", "config": {"variables": [{"name": "SAY", "value": "C: {{ OUT.b.error.code }}"}]}}
@@ -41,6 +44,13 @@ def pipelines(mock: Mock) -> dict[str, Json]:
     return {
         "default": flow(three, "if.then>a if.else>b b.error>c"),
         "joined": flow(joined, "if.then>a if.else>b a>m b>m b.error>c c>m"),
+        "raced": flow([calls("a", mock, "text"), calls("b", mock, "text"), FIRST], "a>m b>m"),
+        "handed": flow(
+            [calls("a", mock, "text"), {"id": "r", "type": "Return", "config": {"what": "node", "node": "a"}}], "a>r"
+        ),
+        "unasked": flow(
+            [calls("a", mock, "text"), {"id": "s", "type": "Text", "config": {"text": "{{ OUT.a.tool_calls.0.name }}"}}], "a>s"
+        ),
         "raw": flow([{"id": "b", "type": "RawForward", "config": {"base_url": mock.origin}}, says], "b.error>c"),
         "half": flow([decides, calls("a", mock, "text")], "if.then>a"),
         "guard": returning(text="Refused politely.", finish_reason="length", headers={"x-why": "{{ chat.last_user }}"}),
@@ -75,6 +85,18 @@ async def test_one_of_two_models_answers_and_streams(editor: Editor, mock: Mock,
     run = (await editor.get(f"/api/runs/{streamed.headers['x-agentui-run']}")).body
     skipped = {event["node"]: event["data"] for event in run["events"] if event["type"] == "node.skipped"}
     assert skipped["a"] == {"reason": "not reached", "node": "if", "port": "then"}
+
+
+async def test_who_hands_an_answer_on_asks_with_the_tools_of_the_caller(editor: Editor, mock: Mock) -> None:
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+    for prefix, offered in (("/p/raced", True), ("/p/handed", True), ("/p/unasked", False)):
+        mock.requests.clear()
+        mock.play(lambda asked: Step(text="", calls=(Call("look"),)) if "tools" in asked.body else Step(text="No tools."))
+        got = await Caller("openai", editor.server.origin, prefix=prefix).ask("Hi", tools=tools)
+        assert [asked.body.get("tools") == tools for asked in mock.requests] == [offered] * len(mock.requests)
+        message, finish = got.json["choices"][0]["message"], got.json["choices"][0]["finish_reason"]
+        assert [call["function"]["name"] for call in message.get("tool_calls", [])] == ["look"] * offered
+        assert finish == ("tool_calls" if offered else "stop")
 
 
 @EVERY

@@ -140,12 +140,13 @@ class _Compiler:
         rank = {name: number for number, name in enumerate(self.specs)}
         order = list(nx.lexicographical_topological_sort(self.graph, key=rank.__getitem__))
         position = {name: number for number, name in enumerate(order)}
+        handed_on = self._handed_on(answers)
         return Plan(
             id=pipeline_id,
             name=self.spec.name,
             version=version_of(document),
             document=document,
-            nodes=tuple(self._plan_node(name, position, bodies.get(name)) for name in order),
+            nodes=tuple(self._plan_node(name, position, bodies.get(name), name in handed_on) for name in order),
             answers=frozenset(position[name] for name in answers),
             has_ports=self._has_ports(answers),
             reads=self.reads,
@@ -162,7 +163,18 @@ class _Compiler:
             calls=frozenset[str]().union(*(build.calls for _, build in enabled), *(body.calls for body in bodies.values())),
         )
 
-    def _plan_node(self, id: str, position: Mapping[str, int], body: Plan | None) -> PlanNode:
+    def _handed_on(self, answers: Collection[str]) -> set[str]:
+        """The nodes whose answer may become the run's by another one that hands it on."""
+        found: set[str] = set()
+        waiting = list(answers)
+        while waiting:
+            name = waiting.pop()
+            given = [other for other in self.nodes[name].hands_on(list(self.graph.pred[name])) if other in self.nodes]
+            waiting += [other for other in given if other not in found]
+            found.update(given)
+        return found
+
+    def _plan_node(self, id: str, position: Mapping[str, int], body: Plan | None, handed_on: bool) -> PlanNode:
         spec, build = self.specs[id], self.builds[id]
         inside = () if body is None else body.nodes
         return PlanNode(
@@ -181,6 +193,7 @@ class _Compiler:
             starts_on_first=spec.enabled and self.nodes[id].starts_on_first,
             closes=frozenset(position[name] for name in self._feeding_only(id)),
             joins=self.nodes[id].passes_answer,
+            handed_on=handed_on,
         )
 
     def _exits_of(self, id: str, position: Mapping[str, int]) -> dict[str, tuple[int, ...]] | None:

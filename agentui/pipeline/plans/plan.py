@@ -55,7 +55,8 @@ class PlanNode:
     ``sets`` are the run variables that it sets; ``stores`` says that it writes stored ones. ``ports`` are those it may leave
     by, but for ``error``; ``exits`` are its followers by port, None where all of them follow in any case. A node that
     ``starts_on_first`` runs with the first edge that is taken, and ``closes`` are the positions of those that feed nothing
-    but it: they are cancelled then. One that ``joins`` asks which nodes it was reached from.
+    but it: they are cancelled then. One that ``joins`` asks which nodes it was reached from. One that is ``handed_on`` gives an
+    answer that a node which answers may give as its own.
     """
 
     id: str
@@ -73,6 +74,7 @@ class PlanNode:
     starts_on_first: bool
     closes: frozenset[int]
     joins: bool
+    handed_on: bool
 
     @property
     def default_port(self) -> str:

@@ -15,7 +15,7 @@ from agentui.pipeline.walk.group import Group, in_group
 from agentui.pipeline.walk.pins import needless
 from agentui.pipeline.walk.ports import Ports
 from agentui.pipeline.walk.reach import EVERY_PORT, port_of
-from agentui.pipeline.walk.said import answer_text, answer_with, said_in
+from agentui.pipeline.walk.said import answer_with, said_in
 from agentui.pipeline.walk.speaker import Speaker
 
 INTERNAL: Mapping[str, Json] = {
@@ -140,7 +140,7 @@ class _Walk:
         sink = self._sink_of(node)
         is_late = node.node.ends_run and isinstance(sink, Speaker) and not sink.may_speak
         if port != ERROR_PORT and position in self.frame.plan.answers and not is_late:
-            await self._answer(node, sink, said_in(out))
+            await self._answer(node, sink, {"text": said_in(out)})
         return port
 
     async def _execute(self, position: int, node: PlanNode, id: str) -> str:
@@ -149,6 +149,7 @@ class _Walk:
         sink = self._sink_of(node) if answers else None
         ctx = NodeContext(run, node.id, node.type, sink, frame)
         ctx.catches = node.catches
+        ctx.is_handed_on = node.handed_on
         if node.joins and self.ports is not None:
             ctx.came_from = self.ports.came_from(position)
         run.emit("node.started", id)
@@ -180,7 +181,7 @@ class _Walk:
         run.emit("node.finished", id, out)
         if answers:
             speaks = (node.node.calls_upstream and not node.node.says_text) or node.node.ends_run
-            await self._answer(node, sink, None if speaks else answer_text(out))
+            await self._answer(node, sink, None if speaks else out)
         return ctx.port or node.default_port
 
     def _sink_of(self, node: PlanNode) -> Sink | None:
@@ -189,10 +190,10 @@ class _Walk:
             return self.sink
         return Speaker(self.sink, self.frame, node.id)
 
-    async def _answer(self, node: PlanNode, sink: Sink | None, text: str | None) -> None:
-        """The node has answered; with these words, where it called no model. Raises Unsupported where none are wanted."""
-        if text is not None and sink is not None:
-            await answer_with(self.run, sink, text)
+    async def _answer(self, node: PlanNode, sink: Sink | None, out: Mapping[str, Json] | None) -> None:
+        """The node has answered; with what its OUT says, where it called no model. Raises Unsupported where no words fit."""
+        if out is not None and sink is not None:
+            await answer_with(self.run, sink, out)
         if self.frame.answered_by is None:
             self.frame.answered_by = node.id
 

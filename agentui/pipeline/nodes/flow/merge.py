@@ -1,6 +1,6 @@
 """Merge: several branches become one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -40,7 +40,8 @@ class Merge(Node[MergeParams]):
     wait for the others: those that lead nowhere else are cancelled. ``best`` computes its formula for each, which sees
     ``candidate.text``, ``candidate.out`` and ``candidate.id``; the highest number wins, the first of equals. Where the branches
     exclude each other and the Merge is to answer, they answer themselves. OUT: ``text``, and ``from``, the id of the branch's
-    last node, with its ``out``, and ``scores``; of ``all`` the lists ``texts``, ``all`` and ``from``.
+    last node, with its ``out``, its ``tool_calls`` if there are some, and ``scores``; of ``all`` the lists ``texts``, ``all``
+    and ``from``.
     """
 
     Params = MergeParams
@@ -58,6 +59,10 @@ class Merge(Node[MergeParams]):
         if mode == "best" and not self.params.score.strip():
             build.problem("merge.score", "Which one is the best? Write a formula that gives a number.", "score")
 
+    def hands_on(self, before: Sequence[str]) -> Collection[str]:
+        """The branches, of which one is chosen; what they say together is nobody's answer."""
+        return () if self.params.mode == "all" else before
+
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """OUT as the class says. Raises TemplateProblem where the formula cannot be computed."""
         outs = {id: ctx.frame.out[id] for id in ctx.came_from if id in ctx.frame.out}
@@ -70,15 +75,21 @@ class Merge(Node[MergeParams]):
             return {"text": "", "from": None, "out": None}
         if self.params.mode == "first":
             first = next(iter(outs))
-            return {"text": texts[first], "from": first, "out": outs[first]}
+            return {"text": texts[first], "from": first, "out": outs[first], **_calls_in(outs[first])}
         scores: dict[str, Json] = {}
         for id, out in outs.items():
             own = {CANDIDATE: {"id": id, "text": texts[id], "out": out}}
             score = await ctx.compute(self._score, ctx.scope(own))
             scores[id] = score if isinstance(score, int | float) and not isinstance(score, bool) else None
         best = max(outs, key=lambda id: float("-inf") if scores[id] is None else scores[id])
-        return {"text": texts[best], "from": best, "out": outs[best], "scores": scores}
+        return {"text": texts[best], "from": best, "out": outs[best], "scores": scores, **_calls_in(outs[best])}
 
     async def preview(self, ctx: NodeContext) -> Json:
         """What it would give on with the branches that are known."""
         return dict(await self.run(ctx))
+
+
+def _calls_in(out: Mapping[str, Json]) -> dict[str, Json]:
+    """The tools that the chosen branch's model wants to call, which go on with its words."""
+    calls = out.get("tool_calls")
+    return {"tool_calls": calls} if calls else {}

@@ -1,20 +1,17 @@
 """Return: the answer, here and now."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
 from pydantic import Field
 
-from agentui.chat.messages import Part, Text, ToolCall
-from agentui.chat.reply import Choice, Reply
 from agentui.errors import NodeFailed, Returned
-from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
-from agentui.pipeline.walk.said import answer_with, said_in
+from agentui.pipeline.walk.said import answer_with, reply_of, said_in
 from agentui.pipeline.walk.speaker import Speaker
 from agentui.upstream.http.request import is_token
 
@@ -79,6 +76,10 @@ class Return(Node[ReturnParams]):
             else:
                 build.problem("return.node", "Whose answer is it? Name a node.", "node")
 
+    def hands_on(self, before: Sequence[str]) -> Collection[str]:
+        """The node whose answer is returned."""
+        return (self.params.node,) if self.params.what == "node" else ()
+
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """OUT: ``text``, ``status``, ``json``. Raises Returned where the status is one of an error, and NodeFailed."""
         out = await ctx.apart(partial(self._out, ctx))
@@ -92,9 +93,10 @@ class Return(Node[ReturnParams]):
             return out
         ctx.sink.note_headers(headers)
         if ctx.incoming.operation != "chat":
-            await answer_with(ctx.run, ctx.sink, out["text"])
+            await answer_with(ctx.run, ctx.sink, out)
             return out
-        reply = self._reply(ctx, out["text"])
+        calls = self._named(ctx).get("tool_calls") if self.params.what == "node" else ()
+        reply = reply_of(ctx.run, out["text"], calls, self.params.finish_reason)
         ctx.run.reply, ctx.run.heard = reply, None
         await ctx.sink.reply(reply)
         return out
@@ -122,17 +124,6 @@ class Return(Node[ReturnParams]):
         """OUT of the node that is named, {} where it was skipped."""
         out: Mapping[str, Json] = ctx.frame.seen.get(self.params.node, {})
         return out
-
-    def _reply(self, ctx: NodeContext, text: str) -> Reply:
-        """The answer; another node's with the tools that its model wants to call."""
-        parts: list[Part] = [Text(text)]
-        finish = self.params.finish_reason
-        if self.params.what == "node":
-            for call in self._named(ctx).get("tool_calls") or ():
-                parts.append(ToolCall(call["id"], call["name"], dumps_text(call["arguments"])))
-        reason = "tool_calls" if len(parts) > 1 else finish
-        model = ctx.incoming.model or f"pipeline/{ctx.run.plan.id}"
-        return Reply((Choice(tuple(parts), reason),), new_id("msg"), model, ctx.run.started_ms // 1000)
 
 
 def _fit(name: str, value: str) -> str:

@@ -282,7 +282,7 @@ class ProviderCall(Node[ProviderCallParams]):
         """The caller's request with the blocks' conversation.
 
         Tools, choices, formats and candidates describe the answer that the caller wants, so a node that does not answer
-        goes without them.
+        goes without them; one whose answer another node hands on keeps the tools, their choice and the format.
         """
         chat = await ctx.incoming.worked_out(lambda: ctx.incoming.chat)
         if chat.needs_state is not None and (vendor.name != chat.vendor or ctx.sink is None):
@@ -294,9 +294,9 @@ class ProviderCall(Node[ProviderCallParams]):
         chat = chat.asking(messages, model, stream=stream)
         if ctx.sink is None:
             params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
-            chat = replace(
-                chat, vendor="agentui", params=params, tools=(), tool_choice=None, response_format=None, unmodelled=()
-            )
+            chat = replace(chat, vendor="agentui", params=params, unmodelled=())
+            if not ctx.is_handed_on:
+                chat = replace(chat, tools=(), tool_choice=None, response_format=None)
         return self._schema.asked_for(vendor, chat)
 
     async def _estimate(self, ctx: NodeContext, target: ModelTarget) -> Mapping[str, Json]:
