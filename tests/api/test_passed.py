@@ -49,6 +49,8 @@ def raw_forward(base_url: str, **config: Json) -> Json:
 async def server(start_server: StartServer, account: Account) -> Server:
     """``call`` asks in the caller's dialect, ``raw`` forwards; ``kept`` has a key of its own, the others one vendor each."""
     kept = {"Authorization": "Bearer [[SECRET:mine]]", "Content-Type": "application/json"}
+    wrong = {"name": "wrong", "headers": {"Authorization": "Bearer sk-wrong", "Content-Type": "application/json"}}
+    rows = [{"provider": "claude"}, wrong, {"name": "nobody", "preset": "nobody"}, {"name": "right"}]
     says = {"format": 1, "name": "says", "nodes": [{"id": "n1", "type": "SetVars", "config": {"variables": []}}]}
     pipelines = {
         "call": call("caller", account.origin),
@@ -56,6 +58,7 @@ async def server(start_server: StartServer, account: Account) -> Server:
         "kept": call("openai", f"{account.origin}/v1", headers=kept),
         "claude": call("claude", account.origin),
         "openai": call("openai", account.origin),
+        "spare": call("openai", account.origin, targets=rows, strategy="race"),
         "says": says,
     }
     return await start_server(pipelines, active="call", secret_env={"AGENTUI_SECRET_MINE": API_KEY}, max_upload=2 * LARGE)
@@ -206,6 +209,20 @@ async def test_every_route_of_the_table_is_served_with_the_callers_key_and_leave
             events = [event.as_json(run.id, place, run.redactor) for place, event in enumerate(run.events.items)]
             assert [event["type"] for event in events][-1] == "run.finished"
             assert run.state == "finished" and run.incoming.operation == "forward" and API_KEY not in str(events)
+
+
+async def test_another_target_is_asked_where_one_refuses_what_passes_through(server: Server, account: Account) -> None:
+    async with AsyncOpenAI(base_url=f"{server.origin}/p/spare/v1", api_key=API_KEY, max_retries=0) as client:
+        got = await client.moderations.with_raw_response.create(model="omni-moderation-latest", input="bad words")
+        assert got.parse().results and got.headers["x-agentui-target"] == "right"
+        run = server.state.history.get(got.headers["x-agentui-run"])
+        told = [(attempt["target"], attempt["state"]) for attempt in run.out["n1"]["attempts"]]
+        assert told == [("wrong", "failed"), ("nobody", "failed"), ("right", "answered")]
+        kinds = [event.type async for event in await client.images.generate(prompt="a cat", stream=True)]
+        assert kinds[-1] == "image_generation.completed"
+        # What is uploaded can be read once.
+        with pytest.raises(openai.AuthenticationError):
+            await client.audio.transcriptions.create(model="w", file=sound())
 
 
 @pytest.mark.parametrize("pipeline", ["claude", "openai", "says"])

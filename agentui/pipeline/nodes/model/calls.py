@@ -11,9 +11,10 @@ from agentui.pipeline.model_call import ModelPiece, ModelRequest, WholeReply, as
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall, open_call
 from agentui.pipeline.nodes.model.failures import filtered
-from agentui.pipeline.nodes.model.forwarding import check_offered
+from agentui.pipeline.nodes.model.forwarding import OpenedForward, begin_forward, check_offered, open_forward
 from agentui.pipeline.nodes.model.routing import Route
 from agentui.pipeline.nodes.model.targets import Candidate, ModelTarget, RoutingParams
+from agentui.upstream.call import UpstreamCall
 from agentui.vendors.base import Vendor
 
 Make = Callable[[NodeContext, ModelTarget], Awaitable[ModelRequest]]
@@ -94,22 +95,62 @@ class Calls:
         that cannot be used."""
         return self._targets.own if self._route is None else self._route.order[0].resolve(self._ctx)
 
-    def forward_target(self) -> tuple[ModelTarget, Vendor]:
+    async def forward(self, make: Callable[[NodeContext, ModelTarget], UpstreamCall]) -> OpenedForward:
+        """Pass the caller's request on to the targets that have its route, until one takes it; the answer once it has begun.
+
+        What is uploaded can be read once, so it goes to the first of them alone. Raises NotFound where none has the route, and
+        as ``open_forward`` does; with several targets AllTargetsFailed and UpstreamRefused.
+        """
+        if self._route is None or self._ctx.incoming.upload is not None:
+            return await open_forward(self._ctx, make(self._ctx, self.forward_target()))
+
+        async def begin(ctx: NodeContext, target: ModelTarget) -> OpenedForward:
+            return await begin_forward(ctx, make(ctx, target))
+
+        offering = [each for each in self._route.order if self._may_offer(each)]
+        if not offering:
+            self.forward_target()
+        return await self._route.first_of(offering, begin)
+
+    def forward_target(self) -> ModelTarget:
         """The first target that has the caller's route. Raises NotFound where none has."""
-        incoming = self._ctx.incoming
-        assert incoming.vendor is not None
-        own = self._ctx.services.vendors[incoming.vendor]
-        targets = [self._targets.own] if self._route is None else [each.resolve(self._ctx) for each in self._route.order]
-        for number, target in enumerate(targets, 1):
-            vendor = target.vendor(self._ctx)
+        own = self._targets.own
+        targets = iter([own]) if self._route is None else (each.resolve(self._ctx) for each in self._route.order)
+        refused: NotFound | None = None
+        for target in targets:
             try:
-                check_offered(incoming, own, vendor)
-            except NotFound:
-                if number == len(targets):
-                    raise
+                check_offered(self._ctx.incoming, self._own_vendor, target.vendor(self._ctx))
+            except NotFound as error:
+                refused = error
             else:
-                return target, vendor
-        raise AssertionError("A node has at least its own target.")
+                return target
+        assert refused is not None  # there is a target at least
+        try:
+            raise refused
+        finally:
+            del refused  # its frames know the run
+
+    def _may_offer(self, candidate: Candidate) -> bool:
+        """Whether a target has the caller's route; one that cannot be used fails in its turn."""
+        try:
+            target = candidate.resolve(self._ctx)
+        except AgentUIError:
+            return True
+        return self._offers(target)
+
+    def _offers(self, target: ModelTarget) -> bool:
+        """Whether a target has the caller's route."""
+        try:
+            check_offered(self._ctx.incoming, self._own_vendor, target.vendor(self._ctx))
+        except NotFound:
+            return False
+        return True
+
+    @property
+    def _own_vendor(self) -> Vendor:
+        """The caller's."""
+        assert self._ctx.incoming.vendor is not None
+        return self._ctx.services.vendors[self._ctx.incoming.vendor]
 
     def shown(self) -> dict[str, Json]:
         """What a preview tells beside the request: the targets in order."""

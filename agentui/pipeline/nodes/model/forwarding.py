@@ -1,6 +1,8 @@
 """Passing a request on to an upstream and its answer back, both unread: for what has no counterpart at other vendors."""
 
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
@@ -39,9 +41,22 @@ def check_offered(incoming: Incoming, own: Vendor, asked: Vendor) -> None:
         )
 
 
-async def forward(ctx: NodeContext, call: UpstreamCall) -> Mapping[str, Json]:
-    """Send the caller's request, hand every piece of the answer on, and give OUT: ``result`` is the answer where it is JSON,
-    else its ``content_type`` and ``bytes``; an upstream's refusal is passed on too, and then OUT holds ``error``.
+@dataclass(slots=True)
+class OpenedForward:
+    """A request that was passed on, and what has come of its answer: ``first`` are the first bytes, None where nobody has
+    waited for them yet. Close it."""
+
+    stream: UpstreamStream
+    closing: AsyncExitStack
+    first: bytes | None = None
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        await self.closing.aclose()
+
+
+async def open_forward(ctx: NodeContext, call: UpstreamCall) -> OpenedForward:
+    """Send the caller's request on; its answer once the headers are there, whatever its status.
 
     Raises UpstreamError and its kin, and ListenerGone where the caller leaves in the middle of an upload.
     """
@@ -55,20 +70,49 @@ async def forward(ctx: NodeContext, call: UpstreamCall) -> Mapping[str, Json]:
     ctx.run.emit("node.request", ctx.node_id, request)
     # What is made twice at the vendor is paid twice.
     call.retries = method == "GET"
+    closing = AsyncExitStack()
     try:
-        async with ctx.services.upstream.open(call) as stream:
-            return await (_refused(ctx, stream) if stream.status >= 400 else _passed(ctx, stream))
+        return OpenedForward(await closing.enter_async_context(ctx.services.upstream.open(call)), closing)
     except BodyAborted as error:
         raise ListenerGone("The caller has left.") from error
 
 
-async def hand_on(ctx: NodeContext, stream: UpstreamStream, most: int, kept: bytearray) -> tuple[bytes | None, int]:
+async def begin_forward(ctx: NodeContext, call: UpstreamCall) -> OpenedForward:
+    """The same where another target may be asked: an answer that is no error and has begun. Raises UpstreamRefused too."""
+    opened = await open_forward(ctx, call)
+    try:
+        stream = opened.stream
+        if stream.status >= 400:
+            assert ctx.incoming.vendor is not None
+            vendor = ctx.services.vendors[ctx.incoming.vendor]
+            raise vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
+        opened.first = await stream.next()
+    except BaseException:
+        await opened.aclose()
+        raise
+    return opened
+
+
+async def forwarded(ctx: NodeContext, opened: OpenedForward) -> Mapping[str, Json]:
+    """Hand every piece of the answer on, and give OUT: ``result`` is the answer where it is JSON, else its ``content_type`` and
+    ``bytes``; an upstream's refusal is passed on too, and then OUT holds ``error``. Raises as ``open_forward`` does."""
+    try:
+        async with opened.closing:
+            return await (_refused(ctx, opened.stream) if opened.stream.status >= 400 else _passed(ctx, opened))
+    except BodyAborted as error:
+        raise ListenerGone("The caller has left.") from error
+
+
+async def hand_on(
+    ctx: NodeContext, stream: UpstreamStream, most: int, kept: bytearray, first: bytes | None = None
+) -> tuple[bytes | None, int]:
     """Hand every piece of an answer to the caller (if this node answers) as it comes: a copy of it, None where it is larger
-    than ``most``, and its size. ``kept`` holds the pieces that were handed on, as far as there is room."""
+    than ``most``, and its size. ``kept`` holds the pieces that were handed on, as far as there is room; ``first`` is the first
+    one, where somebody has waited for it."""
     headers = returnable_response_headers(stream.headers)
     size = 0
     # The caller's headers wait for the first byte: silence until then is still told by a status.
-    chunk = await stream.next()
+    chunk = await stream.next() if first is None else first
     if ctx.sink is not None:
         await ctx.sink.raw(stream.status, headers, b"")
     while chunk:
@@ -96,10 +140,11 @@ async def hand_error_on(ctx: NodeContext, stream: UpstreamStream, body: bytes) -
     return shown, {"code": "upstream_refused", "message": text, "status": stream.status}
 
 
-async def _passed(ctx: NodeContext, stream: UpstreamStream) -> dict[str, Json]:
+async def _passed(ctx: NodeContext, opened: OpenedForward) -> dict[str, Json]:
     """Hand on an answer as it comes."""
+    stream = opened.stream
     is_json = stream.content_type == "application/json"
-    kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0, bytearray())
+    kept, size = await hand_on(ctx, stream, MAX_KEPT_BYTES if is_json else 0, bytearray(), opened.first)
     told = {"content_type": stream.content_type, "bytes": size}
     if not kept:
         return {"result": told}

@@ -21,7 +21,7 @@ from agentui.pipeline.nodes.model.calls import Calls, Targets
 from agentui.pipeline.nodes.model.chat_out import hear, reply_out
 from agentui.pipeline.nodes.model.checked import AnswerParams, AnswerSchema, checked_out
 from agentui.pipeline.nodes.model.extraction import Extraction
-from agentui.pipeline.nodes.model.forwarding import forward, own_body
+from agentui.pipeline.nodes.model.forwarding import forwarded, own_body
 from agentui.pipeline.nodes.model.other_out import asked_embeddings, count_out, embeddings_out
 from agentui.pipeline.nodes.model.target import Target, TargetFields, forward_target
 from agentui.pipeline.nodes.model.targets import ModelTarget, RoutingParams, compile_candidates
@@ -135,7 +135,8 @@ class ProviderCall(Node[ProviderCallParams]):
         calls = Calls(ctx, self._targets)
         match ctx.incoming.operation:
             case "forward":
-                return await forward(ctx, self._forwarded(ctx, calls))
+                opened = await calls.forward(self._forwarded)
+                return {**await forwarded(ctx, opened), **calls.out()}
             case "count_tokens":
                 if calls.first_target().vendor(ctx).count_tokens is None:
                     return await self._estimate(ctx, calls.first_target())
@@ -173,7 +174,7 @@ class ProviderCall(Node[ProviderCallParams]):
         order where there are several."""
         calls = Calls(ctx, self._targets)
         if ctx.incoming.operation == "forward":
-            call = self._forwarded(ctx, calls)
+            call = self._forwarded(ctx, calls.forward_target())
             return {"method": call.method, "url": call.url, "headers": dict(call.headers), "body": ctx.incoming.json}
         executor = await self._executor(ctx)
         target = calls.first_target()
@@ -237,14 +238,11 @@ class ProviderCall(Node[ProviderCallParams]):
         wire = await ctx.incoming.worked_out(partial(target.vendor(ctx).render_request, chat))
         return await _aimed(ctx, target, wire)
 
-    def _forwarded(self, ctx: NodeContext, calls: Calls) -> UpstreamCall:
-        """The caller's own request to this node's upstream: blocks, template, model and endpoint are for conversations.
-
-        Raises NotFound where the provider is of another kind than the caller.
-        """
+    def _forwarded(self, ctx: NodeContext, chosen: ModelTarget) -> UpstreamCall:
+        """The caller's own request to a target: blocks, template, model and endpoint are for conversations."""
         incoming = ctx.incoming
-        chosen, vendor = calls.forward_target()
-        target, body = forward_target(chosen.fields, ctx, vendor), incoming.upload or own_body(incoming) or None
+        target = forward_target(chosen.fields, ctx, chosen.vendor(ctx))
+        body = incoming.upload or own_body(incoming) or None
         return make_call(ctx, incoming.method, target.url, target.headers, body, incoming.wire, target.proxy)
 
     async def _wire(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str) -> WireRequest:

@@ -14,7 +14,7 @@ from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext, TemplateField
-from agentui.pipeline.nodes.model.forwarding import forward, hand_error_on, hand_on, own_body
+from agentui.pipeline.nodes.model.forwarding import forwarded, hand_error_on, hand_on, open_forward, own_body
 from agentui.pipeline.nodes.model.target import join_url, render_proxy, tidy_header, with_query, without_key
 from agentui.pipeline.tokens import estimate_outgoing
 from agentui.redaction import mask_url
@@ -89,7 +89,7 @@ class RawForward(Node[RawForwardParams]):
         call = await ctx.apart(partial(self.assemble, ctx))
         await ctx.begin_call()
         if ctx.incoming.operation == "forward":
-            return await forward(ctx, call)
+            return await forwarded(ctx, await open_forward(ctx, call))
         incoming, method, url, headers = ctx.incoming, call.method, mask_url(call.url), call.headers
         ctx.run.emit(
             "node.request",

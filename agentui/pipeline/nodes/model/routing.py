@@ -112,7 +112,16 @@ class Route:
         if self._params.strategy == "race" and self.answered is None:
             call = await self._race(begin, discard, failures)
         else:
-            call = await self._fall(begin, failures)
+            call = await self._fall(self.order, begin, failures)
+        return self._settled(call)
+
+    async def first_of(self, candidates: Sequence[Candidate], begin: Begin[T]) -> T:
+        """The same for some of the targets, one after the other also where the node lets them race: what is made at several
+        vendors is paid at several. Raises as ``first`` does."""
+        return self._settled(await self._fall(candidates, begin, []))
+
+    def _settled(self, call: _Call[T]) -> T:
+        """What the target came to that answers, of which the sink is told."""
         result = call.result
         assert result is not None  # it has spoken
         self.answered, self._key = call.candidate, call.key
@@ -150,10 +159,10 @@ class Route:
             lines.append({"target": candidate.name, "state": state, "why": why})
         return lines
 
-    async def _fall(self, begin: Begin[T], failures: list[dict[str, Json]]) -> _Call[T]:
+    async def _fall(self, candidates: Sequence[Candidate], begin: Begin[T], failures: list[dict[str, Json]]) -> _Call[T]:
         """One after the other; those that are left alone after failures come last, those that asked for a pause not at all."""
         later: list[_Call[T]] = []
-        for candidate in self.order:
+        for candidate in candidates:
             call = self._aimed(candidate, failures, later)
             if call is not None and await self._speaks(call, begin, failures):
                 return call
