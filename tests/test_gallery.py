@@ -36,6 +36,8 @@ def read(path: Path) -> Json:
 def at_the_demo(document: Json) -> Json:
     """The pipeline with every address replaced by the demo's, and the raw one's keys left as they are."""
     for node in document["nodes"]:
+        if node["type"] == "HttpRequest" and not node["config"]["url"].startswith("http://127."):
+            node["config"] |= {"url": "http://127.0.0.1:9/"}  # where nobody listens
         if node["type"] in ("ProviderCall", "RawForward"):
             node["config"]["base_url"] = "demo"
             for target in node["config"].get("targets", ()):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from agentui.jsonio import Json, dumps, loads
 from tests.api.callers import DIALECTS, Caller, Got, is_whole, streamed_text, text_of
@@ -99,6 +101,42 @@ async def test_the_router_asks_the_model_of_the_intent(
     assert went.ways & {"code", "writing", "general"} == {way}
     assert f"You said: {text}" in went.text
     assert prompt in went.text
+
+
+@BOTH
+async def test_rules_let_pass_what_another_pipeline_answers(gallery: Gallery, stream: bool) -> None:
+    passed = await gallery.ask("rules-before-a-pipeline", "Plain English, please", "claude", stream=stream)
+    assert passed.out["answer"]["nodes"].keys() >= {"language", "plain"}
+    assert passed.text == passed.out["answer"]["response_text"]
+    refused = await gallery.ask("rules-before-a-pipeline", "My key is sk-0123456789abcdefghijklmn", "claude", stream=stream)
+    assert (refused.ways, refused.text) == ({"rules", "refuse"}, "That looks like a key. Please leave it out.")
+
+
+async def test_articles_are_told_to_the_model_where_there_are_some(gallery: Gallery) -> None:
+    asked: list[Mapping[str, str]] = []
+    pages = [{"title": "Ada", "extract": "She wrote."}, {"title": "Empty"}, {"title": "Bread", "extract": "It is baked."}]
+
+    async def find(request: web.Request) -> web.Response:
+        asked.append(request.query)
+        return web.json_response(
+            {"query": {"pages": pages}} if "Ada" in request.query["gsrsearch"] else {"batchcomplete": True}
+        )
+
+    service = web.Application()
+    service.router.add_get("/w/api.php", find)
+    async with TestServer(service, host="127.0.0.1") as listens:
+        document = at_the_demo(read(ROOT / "pipelines" / "answer-with-wikipedia.json"))
+        (search,) = [node for node in document["nodes"] if node["type"] == "HttpRequest"]
+        search["config"]["url"] = f"http://127.0.0.1:{listens.port}/w/api.php"
+        gallery.server.put("answer-with-a-service", document)
+        found = await gallery.ask("answer-with-a-service", "Who was Ada?")
+        nothing = await gallery.ask("answer-with-a-service", "Who was Bob?")
+    assert found.out["articles"]["result"] == ["Ada: She wrote.", "Bread: It is baked."]
+    assert "Ada: She wrote.\n\nB" in found.text and "answer" in found.ways
+    assert (asked[0]["generator"], asked[0]["formatversion"]) == ("search", "2")
+    assert nothing.ways & {"answer", "alone"} == {"alone"}
+    unreachable = await gallery.ask("answer-with-wikipedia", "Who was Ada?")
+    assert unreachable.ways & {"answer", "alone"} == {"alone"} and unreachable.text.strip()
 
 
 async def test_the_router_goes_on_where_the_small_model_fails(gallery: Gallery) -> None:
