@@ -26,7 +26,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
 
 
 async def test_a_server_is_added_looked_at_approved_switched_and_deleted(chat: OpenChat, served: Served) -> None:
-    here = await chat()
+    here = await chat(mcp_programs=True)
     page = here.page
     await page.get_by_role("button", name="Menu", exact=True).click()
     await page.get_by_role("menuitem", name="MCP servers").click()
@@ -88,3 +88,26 @@ async def test_a_server_is_added_looked_at_approved_switched_and_deleted(chat: O
     await line.get_by_role("button", name="Delete spare parts").click()
     await page.get_by_role("dialog", name="Delete spare parts").get_by_role("button", name="Delete", exact=True).click()
     await expect(dialog).to_contain_text("There are no MCP servers yet.")
+    # A program, where the server allows such: values of its environment are never shown again.
+    await dialog.get_by_role("button", name="Add a server").click()
+    await form.get_by_label("Name", exact=True).fill("files")
+    await form.get_by_label("How it is reached").select_option("stdio")
+    await form.get_by_label("Command", exact=True).fill("nobody-has-this")
+    await form.get_by_label("Arguments of the command").fill("--folder\n/home/me/my notes")
+    await form.get_by_label("Environment", exact=True).fill("no variable")
+    await expect(form.get_by_role("alert")).to_be_visible()
+    await form.get_by_label("Environment", exact=True).fill("TOKEN=very secret")
+    assert await axe(page, "dialog") == []
+    await form.get_by_role("button", name="Add a server").click()
+    line = dialog.get_by_role("listitem").filter(has_text="files")
+    await expect(line).to_contain_text("nobody-has-this")
+    await line.get_by_role("button", name="Change files").click()
+    changed = dialog.get_by_role("form", name="Change files")
+    await expect(changed.get_by_label("Environment", exact=True)).to_have_value("TOKEN=***")
+    await changed.get_by_label("Arguments of the command").fill("--folder\n/home/me/notes")
+    await expect(changed.get_by_text("It is reached in another way")).to_be_visible()
+    await changed.get_by_role("button", name="Save", exact=True).click()
+    await expect(changed).to_have_count(0)
+    await line.get_by_role("button", name="Change files").click()
+    await expect(changed.get_by_label("Arguments of the command")).to_have_value("--folder\n/home/me/notes")
+    await expect(changed.get_by_label("Environment", exact=True)).to_have_value("TOKEN=***")

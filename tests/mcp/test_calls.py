@@ -65,9 +65,8 @@ async def test_what_a_session_does_not_allow_of_a_stranger_is_not_offered(start_
     offered = [tool["function"]["name"] for tool in house.mock.requests[0].body["tools"]]
     assert "add" not in offered
     assert "roll_dice" in offered
-    assert "Rule/mcp_parts" not in dumps_text(
-        house.mock.requests[0].body
-    )  # nor is it told of the rules of what it is not offered
+    # Nor is a model told of the rules of what it is not offered.
+    assert "Rule/mcp_parts" not in dumps_text(house.mock.requests[0].body)
 
 
 async def test_a_defined_tool_has_its_name_before_a_strangers(start_house: StartHouse, served: Served) -> None:

@@ -1,4 +1,4 @@
-/** An MCP server: a new one that is reached over HTTP, or what is kept of one that there is. */
+/** An MCP server: a new one, reached over HTTP or a program where the server allows that, or what is kept of one that there is. */
 import {h, tags, useState} from '../h.js';
 import {isSame} from '../core/doc.js';
 import {reasonOf} from '../state/failures.js';
@@ -13,38 +13,63 @@ const {div, form, p} = tags;
 
 const LEVELS = ['irreversible', 'sandbox', 'none'];
 
-/** @param {import('./servers.js').McpServer | null} server */
+/** @typedef {import('./servers.js').McpServer} McpServer */
+/** @typedef {ReturnType<typeof saidOf>} Said */
+
+/** @param {McpServer | null} server */
 function saidOf(server) {
-  if (server === null) return {name: '', url: '', headers: '', prefix: '', level: 'irreversible'};
-  const {name, http, tool_prefix: prefix, default_side_effect_level: level} = server;
-  return {name, url: http?.url ?? '', headers: linesOf(http?.headers ?? {}), prefix: prefix ?? '', level};
+  const {http = null, stdio = null} = server ?? {};
+  return {
+    name: server?.name ?? '',
+    transport: stdio === null ? 'http' : 'stdio',
+    url: http?.url ?? '',
+    headers: linesOf(http?.headers ?? {}),
+    command: stdio?.command ?? '',
+    args: (stdio?.args ?? []).join('\n'),
+    env: linesOf(stdio?.env ?? {}, '='),
+    cwd: stdio?.cwd ?? null,
+    prefix: server?.tool_prefix ?? '',
+    level: server?.default_side_effect_level ?? 'irreversible',
+  };
 }
 
-/** @param {{server: import('./servers.js').McpServer | null, onDone: () => void, onCancel: () => void}} props `server`: null for a new one */
-export function McpForm({server, onDone, onCancel}) {
+/** How it is reached; null where that is not said yet. @param {Said} said @returns {import('./servers.js').Reached | null} */
+function reachedOf(said) {
+  if (said.transport === 'http') {
+    const headers = headersOf(said.headers);
+    const url = said.url.trim();
+    return url === '' || headers === null ? null : {transport: 'http', http: {url, headers}};
+  }
+  const env = headersOf(said.env, '=');
+  const command = said.command.trim();
+  const args = said.args.split('\n').filter((line) => line !== '');
+  return command === '' || env === null ? null : {transport: 'stdio', stdio: {command, args, env, cwd: said.cwd}};
+}
+
+/** @param {{server: McpServer | null, hasPrograms: boolean, onDone: () => void, onCancel: () => void}} props `server`: null for a new one */
+export function McpForm({server, hasPrograms, onDone, onCancel}) {
   const [before] = useState(() => saidOf(server));
   const [said, setSaid] = useState(before);
   const [failure, setFailure] = useState(/** @type {string | null} */ (null));
-  const headers = headersOf(said.headers);
-  // A server that is started here keeps its program: only how it is used is changed.
-  const hasAddress = server === null || server.http !== null;
-  const isMoved = server !== null && hasAddress && (said.url.trim() !== before.url || !isSame(headers, headersOf(before.headers)));
-  const isReady = said.name.trim() !== '' && (!hasAddress || said.url.trim() !== '') && headers !== null;
+  // Where no programs may be named here, one keeps its own: only how it is used is changed.
+  const isReachShown = said.transport === 'http' || hasPrograms;
+  const reached = reachedOf(said);
+  const isMoved = server !== null && isReachShown && !isSame(reached, reachedOf(before));
+  const isReady = said.name.trim() !== '' && (!isReachShown || reached !== null);
   const title = server === null ? t('library.mcpAdd') : t('library.mcpEdit', {name: server.name});
   const submit = async () => {
     if (!isReady) return;
     const use = {name: said.name.trim(), tool_prefix: said.prefix.trim() || null, default_side_effect_level: said.level};
-    const http = {url: said.url.trim(), headers};
     try {
-      if (server === null) await addServer({...use, http});
-      else await changeServer(server.id, isMoved ? {...use, http} : use);
+      if (server !== null) await changeServer(server.id, isMoved && reached !== null ? {...use, ...reached} : use);
+      else if (reached !== null) await addServer({...use, ...reached});
       if (isMoved) notify('warning', 'library.mcpMoved', {name: use.name});
       onDone();
     } catch (error) {
       setFailure(reasonOf(error));
     }
   };
-  /** @param {Partial<typeof said>} patch */
+  /** @param {Partial<Said>} patch */
   const change = (patch) => {
     setFailure(null);
     setSaid({...said, ...patch});
@@ -60,8 +85,8 @@ export function McpForm({server, onDone, onCancel}) {
     },
     h(TextField, {label: t('library.name'), value: said.name, onChange: (name) => change({name}), autoFocus: true}),
     failure === null ? null : p({className: 'field-error', role: 'alert'}, failure),
-    hasAddress ? h(TextField, {label: t('library.mcpUrl'), value: said.url, onChange: (url) => change({url}), mono: true, placeholder: 'https://'}) : null,
-    hasAddress ? h(TextField, {label: t('library.mcpHeaders'), value: said.headers, onChange: (text) => change({headers: text}), rows: 2, mono: true, hint: t(server === null ? 'library.mcpHeadersHint' : 'library.mcpHeadersKept'), error: headers === null ? t('library.mcpHeadersWrong') : null}) : null,
+    hasPrograms ? h(SelectField, {label: t('library.mcpTransport'), value: said.transport, onChange: (transport) => change({transport}), options: ['http', 'stdio'].map((value) => ({value, label: t(`library.mcpTransport.${value}`)}))}) : null,
+    !isReachShown ? null : said.transport === 'http' ? h(HttpFields, {said, isNew: server === null, change}) : h(ProgramFields, {said, change}),
     h(TextField, {label: t('library.mcpPrefix'), value: said.prefix, onChange: (prefix) => change({prefix}), mono: true, hint: t('library.mcpPrefixHint')}),
     h(SelectField, {label: t('library.mcpLevel'), value: said.level, onChange: (level) => change({level}), options: LEVELS.map((value) => ({value, label: t(`library.mcpLevel.${value}`)}))}),
     isMoved ? p({className: 'field-warning', role: 'status'}, t('library.mcpMoves')) : null,
@@ -71,4 +96,23 @@ export function McpForm({server, onDone, onCancel}) {
       h(Button, {label: server === null ? title : t('app.save'), tone: 'primary', type: 'submit', disabled: !isReady}),
     ),
   );
+}
+
+/** @param {{said: Said, isNew: boolean, change: (patch: Partial<Said>) => void}} props */
+function HttpFields({said, isNew, change}) {
+  const isWrong = headersOf(said.headers) === null;
+  return [
+    h(TextField, {key: 'url', label: t('library.mcpUrl'), value: said.url, onChange: (url) => change({url}), mono: true, placeholder: 'https://'}),
+    h(TextField, {key: 'headers', label: t('library.mcpHeaders'), value: said.headers, onChange: (headers) => change({headers}), rows: 2, mono: true, hint: t(isNew ? 'library.mcpHeadersHint' : 'library.mcpHeadersKept'), error: isWrong ? t('library.mcpHeadersWrong') : null}),
+  ];
+}
+
+/** @param {{said: Said, change: (patch: Partial<Said>) => void}} props */
+function ProgramFields({said, change}) {
+  const isWrong = headersOf(said.env, '=') === null;
+  return [
+    h(TextField, {key: 'command', label: t('library.mcpCommand'), value: said.command, onChange: (command) => change({command}), mono: true, placeholder: 'npx'}),
+    h(TextField, {key: 'args', label: t('library.mcpArgs'), value: said.args, onChange: (args) => change({args}), rows: 2, mono: true, hint: t('library.mcpArgsHint')}),
+    h(TextField, {key: 'env', label: t('library.mcpEnv'), value: said.env, onChange: (env) => change({env}), rows: 2, mono: true, hint: t('library.mcpEnvHint'), error: isWrong ? t('library.mcpEnvWrong') : null}),
+  ];
 }

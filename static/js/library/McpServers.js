@@ -9,7 +9,7 @@ import {CheckField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {tried} from './commands.js';
 import {McpForm} from './McpForm.js';
-import {deleteServer, readServers, switchServer} from './servers.js';
+import {deleteServer, mayNamePrograms, readServers, switchServer} from './servers.js';
 
 const {code, div, li, p, span, ul} = tags;
 
@@ -21,7 +21,16 @@ const TONES = /** @type {Record<string, string>} */ ({connected: 'chip-good', er
 export function McpServers({close}) {
   const [servers, setServers] = useState(/** @type {McpServer[] | {error: string} | null} */ (null));
   const [edited, setEdited] = useState(/** @type {McpServer | 'new' | null} */ (null));
-  const load = () => readServers().then(setServers, (error) => setServers({error: reasonOf(error)}));
+  const [hasPrograms, setHasPrograms] = useState(false);
+  const load = async () => {
+    try {
+      const [found, isAllowed] = await Promise.all([readServers(), mayNamePrograms()]);
+      setHasPrograms(isAllowed);
+      setServers(found);
+    } catch (error) {
+      setServers({error: reasonOf(error)});
+    }
+  };
   useEffect(() => void load(), []);
   const done = async () => {
     setEdited(null);
@@ -36,7 +45,7 @@ export function McpServers({close}) {
       actions: edited === null ? h(Button, {label: t('library.mcpAdd'), icon: 'add', tone: 'primary', onClick: () => setEdited('new')}) : null,
     },
     p({className: 'text-soft'}, t('library.mcpText')),
-    edited === null ? null : h(McpForm, {key: edited === 'new' ? '' : edited.id, server: edited === 'new' ? null : edited, onDone: () => void done(), onCancel: () => setEdited(null)}),
+    edited === null ? null : h(McpForm, {key: edited === 'new' ? '' : edited.id, server: edited === 'new' ? null : edited, hasPrograms, onDone: () => void done(), onCancel: () => setEdited(null)}),
     servers === null
       ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
       : 'error' in servers

@@ -1,14 +1,16 @@
 /** MCP servers, as this server tells of them: their configuration, how they are doing, and their tools. */
+import {api} from '../api/client.js';
 import {readAll, readMemory, writeMemory} from '../state/memory.js';
 
 /**
+ * @typedef {{command: string, args: string[], env: Record<string, string>, cwd: string | null}} Program
  * @typedef {object} McpServer
  * @property {string} id
  * @property {string} name
  * @property {{url: string, headers: Record<string, string>} | null} http values that are not shown are ***
  * @property {string | null} tool_prefix
  * @property {string} default_side_effect_level
- * @property {{command: string} | null} stdio
+ * @property {Program | null} stdio values of its environment that are not shown are ***
  * @property {boolean} enabled
  * @property {string} status
  * @property {number} toolCount
@@ -21,7 +23,8 @@ import {readAll, readMemory, writeMemory} from '../state/memory.js';
  * @property {boolean | null} available null: nobody approved the tools of the server yet
  * @property {string | null} reason why it is not offered
  *
- * @typedef {{name: string, http: {url: string, headers: Record<string, string>}, tool_prefix: string | null, default_side_effect_level: string}} NewServer
+ * @typedef {{transport: 'http', http: {url: string, headers: Record<string, string>}} | {transport: 'stdio', stdio: Program}} Reached
+ * @typedef {{name: string, tool_prefix: string | null, default_side_effect_level: string}} Use
  */
 
 /** @param {string} id */
@@ -37,15 +40,20 @@ export async function readServers() {
   });
 }
 
-/** Configure a server over HTTP. It is off until somebody approved its tools. @param {NewServer} server */
+/** Whether programs may be configured here. @returns {Promise<boolean>} */
+export async function mayNamePrograms() {
+  return (await api.get('/api/settings')).body.settings.mcp_programs === true;
+}
+
+/** Configure a server. It is off until somebody approved its tools. @param {Use & Reached} server */
 export function addServer(server) {
-  return writeMemory('POST', '/mcp/servers', {...server, transport: 'http', enabled: false});
+  return writeMemory('POST', '/mcp/servers', {...server, enabled: false});
 }
 
 /**
- * Change a server. A header *** stays as it is; one that is reached otherwise offers nothing until its tools are approved anew.
+ * Change a server. A value *** stays as it is; one that is reached otherwise offers nothing until its tools are approved anew.
  * @param {string} id
- * @param {Omit<NewServer, 'http'> & Partial<Pick<NewServer, 'http'>>} server without `http`: it is reached as before
+ * @param {Use & Partial<Reached>} server without `http` and `stdio`: it is reached as before
  */
 export function changeServer(id, server) {
   return writeMemory('PATCH', pathOf(id), server);
