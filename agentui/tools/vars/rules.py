@@ -124,6 +124,7 @@ Write a reference anywhere in the text of a tool's arguments. It is replaced bef
 | `$VAR_REF{{name:start}}` | all characters from `start` |
 
 - Find names with `ListVars`. Every successful call leaves `{tool}_{id}_result` and `{tool}_{id}_args`.
+- In a chat, what was said in a turn with tools is `Message_{turn}_user` and `Message_{turn}_assistant`.
 - Pass long results on by reference; do not copy them. Read only the part that you need with `ReadVar`.
 - References work in lists and objects at any depth, not in the names of arguments.
 - A value is always text. For structured data read it and parse the JSON.
