@@ -250,7 +250,8 @@ async def play(origin: str) -> str:
     """Let a client take turns in a chat; the chat's id."""
     body = {"model": "demo-small", "messages": [{"role": "user", "content": QUESTION}]}
     session = ""
-    async with ClientSession(headers={"x-agentui-session": SESSION}) as client:
+    # It has no history that would tell its second turn from a second try at the first.
+    async with ClientSession(headers={"x-agentui-session": SESSION, "x-agentui-turn": "new"}) as client:
         for _ in range(TURNS):
             async with client.post(f"{origin}/v1/chat/completions", json=body) as reply:
                 reply.raise_for_status()
