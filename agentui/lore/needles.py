@@ -6,7 +6,7 @@ with blanks is looked for where its longest word is.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Final
@@ -15,6 +15,8 @@ from agentui.lore.automaton import Automaton
 
 _MOST_LOOKS: Final = 50_000
 """Looks for keys with blanks, each at one text; more than that share one slow pass."""
+_MOST_SEEN: Final = 20_000
+"""Different words of texts of which a table remembers what lies in them."""
 _START: Final = "^^"
 _END: Final = "$$"
 _WORD: Final = re.compile(r"\w", re.ASCII)
@@ -86,7 +88,7 @@ class NeedleTable:
 class _Matcher:
     """Needles that look at the same spelling of a text."""
 
-    __slots__ = ("_anchored", "_automaton", "_numbers", "_spaced", "_whole", "_whole_automaton")
+    __slots__ = ("_anchored", "_automaton", "_numbers", "_seen", "_spaced", "_whole", "_whole_automaton")
 
     def __init__(self, needles: Sequence[tuple[int, Needle]]) -> None:
         self._spaced = [(number, needle.text) for number, needle in needles if needle.text.split() != [needle.text]]
@@ -100,6 +102,7 @@ class _Matcher:
         self._numbers = [plain.get(word) for word in words]
         self._anchored = [anchored.get(word, []) for word in words]
         self._automaton = Automaton(words)
+        self._seen: dict[str, tuple[int, ...]] = {}
         self._whole = list(whole.values())
         self._whole_automaton = Automaton([_marked(word) for word in whole])
 
@@ -113,17 +116,33 @@ class _Matcher:
             words.update(dict.fromkeys(tokens[at], at))
         places: dict[int, int] = {}
         by_token: dict[str, list[int]] = {}
-        for word, (token, at) in self._automaton.find((token, (token, at)) for token, at in words.items()):
-            number = self._numbers[word]
-            if number is not None and at < places.get(number, len(texts)):
-                places[number] = at
-            if self._anchored[word]:
-                by_token.setdefault(token, []).extend(self._anchored[word])
+        for token, found in self._known(words).items():
+            at = words[token]
+            for word in found:
+                number = self._numbers[word]
+                if number is not None and at < places.get(number, len(texts)):
+                    places[number] = at
+                if self._anchored[word]:
+                    by_token.setdefault(token, []).extend(self._anchored[word])
         if self._whole:
             for word, at in self._whole_automaton.find((_marked(token), at) for token, at in words.items()):
                 number = self._whole[word]
                 places[number] = min(at, places.get(number, at))
         return places | self._spaced_places(texts, tokens, by_token)
+
+    def _known(self, tokens: Collection[str]) -> dict[str, tuple[int, ...]]:
+        """The needles' words that lie in each of these words of texts, where any does. What was found is remembered, for most
+        words of a chat's texts are those of its turn before; never changed, but replaced, as several threads may look."""
+        known = self._seen
+        new = [token for token in tokens if token not in known]
+        found: dict[str, tuple[int, ...]] = dict.fromkeys(new, ())
+        for word, token in self._automaton.find((token, token) for token in new):
+            found[token] = (*found[token], word)
+        if new:
+            is_room = len(known) + len(new) <= _MOST_SEEN
+            self._seen = {**known, **found} if is_room else found if len(new) <= _MOST_SEEN else {}
+        looked = ((token, found[token] if token in found else known[token]) for token in tokens)
+        return {token: words for token, words in looked if words}
 
     def _spaced_places(
         self, texts: Sequence[str], tokens: Sequence[list[str]], by_token: dict[str, list[int]]
