@@ -212,6 +212,7 @@ async def test_a_thousand_are_searched_and_few_are_drawn(library: OpenLibrary) -
     await becomes(here.items.count, lambda count: count < 60)
     await here.panel.get_by_label("Order").select_option("By name")
     await expect(here.items.first).to_contain_text("Character 0000")
+    await expect(here.page.locator("#library-known-tags option")).to_have_count(2)
     await here.panel.get_by_label("Tag").fill("odd")
     await expect(here.panel.get_by_text("500 found")).to_be_visible()
     await here.panel.get_by_label("Search names").fill("er 099")

@@ -30,7 +30,7 @@ async def test_preset(request: web.Request) -> web.Response:
     else:
         asked = PromptRequest(form.session_id, form.message, form.branch_id, intent=form.prompt_intent)
         prepared = (await request.app[LIVE].look(asked, preset)).prepared
-    return data_answer(_tried(prepared))
+    return data_answer(await apart(len(request[BODY]), lambda: _tried(prepared)))
 
 
 async def _of_nothing(form: PresetTestForm, preset: PromptPreset) -> PreparedTurn:

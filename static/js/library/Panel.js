@@ -1,6 +1,6 @@
 /** The library: characters, users, prompt presets, lorebooks and regex profiles, to find, import, make and open. */
 import {runAction} from '../actions.js';
-import {h, tags, useEffect, useState} from '../h.js';
+import {h, tags, useEffect, useMemo, useState} from '../h.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField} from '../ui/fields.js';
@@ -10,7 +10,8 @@ import {createAsset, showKind} from './commands.js';
 import {KINDS} from './kinds.js';
 import {refresh, show, useShelf} from './lists.js';
 
-const {div, input, p, span} = tags;
+const {datalist, div, input, option, p, span} = tags;
+const TAGS = 'library-known-tags';
 const SEARCH_MS = 250;
 const SORTS = /** @type {const} */ (['updated_at', 'created_at', 'name']);
 
@@ -55,10 +56,12 @@ export function Library() {
   );
 }
 
-/** What is searched for: words of the name, and a tag. */
+/** What is searched for: words of the name, and a tag; offered are the tags of what was read. */
 function Search() {
   const keyword = useShelf((state) => state.keyword);
   const tag = useShelf((state) => state.tag);
+  const parts = useShelf((state) => state.parts);
+  const known = useMemo(() => [...new Set(Object.values(parts).flatMap((part) => part.flatMap((one) => one.tags)))].sort(), [parts]);
   const [typed, setTyped] = useState({keyword, tag});
   useEffect(() => {
     if (typed.keyword === keyword && typed.tag === tag) return undefined;
@@ -68,11 +71,12 @@ function Search() {
   return div(
     {className: 'library-head'},
     h(SearchField, {label: t('library.find'), value: typed.keyword, onChange: (value) => setTyped({...typed, keyword: value})}),
-    h(SearchField, {label: t('library.tag'), value: typed.tag, onChange: (value) => setTyped({...typed, tag: value})}),
+    h(SearchField, {label: t('library.tag'), value: typed.tag, onChange: (value) => setTyped({...typed, tag: value}), list: TAGS}),
+    datalist({id: TAGS}, known.map((one) => option({key: one, value: one}))),
   );
 }
 
-/** @param {{label: string, value: string, onChange: (value: string) => void}} props */
-function SearchField({label, value, onChange}) {
-  return input({className: 'input', type: 'search', 'aria-label': label, placeholder: label, value, spellCheck: false, onChange: (event) => onChange(event.target.value)});
+/** @param {{label: string, value: string, onChange: (value: string) => void, list?: string}} props `list`: the id of what is offered */
+function SearchField({label, value, onChange, list}) {
+  return input({className: 'input', type: 'search', 'aria-label': label, placeholder: label, value, list, spellCheck: false, onChange: (event) => onChange(event.target.value)});
 }
