@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentui.chat.request import VendorName
 from agentui.documents.versions import MAX_VERSION_NAME
 from agentui.errors import Problem
 from agentui.jsonio import Json
@@ -186,6 +187,23 @@ class ContextNames:
     names: list[str]
     paths: list[str]
     filters: dict[str, int]
+
+
+class ModelsRequest(StrictForm):
+    """Whose models are listed: the fields of a ProviderCall that say where it calls, templates and ``[[SECRET:name]]`` too."""
+
+    provider: VendorName
+    base_url: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    proxy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model of a provider's list; ``display_name`` is null where it says none."""
+
+    id: str
+    display_name: str | None
 
 
 class ValidateRequest(StrictForm):

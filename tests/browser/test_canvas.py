@@ -660,7 +660,7 @@ async def test_axe_finds_nothing_at_the_canvas_its_menus_and_searches(canvas: Op
     assert await axe(here.page, ".menu") == []
     await here.press("Escape")
     await here.press("a")
-    assert await axe(here.page, ".canvas-chooser") == []
+    assert await axe(here.page, ".chooser") == []
 
 
 async def test_on_a_narrow_screen_two_taps_connect_and_a_long_press_opens_the_menu(canvas: Open) -> None:

@@ -158,6 +158,8 @@ async def test_iterations_and_calls_are_folded(core: Evaluate) -> None:
           folded: rows([]),
           open: rows(["loop", "loop#2/in", "sub"]),
           first: rows(["loop"], {loop: 1}),
+          labels: runlog.waterfall(run, {a: "Outer", loop: "Loop", "sub/a": "Inner"}, {open: new Set(["loop", "sub"]), chosen: {}})
+            .map((row) => row.label),
           answered: run.answeredBy,
           by: run.nodes.x.by,
           outs: Object.keys(runlog.outsOf(run)),
@@ -170,6 +172,7 @@ async def test_iterations_and_calls_are_folded(core: Evaluate) -> None:
         "folded": ["loop", "sub"],
         "open": ["loop", "-loop#2/a", "-loop#2/in", "--loop#2/in#1/b", "sub", "-sub/a"],
         "first": ["loop", "-loop#1/a", "sub"],
+        "labels": ["Loop", "Outer", "in", "sub", "Inner"],
         "answered": "sub",
         "by": {"node": "if", "port": "then"},
         "outs": ["loop", "sub"],

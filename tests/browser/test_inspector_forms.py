@@ -8,6 +8,7 @@ from playwright.async_api import Page, expect
 from agentui.jsonio import Json
 from tests.browser.conftest import Editor, OpenEditor, axe, becomes, box
 from tests.browser.inspector_page import choose, config_of, document_of, undo, write
+from tests.upstreams.server import API_KEY, MODELS, Mock
 
 PRESET: Json = {
     "format": 1,
@@ -168,14 +169,32 @@ async def test_a_preset_is_found_by_letters_and_its_changes_are_marked_reverted_
     await expect(page.get_by_text("1 changed")).to_be_visible()
     await page.get_by_role("button", name="Revert Model to the preset").click()
     await expect(page.get_by_text("1 changed")).to_have_count(0)
+    # Those of the preset are offered whatever the provider says, which has no key here.
+    editor.allow("api/models")
     await page.get_by_role("button", name="Models").click()
-    await page.get_by_role("menuitemcheckbox", name="large").click()
+    await page.get_by_role("option", name="large").click()
     await page.get_by_role("button", name="Preset menu").click()
     await page.get_by_role("menuitem", name="Save back to Router").click()
     await expect(page.get_by_text("Preset router is saved.")).to_be_visible()
     await expect(page.get_by_text("1 changed")).to_have_count(0)
     assert editor.server.state.presets.good("router").model == "large"
     assert await axe(page, ".inspector-side") == []
+
+
+async def test_models_are_offered_that_the_provider_lists_for_a_stored_key(open_document: OpenEditor, mock: Mock) -> None:
+    headers: Json = {"Authorization": "Bearer [[SECRET:mine]]"}
+    page = (
+        await open_node(open_document, "ProviderCall", {"provider": "openai", "base_url": mock.origin, "headers": headers})
+    ).page
+    await page.evaluate(
+        "async (body) => (await own('api/client.js')).api.send('PUT', '/api/secrets/mine', body)",
+        {"value": API_KEY, "origins": [mock.origin]},
+    )
+    await page.get_by_role("button", name="Models").click()
+    await expect(page.get_by_role("listbox", name="Models").get_by_role("option")).to_have_count(len(MODELS))
+    await page.keyboard.type(MODELS[-1])
+    await page.keyboard.press("Enter")
+    await becomes(lambda: config_of(page), lambda found: found.get("model") == MODELS[-1])
 
 
 async def test_a_node_becomes_a_new_preset(open_document: OpenEditor) -> None:

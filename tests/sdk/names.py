@@ -248,6 +248,7 @@ PUT     /api/pipelines/{id}/versions/{number}/name               pipelines.name_
 POST    /api/validate                                            pipelines.validate
 POST    /api/preview                                             pipelines.preview
 POST    /api/try                                                 pipelines.run
+POST    /api/models                                              provider_presets.list_models
 
 GET     /api/presets                                             provider_presets.list
 GET     /api/presets/{id}                                        provider_presets.get

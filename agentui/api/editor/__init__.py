@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from agentui.api.editor import changes, documents, drafts, facts, rules, runs, secrets
+from agentui.api.editor import changes, documents, drafts, facts, models, rules, runs, secrets
 from agentui.api.keys import HISTORY
 from agentui.http.route import Route, add_routes
 
@@ -11,6 +11,7 @@ ROUTES: tuple[Route, ...] = (
     *changes.ROUTES,
     *facts.ROUTES,
     *secrets.ROUTES,
+    *models.ROUTES,
     *rules.ROUTES,
     *drafts.ROUTES,
     *runs.ROUTES,

@@ -149,6 +149,7 @@ from agentui.sdk.shapes.editor.pipelines import (
     ValidateRequest,
     Verdict,
 )
+from agentui.sdk.shapes.editor.provider_presets import ListedModel, ModelsRequest
 from agentui.sdk.shapes.editor.rules import NewRule, RuleLine, RuleText
 from agentui.sdk.shapes.editor.runs import RunSummary
 from agentui.sdk.shapes.editor.secrets import NewSecret, SecretLine, SecretUse
@@ -367,6 +368,7 @@ __all__ = [
     "InspectedTurn",
     "Inspection",
     "LayerData",
+    "ListedModel",
     "LoreTestForm",
     "LoreTestMessage",
     "McpEndpoint",
@@ -384,6 +386,7 @@ __all__ = [
     "MessagePatch",
     "ModePatch",
     "ModeView",
+    "ModelsRequest",
     "NamespaceData",
     "NamespaceForm",
     "NewBranch",

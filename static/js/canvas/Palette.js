@@ -1,10 +1,11 @@
 /** The panel "Nodes": every node type the server knows, by category; to click, to press Enter at, or to drag onto the canvas. */
 import {h, tags, useMemo, useState} from '../h.js';
+import {findByWords} from '../core/search.js';
 import {useStore} from '../state/store.js';
 import {Icon} from '../ui/icons.js';
 import {t, typeTitle} from '../words.js';
 import {addAt, addNoteAt, canChange, firstPort, frameSelection, selectionOf} from './editing.js';
-import {findByWords, typeWords} from './finding.js';
+import {typeWords} from './finding.js';
 import {categoryRank} from './QuickAdd.js';
 import {focusCanvas, NODE_DRAG} from './stage.js';
 import {categoryTitle, typeHelp} from './summary.js';

@@ -7,7 +7,7 @@ import {portTitle} from '../state/portwords.js';
 import {store, useStore} from '../state/store.js';
 import {activeTab, docOf, goTo, select} from '../state/tabs.js';
 import {t, typeTitle} from '../words.js';
-import {Chooser} from './Chooser.js';
+import {Chooser} from '../ui/Chooser.js';
 import {holdersFor, putInto} from './containers.js';
 import {addAt, addNoteAt, connectNodes, cutWire, frontDoc, nameOf, portsOfNode, targetsOf} from './editing.js';
 import {edgeKey} from './geometry.js';
@@ -16,7 +16,7 @@ import {focusCanvas, shown, stage, useStage} from './stage.js';
 import {categoryTitle, titleOf, typeHelp} from './summary.js';
 import {showNode} from './view.js';
 
-/** @typedef {import('./Chooser.js').Choice} Choice */
+/** @typedef {import('../ui/Chooser.js').Choice} Choice */
 /** @typedef {import('./stage.js').Chooser} Open */
 
 const FOUND_AT_MOST = 60;

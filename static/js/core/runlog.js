@@ -19,7 +19,7 @@
 /** @typedef {import('./doc.js').Linked} Linked */
 
 import {isObject, isSame} from './doc.js';
-import {scopeOf, splitId, walksOf} from './walks.js';
+import {placeOf, scopeOf, splitId, walksOf} from './walks.js';
 
 /**
  * A run of which nothing has been heard yet.
@@ -322,7 +322,7 @@ export function outsOf(run) {
  * The run as bars, in the order in which the nodes began. Nodes that were skipped have none. What ran within a loop or a call follows
  * it where that is open, of a loop one iteration.
  * @param {RunView} run
- * @param {{[id: string]: string}} [labels] titles by id; the id where there is none
+ * @param {{[place: string]: string}} [labels] titles by `placeOf`; the node's own id where there is none
  * @param {{open: ReadonlySet<string>, chosen: {[holder: string]: number | undefined}}} [inner] by the full ids of loops and calls
  * @returns {WaterfallRow[]}
  */
@@ -334,11 +334,12 @@ export function waterfall(run, labels = {}, {open, chosen} = {open: new Set(), c
       .map((id) => run.nodes[id])
       .filter((node) => node.state !== 'skipped' && node.state !== 'pinned')
       .map((node) => {
-        const {id} = splitId(node.id);
+        const {path, id} = splitId(node.id);
+        const place = placeOf(scopeOf(path), id);
         const walk = walks.get(node.id);
         const shown = walk && open.has(node.id) ? (chosen[node.id] ?? walk.iterations.at(-1) ?? null) : null;
         return {
-          ...rowOf(node, run, Object.hasOwn(labels, id) ? labels[id] : id),
+          ...rowOf(node, run, Object.hasOwn(labels, place) ? labels[place] : id),
           depth,
           walk: walk ? {holder: node.id, iterations: walk.iterations, shown} : null,
         };

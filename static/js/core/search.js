@@ -163,3 +163,21 @@ function* textsBelow(value, field) {
 function below(field, step) {
   return field === '' ? String(step) : `${field}.${step}`;
 }
+
+/**
+ * The items that a query means: first those whose words have its letters, then those whose text has it as it stands, because
+ * a few letters are found in their order in every long text.
+ * @template T
+ * @param {string} query
+ * @param {T[]} items
+ * @param {(item: T) => string} words
+ * @param {(item: T) => string} text
+ * @returns {T[]}
+ */
+export function findByWords(query, items, words, text) {
+  const wanted = query.trim();
+  const found = fuzzy(wanted, items, words);
+  const seen = new Set(found);
+  const lower = wanted.toLowerCase();
+  return [...found, ...items.filter((item) => !seen.has(item) && text(item).toLowerCase().includes(lower))];
+}

@@ -36,6 +36,15 @@ export function scopeOf(path) {
 }
 
 /**
+ * What tells a node of a document from those of other documents in a run, whatever iteration it ran in.
+ * @param {string} scope the path of its document
+ * @param {string} id
+ */
+export function placeOf(scope, id) {
+  return scope.replace(/#\d+(?=\/)/g, '') + id;
+}
+
+/**
  * What a node of a document did in a run: itself, or in a loop the iteration that was chosen, else the last one.
  * @param {RunView} run
  * @param {string} scope the path of the document

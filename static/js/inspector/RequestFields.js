@@ -5,8 +5,8 @@ import {isObject} from '../core/doc.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {SelectField} from '../ui/fields.js';
-import {MenuButton} from '../ui/menu.js';
 import {KeyRows} from './KeyRows.js';
+import {ModelChooser} from './ModelChooser.js';
 import {LiteralKeyWarning, SecretMenu} from './secrets.js';
 import {WrongValue} from './WrongValue.js';
 
@@ -68,15 +68,7 @@ export function RequestFields({form, models = [], markOf, provider: silent = 'ca
       aside: span(
         {className: 'inspector-aside'},
         mark('model'),
-        models.length
-          ? h(MenuButton, {
-              label: t('inspector.models'),
-              icon: 'list',
-              iconOnly: true,
-              className: 'inspector-mini',
-              items: () => models.map((name) => ({label: name, checked: values.model === name, run: () => form.set(['model'], name, {once: true})})),
-            })
-          : null,
+        h(ModelChooser, {form, provider, models}),
       ),
     }),
     h(HeadersField, {form, field: 'headers', label: t('inspector.headers'), hint: t('inspector.headersHint'), aside: mark('headers')}),

@@ -1,11 +1,11 @@
 /** When each node of a run worked, and on what: waiting, connecting, until the first word, and while words came. */
 import {classes, h, tags, useEffect, useMemo, useState} from '../h.js';
 import {waterfall} from '../core/runlog.js';
-import {nodeIn, scopeOf, splitId} from '../core/walks.js';
+import {nodeIn, placeOf, scopeOf, splitId} from '../core/walks.js';
 import {skipReason} from '../state/portwords.js';
 import {scopeIn} from '../state/runs.js';
 import {useStore} from '../state/store.js';
-import {activeTab, select} from '../state/tabs.js';
+import {activeTab, docOf, select} from '../state/tabs.js';
 import {t} from '../words.js';
 import {Icon} from '../ui/icons.js';
 import {duration} from '../state/times.js';
@@ -24,11 +24,12 @@ const STEP_MS = 200;
 
 /** @param {{run: RunView}} props */
 export function Waterfall({run}) {
-  const doc = useStore((state) => activeTab(state)?.history.present);
   const selected = useStore((state) => activeTab(state)?.selection.nodes[0] ?? null);
   const [pointed, setPointed] = useState(/** @type {string | null} */ (null));
   const now = useNow(run);
-  const labels = useMemo(() => Object.fromEntries((doc?.nodes ?? []).map((node) => [node.id, node.title || node.id])), [doc]);
+  const tabs = useStore((state) => state.tabs);
+  const front = useStore((state) => state.activeTab);
+  const labels = useMemo(() => labelsOf(tabs, front, run), [tabs, front, run.id]);
   const [open, setOpen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
   const chosen = useStore((state) => state.runs.iterations);
   const scope = useStore((state) => scopeIn(state, run));
@@ -77,6 +78,26 @@ export function Waterfall({run}) {
     h(Legend, {}),
     div({className: 'run-details'}, shown ? h(Details, {row: shown}) : null),
   );
+}
+
+/**
+ * What nodes are called: those of the document in front, and of those on the way to it that call each other.
+ * @param {import('../state/types.js').Tab[]} tabs
+ * @param {string | null} front
+ * @param {RunView} run
+ */
+function labelsOf(tabs, front, run) {
+  /** @type {{[place: string]: string}} */
+  const labels = {};
+  const seen = new Set();
+  for (let tab = tabs.find((one) => one.key === front); tab && !seen.has(tab.key); ) {
+    seen.add(tab.key);
+    const {within} = tab;
+    const scope = within?.run === run.id ? within.path : '';
+    for (const node of docOf(tab).nodes) labels[placeOf(scope, node.id)] = node.title || node.id;
+    tab = scope === '' ? undefined : tabs.find((one) => one.key === within?.tab);
+  }
+  return labels;
 }
 
 /** The run's clock while it goes on, in steps. @param {RunView} run */

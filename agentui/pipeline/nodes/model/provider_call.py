@@ -22,6 +22,7 @@ from agentui.pipeline.nodes.model.chat_out import hear, reply_out
 from agentui.pipeline.nodes.model.checked import AnswerParams, AnswerSchema, checked_out
 from agentui.pipeline.nodes.model.extraction import Extraction
 from agentui.pipeline.nodes.model.forwarding import forwarded, own_body
+from agentui.pipeline.nodes.model.listing import listed_models
 from agentui.pipeline.nodes.model.other_out import asked_embeddings, count_out, embeddings_out
 from agentui.pipeline.nodes.model.target import Target, TargetFields, forward_target
 from agentui.pipeline.nodes.model.targets import ModelTarget, RoutingParams, compile_candidates
@@ -32,7 +33,7 @@ from agentui.templating.hadtavern.scope import Scope
 from agentui.tools.catalog import Catalog
 from agentui.tools.executor import Executor
 from agentui.upstream.call import UpstreamCall
-from agentui.vendors.base import Vendor
+from agentui.vendors.base import ModelInfo, Vendor
 from agentui.vendors.registry import VENDOR_TITLES
 
 MAX_MODEL = 1000
@@ -193,6 +194,10 @@ class ProviderCall(Node[ProviderCallParams]):
             "tokens": estimate_outgoing(request.vendor, request.wire),
             **calls.shown(),
         }
+
+    async def list_models(self, ctx: NodeContext) -> list[ModelInfo]:
+        """The models that the provider of the node's own fields lists. Raises as ``listed_models`` does."""
+        return await listed_models(ctx, self._targets.own)
 
     async def assemble(self, ctx: NodeContext, target: ModelTarget | None = None) -> ModelRequest:
         """Everything that is sent to a target (the node's own, where none is given), rendered, with nothing sent yet."""

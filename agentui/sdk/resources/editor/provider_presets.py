@@ -7,7 +7,12 @@ from typing import Unpack
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Json, Matching, Options
 from agentui.sdk.shapes.editor.common import DocumentLine, DocumentState, Version, VersionName, VersionState
+from agentui.sdk.shapes.editor.provider_presets import ListedModel, ModelsRequest
 from agentui.sdk.transport import Resource
+
+
+class ProviderPresetsListModelsCall(ModelsRequest, Options):
+    """What ``provider_presets.list_models`` may be told."""
 
 
 class ProviderPresetsPutCall(Options, Matching):
@@ -24,6 +29,7 @@ class ProviderPresetsNameVersionCall(VersionName, Options):
     """What ``provider_presets.name_version`` may be told."""
 
 
+_LIST_MODELS = Endpoint[Items[ListedModel]]("POST", "/api/models", body="json", answer="whole")
 _LIST = Endpoint[Items[DocumentLine]]("GET", "/api/presets", answer="whole")
 _GET = Endpoint[DocumentState]("GET", "/api/presets/{id}", answer="whole")
 _PUT = Endpoint[DocumentState]("PUT", "/api/presets/{id}", body="document", answer="whole")
@@ -35,6 +41,10 @@ _NAME_VERSION = Endpoint[Version]("PUT", "/api/presets/{id}/versions/{number}/na
 
 class ProviderPresetsResource(Resource):
     """Provider presets: documents with versions."""
+
+    def list_models(self, **given: Unpack[ProviderPresetsListModelsCall]) -> Items[ListedModel]:
+        """List the models of a provider, asked with what a ProviderCall of these fields would send. ``POST /api/models``"""
+        return self._call(_LIST_MODELS, (), given)
 
     def list(self, **given: Unpack[Options]) -> Items[DocumentLine]:
         """List the presets. ``GET /api/presets``"""
@@ -67,6 +77,10 @@ class ProviderPresetsResource(Resource):
 
 class AsyncProviderPresetsResource(AsyncResource):
     """Provider presets: documents with versions."""
+
+    async def list_models(self, **given: Unpack[ProviderPresetsListModelsCall]) -> Items[ListedModel]:
+        """List the models of a provider, asked with what a ProviderCall of these fields would send. ``POST /api/models``"""
+        return await self._call(_LIST_MODELS, (), given)
 
     async def list(self, **given: Unpack[Options]) -> Items[DocumentLine]:
         """List the presets. ``GET /api/presets``"""

@@ -1,9 +1,9 @@
-/** A search box with a list, opened at a point of the canvas: what to add, where to connect to, what to go to. */
+/** A search box with a list, opened at a point of the window: what to add, where to connect to, what to go to, which model. */
 import {classes, createPortal, h, tags, useEffect, useLayoutEffect, useMemo, useRef, useState} from '../h.js';
-import {useCombobox} from '../ui/combobox.js';
-import {Icon} from '../ui/icons.js';
+import {findByWords} from '../core/search.js';
 import {t} from '../words.js';
-import {findByWords} from './finding.js';
+import {useCombobox} from './combobox.js';
+import {Icon} from './icons.js';
 
 const {div, input, li, p, span, ul} = tags;
 const MARGIN = 8;
@@ -50,9 +50,9 @@ export function Chooser({label, placeholder, empty, at, choices, search, onChoos
   const grouped = query === '';
   return createPortal(
     div(
-      {ref: box, className: 'canvas-chooser', style: place, role: 'dialog', 'aria-label': label},
+      {ref: box, className: 'chooser', style: place, role: 'dialog', 'aria-label': label},
       div(
-        {className: 'canvas-chooser-head'},
+        {className: 'chooser-head'},
         h(Icon, {name: 'search', size: 16}),
         input({
           ...field,
@@ -62,7 +62,7 @@ export function Chooser({label, placeholder, empty, at, choices, search, onChoos
             event.stopPropagation();
           },
           autoFocus: true,
-          className: 'canvas-chooser-input',
+          className: 'chooser-input',
           'aria-label': label,
           placeholder,
           value: query,
@@ -73,24 +73,24 @@ export function Chooser({label, placeholder, empty, at, choices, search, onChoos
         }),
       ),
       ul(
-        {...list, className: 'canvas-chooser-list', 'aria-label': label},
+        {...list, className: 'chooser-list', 'aria-label': label},
         found.flatMap((choice, index) => [
           grouped && choice.group && choice.group !== found[index - 1]?.group
-            ? li({key: `group ${choice.group}`, role: 'presentation', className: 'canvas-chooser-group'}, choice.group)
+            ? li({key: `group ${choice.group}`, role: 'presentation', className: 'chooser-group'}, choice.group)
             : null,
           li(
             {
               ...option(index),
               key: choice.key,
-              className: classes('canvas-chooser-item', index === active && 'canvas-chooser-active'),
+              className: classes('chooser-item', index === active && 'chooser-active'),
             },
-            span({className: 'canvas-chooser-icon'}, h(Icon, {name: choice.icon ?? 'node', size: 16})),
-            span({className: 'canvas-chooser-title'}, choice.title),
-            choice.detail ? span({className: 'canvas-chooser-detail'}, choice.detail) : null,
+            span({className: 'chooser-icon'}, h(Icon, {name: choice.icon ?? 'node', size: 16})),
+            span({className: 'chooser-title'}, choice.title),
+            choice.detail ? span({className: 'chooser-detail'}, choice.detail) : null,
           ),
         ]),
       ),
-      found.length ? null : p({className: 'canvas-chooser-empty', role: 'status'}, empty || t('canvas.chooser.nothing')),
+      found.length ? null : p({className: 'chooser-empty', role: 'status'}, empty || t('canvas.chooser.nothing')),
     ),
     document.body,
   );
