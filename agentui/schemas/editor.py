@@ -5,7 +5,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentui.chat.request import VendorName
 from agentui.documents.versions import MAX_VERSION_NAME
 from agentui.errors import Problem
 from agentui.jsonio import Json
@@ -192,7 +191,7 @@ class ContextNames:
 class ModelsRequest(StrictForm):
     """Whose models are listed: the fields of a ProviderCall that say where it calls, templates and ``[[SECRET:name]]`` too."""
 
-    provider: VendorName
+    provider: str
     base_url: str = ""
     headers: dict[str, str] = Field(default_factory=dict)
     proxy: str = ""

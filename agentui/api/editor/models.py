@@ -6,6 +6,7 @@ import time
 from aiohttp import web
 
 from agentui.api.keys import CATALOG, SERVICES
+from agentui.errors import BadRequest
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR
 from agentui.http.limits import LIMITS
@@ -31,6 +32,10 @@ async def list_models(request: web.Request) -> web.Response:
     app = request.app
     app[LIMITS].check_rate(request)
     asked = await read_model(request, ModelsRequest)
+    services = app[SERVICES]
+    vendor = next((each for name, each in services.vendors.items() if name == asked.provider), None)
+    if vendor is None:
+        raise BadRequest(f"provider must be one of {', '.join(services.vendors)}.", param="provider")
     document = {
         "format": 1,
         "name": ID,
@@ -38,8 +43,7 @@ async def list_models(request: web.Request) -> web.Response:
         "edges": [],
     }
     plan = await asyncio.to_thread(compile_plan, ID, document, app[CATALOG])
-    services = app[SERVICES]
-    path, _, query = services.vendors[asked.provider].models.endpoint().partition("?")
+    path, _, query = vendor.models.endpoint().partition("?")
     incoming = Incoming("GET", "", path, query, {}, {}, b"", None, None, None, services.vendors)
     redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
     run = Run(plan, incoming, services, redactor, time.monotonic() + MAX_SECONDS)

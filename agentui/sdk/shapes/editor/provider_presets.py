@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 
 class ListedModel(TypedDict):
@@ -17,7 +17,7 @@ class ModelsRequest(TypedDict):
     too.
     """
 
-    provider: Literal["openai", "openai_responses", "claude", "gemini"]
+    provider: str
     base_url: NotRequired[str]
     headers: NotRequired[dict[str, str]]
     proxy: NotRequired[str]
