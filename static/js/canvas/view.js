@@ -7,6 +7,10 @@ import {isCalm, shown} from './stage.js';
 
 const GLIDE_MS = 200;
 const PADDING = 0.15;
+/** Farther away than this nobody reads a node. */
+const LEAST_ZOOM = 0.6;
+/** Beside a node that is brought into the view, in pixels of the window. */
+const MARGIN = 48;
 
 /** How long a change of the view takes. */
 function pace() {
@@ -31,7 +35,7 @@ export function fitSelection() {
 }
 
 /**
- * Bring a node into the view; a node that is seen whole stays where it is.
+ * Bring a node into the view, with as much of what was seen as stays beside it; a node that is seen whole stays where it is.
  * @param {string} id
  */
 export function showNode(id) {
@@ -43,7 +47,17 @@ export function showNode(id) {
   const a = flow.flowToScreenPosition({x: rect.x, y: rect.y});
   const b = flow.flowToScreenPosition({x: rect.x + rect.width, y: rect.y + rect.height});
   if (a.x >= box.left && a.y >= box.top && b.x <= box.right && b.y <= box.bottom) return;
-  void flow.setCenter(rect.x + rect.width / 2, rect.y + rect.height / 2, {zoom: Math.max(0.6, flow.getZoom()), ...pace()});
+  const {x, y, zoom} = flow.getViewport();
+  const by = {x: shift(a.x, b.x, box.left, box.right), y: shift(a.y, b.y, box.top, box.bottom)};
+  const isNear = zoom >= LEAST_ZOOM && Math.abs(by.x) < box.width / 2 && Math.abs(by.y) < box.height / 2;
+  if (isNear) void flow.setViewport({x: x + by.x, y: y + by.y, zoom}, pace());
+  else void flow.setCenter(rect.x + rect.width / 2, rect.y + rect.height / 2, {zoom: Math.max(LEAST_ZOOM, zoom), ...pace()});
+}
+
+/** How far something has to move to stand between two borders, with room beside it. @param {number} low @param {number} high @param {number} from @param {number} to */
+function shift(low, high, from, to) {
+  if (low < from) return from + MARGIN - low;
+  return high > to ? to - MARGIN - high : 0;
 }
 
 export function zoomIn() {

@@ -60,7 +60,7 @@ export function ModelChooser({form, provider, models}) {
           placeholder: t('inspector.modelFind'),
           empty: t('inspector.modelsNone'),
           at: open,
-          choices: names.map((name) => ({key: name, title: name, icon: form.values.model === name ? 'check' : 'none'})),
+          choices: names.map((name) => ({key: name, title: name, icon: form.values.model === name ? 'check' : 'message'})),
           onChoose: (name) => {
             form.set(['model'], name, {once: true});
             setOpen(null);

@@ -82,6 +82,7 @@ export function excerptOf(item, value) {
   if (!isObject(value)) return '';
   const said = item.fields
     .filter(({name, kind}) => !NAMES.includes(name) && ['text', 'number', 'integer', 'choice'].includes(kind) && (value[name] ?? '') !== '')
+    .sort((a, b) => Number(a.kind === 'choice') - Number(b.kind === 'choice'))
     .map((field) => (field.kind === 'choice' ? nameOf(field, value[field.name]) : String(value[field.name])));
   return said.join(' · ').replace(/\s+/g, ' ').slice(0, MOST_EXCERPT);
 }
