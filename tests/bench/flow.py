@@ -1,4 +1,5 @@
-"""``python -m tests.bench.flow``: what the executor costs for each node of a pipeline, in microseconds.
+"""``python -m tests.bench.flow``: what the executor costs for each node of a pipeline, in microseconds; what a loop costs
+for each of 10,000 iterations, and what a megabyte of conditions costs.
 
 Nodes that do nothing stand one after the other, side by side, and behind a node that chooses a port; a run of a single node is
 taken off, so that what remains is the executor's. Reported are the smallest of several rounds: the others met other programs.
@@ -17,6 +18,8 @@ from agentui.pipeline.plans.plan import Plan
 from tests.unit.pipeline.parts import catalog_of, compiled, document, execute
 
 NODES = 200
+ITERATIONS = 10_000
+CASES, CASE_BYTES = 64, 16 * 1024
 RUNS = 30
 ROUNDS = 7
 
@@ -63,6 +66,20 @@ def chosen(size: int) -> Plan:
     return compile_plan("test", whole, catalog_of(Nothing, Choose))
 
 
+def looping() -> Plan:
+    """A loop around one node."""
+    loop: Json = {"id": "loop", "type": "Loop", "config": {"items": str(ITERATIONS), "max_iterations": ITERATIONS}}
+    return compiled([loop, {"id": "n", "type": "Nothing", "parent": "loop"}], (), Nothing)
+
+
+def deciding() -> Json:
+    """A Switch with a megabyte of conditions, of which the last one holds."""
+    false = " or ".join(["nobody"] * 250) + ' or "'
+    rows = [f'{false}{"x" * (CASE_BYTES - len(false) - 13)}" == model' for _ in range(CASES - 1)]
+    cases = [{"name": f"c{number}", "condition": row} for number, row in enumerate([*rows, "true"])]
+    return document([{"id": "n", "type": "Switch", "config": {"cases": cases}}])
+
+
 async def took(each: Plan) -> float:
     """The processor seconds of one run, at best."""
     best = float("inf")
@@ -84,6 +101,19 @@ async def main() -> None:
     print(f"a run of one node {single * 1e6:8.1f} us")
     for name, each in shapes.items():
         print(f"{name:18}{(await took(each) - single) / (NODES - 1) * 1e6:8.1f} us a node")
+    began_loop = process_time()
+    await execute(looping())
+    print(f"{ITERATIONS} iterations  {(process_time() - began_loop) / ITERATIONS * 1e6:8.1f} us an iteration")
+    whole = deciding()
+    began_cases = process_time()
+    plan_of_cases = compile_plan("test", whole, catalog_of(Nothing))
+    compiled_in = process_time() - began_cases
+    run = await execute(plan_of_cases)
+    took_cases = process_time() - began_cases - compiled_in
+    assert run.out["n"]["port"] == f"c{CASES - 1}"
+    print(
+        f"{CASES * CASE_BYTES >> 20} MB of conditions {compiled_in * 1e3:8.1f} ms to compile, {took_cases * 1e3:.1f} ms to run"
+    )
     print(f"measured in {perf_counter() - began:.0f} s")
 
 

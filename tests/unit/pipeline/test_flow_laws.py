@@ -15,6 +15,7 @@ from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.plans.compile import compile_plan
+from tests.bench.flow import deciding
 from tests.unit.pipeline.parts import Ear, catalog_of, document, execute, heard
 from tests.unit.pipeline.test_ports import skipped
 
@@ -216,3 +217,8 @@ def test_whatever_happens_nothing_goes_on_and_a_run_ends_once(whole: Json, end: 
     assert set(ended.values()) <= {1}
     if ear.run.state == "finished":
         assert len(ear.texts) == 1
+
+
+async def test_a_megabyte_of_conditions_is_compiled_and_decided() -> None:
+    run = await execute(compile_plan("test", deciding(), catalog_of()))
+    assert run.out["n"]["port"] == "c63"

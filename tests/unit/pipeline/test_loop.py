@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentui.errors import InvalidPipeline, NodeFailed
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.node import Build, Node, NodeParams, node
 from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.flow.folding import FIRST, LAST
@@ -498,6 +498,75 @@ def test_a_loop_does_what_a_plain_interpreter_does(body: Mapping[str, Any]) -> N
     out = run.out["loop"]
     results = [None if result is None else result["text"] for result in out["results"]]
     assert (results, run.frame.run_vars["total"], out["ended"]) == interpreted(body)
+
+
+TROUBLED = st.fixed_dictionaries(
+    {
+        "fails": st.lists(st.booleans(), max_size=8),
+        "at_once": st.integers(1, 4),
+        "on_failure": st.sampled_from(["fail", "skip", "keep"]),
+        "max_calls": st.one_of(st.none(), st.integers(1, 6)),
+        "cancelled_at": st.one_of(st.none(), st.integers(0, 40)),
+    }
+)
+
+
+def troubled(case: Mapping[str, Any]) -> tuple[list[Json], str] | None:
+    """What a loop gives in which iterations fail, and others ask a model, one after the other; None where it fails."""
+    results: list[Json] = []
+    calls = 0
+    for index, fails in enumerate(case["fails"], 1):
+        if case["max_calls"] is not None and calls >= case["max_calls"]:
+            return results, "budget"
+        if not fails:
+            calls += 1
+            results.append(str(index))
+        elif case["on_failure"] == "fail":
+            return None
+        elif case["on_failure"] == "keep":
+            results.append("node_failed")
+    return results, "done"
+
+
+@given(TROUBLED)
+@settings(max_examples=80, deadline=None)
+def test_whatever_fails_in_a_loop_nothing_goes_on_and_its_limits_hold(case: Mapping[str, Any]) -> None:
+    GATE[0] = Gate()
+    config = {name: case[name] for name in ("at_once", "on_failure", "max_calls")}
+    nodes = (
+        loop(items=dumps_text(case["fails"]), result="ask", **config),
+        inside("c", "When", condition="loop.item"),
+        inside("no", "Refuse"),
+        inside("ask", "Ask"),
+    )
+    plan = planned(*nodes, edges="c.yes>no c.no>ask")
+    ear = Ear()
+
+    async def run() -> None:
+        task = asyncio.create_task(execute(plan, ear=ear))
+        if case["cancelled_at"] is not None:
+            for _ in range(case["cancelled_at"]):
+                await asyncio.sleep(0)
+            task.cancel()
+        await asyncio.wait([task])
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        if not task.cancelled():
+            task.exception()
+
+    asyncio.run(run())
+    assert GATE[0].begun <= (case["max_calls"] or 8)
+    if not hasattr(ear, "run"):
+        return  # it was cancelled before it began
+    assert [event.type for event in ear.run.events.items].count("run.finished") == 1
+    assert ear.run.events.is_closed and not ear.run.folded
+    expected = troubled(case)
+    if ear.run.state == "finished":
+        out = ear.run.out["loop"]
+        results = [result.get("text") or result["error"]["code"] for result in out["results"]]
+        assert expected is None or case["at_once"] > 1 or (results, out["ended"]) == expected
+        assert expected is not None or (case["at_once"] > 1 and out["ended"] == "budget")
+    elif case["cancelled_at"] is None:
+        assert expected is None or case["at_once"] > 1
 
 
 # --- previews --------------------------------------------------------------------------------------------------------
