@@ -134,8 +134,19 @@ async def collector(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Collector]
 
 
 async def traced(start_server: StartServer, mock: Mock, collector: Collector, **settings: Json) -> Server:
-    pipelines = {"default": call("caller", mock.origin), "raw": raw(mock.origin)}
+    pipelines = {"default": call("caller", mock.origin), "raw": raw(mock.origin), "nested": NESTED}
     return await start_server(pipelines, otel_endpoint=collector.origin, **settings)
+
+
+NESTED: Json = {
+    "format": 1,
+    "name": "nested",
+    "nodes": [
+        {"id": "all", "type": "Loop", "config": {"items": "2"}},
+        {"id": "other", "type": "SubPipeline", "config": {"pipeline": "default"}, "parent": "all"},
+    ],
+    "edges": [],
+}
 
 
 def raw(origin: str) -> Json:
@@ -236,6 +247,23 @@ async def test_every_attempt_is_a_span_and_the_upstream_is_told_which(
     assert (second.status, second.attributes["http.request.resend_count"]) == (0, 1)
     assert first.ended <= second.began
     assert collector.one(SERVER).status == 0
+
+
+async def test_what_runs_in_a_node_stands_below_it(start_server: StartServer, mock: Mock, collector: Collector) -> None:
+    server = await traced(start_server, mock, collector)
+    assert (await Caller("openai", server.origin, prefix="/p/nested").ask()).status == 200
+    await collector.heard(8)
+    named = {span.id: span.name for span in collector.spans}
+    below = {(span.name, named.get(span.parent, "")) for span in collector.spans if span.kind == INTERNAL}
+    assert below == {
+        ("Loop all", collector.one(SERVER).name),
+        ("SubPipeline all#1/other", "Loop all"),
+        ("SubPipeline all#2/other", "Loop all"),
+        ("node all#1/other/n1", "SubPipeline all#1/other"),
+        ("node all#2/other/n1", "SubPipeline all#2/other"),
+    }
+    parents = sorted(named[span.parent] for span in collector.spans if span.kind == CLIENT)
+    assert parents == ["node all#1/other/n1", "node all#2/other/n1"]
 
 
 async def test_failures_have_a_type_and_no_words(start_server: StartServer, mock: Mock, collector: Collector) -> None:

@@ -112,6 +112,18 @@ class _Call:
     is_open: bool = True
 
 
+def _holders_of(node: str) -> list[str]:
+    """The paths of the nodes that a node runs in, the outermost first: ``a`` and ``a#2/b`` of ``a#2/b/c``."""
+    steps = node.split("/")
+    return ["/".join([*steps[:number], step.partition("#")[0]]) for number, step in enumerate(steps[:-1])]
+
+
+def _began(run: Run, node: str) -> float:
+    """When a node began last, in seconds after its run; 0 where no event tells."""
+    logs = (*run.folded.values(), run.events.items)
+    return next((e.at for log in logs for e in reversed(log) if e.node == node and e.type == "node.started"), 0.0)
+
+
 class RequestTrace:
     """The spans of one request. Times are monotonic moments, which become wall clock times when they are told."""
 
@@ -126,6 +138,8 @@ class RequestTrace:
         self._root = self._start("POST", parent, SpanKind.SERVER, started)
         self._root_context = set_span_in_context(self._root)
         self._nodes: dict[tuple[str, float], Span] = {}
+        self._newest: dict[str, Span] = {}
+        """The span of each node that began last, by its path: what ran in it stands below."""
         self._calls: list[_Call] = []
 
     def follow(self, run: Run) -> None:
@@ -138,7 +152,10 @@ class RequestTrace:
         run = self._run
         if run is None:
             return {}
-        began = next((e.at for e in reversed(run.events.items) if e.node == node and e.type == "node.started"), 0.0)
+        holders = [place for place in _holders_of(node) if place not in self._newest]
+        for place in holders:
+            self._node_span(place, _began(run, place))
+        began = _began(run, node)
         context = self._within(self._node_span(node, began))
         call = _Call(node, began, number, wire, self._start("call", context, self._kinds.CLIENT, time.monotonic()))
         self._calls.append(call)
@@ -197,20 +214,27 @@ class RequestTrace:
 
     def _end_nodes(self, run: Run, now: float) -> None:
         """A span for each node that ran, from the run's events, and the end of its calls."""
-        types = {node.id: node.type for node in run.plan.nodes}
+        types = {node.id: node.type for node in run.plan.every_node()}
         began: dict[str, float] = {}
+        ended: set[tuple[str, float]] = set()
         for event in tuple(run.events.items):
             node = event.node
             if node is None:
                 continue
             if event.type == "node.started":
                 began[node] = event.at
+                self._node_span(node, event.at)
             elif event.type in ("node.finished", "node.failed") and node in began:
                 told = event.data if isinstance(event.data, Mapping) else {}
                 out, failed = (told, None) if event.type == "node.finished" else ({}, told)
+                ended.add((node, began[node]))
                 self._end_node(run, node, types, began.pop(node), run.started + event.at, failed, out)
         for node, at in began.items():
+            ended.add((node, at))
             self._end_node(run, node, types, at, now, {"code": "cancelled"}, {})
+        for node, at in self._nodes.keys() - ended:
+            # It asked an upstream in an iteration of which the run keeps no events.
+            self._end_node(run, node, types, at, now, None, {})
 
     def _end_node(
         self,
@@ -223,7 +247,9 @@ class RequestTrace:
         out: Mapping[str, Json],
     ) -> None:
         span = self._node_span(node, began)
-        kind = types.get(node, "node")
+        *around, own = node.split("/")
+        # What another pipeline's nodes are this one cannot tell.
+        kind = types.get(own, "node") if all("#" in step for step in around) else "node"
         span.update_name(f"{kind} {node}")
         span.set_attributes({"agentui.node.id": node, "agentui.node.type": kind})
         code = None if error is None else str(error.get("code"))
@@ -244,8 +270,10 @@ class RequestTrace:
         span = self._nodes.get((node, began))
         if span is None:
             assert self._run is not None
-            span = self._start(node, self._root_context, self._kinds.INTERNAL, self._run.started + began)
-            self._nodes[node, began] = span
+            holder = next((self._newest[place] for place in reversed(_holders_of(node)) if place in self._newest), None)
+            context = self._root_context if holder is None else self._within(holder)
+            span = self._start(node, context, self._kinds.INTERNAL, self._run.started + began)
+            self._nodes[node, began] = self._newest[node] = span
         return span
 
     def _describe(self, call: _Call, run: Run) -> None:
