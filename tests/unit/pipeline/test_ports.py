@@ -210,6 +210,25 @@ async def test_a_failure_after_the_first_words_fails_the_run() -> None:
     assert ear.texts == []
 
 
+async def test_a_fault_of_the_program_is_no_failure_that_a_port_or_a_loop_takes() -> None:
+    async def broken(ctx: NodeContext) -> Mapping[str, Json]:
+        raise KeyError("a bug")
+
+    held = {**of("Call", "n"), "parent": "loop", "on_error": "continue"}
+    for nodes, edges in (
+        ([of("Call", "n"), say("bad", "instead")], "n.error>bad"),
+        (
+            [{**of("Loop", "loop"), "config": {"items": "2", "on_failure": "skip"}}, held, say("bad", "instead")],
+            "loop.error>bad",
+        ),
+    ):
+        ear = Ear()
+        with pytest.raises(KeyError):
+            await execute(planned(nodes, edges, calling(broken)), ear=ear)
+        assert ear.run.events.items[-1].data["error"]["code"] == "internal_error"
+        assert ear.texts == [] and "bad" not in ear.run.out
+
+
 # --- who answers -----------------------------------------------------------------------------------------------------
 
 
