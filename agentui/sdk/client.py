@@ -9,7 +9,7 @@ from typing import Any, Self
 import httpx
 
 from agentui.sdk.asynctransport import AsyncTransport, GetHeaders
-from agentui.sdk.endpoints import Owner, Request, build_account_headers, encoded, owner_headers
+from agentui.sdk.endpoints import Owner, Request, build_account_headers, encoded, may_repeat, owner_headers
 from agentui.sdk.exchange import Policy
 from agentui.sdk.resources.every import AsyncResources, Resources
 from agentui.sdk.transport import Transport
@@ -158,5 +158,4 @@ def raw_request(
     content = None if body is None else encoded(body)
     if content is not None:
         sent.setdefault("content-type", "application/json")
-    is_repeatable = method.upper() in ("GET", "HEAD", "PUT", "DELETE") or "idempotency-key" in sent
-    return Request(method, path, params or {}, sent, content, timeout=timeout, is_repeatable=is_repeatable)
+    return Request(method, path, params or {}, sent, content, timeout=timeout, is_repeatable=may_repeat(method.upper(), sent))

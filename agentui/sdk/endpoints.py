@@ -169,10 +169,6 @@ def compose(endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mappin
         content = encoded(rest)
     if content is not None:
         headers["content-type"] = "application/json"
-    # A write that was done and whose answer was lost would be refused the second time: what it wants there is gone.
-    is_conditional = endpoint.method != "GET" and not _CONDITIONS.isdisjoint(headers)
-    is_idempotent = endpoint.method in _IDEMPOTENT and not is_conditional
-    can_repeat = not hasattr(file, "read") and (is_idempotent or "idempotency-key" in headers)
     return Request(
         endpoint.method,
         path,
@@ -183,9 +179,16 @@ def compose(endpoint: Endpoint[Any], place: tuple[str | int, ...], given: Mappin
         file=file,
         filename=filename,
         timeout=timeout,
-        is_repeatable=can_repeat,
+        is_repeatable=not hasattr(file, "read") and may_repeat(endpoint.method, headers),
         statuses=endpoint.statuses,
     )
+
+
+def may_repeat(method: str, headers: Mapping[str, str]) -> bool:
+    """Whether a request does no harm by being sent twice."""
+    # A write that was done and whose answer was lost would be refused the second time: what it wants there is gone.
+    is_conditional = method not in ("GET", "HEAD") and not _CONDITIONS.isdisjoint(headers)
+    return "idempotency-key" in headers or (method in _IDEMPOTENT and not is_conditional)
 
 
 def build_account_headers(account_id: str | None) -> dict[str, str]:

@@ -24,6 +24,7 @@ from agentui.sdk.helpers import (
     sort_variable_inspector_rows,
     summarize_runtime_tool_catalog,
 )
+from agentui.sdk.shapes import StateWriteForm
 from tests.conftest import Server
 from tests.kit.pairs import HERE
 
@@ -79,6 +80,61 @@ async def test_the_helpers_read_what_the_server_answers(kit_server: Server) -> N
             failure = reduce_respond_stream(create_initial_respond_stream_state(), failed.event)
             assert (failure.status, failure.error and failure.error["code"]) == ("error", "session_archived")
             assert map_api_error_to_ui_state(failed)["code"] == "session_archived"
+
+
+async def test_the_examples_of_the_kits_page_in_python(kit_server: Server) -> None:
+    async with AsyncTavernClient(kit_server.origin, account_id="account-1") as client:
+        user = await client.users.create(snapshot={"name": "Bo"})
+        session = (await client.sessions.create(title="Campfire", user_id=user["id"]))["id"]
+        policy = await client.prompt_runtime.patch_policy(
+            session,
+            budget={"max_input_tokens": 4096, "reserved_completion_tokens": 1024},
+            source_selection={"history": {"mode": "windowed", "max_messages": 24}, "examples": {"enabled": False}},
+        )
+        envelope = policy["persistent_policy_envelope"]
+        assert envelope is not None
+        assert (envelope["version"], envelope["value"]["budget"]["max_input_tokens"]) == (1, 4096)
+        await client.session_state.register_namespace(
+            session, namespace="quest_flags", logical_owner_type="application", logical_owner_id="my-app"
+        )
+        written: list[StateWriteForm] = [{"namespace": "quest_flags", "slot": "companion", "value": {"mood": "ally"}}]
+        inspected = await client.prompt_runtime.inspect(
+            session,
+            message="Please continue the campfire scene.",
+            branch_id="alt-branch",
+            prompt_intent="continue",
+            generation_params={"max_output_tokens": 256, "temperature": 0.7},
+            session_state_writes=written,
+        )
+        turn = inspected["prepared_turn"]
+        assert "Please continue the campfire scene." in [message["content"] for message in turn["messages"]]
+        assert turn["prompt_snapshot"]["prompt_digest"]
+        assert {"memory", "budgets"} <= turn["runtime_trace"].keys()
+        assert turn["session_state_writes"]["total"] == len(written)
+        assert {"entries", "mismatches"} <= inspected["governance"].keys()
+        left, right = [
+            (await client.sessions.respond(session, message=text, session_state_writes=writes))["floor_id"]
+            for text, writes in (("By the fire.", written), ("And rain.", []))
+        ]
+        explained = await client.prompt_runtime.get_floor_explain(left)
+        assert (explained["snapshot_available"], explained["floor"]["id"]) == (True, left)
+        compared = await client.prompt_runtime.compare(session, left_floor_id=left, right_floor_id=right)
+        assert (compared["left"]["floor_id"], compared["right"]["floor_id"]) == (left, right)
+        preview = await client.prompt_runtime.preview_text(
+            session,
+            branch_id="main",
+            text="{{setvar::资产.金币::3}}{{getvar::资产}}",
+            visibility={"mode": "allow_all_except_hidden", "hidden_floor_ranges": [{"start_floor_no": 1, "end_floor_no": 2}]},
+        )
+        trace = preview["runtime_trace"]
+        assert (preview["text"], trace["macro"]["staged_mutations"]) == ('{"金币":"3"}', [])
+        assert trace["macro"]["mutation_preview"] and trace["visibility"]["filtered_floor_nos"] == [1]
+        assert trace["source_selection"]["excluded_sources"]
+        assert {"runtime_mode", "scope_resolution"} <= preview["memory"].keys()
+        [slot] = await client.session_state.resolve(session, branch_id="main", namespace="quest_flags", slot="companion")
+        assert slot["value"] == {"mood": "ally"}
+        [change] = await client.session_state.diff(session, floor_id=left, against=f"floor:{right}", namespace="quest_flags")
+        assert change["change_type"] == "unchanged"
 
 
 STREAM = (HERE / "turn.sse").read_bytes()

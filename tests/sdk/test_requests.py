@@ -150,6 +150,10 @@ def test_a_write_with_a_condition_is_sent_once() -> None:
     ]
     assert compose(get, (), {"if_none_match": "e"}).is_repeatable
     assert compose(put, (), {"if_match": "e", "idempotency_key": "k"}).is_repeatable
+    busy = refusal(503, "busy", **NOW)
+    with scripted(busy) as server, TavernClient(server.origin) as client, pytest.raises(ServerFailed):
+        client.request("PUT", "/x", body={}, headers={"If-Match": "e"})
+    assert len(server.asked) == 1
 
 
 def test_when_a_call_is_sent_once_more() -> None:
@@ -213,8 +217,19 @@ def test_silence_is_a_timeout() -> None:
 def test_nobody_there_is_an_error_of_the_connection() -> None:
     with scripted() as server:
         pass
-    with TavernClient(server.origin, retries=0) as client, pytest.raises(TavernConnectionError):
-        client.health.get()
+    address = server.origin.replace("//", "//me:hush-hush@")
+    with TavernClient(address, retries=0) as client, pytest.raises(TavernConnectionError) as told:
+        client.sessions.list(keyword="private")
+    assert str(told.value).startswith(f"GET {server.origin}/sessions failed: ConnectError: ")
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:7860", "localhost", "", "ftp://host", "http://", "http://[::1", "http://a:b@c:d"]
+)
+def test_an_address_that_is_none_is_refused_at_once(address: str) -> None:
+    for kind in (TavernClient, AsyncTavernClient):
+        with pytest.raises(ValueError, match="server's address"):
+            kind(address)
 
 
 def test_an_answer_that_is_no_json_says_so() -> None:
