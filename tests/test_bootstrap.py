@@ -93,7 +93,7 @@ def enter(checkout: Path, before: str = "") -> subprocess.CompletedProcess[str]:
     code = f"{before}\nfrom agentui.bootstrap import enter_environment\nenter_environment('agentui')\nprint('entered')\n"
     env = {**os.environ, "PYTHONPATH": str(checkout), "PIP_NO_INDEX": "1", "PYTHONUNBUFFERED": "1"}
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=checkout, env=env, capture_output=True, text=True, timeout=55, check=False
+        [sys.executable, "-c", code], cwd=checkout, env=env, capture_output=True, text=True, timeout=150, check=False
     )
 
 
@@ -152,7 +152,7 @@ def test_the_chat_in_the_terminal_brings_packages_of_its_own(checkout: Path, com
     (checkout / ".venv").write_text("in the way, so that nothing is installed")
     start = [sys.executable, "-m", "agentui", command]
     env = {**os.environ, "PYTHONPATH": str(checkout), "PIP_NO_INDEX": "1"}
-    done = subprocess.run(start, cwd=checkout, env=env, capture_output=True, text=True, timeout=55, check=False)
+    done = subprocess.run(start, cwd=checkout, env=env, capture_output=True, text=True, timeout=150, check=False)
     assert says in done.stderr
 
 

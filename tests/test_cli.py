@@ -107,7 +107,7 @@ def test_who_has_read_enough_of_the_output_hears_no_complaint(tmp_path: Path) ->
     os.close(reading)
     command = [sys.executable, "-m", "agentui", "secret", "list", "--data", str(tmp_path)]
     env = environment({"AGENTUI_SECRET_OPENAI": SECRET})
-    done = subprocess.run(command, cwd=ROOT, env=env, stdout=writing, stderr=subprocess.PIPE, timeout=50, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=env, stdout=writing, stderr=subprocess.PIPE, timeout=150, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, b"")
 
