@@ -88,6 +88,18 @@ async def test_tab_adds_on_an_empty_canvas_without_a_click(open_document: OpenEd
     await expect(page.get_by_role("combobox", name="Add a node")).to_be_focused()
 
 
+async def test_a_node_from_the_list_does_not_push_the_one_before_it_out_of_sight(open_document: OpenEditor) -> None:
+    page = (await open_document()).page
+    await page.get_by_role("button", name="New pipeline").click()
+    await page.locator(".canvas-empty").wait_for()
+    kinds = page.locator(".canvas-palette")
+    await kinds.get_by_role("button", name="Set variables").click()
+    await node(page, "n1").wait_for()
+    await kinds.get_by_role("button", name="Provider call").click()
+    for id in ("n1", "n2"):
+        await expect(node(page, id)).to_be_in_viewport(ratio=1)
+
+
 async def test_arranged_nodes_are_all_in_view(open_document: OpenEditor) -> None:
     document = nodes(4, gap=20)
     document["edges"] = [{"from": f"n{number}", "to": f"n{number + 1}"} for number in range(1, 4)]
