@@ -9,31 +9,34 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from agentui import __version__
+from tests.campaigns.nursery import commands, environment
 from tests.conftest import ROOT, skip
 
+PATIENCE = 150.0
+"""Seconds after which a program that has not ended has failed: on a busy machine a start takes many."""
 SECRET = "sk-a-key-nobody-may-see-0123456789"
 
 
-def environment(more: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment without proxies, and with these variables. Most callers ask one thing again and again, which
-    is to be a turn of its own each time."""
-    proxies = {"http_proxy", "https_proxy", "all_proxy"}
-    kept = {name: value for name, value in os.environ.items() if name.lower() not in proxies}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "NO_PROXY": "*", "AGENTUI_TURN_MATCHING": "false", **more}
+def agentui(*arguments: str | Path, said: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """Run ``agentui`` to its end, in a process of its own: a fork of one that has read the code, where processes fork."""
+    words = [*map(str, arguments)]
+    if not hasattr(os, "fork"):
+        return python_agentui(*words, said=said, **env)
+    return commands().run(words, environment(env), said)
 
 
-def agentui(*arguments: str | Path, said: str = "", cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
+def python_agentui(*arguments: str, said: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     """Run ``python -m agentui`` to its end."""
-    command = [sys.executable, "-m", "agentui", *map(str, arguments)]
+    command = [sys.executable, "-m", "agentui", *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=environment(env), input=said, capture_output=True, text=True, timeout=50, check=False
+        command, cwd=ROOT, env=environment(env), input=said, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
@@ -76,7 +79,7 @@ def running(*arguments: str | Path, **env: str) -> Iterator[tuple[subprocess.Pop
 
 
 def test_version() -> None:
-    done = agentui("--version")
+    done = python_agentui("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"agentui {__version__}\n", "")
 
 
@@ -89,7 +92,7 @@ def test_help_names_every_command() -> None:
     "arguments", [(), ("dance",), ("serve", "--port", "many"), ("serve", "--pipeline", "a"), ("secret",), ("check",)]
 )
 def test_what_is_no_command_is_explained_by_usage(arguments: tuple[str, ...]) -> None:
-    done = agentui(*arguments)
+    done = (agentui if arguments else python_agentui)(*arguments)
     assert done.returncode == 2
     assert done.stderr.startswith("usage: agentui")
 
@@ -107,7 +110,7 @@ def test_who_has_read_enough_of_the_output_hears_no_complaint(tmp_path: Path) ->
     os.close(reading)
     command = [sys.executable, "-m", "agentui", "secret", "list", "--data", str(tmp_path)]
     env = environment({"AGENTUI_SECRET_OPENAI": SECRET})
-    done = subprocess.run(command, cwd=ROOT, env=env, stdout=writing, stderr=subprocess.PIPE, timeout=150, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=env, stdout=writing, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, b"")
 
@@ -247,7 +250,7 @@ def test_the_demo_answers_what_it_told_people_to_type(tmp_path: Path, in_an_empt
     with running("demo", "--port", "0", "--data", tmp_path, *folders) as (_, hello):
         (line,) = [line.strip() for line in hello.splitlines() if line.strip().startswith("curl ")]
         done = subprocess.run(
-            ["sh", "-c", f"{line} -sS"], env=environment({}), capture_output=True, text=True, timeout=30, check=False
+            ["sh", "-c", f"{line} -sS"], env=environment({}), capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == 0, done.stderr
         assert "Hello!" in json.loads(done.stdout)["choices"][0]["message"]["content"]
@@ -262,7 +265,7 @@ def test_the_demo_answers_the_lines_that_it_told_people_to_paste(tmp_path: Path)
         for program in programs:
             code = "\n".join(line.removeprefix("  ") for line in program.splitlines())
             done = subprocess.run(
-                [sys.executable, "-c", code], env=environment({}), capture_output=True, text=True, timeout=50, check=False
+                [sys.executable, "-c", code], env=environment({}), capture_output=True, text=True, timeout=PATIENCE, check=False
             )
             assert done.returncode == 0, done.stderr
             assert "Hello!" in done.stdout
@@ -272,7 +275,7 @@ def test_the_demo_answers_the_lines_that_it_told_people_to_paste(tmp_path: Path)
 def test_a_polite_signal_stops_the_server_cleanly(tmp_path: Path, name: str) -> None:
     with running("demo", "--port", "0", "--data", tmp_path) as (process, _):
         process.send_signal(getattr(signal, name))
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -281,7 +284,7 @@ def test_serving_missing_folders_fills_them_with_the_gallery_and_says_where_it_l
     with running("serve", "--port", "0", *folders, AGENTUI_TOKEN=SECRET) as (_, hello):
         found = re.search(r"is running at http://127\.0\.0\.1:(\d+)\n", hello)
         assert found is not None
-        with socket.create_connection(("127.0.0.1", int(found[1])), timeout=5):
+        with socket.create_connection(("127.0.0.1", int(found[1])), timeout=PATIENCE):
             for folder, gallery in (("p", "pipelines"), ("q", "presets")):
                 made = {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()}
                 assert made == {path.name: path.read_bytes() for path in (ROOT / gallery).iterdir()}
@@ -320,7 +323,7 @@ def test_the_folder_can_be_started_like_a_program(tmp_path: Path) -> None:
         env={name: value for name, value in environment({}).items() if name != "PYTHONPATH"},
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, f"agentui {__version__}\n"), done.stderr

@@ -20,8 +20,8 @@ from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller
+from tests.campaigns.nursery import environment
 from tests.conftest import ROOT, ServerState, StartServer, call
-from tests.test_cli import environment
 from tests.upstreams.server import API_KEY, Mock
 
 PATIENCE = 20.0

@@ -26,8 +26,9 @@ from agentui.serving.process import CommandError
 from agentui.serving.supervisor import held_port
 from agentui.settings import Settings
 from tests.api.editor_client import say
+from tests.campaigns.nursery import environment
 from tests.conftest import ROOT, call
-from tests.test_cli import agentui, assert_refused, environment
+from tests.test_cli import agentui, assert_refused
 from tests.turns.house import Memory, chain, sets, target
 from tests.upstreams.server import API_KEY, Mock
 

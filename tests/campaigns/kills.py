@@ -241,8 +241,8 @@ async def _forked(nursery: Nursery, arguments: list[str], settings: dict[str, st
 
 @asynccontextmanager
 async def _executed(arguments: list[str], settings: dict[str, str], log: Path) -> AsyncIterator[Any]:
+    from tests.campaigns.nursery import environment
     from tests.conftest import ROOT
-    from tests.test_cli import environment
 
     with log.open("wb") as said:
         process = await asyncio.create_subprocess_exec(

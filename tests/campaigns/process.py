@@ -13,8 +13,8 @@ from pathlib import Path
 import aiohttp
 
 from agentui.jsonio import Json, dumps
+from tests.campaigns.nursery import environment
 from tests.conftest import ROOT
-from tests.test_cli import environment
 
 PROC = Path("/proc")
 HAS_PROC = (PROC / "self" / "clear_refs").exists()

@@ -17,8 +17,8 @@ import pytest
 
 from agentui.jsonio import dumps
 from tests.api.callers import Caller, Got
+from tests.campaigns.nursery import environment
 from tests.conftest import ROOT
-from tests.test_cli import environment
 from tests.turns.dying import COUNTED
 from tests.turns.house import KEY, Json, Memory, chain, sets, target
 from tests.upstreams.server import Mock
