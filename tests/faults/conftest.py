@@ -17,7 +17,7 @@ from tests.unit.upstream.conftest import Bytes, serving
 from tests.upstreams.server import Mock
 
 KINDS = ("same", "translated", "raw")
-PATIENCE = 20.0
+PATIENCE = 100.0
 """Seconds to wait for anything; a busy machine may take its time. That two seconds are enough is what the campaign
 ``faults.disconnects`` says, which knows how late the machine is."""
 QUICK = {"first_byte_timeout": 0.3, "idle_timeout": 0.3, "body_timeout": 0.3}

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from agentui.api.ops.openapi import build_openapi
 from agentui.sdk import AsyncTavernClient, TavernApiError, TavernClient
 from agentui.sdk.endpoints import Endpoint
-from agentui.settings import Settings
+from tests.api.chats.forms import DOCUMENT
 from tests.sdk.generate import Call, Writer, is_left_out
 from tests.sdk.names import NAMES, RESOURCES
 
-DOCUMENT = build_openapi(Settings())
 WITHOUT_ID = [
     call
     for group in Writer(DOCUMENT).by_resource.values()

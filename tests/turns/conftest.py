@@ -34,7 +34,8 @@ StartHouse = Callable[..., Awaitable[House]]
 @pytest.fixture
 async def start_house(start_server: StartServer, mock: Mock, store_settings: Json) -> AsyncIterator[StartHouse]:
     """Start a server with these pipelines, and with ``plain`` (in the caller's dialect), ``raw`` and one for each vendor."""
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+    patient = aiohttp.ClientTimeout(total=300, sock_connect=None)
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=patient) as http:
 
         async def start(pipelines: dict[str, Json] | None = None, **settings: object) -> House:
             ways = {vendor: call(vendor, mock.origin) for vendor in ("openai", "openai_responses", "claude", "gemini")}

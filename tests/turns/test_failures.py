@@ -144,7 +144,7 @@ async def test_a_caller_who_leaves(adventure: House, pipeline: str) -> None:
             await adventure.mock.was_asked(number)
             if model != "hang" and stream:
                 await reader.readuntil(b"data: ")
-        await until(lambda: adventure.server.state.in_flight == 0, 10)
+        await until(lambda: adventure.server.state.in_flight == 0)
     await check_nothing_stayed(adventure, "cancelled", "cancelled")
 
 
@@ -154,9 +154,9 @@ async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House) ->
     opened = (await adventure.memory.get("/sessions"))[0]["id"]
     async with asyncio.timeout(100), locked(adventure):
         async with asking(adventure.server.origin, question):
-            await until(lambda: adventure.server.state.in_flight, 10)
+            await until(lambda: adventure.server.state.history.list(10, state="running"))
             await asyncio.sleep(0.5)  # nobody is told that the turn is being opened
-        await until(lambda: adventure.server.state.in_flight == 0, 10)
+        await until(lambda: adventure.server.state.in_flight == 0)
     await adventure.memory.call("DELETE", f"/sessions/{opened}")
     await adventure.memory.becomes("/floors?limit=200", lambda floors: {floor["state"] for floor in floors} == {"failed"})
     assert adventure.mock.requests == []
@@ -172,7 +172,7 @@ async def test_a_caller_who_leaves_while_the_turn_is_committed_has_had_it(advent
             adventure.mock.release()
             await adventure.mock.is_idle()
             await asyncio.sleep(0.2)
-    await until(lambda: adventure.server.state.in_flight == 0, 10)
+    await until(lambda: adventure.server.state.in_flight == 0)
     session = (await adventure.memory.get("/sessions"))[0]["id"]
     assert await adventure.memory.states(session) == ["committed"]
     assert await adventure.memory.seen(session) == ONCE

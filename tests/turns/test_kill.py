@@ -105,39 +105,44 @@ async def test_a_polite_end_lets_turns_fail_that_are_under_way(home: Home, mock:
             assert await memory.seen(session) == {"gold": 1}
 
 
-@pytest.mark.parametrize("way", ["regenerate", "retry", "edit"])
-async def test_a_server_that_is_killed_while_it_makes_an_answer_anew_leaves_the_old_one(
-    home: Home, mock: Mock, way: str
-) -> None:
+WAYS = {
+    "regenerate": "/sessions/{session}/regenerate",
+    "retry": "/floors/{floor}/retry",
+    "edit": "/messages/{question}/edit-and-regenerate",
+}
+
+
+async def test_a_server_that_is_killed_while_it_makes_answers_anew_leaves_the_old_ones(home: Home, mock: Mock) -> None:
+    """One kill in the middle of all ways to make an answer anew, each in a chat of its own."""
+    headers = {"x-agentui-pipeline": "find"}
+    chats: list[tuple[str, str]] = []
     async with asyncio.timeout(200), aiohttp.ClientSession(headers=KEY) as http:
         async with home.serving() as (process, origin):
-            first = await Caller("openai", origin, prefix="/p/find", headers={"x-agentui-session": "s"}).ask("One")
-            session, floor = first.headers["x-agentui-session"], first.headers["x-agentui-floor"]
-            memory = Memory(origin, http)
-            await memory.call("PATCH", f"/sessions/{session}", {"model_name": "hang"})
-            (question,) = await memory.get(f"/messages?page_id={await memory.page(floor, 'input')}")
-            paths = {
-                "regenerate": f"/sessions/{session}/regenerate",
-                "retry": f"/floors/{floor}/retry",
-                "edit": f"/messages/{question['id']}/edit-and-regenerate",
-            }
-            body = {"content": "Uno", "branch_id": "alt"} if way == "edit" else {}
-            headers = {"x-agentui-pipeline": "find"}
-            cut = asyncio.ensure_future(http.post(origin + paths[way], json=body, headers=headers))
-            await mock.was_asked(2)
+            memory, cut = Memory(origin, http), []
+            for way, path in WAYS.items():
+                first = await Caller("openai", origin, prefix="/p/find", headers={"x-agentui-session": way}).ask("One")
+                session, floor = first.headers["x-agentui-session"], first.headers["x-agentui-floor"]
+                chats.append((session, floor))
+                await memory.call("PATCH", f"/sessions/{session}", {"model_name": "hang"})
+                (question,) = await memory.get(f"/messages?page_id={await memory.page(floor, 'input')}")
+                url = origin + path.format(session=session, floor=floor, question=question["id"])
+                body = {"content": "Uno", "branch_id": "alt"} if way == "edit" else {}
+                cut.append(asyncio.ensure_future(http.post(url, json=body, headers=headers)))
+                await mock.was_asked(2 * len(chats))
             process.send_signal(signal.SIGKILL)
-            await asyncio.gather(cut, return_exceptions=True)
+            await asyncio.gather(*cut, return_exceptions=True)
         async with home.serving() as (_, origin):
             memory = Memory(origin, http)
-            await memory.becomes(f"/sessions/{session}/active-run", lambda found: found["active_run"] is None)
-            assert await memory.states(session) == ["committed"]
-            assert [text for *_, text in await memory.said(floor)] == ["One", "Hello from the mock."]
-            assert (await memory.seen(session))["gold"] == 1
-            assert [branch["branch_id"] for branch in await memory.get(f"/sessions/{session}/branches")] == ["main"]
-            await memory.call("PATCH", f"/sessions/{session}", {"model_name": "text"})
-            async with http.post(origin + paths["retry"], json={}, headers=headers) as again:
-                assert again.status == 200, await again.text()
-            assert (await memory.seen(session))["gold"] == 1
+            for session, floor in chats:
+                await memory.becomes(f"/sessions/{session}/active-run", lambda found: found["active_run"] is None)
+                assert await memory.states(session) == ["committed"]
+                assert [text for *_, text in await memory.said(floor)] == ["One", "Hello from the mock."]
+                assert (await memory.seen(session))["gold"] == 1
+                assert [branch["branch_id"] for branch in await memory.get(f"/sessions/{session}/branches")] == ["main"]
+                await memory.call("PATCH", f"/sessions/{session}", {"model_name": "text"})
+                async with http.post(f"{origin}/floors/{floor}/retry", json={}, headers=headers) as again:
+                    assert again.status == 200, await again.text()
+                assert (await memory.seen(session))["gold"] == 1
 
 
 async def test_a_kill_inside_the_commit_leaves_no_half_turn_and_no_branch(

@@ -175,7 +175,7 @@ async def stopped(talk: Talk, path: str, body: Json = None) -> Json:
     talk.house.mock.script(Step(text="again ", forever=True, pause=0.002))
     asking = asyncio.ensure_future(talk.events(f"{path}/stream", body))
     active = talk.house.server.state.live.active
-    await until(lambda: any(each.pending and "again" in each.pending.text for each in active.of_session(talk.session)), 30)
+    await until(lambda: any(each.pending and "again" in each.pending.text for each in active.of_session(talk.session)))
     await talk.post(f"/sessions/{talk.session}/active-run/cancel")
     events = await asking
     assert (events[-1][0], events[-1][1]["code"], events[-1][1]["details"]["is_partial"]) == (
@@ -264,7 +264,7 @@ async def test_a_stopped_turn_with_a_key_is_not_played_twice(talk: Talk) -> None
     talk.house.mock.script(Step(text="again ", forever=True, pause=0.002))
     asking = asyncio.ensure_future(talk.refused(path, body, **key))
     active = talk.house.server.state.live.active
-    await until(lambda: any(each.pending and "again" in each.pending.text for each in active.of_session(talk.session)), 30)
+    await until(lambda: any(each.pending and "again" in each.pending.text for each in active.of_session(talk.session)))
     await talk.post(f"/sessions/{talk.session}/active-run/cancel")
     assert await asking == (499, "generation_cancelled")
     talk.house.mock.forget_steps()

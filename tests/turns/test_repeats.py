@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import aiohttp
+import httpx
 import pytest
 from sqlalchemy import Connection, func, select, update
 
@@ -204,7 +205,7 @@ async def test_who_leaves_and_asks_again_gets_the_whole_answer(adventure: House,
         await asyncio.sleep(0.1)
         assert adventure.server.state.in_flight == 1
         adventure.mock.release()
-        await until(lambda: adventure.server.state.in_flight == 0, 10)
+        await until(lambda: adventure.server.state.in_flight == 0)
         got = await _ask_plainly(adventure, question)
         assert (got.status, got.headers["idempotent-replayed"]) == (200, "true")
         assert b"more." in got.body
@@ -236,10 +237,10 @@ async def test_who_leaves_before_the_turn_has_begun_is_not_waited_for(adventure:
     await adventure.turn(pipeline="count", session="s")
     async with asyncio.timeout(30), locked(adventure):
         async with asking(adventure.server.origin, _question("openai", "count", "k", stream=False)):
-            await until(lambda: adventure.server.state.in_flight, 10)
+            await until(lambda: adventure.server.state.in_flight)
             await asyncio.sleep(0.1)
         await asyncio.sleep(0.1)
-    await until(lambda: adventure.server.state.in_flight == 0, 10)
+    await until(lambda: adventure.server.state.in_flight == 0)
     assert len(adventure.mock.requests) == 1
     await until_free(adventure)
     assert (await keyed(adventure, "k")).headers.get("idempotent-replayed") is None
@@ -265,7 +266,7 @@ async def test_nobody_waits_for_ever_for_a_turn_without_a_caller(start_house: St
             await house.mock.was_asked(number)
             if stream:
                 await reader.readuntil(b"data: ")
-        await until(lambda: house.server.state.in_flight == 0, 20)
+        await until(lambda: house.server.state.in_flight == 0)
         await until_free(house)
     session = (await house.memory.get("/sessions"))[0]["id"]
     assert await house.memory.states(session) == ["failed"] * 3
@@ -415,17 +416,26 @@ async def test_an_sdk_that_tries_again_by_itself_is_one_turn(adventure: House) -
     from openai import AsyncOpenAI
 
     base = f"{adventure.server.origin}/p/count/v1"
-    async with AsyncOpenAI(base_url=base, api_key=API_KEY, max_retries=20) as client:
-        headers = {"x-agentui-session": "s", "Idempotency-Key": "sdk"}
+    headers = {"x-agentui-session": "s", "Idempotency-Key": "sdk"}
+    sent: list[str] = []
+    came_again = asyncio.Event()
+
+    async def count(request: httpx.Request) -> None:
+        sent.append(request.headers.get("idempotency-key", ""))
+        if sent.count("sdk") == 2:
+            came_again.set()
+
+    http = httpx.AsyncClient(event_hooks={"request": [count]})
+    async with AsyncOpenAI(base_url=base, api_key=API_KEY, max_retries=20, http_client=http) as client:
         said: list[Json] = [{"role": "user", "content": "Hi"}]
         # The first turn of all opens the memory, which may take longer than this client waits.
         await client.chat.completions.create(model="text", messages=said, extra_headers={"x-agentui-session": "other"})
         adventure.mock.script(Step(text="Slow words.", hold="headers"))
         turn = asyncio.ensure_future(
-            client.chat.completions.with_raw_response.create(model="text", messages=said, extra_headers=headers, timeout=0.5)
+            client.chat.completions.with_raw_response.create(model="text", messages=said, extra_headers=headers, timeout=3)
         )
         await adventure.mock.was_asked(2)
-        await asyncio.sleep(1)
+        await came_again.wait()
         adventure.mock.release()
         got = await turn
     assert got.headers["idempotent-replayed"] == "true"
@@ -465,9 +475,9 @@ async def test_a_turn_without_a_caller_can_be_stopped(start_house: StartHouse) -
     question = _question("openai", "plain", "k", stream=False, model="hang")
     async with asyncio.timeout(30), asking(house.server.origin, question):
         await house.mock.was_asked()
-    await until(lambda: house.server.state.in_flight == 1, 10)
+    await until(lambda: house.server.state.in_flight == 1)
     [run] = house.server.state.history.running
     async with aiohttp.ClientSession() as http, http.post(f"{house.server.origin}/api/runs/{run.id}/cancel", json={}) as answer:
         assert answer.status == 202
-    await until(lambda: house.server.state.in_flight == 0, 10)
+    await until(lambda: house.server.state.in_flight == 0)
     await until_free(house)
