@@ -229,6 +229,8 @@ async def test_a_server_whose_database_is_away_is_not_ready_and_names_no_host(st
         status, reasons, text = await readiness(server.origin)
         assert (status, reasons) == (503, ["database_unreachable"])
         assert not re.search("s3cret|127\\.0|nowhere", text)
+    async with aiohttp.ClientSession() as http, http.get(f"{server.origin}/health") as answer:
+        assert (answer.status, (await answer.json())["database"]) == (200, "unreachable")
 
 
 # --- processes -------------------------------------------------------------------------------------------------------

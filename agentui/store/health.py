@@ -26,11 +26,23 @@ class StoreHealth:
         """True when the store answered just now, or does within ``PING_SECONDS``."""
         if self._known is not None and time.monotonic() - self._known[0] < FRESH_SECONDS:
             return self._known[1]
+        # One who leaves does not end what others wait for.
+        asking = self._begin()
+        done, _ = await asyncio.wait({asking}, timeout=PING_SECONDS)
+        return bool(done) and asking.result()
+
+    def answered(self) -> bool:
+        """Whether the store answered when it was asked last, for those who cannot wait; it is asked anew for the next one. True
+        before it was ever asked."""
+        if self._known is None or time.monotonic() - self._known[0] >= FRESH_SECONDS:
+            self._begin()
+        return self._known is None or self._known[1]
+
+    def _begin(self) -> asyncio.Task[bool]:
+        """The question under way, or a new one."""
         if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._ask())
-        # One who leaves does not end what others wait for.
-        done, _ = await asyncio.wait({self._asking}, timeout=PING_SECONDS)
-        return bool(done) and self._asking.result()
+        return self._asking
 
     async def stop(self) -> None:
         """Wait no longer for an answer."""

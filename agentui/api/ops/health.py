@@ -34,12 +34,14 @@ NO_ACTIVE_PIPELINE = Reason("no_active_pipeline", "No pipeline serves callers wh
 async def health(request: web.Request) -> web.Response:
     """Say that the server is up, and what it would run."""
     pipelines, store = request.app[PIPELINES], request.app[STORE].status
+    # Who starts servers again must not wait for a database, nor take its failure for the server's.
+    is_away = request.app[SETTINGS].database_url is not None and not request.app[STORE_HEALTH].answered()
     body = {
         "ok": True,
         "status": "ok",
         "service": SERVICE,
         "version": __version__,
-        "database": "full" if store["full"] else "read_only" if store["read_only"] else "ready",
+        "database": "unreachable" if is_away else "full" if store["full"] else "read_only" if store["read_only"] else "ready",
         "active_pipeline": next((entry.id for entry in pipelines.entries() if pipelines.is_active(entry.id)), None),
         "in_flight": request.app[LIMITS].in_flight,
         # Anybody may ask, so no path and no reason: those are in the log.

@@ -111,7 +111,7 @@ _HEALTH: Json = {
         "status": {"const": "ok"},
         "service": {"const": SERVICE},
         "version": {"type": "string"},
-        "database": {"enum": ["ready", "read_only", "full"]},
+        "database": {"enum": ["ready", "read_only", "full", "unreachable"]},
         "active_pipeline": {"type": ["string", "null"]},
         "in_flight": {"type": "integer", "description": "Proxied requests under way."},
         "store": {

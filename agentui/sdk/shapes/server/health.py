@@ -14,7 +14,7 @@ class Health(TypedDict):
     status: Literal["ok"]
     service: Literal["agentui"]
     version: str
-    database: Literal["ready", "read_only", "full"]
+    database: Literal["ready", "read_only", "full", "unreachable"]
     active_pipeline: NotRequired[str | None]
     in_flight: NotRequired[int]
     """Proxied requests under way."""
