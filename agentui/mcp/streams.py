@@ -35,6 +35,7 @@ from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts
 from agentui.upstream.http.stream import UpstreamStream
 
+_PIECE = 64 * 1024
 MAX_MESSAGE = 8 * 1024 * 1024
 """Bytes of one message from a server; a larger one ends the connection."""
 STOP_SECONDS = 2.0
@@ -109,7 +110,6 @@ async def _read_lines(process: asyncio.subprocess.Process, read_in: MemoryObject
     try:
         while line := await process.stdout.readline():
             if line.strip():
-                Weighing().feed(line)
                 await read_in.send(await apart(len(line), partial(_message, line)))
     except TooManyValues as error:
         reason = str(error)
@@ -122,6 +122,10 @@ async def _read_lines(process: asyncio.subprocess.Process, read_in: MemoryObject
 
 
 def _message(line: bytes) -> Received:
+    """Read a message. Raises TooManyValues."""
+    weighing = Weighing()
+    for start in range(0, len(line), _PIECE):
+        weighing.feed(line[start : start + _PIECE])
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValidationError as error:

@@ -18,17 +18,24 @@ class TooManyValues(Exception):
 class Weighing:
     """Counts the commas and opening brackets that stand outside of texts, from one empty line to the next.
 
-    No text of JSON goes over the end of a line, so that what stands around it (events' names, comments) misleads nobody.
+    A line ends with CR, LF or both, as in streams of events. No text of JSON goes over its end, so that what stands around it
+    (events' names, comments) misleads nobody.
     """
 
     def __init__(self) -> None:
         self._count = 0
         self._is_in_text = self._is_escaped = False
         self._is_empty_line = True
+        self._ends_with_return = False
 
     def feed(self, chunk: bytes) -> None:
         """Count what came. Raises TooManyValues."""
-        first, *others = chunk.replace(b"\r", b"").split(b"\n")
+        if not chunk:
+            return
+        if self._ends_with_return:
+            chunk = chunk.removeprefix(b"\n")  # one end of a line in two chunks
+        self._ends_with_return = chunk.endswith(b"\r")
+        first, *others = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self._feed_line(first)
         for line in others:
             if self._is_empty_line:

@@ -36,7 +36,7 @@ def test_what_stands_in_texts_is_not_counted_however_the_bytes_come(value: Any, 
     assert weigh([line[at : at + size] for at in range(0, len(line), size)]) == counted(value)
 
 
-@pytest.mark.parametrize("before", [b"", b': a comment with one "\r\n', b'event: "\n', b"id: \\\n"])
+@pytest.mark.parametrize("before", [b"", b': a comment with one "\r\n', b': "\r', b'event: "\n', b"id: \\\n"])
 def test_a_message_of_too_many_values_is_refused_whatever_stands_around_it(before: bytes) -> None:
     many = dumps([[]] * MAX_VALUES)
     with pytest.raises(TooManyValues):
@@ -47,3 +47,9 @@ def test_each_message_of_a_stream_counts_on_its_own() -> None:
     one = b"data: " + dumps([0] * (MAX_VALUES // 2)) + b"\r\n\r\n"
     assert weigh([one] * 5 + [b'data: "a long text, [with {much}, in it]"']) == 0
     weigh([b'data: "' + b"[," * MAX_VALUES + b'"'])
+
+
+def test_an_end_of_a_line_that_comes_in_two_chunks_ends_no_message() -> None:
+    with pytest.raises(TooManyValues):
+        weigh([b"data: " + b"," * (MAX_VALUES // 2) + b"\r", b"\n"] * 3)
+    assert weigh([b"data: ,\r", b"\n", b"\r\n"]) == weigh([b"data: ,\r\r"]) == 0
