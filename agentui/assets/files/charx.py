@@ -25,6 +25,8 @@ _ENDINGS: Final[Mapping[str, str]] = {"image/png": "png", "image/jpeg": "jpg", "
 _ENTRY: Final = b"PK\x01\x02"
 """Begins each entry of an archive's directory."""
 _PIECE: Final = 64 * 1024
+_MAX_PATH: Final = 4096
+"""Bytes of a file's path; an archive has room for 65,535, in an older alphabet that becomes three times as long."""
 _DAMAGED: Final = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError),
     *(IndexError, OverflowError, RuntimeError, struct.error),
@@ -98,10 +100,17 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> byte
 
 
 def _check_path(path: str) -> None:
-    """Raise InvalidFile for a path that is absolute or leads upwards."""
-    parts = path.replace("\\", "/").split("/")
-    if path.startswith(("/", "\\")) or ":" in parts[0] or ".." in parts:
+    """Raise InvalidFile for a path that is absolute or leads upwards, and for one that is too long to be written again."""
+    if not _leads_inside(path):
         raise InvalidFile("The path leads out of the archive.", path[:200])
+    if len(path.encode()) > _MAX_PATH:
+        raise InvalidFile(f"The path has more than {_MAX_PATH} bytes.", path[:200])
+
+
+def _leads_inside(path: str) -> bool:
+    """Whether a path is neither absolute nor leads upwards."""
+    parts = path.replace("\\", "/").split("/")
+    return not path.startswith(("/", "\\")) and ":" not in parts[0] and ".." not in parts
 
 
 def icon_paths(content: Mapping[str, Json]) -> list[str]:
@@ -126,7 +135,7 @@ def write_charx(card: Mapping[str, Json], picture: bytes | None, media_type: str
     given = data.get("assets")
     files = dict(kept)
     ending = _ENDINGS.get(media_type, "bin")
-    place = next((path for path in icon_paths(data) if path not in files and _has_ending(path, ending)), None)
+    place = next((path for path in icon_paths(data) if path not in files and _is_place(path, ending)), None)
     if picture is not None and place is not None:
         files[place] = picture
     assets = [asset for asset in (given if isinstance(given, list) else []) if _is_there(members(asset), files)]
@@ -161,9 +170,10 @@ def _is_there(asset: Mapping[str, Json], files: Mapping[str, bytes]) -> bool:
     return not path or path in files
 
 
-def _has_ending(path: str, ending: str) -> bool:
-    """Whether a path is called as pictures of this kind are."""
-    return path.lower().replace(".jpeg", ".jpg").endswith(f".{ending}")
+def _is_place(path: str, ending: str) -> bool:
+    """Whether a path may be that of a picture of this kind: cards name what they like."""
+    may_be = _leads_inside(path) and "\0" not in path and len(path.encode()) <= _MAX_PATH
+    return may_be and path.lower().replace(".jpeg", ".jpg").endswith(f".{ending}")
 
 
 def _free_path(files: Mapping[str, bytes], ending: str) -> str:

@@ -149,6 +149,14 @@ def test_a_new_picture_of_a_charx_file_takes_no_other_files_place() -> None:
     assert [asset["uri"] for asset in again.content["assets"]] == ["embeded://assets/icon/image/main2.jpg"]
 
 
+@pytest.mark.parametrize("path", ["../up.png", "/up.png", "C:up.png", "a\0.png", "a" * 70_000 + ".png"])
+def test_no_path_that_a_card_names_leads_out_of_its_archive(path: str) -> None:
+    icon = {"type": "icon", "name": "main", "ext": "png", "uri": f"embeded://{path}"}
+    kept = KeptCard({**MIRA["data"], "assets": [icon]}, {}, picture())
+    again = read_card_file(write_card(kept, "charx"), LIMITS)
+    assert again.picture is not None and again.content["assets"][0]["uri"] == "embeded://assets/icon/image/main.png"
+
+
 def test_scripts_in_a_card_wait_until_they_are_allowed() -> None:
     script = {"scriptName": "Waves", "findRegex": "/sea/g"}
     read = read_card({**MIRA, "data": {**MIRA["data"], "extensions": {"regex_scripts": [script]}}}, LIMITS)
@@ -187,6 +195,7 @@ REFUSED = {
     "an archive without a card": (archive(("x", b"")), "no card.json"),
     "a path that leads upwards": (archive(("a/../../x", b"")), "a/../../x: "),
     "an absolute path": (archive(("/etc/x", b"")), "/etc/x: "),
+    "a path that is too long": (archive(("a" * 5000, b"")), "more than 4096 bytes"),
     "a path with a drive": (archive(("C:\\x", b"")), "leads out"),
     "a directory of too many entries": (archive((CARD, b"{}")) + b"PK\x01\x02" * 6, "more than 5 files"),
     "too many files": (archive(*((f"{number}", b"") for number in range(6))), "more than 5 files"),
