@@ -17,6 +17,8 @@ _MOST_LOOKS: Final = 50_000
 """Looks for keys with blanks, each at one text; more than that share one slow pass."""
 _MOST_SEEN: Final = 20_000
 """Different words of texts of which a table remembers what lies in them."""
+_LONGEST_SEEN: Final = 64
+"""Characters of a word of a text that is remembered, and words of needles in it: what is remembered stays small."""
 _START: Final = "^^"
 _END: Final = "$$"
 _WORD: Final = re.compile(r"\w", re.ASCII)
@@ -102,7 +104,7 @@ class _Matcher:
         self._numbers = [plain.get(word) for word in words]
         self._anchored = [anchored.get(word, []) for word in words]
         self._automaton = Automaton(words)
-        self._seen: dict[str, tuple[int, ...]] = {}
+        self._seen: dict[str, list[int]] = {}
         self._whole = list(whole.values())
         self._whole_automaton = Automaton([_marked(word) for word in whole])
 
@@ -130,17 +132,18 @@ class _Matcher:
                 places[number] = min(at, places.get(number, at))
         return places | self._spaced_places(texts, tokens, by_token)
 
-    def _known(self, tokens: Collection[str]) -> dict[str, tuple[int, ...]]:
+    def _known(self, tokens: Collection[str]) -> dict[str, list[int]]:
         """The needles' words that lie in each of these words of texts, where any does. What was found is remembered, for most
         words of a chat's texts are those of its turn before; never changed, but replaced, as several threads may look."""
         known = self._seen
         new = [token for token in tokens if token not in known]
-        found: dict[str, tuple[int, ...]] = dict.fromkeys(new, ())
+        found: dict[str, list[int]] = {token: [] for token in new}
         for word, token in self._automaton.find((token, token) for token in new):
-            found[token] = (*found[token], word)
-        if new:
-            is_room = len(known) + len(new) <= _MOST_SEEN
-            self._seen = {**known, **found} if is_room else found if len(new) <= _MOST_SEEN else {}
+            found[token].append(word)
+        kept = {token: words for token, words in found.items() if max(len(token), len(words)) <= _LONGEST_SEEN}
+        if kept:
+            is_room = len(known) + len(kept) <= _MOST_SEEN
+            self._seen = {**known, **kept} if is_room else kept if len(kept) <= _MOST_SEEN else {}
         looked = ((token, found[token] if token in found else known[token]) for token in tokens)
         return {token: words for token, words in looked if words}
 

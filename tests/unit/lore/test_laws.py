@@ -109,6 +109,13 @@ def test_the_table_finds_what_a_search_for_each_key_finds(keys: list[tuple[str, 
         assert places.get(number) == expected, needle
 
 
+def test_a_table_remembers_short_words_that_hold_few_keys() -> None:
+    table = NeedleTable([Needle.of("a" * length, is_cased=False, is_whole=False) for length in range(1, 101)])
+    texts = ["b" * 10_000, "aa", "a" * 100]
+    assert table.places(texts, texts) == table.places(texts, texts) == {0: 1, 1: 1, **dict.fromkeys(range(2, 100), 2)}
+    assert table._folded._seen.keys() == {"aa"}
+
+
 def test_work_doubles_with_the_chat_and_with_the_entries() -> None:
     def of_messages(size: int) -> Any:
         messages = [LoreMessage(f"word{at} and other{at} words", "Ann") for at in range(size)]
