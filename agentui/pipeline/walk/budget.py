@@ -46,7 +46,8 @@ class Allowance:
         allowances = self._all()
         for allowance in allowances:
             if allowance._budget.is_spent:
-                allowance._clock.reschedule(asyncio.get_running_loop().time())
+                if not allowance._clock.expired():  # else it is being cancelled already
+                    allowance._clock.reschedule(asyncio.get_running_loop().time())
                 await asyncio.Event().wait()
         for allowance in allowances:
             allowance._budget.calls += 1

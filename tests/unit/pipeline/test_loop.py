@@ -17,6 +17,7 @@ from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.preview import preview_node
 from agentui.pipeline.run import Run
+from agentui.pipeline.walk.budget import Allowance, Budget
 from tests.unit.pipeline.parts import Ear, catalog_of, document, execute, make_run
 from tests.unit.pipeline.test_executor import Refuse, Say
 
@@ -590,3 +591,18 @@ async def test_a_preview_in_a_loop_shows_its_first_iteration_and_runs_no_loop() 
     assert (await preview_node(make_run(plan), "loop", {}))["preview"] == {"items": ["a", "b"], "count": 2}
     after = await preview_node(make_run(plan), "after", {})
     assert (after["preview"], after["missing"]) == ({"vars": {"n": -1}}, ["loop"])
+
+
+async def test_a_call_that_begins_while_its_iteration_is_cancelled_waits_for_that() -> None:
+    clock = asyncio.timeout(0)
+    allowance = Allowance(Budget(0, None), clock, None)
+    with pytest.raises(TimeoutError):
+        async with clock:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                call = asyncio.ensure_future(allowance.begin_call())
+                await asyncio.sleep(0)
+                assert not call.done()
+                call.cancel()
+                raise
