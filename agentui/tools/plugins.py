@@ -9,7 +9,7 @@ from typing import Final
 from agentui.errors import AgentUIError
 from agentui.tools.arguments import ArgumentCheck
 from agentui.tools.tool import HostedTool
-from agentui.tools.vars.rules import check_rule
+from agentui.tools.vars.rules import MAX_DECLARED, check_rule
 
 GROUP: Final = "agentui.tools"
 
@@ -52,6 +52,10 @@ def _fault_of(tool: HostedTool) -> str | None:
         ArgumentCheck(tool.parameters)
         for rule in tool.rules:
             check_rule(rule)
+        if len(tool.rules) > MAX_DECLARED:
+            return f"It declares more than {MAX_DECLARED} skill rules."
     except AgentUIError as error:
         return error.message
+    except Exception as error:  # noqa: BLE001 - a stranger's values may be of any type
+        return f"{type(error).__name__}: {error}"
     return None

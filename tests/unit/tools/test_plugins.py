@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from typing import Any, cast
 
 import pytest
 
@@ -10,7 +11,7 @@ from agentui.jsonio import Json
 from agentui.tools.builtin import NAMES, STANDING
 from agentui.tools.plugins import load_tools
 from agentui.tools.tool import HostedTool, ToolAnswer, ToolCallContext
-from agentui.tools.vars.rules import SkillRule
+from agentui.tools.vars.rules import MAX_DECLARED, SkillRule
 
 
 async def shout(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
@@ -22,6 +23,8 @@ AGAIN = replace(SHOUT, description="Another.")
 SHADOW = replace(SHOUT, name="set_variable")
 RULED = replace(SHOUT, name="ruled", rules=(SkillRule("Volume", "How loud", "Not too loud."),))
 UNRULED = replace(RULED, name="unruled", rules=(SkillRule("a/b", "How loud", "x"),))
+TALKATIVE = replace(RULED, name="talkative", rules=RULED.rules * (MAX_DECLARED + 1))
+MISTYPED: HostedTool = replace(RULED, name="mistyped", rules=cast(Any, ("Not too loud.",)))
 ODD = replace(SHOUT, name="odd", parameters={"type": "nothing"})
 
 
@@ -33,6 +36,8 @@ def test_good_tools_are_found_and_the_others_are_named(monkeypatch: pytest.Monke
         "shadow": "SHADOW",
         "odd": "ODD",
         "unruled": "UNRULED",
+        "talkative": "TALKATIVE",
+        "mistyped": "MISTYPED",
         "function": "shout",
         "gone": "NOBODY",
     }
@@ -41,8 +46,8 @@ def test_good_tools_are_found_and_the_others_are_named(monkeypatch: pytest.Monke
     (tool, ruled), complaints = load_tools(NAMES)
     assert ruled.rules == RULED.rules
     assert tool == replace(SHOUT, provider_type="unknown", provider_id="voice")
-    assert [next(word for word in ("again", "shadow", "ODD", "UNRULED", "function", "gone", "AGAIN", "SHADOW") if word in each)
-            for each in complaints] == ["AGAIN", "SHADOW", "ODD", "UNRULED", "function", "gone"]  # fmt: skip
+    told = ["AGAIN", "SHADOW", "ODD", "UNRULED", "TALKATIVE", "MISTYPED", "function", "gone"]
+    assert [next((word for word in told if word in each), each) for each in complaints] == told
 
 
 def test_every_name_of_a_builtin_tool_is_taken() -> None:
