@@ -210,9 +210,9 @@ def _is_stream(response: httpx.Response) -> bool:
 def _answer_event(event: Event, response: httpx.Response) -> AnswerEvent:
     """An event of an answer. Raises StreamFailed for an error, wherever the dialect has it."""
     payload = event["payload"]
-    if not isinstance(payload, dict):
+    within = payload.get("response") if isinstance(payload, dict) and payload.get("type") == "response.failed" else payload
+    if not isinstance(within, dict):
         raise not_ours(response)
-    within = payload["response"] if payload.get("type") == "response.failed" else payload
     if isinstance(within.get("error"), dict):
         raise StreamFailed(event, within["error"], status=response.status_code, request_id=response.headers.get("x-request-id"))
     return {"type": event["type"], "payload": payload}

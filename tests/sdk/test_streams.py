@@ -196,10 +196,15 @@ def test_an_answer_that_fails_raises_what_its_dialect_says(told: str) -> None:
 
 def test_an_answer_that_breaks_off_or_is_nobodys_says_so() -> None:
     with (
-        scripted([HEAD, part("data: words\n\n"), END], [HEAD, part(f"data: {PIECE}\n\n"), CLOSE], [HEAD, END]) as server,
+        scripted(
+            [HEAD, part("data: words\n\n"), END],
+            [HEAD, part('data: {"type": "response.failed", "response": 3}\n\n'), END],
+            [HEAD, part(f"data: {PIECE}\n\n"), CLOSE],
+            [HEAD, END],
+        ) as server,
         TavernClient(server.origin) as client,
     ):
-        for _ in range(2):
+        for _ in range(3):
             with pytest.raises(TavernConnectionError):
                 list(client.pipelines.run_stream(request=REQUEST))
         with pytest.raises(TavernConnectionError, match="is a stream"):
