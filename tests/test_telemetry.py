@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +11,18 @@ import aiohttp
 import pytest
 from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest, ExportTraceServiceResponse
+from opentelemetry.sdk.trace import TracerProvider
 from pydantic import ValidationError
 
 from agentui import __version__
 from agentui.api.ops.tracing import Tracing
 from agentui.jsonio import Json
+from agentui.pipeline.plans.compile import compile_plan
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller
 from tests.conftest import Server, StartServer, call, servers
+from tests.unit.pipeline.parts import catalog_of, document, make_run
+from tests.unit.work import assert_doubling
 from tests.upstreams.server import API_KEY, Mock
 from tests.upstreams.step import Step
 
@@ -264,6 +268,18 @@ async def test_what_runs_in_a_node_stands_below_it(start_server: StartServer, mo
     }
     parents = sorted(named[span.parent] for span in collector.spans if span.kind == CLIENT)
     assert parents == ["node all#1/other/n1", "node all#2/other/n1"]
+
+
+def test_ending_a_trace_takes_time_that_doubles_with_its_calls() -> None:
+    def of_iterations(count: int) -> Callable[[], None]:
+        run = make_run(compile_plan("x", document([{"id": "n1", "type": "SetVars", "config": {}}]), catalog_of()))
+        trace = Tracing(TracerProvider(shutdown_on_exit=False)).begin({}, run.started)
+        trace.follow(run)
+        for number in range(count):
+            trace.begin_attempt(f"loop#{number}/call", None, 1)
+        return lambda: trace.end("/v1/chat/completions", "request", 200)
+
+    assert_doubling(of_iterations, 32)
 
 
 async def test_failures_have_a_type_and_no_words(start_server: StartServer, mock: Mock, collector: Collector) -> None:

@@ -101,10 +101,9 @@ class Tracing:
 
 @dataclass(slots=True)
 class _Call:
-    """An attempt at an upstream: the node and the moment (since the run began) at which that began, what is asked (None where
-    nobody can tell), and its span."""
+    """An attempt at an upstream: the moment (since the run began) at which its node began, what is asked (None where nobody can
+    tell), and its span."""
 
-    node: str
     node_began: float
     number: int
     wire: WireRequest | None
@@ -140,7 +139,8 @@ class RequestTrace:
         self._nodes: dict[tuple[str, float], Span] = {}
         self._newest: dict[str, Span] = {}
         """The span of each node that began last, by its path: what ran in it stands below."""
-        self._calls: list[_Call] = []
+        self._calls: dict[str, list[_Call]] = {}
+        """The attempts of each node, by its path."""
 
     def follow(self, run: Run) -> None:
         """The request has become this run."""
@@ -157,8 +157,8 @@ class RequestTrace:
             self._node_span(place, _began(run, place))
         began = _began(run, node)
         context = self._within(self._node_span(node, began))
-        call = _Call(node, began, number, wire, self._start("call", context, self._kinds.CLIENT, time.monotonic()))
-        self._calls.append(call)
+        call = _Call(began, number, wire, self._start("call", context, self._kinds.CLIENT, time.monotonic()))
+        self._calls.setdefault(node, []).append(call)
         headers: dict[str, str] = {}
         self._tracing.propagator.inject(headers, self._within(call.span))
         return headers
@@ -166,7 +166,8 @@ class RequestTrace:
     def end_attempt(self, node: str, attempt: Attempt) -> None:
         """An attempt has come to something; one that hands out its answer goes on until its node is done."""
         run = self._run
-        call = next((c for c in reversed(self._calls) if c.node == node and c.number == attempt.number and c.is_open), None)
+        mine = reversed(self._calls.get(node, ()))
+        call = next((call for call in mine if call.number == attempt.number and call.is_open), None)
         if call is None or run is None:
             return
         host, port = _host_and_port(attempt.host)
@@ -253,8 +254,8 @@ class RequestTrace:
         span.update_name(f"{kind} {node}")
         span.set_attributes({"agentui.node.id": node, "agentui.node.type": kind})
         code = None if error is None else str(error.get("code"))
-        for call in self._calls:
-            if call.is_open and call.node == node and call.node_began == began:
+        for call in self._calls.get(node, ()):
+            if call.is_open and call.node_began == began:
                 self._describe(call, run)
                 self._tell_answer(run, call, out)
                 if code is not None:
