@@ -47,7 +47,11 @@ _TESTS: Final[Mapping[str, str]] = {
 _MOST_DEEP: Final = 20
 
 _MACRO: Final = r"\[\[(?P<square>[ \t]*[A-Za-z_][^\[\]]*)\]\]|\{\{(?P<curly>[^{}]*)\}\}"
-_PIECE = re.compile(rf"""(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|{_MACRO}|(?P<sign>[ \t]*(?:&&|\|\|)[ \t]*|===|!==)""")
+_PIECE = re.compile(
+    r"""(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<unclosed>["'])"""
+    rf"""|{_MACRO}|(?P<sign>(?:(?<![ \t])[ \t]+)?(?:&&|\|\|)[ \t]*|===|!==)"""
+)
+"""Each run of blanks, and what follows a quotation mark without an end, is looked through once: texts are long in bad files."""
 _ALONE = re.compile(rf"[ \t]*(?:{_MACRO})[ \t]*")
 _ANY_MACRO = re.compile(_MACRO)
 _WORDS: Final[Mapping[str, str]] = {"&&": " and ", "||": " or ", "===": "==", "!==": "!="}
@@ -135,6 +139,8 @@ def _formula(source: str) -> str:
     made: list[str] = []
     taken = 0
     for piece in _PIECE.finditer(source):
+        if piece["unclosed"] is not None:
+            break
         made.append(source[taken : piece.start()])
         taken = piece.end()
         quoted, sign = piece["quoted"], piece["sign"]

@@ -191,6 +191,17 @@ def test_conditions_become_those_of_the_same_meaning(there: Json, here: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("there", "here"),
+    [("a" + " " * 500_000 + "&& b", "a and b"), ("'" + "\\'" * 250_000, None)],
+    ids=["blanks", "a text without an end"],
+)
+def test_a_long_condition_is_looked_through_once(there: str, here: str | None) -> None:
+    """Looked through once for each of its signs it would take hours."""
+    (node,) = read(drawn(box(1, "If", {"expression": there}))).document["nodes"]
+    assert node["config"].get("condition") == here
+
+
+@pytest.mark.parametrize(
     ("there", "why"),
     [
         ("'a [[B]]' == 'a x'", "mixes words and macros"),
