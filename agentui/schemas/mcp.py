@@ -79,7 +79,7 @@ class OverrideForm(Form):
 class RuleForm(Form):
     """A skill rule that a server's tools come with."""
 
-    name: Annotated[str, Field(pattern=r"^[^\W_][\w .-]{0,59}$")]
+    name: Annotated[str, Field(min_length=1, max_length=60)]
     desc: Annotated[str, Field(min_length=1, max_length=MAX_DESC), NO_NUL]
     prompt: Annotated[str, Field(min_length=1, max_length=MAX_RULE), NO_NUL]
     when: Annotated[str, Field(max_length=MAX_DESC), NO_NUL] = ""

@@ -218,11 +218,21 @@ async def test_ids_and_types_of_a_broken_file(watched: Open) -> None:
     await here.is_unharmed()
 
 
+FEW = [PAYLOADS[start : start + 40] for start in range(0, len(PAYLOADS), 40)]
+"""As many as are not folded in one list."""
+
+
+def rows(texts: Sequence[str]) -> Json:
+    return [{"name": text, "value": text, "mode": "string", "tier": "run"} for text in texts]
+
+
+def blocks(texts: Sequence[str]) -> Json:
+    return [{"kind": "text", "role": "user", "name": text, "text": text} for text in texts]
+
+
 async def test_variables_blocks_headers_and_their_values(watched: Open) -> None:
-    rows: Json = [{"name": text, "value": text, "mode": "string", "tier": "run"} for text in PAYLOADS]
-    blocks: Json = [{"kind": "text", "role": "user", "name": text, "text": text} for text in PAYLOADS]
     two: list[Json] = [
-        {"id": "n1", "type": "SetVars", "config": {"variables": rows}, "position": {"x": 0, "y": 0}},
+        {"id": "n1", "type": "SetVars", "config": {"variables": rows(PAYLOADS)}, "position": {"x": 0, "y": 0}},
         {
             "id": "n2",
             "type": "ProviderCall",
@@ -231,26 +241,37 @@ async def test_variables_blocks_headers_and_their_values(watched: Open) -> None:
                 "base_url": "demo",
                 "model": PAYLOADS[1],
                 "preset": PAYLOADS[2],
-                "blocks": blocks,
+                "blocks": blocks(PAYLOADS),
                 "headers": {text: text for text in PAYLOADS},
             },
             "position": {"x": 300, "y": 0},
         },
     ]
+    for number, texts in enumerate(FEW):
+        place = {"y": 200 * (number + 1)}
+        two.append({"id": f"v{number}", "type": "SetVars", "config": {"variables": rows(texts)}, "position": {"x": 0, **place}})
+        settings: Json = {"provider": "openai", "base_url": "demo", "model": "m", "blocks": blocks(texts)}
+        two.append({"id": f"p{number}", "type": "ProviderCall", "config": settings, "position": {"x": 300, **place}})
     here = await watched({"default": {**document(two), "edges": [{"from": "n1", "to": "n2"}]}})
     here.editor.allow(REFUSED)
     page = here.page
     await here.do("({tabs}) => tabs.select({nodes: ['n1']})")
-    await expect(page.locator(".variable-name")).to_have_count(len(PAYLOADS))
-    names = await page.eval_on_selector_all(".variable-name", "(all) => all.map((one) => one.value)")
-    # A field of one line drops line breaks, as HTML says.
-    assert names == [text.replace("\n", "").replace("\r", "") for text in PAYLOADS]
+    await expect(page.locator(".variable .fold-row")).to_have_count(len(PAYLOADS))
     await here.do("({tabs}) => tabs.select({nodes: ['n2']})")
     await expect(page.locator(".key-row")).to_have_count(len(PAYLOADS))
     await page.get_by_role("tab", name="Prompt Blocks").click()
     await expect(page.locator(".block")).to_have_count(len(PAYLOADS))
-    names = await page.eval_on_selector_all(".block-name", "(all) => all.map((one) => one.value)")
-    assert names == [text.replace("\n", "").replace("\r", "") for text in PAYLOADS]
+    for number, texts in enumerate(FEW):
+        # A field of one line drops line breaks, as HTML says.
+        shown = [text.replace("\n", "").replace("\r", "") for text in texts]
+        await here.do(f"({{tabs}}) => tabs.select({{nodes: ['v{number}']}})")
+        await expect(page.get_by_role("tab", name="Prompt Blocks")).to_have_count(0)
+        await expect(page.locator(".variable-name")).to_have_count(len(texts))
+        assert await page.eval_on_selector_all(".variable-name", "(all) => all.map((one) => one.value)") == shown
+        await here.do(f"({{tabs}}) => tabs.select({{nodes: ['p{number}']}})")
+        await page.get_by_role("tab", name="Prompt Blocks").click()
+        await expect(page.locator(".block")).to_have_count(len(texts))
+        assert await page.eval_on_selector_all(".block-name", "(all) => all.map((one) => one.value)") == shown
     # What the fields show is what was in the file: nothing was changed by looking at it.
     kept = await here.do("({tabs}) => tabs.docOf(tabs.activeTab()).nodes[0].config.variables.map((row) => row.value)")
     assert kept == list(PAYLOADS)
