@@ -13,7 +13,7 @@ from agentui.api.library import ROUTES as LIBRARY_ROUTES
 from agentui.api.ops.telemetry import MEMORY_PATHS
 from agentui.api.tools import ROUTES as TOOL_ROUTES
 from tests.conftest import call, skip
-from tests.test_cli import agentui, running
+from tests.test_cli import python_agentui, running
 from tests.upstreams.server import API_KEY, Mock
 
 MOST_MEMORY = 155.0
@@ -33,9 +33,9 @@ async def test_a_start_is_quick_and_its_memory_small(tmp_path: Path, mock: Mock)
     (tmp_path / "pipelines").mkdir()
     (tmp_path / "pipelines" / "default.json").write_bytes(orjson.dumps(call("openai", mock.origin)))
     folders = [f"--{name}={tmp_path / name}" for name in ("pipelines", "presets", "data")]
-    # As an installed agentui starts: its modules were compiled by an earlier start.
+    # As an installed agentui starts: its modules were compiled by an earlier start, which was no fork of another process.
     env = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
-    assert agentui("--version", **env).returncode == 0
+    assert python_agentui("--version", **env).returncode == 0
     with running("serve", "--port", "0", *folders, **env) as (process, greeting):
         url = greeting.split(" is running at ")[1].split()[0]
         body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}

@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import re
+import signal
 import struct
 import sys
 import termios
@@ -14,6 +15,10 @@ from tests.campaigns.nursery import environment
 from tests.conftest import ROOT
 
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[=>()][0-9A-B]?)")
+
+
+PATIENCE = 60
+"""Seconds without any output after which a program hangs."""
 
 
 class Terminal:
@@ -44,7 +49,10 @@ class Terminal:
             self._came.clear()
             if self.process.returncode is not None:
                 raise AssertionError(f"it ended without {pattern!r}:\n{self.seen}")
-            await self._came.wait()
+            try:
+                await asyncio.wait_for(self._came.wait(), PATIENCE)
+            except TimeoutError:
+                raise AssertionError(f"nothing came any more, and {pattern!r} never did:\n{self.seen}") from None
         return found[0]
 
     async def ended(self) -> int:
@@ -64,6 +72,13 @@ class Terminal:
         self._came.set()
 
 
+def _sit_down() -> None:
+    """Give a new process its terminal. Tests that run in the background of a shell ignore Ctrl+C, and it would too."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @asynccontextmanager
 async def running(*arguments: str, **env: str) -> AsyncIterator[Terminal]:
     """Python with these arguments in a terminal of 160 columns."""
@@ -78,7 +93,7 @@ async def running(*arguments: str, **env: str) -> AsyncIterator[Terminal]:
         stderr=its,
         cwd=ROOT,
         env=environment(variables),
-        preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)),
+        preexec_fn=_sit_down,
     )
     os.close(its)
     terminal = Terminal(ours, process)
