@@ -218,6 +218,7 @@ async def test_a_stopped_answer_is_kept_continued_and_dropped(chat: OpenChat, mo
     await expect(mark).to_be_hidden()
     await expect(here.answers.last).to_have_text(re.compile(r"^\s*again "))
     await becomes(here.gold, 2)
+    here.editor.allow("status of 404.*/variables/changes")  # a slow machine asks what the version changed while it is dropped
     await here.chat.get_by_role("button", name="Previous version").click()
     await here.chat.get_by_role("button", name="Drop", exact=True).click()
     await expect(here.chat.get_by_text("1/1")).to_be_visible()
