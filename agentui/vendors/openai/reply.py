@@ -13,14 +13,8 @@ from agentui.vendors.fields import told_count
 from agentui.vendors.openai.citations import chat_citations
 from agentui.vendors.openai.errors import reported_error
 from agentui.vendors.openai.free_text import custom_names
-from agentui.vendors.openai.messages import (
-    VENDOR,
-    invented_call_id,
-    is_own_field,
-    parse_assistant_parts,
-    render_call,
-    render_image,
-)
+from agentui.vendors.openai.message_writer import render_call, render_image
+from agentui.vendors.openai.messages import VENDOR, invented_call_id, is_own_field, parse_assistant_parts
 
 _FINISH: dict[Json, FinishReason] = {
     "stop": "stop",

@@ -15,7 +15,8 @@ from agentui.vendors.openai.completions import check_prompt, is_completion
 from agentui.vendors.openai.completions import parse_request as parse_completion
 from agentui.vendors.openai.free_text import free_text_names
 from agentui.vendors.openai.headers import caller_headers, chat_headers
-from agentui.vendors.openai.messages import parse_messages, render_messages, short_id
+from agentui.vendors.openai.message_writer import render_messages
+from agentui.vendors.openai.messages import parse_messages, short_id
 from agentui.vendors.openai.reasoning import never_reasons, reasons, without_sampling
 from agentui.vendors.openai.tools import (
     parse_response_format,

@@ -32,15 +32,8 @@ from agentui.vendors.arguments import ArgumentPieces
 from agentui.vendors.openai.citations import chat_citations
 from agentui.vendors.openai.errors import render_stream_error, reported_error
 from agentui.vendors.openai.free_text import custom_names, free_text
-from agentui.vendors.openai.messages import (
-    VENDOR,
-    invented_call_id,
-    is_own_field,
-    parse_content,
-    parse_images,
-    render_image,
-    short_id,
-)
+from agentui.vendors.openai.message_writer import render_image
+from agentui.vendors.openai.messages import VENDOR, invented_call_id, is_own_field, parse_content, parse_images, short_id
 from agentui.vendors.openai.reply import (
     finish_of,
     finish_word,

@@ -23,7 +23,8 @@ from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps
 from agentui.vendors.arguments import whole_arguments
 from agentui.vendors.openai.free_text import free_text, free_text_arguments
-from agentui.vendors.openai.messages import short_id, value_text
+from agentui.vendors.openai.message_writer import value_text
+from agentui.vendors.openai.messages import short_id
 from agentui.vendors.openai_responses.callables import SEARCH, call_names, flat_name
 from agentui.vendors.openai_responses.sealed import VENDOR, split_id, thought
 

@@ -11,7 +11,8 @@ from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
 from agentui.vendors.openai.free_text import free_text_names
 from agentui.vendors.openai.headers import chat_headers
-from agentui.vendors.openai.messages import PLATFORM, render_messages, short_id
+from agentui.vendors.openai.message_writer import render_messages
+from agentui.vendors.openai.messages import PLATFORM, short_id
 from agentui.vendors.openai.reasoning import reasons, without_sampling
 from agentui.vendors.openai.tools import meets_strict_rules
 from agentui.vendors.openai_responses.items import Losses, declares_tools, message_item, render_items

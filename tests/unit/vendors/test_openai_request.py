@@ -22,7 +22,7 @@ from agentui.errors import BadRequest, Unsupported, UnsupportedFeature
 from agentui.jsonio import Json, loads
 from agentui.vendors.base import endpoint_of
 from agentui.vendors.openai import OpenAI
-from agentui.vendors.openai.messages import render_messages
+from agentui.vendors.openai.message_writer import render_messages
 from agentui.vendors.openai_responses import OpenAIResponses
 
 OPENAI = OpenAI()
