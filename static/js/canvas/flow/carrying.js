@@ -1,8 +1,8 @@
 /** Very many things in the hand at once: the browser shifts what is drawn, and nothing is drawn anew until the hand lets go. */
-import {edgeKey} from './geometry.js';
-import {shown} from './stage.js';
+import {edgeKey} from '../geometry.js';
+import {shown} from '../stage.js';
 
-/** @typedef {import('./geometry.js').Point} Point */
+/** @typedef {import('../geometry.js').Point} Point */
 
 /** From so many things on; drawing fewer anew for each picture costs less than a picture's time. */
 export const MANY = 60;
@@ -13,7 +13,7 @@ let carried = null;
 /**
  * Shift what is drawn of these things, and the wires among them; wires to others wait faintly where they were.
  * @param {ReadonlyMap<string, Point>} moving places by the canvas's ids
- * @param {import('../core/doc.js').Pipeline} doc
+ * @param {import('../../core/doc.js').Pipeline} doc
  * @param {Point} by in canvas pixels, from where the document has them
  */
 export function carry(moving, doc, by) {
@@ -28,7 +28,7 @@ export function letGo() {
   carried = null;
 }
 
-/** @param {ReadonlyMap<string, Point>} moving @param {import('../core/doc.js').Pipeline} doc */
+/** @param {ReadonlyMap<string, Point>} moving @param {import('../../core/doc.js').Pipeline} doc */
 function lift(moving, doc) {
   const nodes = /** @type {HTMLElement[]} */ ([...(shown.element?.querySelectorAll('.react-flow__node') ?? [])]);
   const found = nodes.filter((node) => moving.has(node.dataset.id ?? ''));
