@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, String, bindparam, func, select
 
-from agentui.chats.branches import fork_branch
+from agentui.chats.branches.writing import fork_branch
 from agentui.chats.codes import failure
 from agentui.chats.records import MAIN, Floor
 from agentui.chats.rows import branch_head, find_floor, insert_new, register_branch

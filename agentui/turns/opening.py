@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from agentui.chats.branches import new_branch_name
+from agentui.chats.branches.writing import new_branch_name
 from agentui.chats.codes import failure
 from agentui.chats.questions import copy_question, question_page
 from agentui.chats.rows import branch_head, find_session, parent_of, register_branch

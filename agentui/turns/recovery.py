@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, select
 
 from agentui.errors import AgentUIError
 from agentui.ids import SystemClock
@@ -16,6 +16,7 @@ from agentui.store.tables import generations
 from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.failing import LOST, fail_floor
 from agentui.turns.locks import BranchQueue, is_alone
+from agentui.turns.transactions import hold_place_of
 
 RETRY_SECONDS = 1.0
 """Before a failure that the store could not take is tried again."""
@@ -136,13 +137,25 @@ class FailedTurns:
 def recover(db: Connection, owner: str, now: int) -> int:
     """Let floors fail whose locks ran out, and where ``owner`` is alone those of any other process; returns how many. Looks at
     every account."""
-    query = select(generations).where(generations.c.owner != owner)
-    if not is_alone(db):
-        query = query.where(generations.c.expires_at <= now)
-    dead = db.execute(query.with_for_update(skip_locked=True)).all()
-    for row in dead:
-        fail_floor(db, row.account_id, row.floor_id, LOST, now)
-    return len(dead)
+    is_anothers = generations.c.owner != owner
+    return _fail_dead(db, is_anothers if is_alone(db) else and_(is_anothers, generations.c.expires_at <= now), now)
+
+
+def _fail_dead(db: Connection, is_dead: ColumnElement[bool], now: int) -> int:
+    """Let the floors of generations fail that are dead; returns how many.
+
+    Their sessions are held before them, as a commit does it, and in the order of their ids, as those do who hold several: a
+    turn that is only slow may commit meanwhile, and has then not died.
+    """
+    dead = select(generations.c.account_id, generations.c.floor_id, generations.c.run_id).where(is_dead)
+    count = 0
+    for account, floor_id, run_id in db.execute(dead.order_by(generations.c.session_id, generations.c.branch_id)).all():
+        if not is_alone(db):
+            hold_place_of(db, account, floor_id)
+        still = dead.where(generations.c.floor_id == floor_id, generations.c.run_id == run_id)
+        if db.execute(still.with_for_update()).first() is not None:
+            count += fail_floor(db, account, floor_id, LOST, now, run_id=run_id)
+    return count
 
 
 def _recover_now(db: Connection, owner: str) -> int:
@@ -164,8 +177,6 @@ def _silent_owners(db: Connection, owner: str) -> set[str]:
 
 def _bury(db: Connection, owner: str, now: int) -> int:
     """Let all floors of a dead process fail and give back its jobs; returns how many floors. Looks at every account."""
-    floor_ids = db.execute(select(generations.c.account_id, generations.c.floor_id).where(generations.c.owner == owner)).all()
-    for account, floor_id in sorted((str(row[0]), str(row[1])) for row in floor_ids):
-        fail_floor(db, account, floor_id, LOST, now)
+    count = _fail_dead(db, generations.c.owner == owner, now)
     release(db, owner)
-    return len(floor_ids)
+    return count

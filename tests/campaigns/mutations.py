@@ -390,7 +390,7 @@ MUTATIONS = [
         VARIABLES,
     ),
     Mutation(
-        "agentui/chats/branches.py",
+        "agentui/chats/branches/writing.py",
         "if expected is not None and (head is None or head.id != expected):",
         "if False:",
         "a fork from a stale head",

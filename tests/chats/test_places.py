@@ -4,7 +4,7 @@ import pytest
 
 from agentui.chat.messages import Message, text_message
 from agentui.chat.messages import Role as Speaker
-from agentui.chats.branches import branch_from_floor
+from agentui.chats.branches.writing import branch_from_floor
 from agentui.turns.placing.candidates import find_chat, find_place, find_told_chat, new_fork
 from agentui.turns.placing.matching import Placement
 from agentui.turns.placing.sent import read_sent, words_of

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from sqlalchemy import Connection, select
 
-from agentui.chats.branches import remove_branch
+from agentui.chats.branches.writing import remove_branch
 from agentui.chats.codes import CODES, failure
 from agentui.chats.conversations import remove_many, remove_session
 from agentui.chats.floors import NewFloor, create_floor, remove_floor

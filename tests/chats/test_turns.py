@@ -1,12 +1,16 @@
 """A turn's life: joining, opening, committing, failing, and who wins when several try at once."""
 
 import asyncio
+import threading
+import time
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, text
 
-from agentui.chats.branches import branch_from_floor, list_branches, merge_branch, reset_branch
+from agentui.chats.branches.merging import merge_branch
+from agentui.chats.branches.reading import list_branches
+from agentui.chats.branches.writing import branch_from_floor, reset_branch
 from agentui.chats.conversations import active_run, set_status_of_many
 from agentui.chats.floors import floor_result, floor_run
 from agentui.chats.listing import Paging
@@ -17,7 +21,7 @@ from agentui.store.tables import floors, generations, messages, pages, sessions,
 from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner, extend_lock
 from agentui.turns.recovery import recover
-from agentui.turns.transactions import OpenedFloor, commit_floor, open_floor
+from agentui.turns.transactions import OpenedFloor, commit_floor, hold_place_of, open_floor
 from tests.chats.conftest import ME, OWNER, Memory, code_of
 
 
@@ -208,6 +212,37 @@ async def test_recovery_fails_what_dead_processes_left(memory: Memory) -> None:
     assert states[unknown.floor_id] == ("failed" if is_alone else "generating")
     assert states[mine.floor_id] == "generating"
     assert {row.owner for row in await memory.rows(select(generations))} == ({OWNER} if is_alone else {OWNER, "other"})
+
+
+async def test_a_turn_that_commits_while_it_is_buried_has_not_died(memory: Memory) -> None:
+    opened = await memory.open(await memory.join(), owner="slow", lasts=1)
+    memory.now += 100
+    tried: list[str] = []
+    holds = threading.Event()
+
+    def commit(db: Connection) -> None:
+        tried.append("commit")
+        hold_place_of(db, ME, opened.floor_id)
+        holds.set()
+        while db.dialect.name == "postgresql" and not db.execute(text(_SOMEBODY_WAITS_FOR_US)).scalar_one():
+            time.sleep(0.01)  # SQLite's other writer does not come so far
+        commit_floor(db, ME, opened.floor_id, Content("Late."), 3, 5, memory.now)
+
+    def bury(db: Connection) -> int:
+        tried.append("bury")
+        return recover(db, OWNER, memory.now)
+
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        group.create_task(memory.store.write(commit))
+        await asyncio.to_thread(holds.wait)
+        buried = group.create_task(memory.store.write(bury))
+    assert (tried, buried.result()) == (["commit", "bury"], 0), "neither was undone as half of a deadlock, and tried again"
+    assert (await memory.read(find_floor, opened.floor_id)).state == "committed"
+
+
+_SOMEBODY_WAITS_FOR_US = (
+    "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
+)
 
 
 async def test_an_archived_session_takes_no_turns(memory: Memory) -> None:

@@ -6,7 +6,8 @@ from contextlib import suppress
 import pytest
 from sqlalchemy import select
 
-from agentui.chats.branches import branch_from_floor, merge_branch, reset_branch
+from agentui.chats.branches.merging import merge_branch
+from agentui.chats.branches.writing import branch_from_floor, reset_branch
 from agentui.chats.floors import remove_floor
 from agentui.chats.listing import Paging
 from agentui.chats.working.editing import list_working, read_working, remove_working, write_working

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from agentui.assets.files.chats import ChatBranch, ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.chat.fingerprints import fingerprint
-from agentui.chats.branches import branch_from_floor
+from agentui.chats.branches.writing import branch_from_floor
 from agentui.chats.questions import copy_question
 from agentui.chats.rows import branch_head
 from agentui.chats.text_index import sessions_saying

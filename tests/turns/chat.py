@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from agentui.chats.branches import reset_branch
+from agentui.chats.branches.writing import reset_branch
 from agentui.chats.floors import remove_floor
 from agentui.chats.pages import activate_page
 from agentui.chats.parts import Content

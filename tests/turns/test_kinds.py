@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agentui.chats.branches import merge_branch
+from agentui.chats.branches.merging import merge_branch
 from agentui.chats.floors import floor_result
 from agentui.chats.pages import remove_page
 from agentui.chats.parts import Content

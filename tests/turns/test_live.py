@@ -339,10 +339,10 @@ async def test_somebody_stops_a_generation(house: House) -> None:
         200,
         {"data": {"session_id": talk.session, "stopped": []}},
     )
-    for stream in (True, False):
+    for stream, prefix in [(stream, prefix) for prefix in ("", "/p/raw") for stream in (True, False)]:
         house.mock.script(Step(text="again ", forever=True, pause=0.002))
-        path = f"/sessions/{talk.session}/respond"
-        work = talk.stream("Go") if stream else talk.refused(path, {"message": "Go"})
+        path = f"{prefix}/sessions/{talk.session}/respond"
+        work = talk.events(f"{path}/stream", {"message": "Go"}) if stream else talk.refused(path, {"message": "Go"})
         asking = asyncio.ensure_future(cast(Coroutine[Any, Any, Any], work))
         await until(
             lambda: any(p.pending and p.pending.text for p in house.server.state.live.active.of_session(talk.session)), 30
@@ -358,6 +358,9 @@ async def test_somebody_stops_a_generation(house: House) -> None:
         await house.mock.was_aborted()
         run = (await house.memory.run(stopped["floor_id"]))["run"]
         assert (run["run_id"], run["status"]) == (stopped["run_id"], "cancelled")
+        page = await house.memory.get(f"/pages/{await house.memory.page(stopped['floor_id'])}")
+        role, words = (await talk.timeline())[-1]
+        assert (page["is_partial"], role, set(words.split())) == (True, "assistant", {"again"})
         house.mock.requests.clear()
         house.mock.aborted = 0
     assert await talk.refused("/sessions/nobody/active-run/cancel") == (404, "not_found")

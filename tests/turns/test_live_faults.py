@@ -1,4 +1,4 @@
-"""Live turns before upstreams whose very bytes are wrong, that are not there, or that are odd and right (U1-U3, U11, U13-U17,
+"""Live turns before upstreams whose very bytes are wrong, that are not there, or that are odd and right (U1-U3, U11, U13-U18,
 U20); the other faults are in ``test_live.py``."""
 
 import gzip
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.faults.conftest import closed_port, wild
-from tests.faults.test_upstream_bytes import CHUNKED, CUT, JSON, NOT_HTTP, SSE
+from tests.faults.test_upstream_bytes import CHUNKED, CUT, JSON, NOT_HTTP, SSE, TORTURE
 from tests.turns.conftest import StartHouse
 from tests.turns.house import chain, target
 from tests.turns.talk import begin_talk, named
@@ -25,6 +25,8 @@ SAID = {
     "a line without end": SSE + CHUNKED + b"186a0\r\ndata: " + b"x" * 99_994 + b"\r\n",
     "a redirect": b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n",
 }
+TORTURED = "na\u00efve end\u2028s"
+"""What that stream says."""
 
 
 def saying(said: bytes) -> Callable[[Visit], object]:
@@ -70,3 +72,21 @@ async def test_whatever_an_upstream_says_is_told_and_leaves_no_half_turn(
     path = f"/p/refused/sessions/{talk.session}/respond"
     for _ in range(10):
         assert await talk.refused(path, {"message": "Hi"}) == (502, "upstream_error")
+    # A connection that is closed as soon as it is used again is replaced without a word.
+    wild.visits.clear()
+
+    async def once(visit: Visit) -> None:
+        if any(earlier.writer is visit.writer for earlier in wild.visits[:-1]):
+            visit.writer.close()
+        else:
+            await visit.answer(200, TORTURE, Content_Type="text/event-stream")
+
+    wild.script = once
+    talk = await begin_talk(house)
+    path = f"/p/wild/sessions/{talk.session}/respond"
+    for _ in range(3):
+        status, answer = await talk.post(path, {"message": "Hi"})
+        assert (status, answer["data"]["generated_text"]) == (200, TORTURED), answer
+        done = (await talk.events(f"{path}/stream", {"message": "Hi"}))[-1]
+        assert (done[0], done[1]["generated_text"]) == ("done", TORTURED)
+    assert len(wild.visits) == 11, "each turn but the first found a connection that was closed under it"

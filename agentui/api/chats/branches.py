@@ -15,8 +15,10 @@ from agentui.api.chats.protocol import (
     route,
     write,
 )
-from agentui.chats import branches
-from agentui.chats.branches import BranchDiff, BranchReset, BranchSummary, Forked, Merged, MergePreview
+from agentui.chats.branches import merging, reading, writing
+from agentui.chats.branches.merging import Merged, MergePreview
+from agentui.chats.branches.reading import BranchDiff, BranchSummary
+from agentui.chats.branches.writing import BranchReset, Forked
 from agentui.http.route import Route
 from agentui.schemas.chats import (
     BranchListQuery,
@@ -34,20 +36,20 @@ from agentui.schemas.forms import Data, ListData
 async def list_branches(request: web.Request) -> web.Response:
     """List the branches of a session."""
     id, query = path_id(request), read_query(request, BranchListQuery)
-    listed = await read(request, branches.list_branches, id, query.paging)
+    listed = await read(request, reading.list_branches, id, query.paging)
     return list_answer(listed, query.paging)
 
 
 async def diff_branches(request: web.Request) -> web.Response:
     """Compare two branches by the floors they lead through."""
     id, query = path_id(request), read_query(request, DiffQuery)
-    return data_answer(await read(request, branches.diff_branches, id, query.base_branch_id, query.target_branch_id))
+    return data_answer(await read(request, reading.diff_branches, id, query.base_branch_id, query.target_branch_id))
 
 
 async def branch_from_floor(request: web.Request) -> web.Response:
     """Fork a branch behind a committed floor."""
     id, form = path_id(request), await read_form(request, NewBranch, optional=True)
-    return await write(request, made_answer, branches.branch_from_floor, id, form.branch_id, now_ms())
+    return await write(request, made_answer, writing.branch_from_floor, id, form.branch_id, now_ms())
 
 
 async def reset_branch(request: web.Request) -> web.Response:
@@ -56,7 +58,7 @@ async def reset_branch(request: web.Request) -> web.Response:
     return await write(
         request,
         data_answer,
-        branches.reset_branch,
+        writing.reset_branch,
         id,
         branch_id,
         form.target_floor_id,
@@ -68,7 +70,7 @@ async def reset_branch(request: web.Request) -> web.Response:
 async def preview_merge(request: web.Request) -> web.Response:
     """Say what merging a branch into another would do."""
     id, branch_id, form = path_id(request), path_id(request, "branch"), await read_form(request, MergeQuestion)
-    return data_answer(await read(request, branches.preview_merge, id, branch_id, form.target_branch_id))
+    return data_answer(await read(request, merging.preview_merge, id, branch_id, form.target_branch_id))
 
 
 async def merge_branch(request: web.Request) -> web.Response:
@@ -77,7 +79,7 @@ async def merge_branch(request: web.Request) -> web.Response:
     return await write(
         request,
         data_answer,
-        branches.merge_branch,
+        merging.merge_branch,
         id,
         branch_id,
         form.target_branch_id,
@@ -94,7 +96,7 @@ async def delete_branch(request: web.Request) -> web.Response:
         session_id, floor_ids = removed
         return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids, len(floor_ids)))
 
-    return await write(request, show, branches.remove_branch, branch_id, query.session_id, now_ms())
+    return await write(request, show, writing.remove_branch, branch_id, query.session_id, now_ms())
 
 
 ROUTES: tuple[Route, ...] = (

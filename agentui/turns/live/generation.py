@@ -110,6 +110,11 @@ class Conversation:
         """The same with more messages at its end."""
         return replace(self, chat=replace(self.chat, messages=(*self.chat.messages, *more)))
 
+    @property
+    def vendor(self) -> Vendor:
+        """Whose dialect it is asked in."""
+        return self.vendors["openai"]
+
     async def incoming(self) -> Incoming:
         """The request as pipelines see it: a chat of OpenAI's, as if it had come over HTTP. A long one is made in a thread."""
         size = sum(len(message.text) for message in self.chat.messages)
@@ -117,7 +122,7 @@ class Conversation:
 
     def _incoming(self) -> Incoming:
         chat = self.chat
-        wire = self.vendors["openai"].render_request(chat)
+        wire = self.vendor.render_request(chat)
         body = dumps(wire.body)
         incoming = Incoming(
             method="POST",

@@ -271,12 +271,13 @@ class LiveTurn:
         services, asked, turn, progress = self._services, self._asked, self._turn, self.progress
         await self._move("page_generating")
         stage_mutations(prepared, turn.staged())
-        incoming = await self._conversation(prepared).incoming()
+        conversation = self._conversation(prepared)
+        incoming = await conversation.incoming()
         pending = progress.pending = Pending(new_id("out"), progress.attempt_no, now_ms(), now_ms())
         if self._words:
             pending.pieces.append(self._words)
         await self._move("page_generating")
-        sink, memory = WordSink(self._hear), AttemptMemory(turn)
+        sink, memory = WordSink(self._hear, conversation.vendor), AttemptMemory(turn)
 
         def begin(run: Run) -> None:
             sink.run = self._run = run

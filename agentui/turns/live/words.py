@@ -7,21 +7,26 @@ from agentui.chat.deltas import Delta, TextDelta
 from agentui.chat.messages import Part, Text
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
+from agentui.errors import AgentUIError
 from agentui.pipeline.result import RunAnswer
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink
 from agentui.prompt.summaries import SummaryCutter
-from agentui.vendors.sse import SseEvent
+from agentui.vendors.base import StreamParser, Vendor
+from agentui.vendors.sse import SseDecoder, SseEvent
 
 
 class WordSink(NullSink):
-    """The ``Sink`` of one attempt at a turn. ``tell`` takes each piece of text that may be shown."""
+    """The ``Sink`` of one attempt at a turn. ``tell`` takes each piece of text that may be shown; ``vendor`` is whose dialect
+    the turn is asked in, and what is forwarded to it is read in."""
 
-    def __init__(self, tell: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, tell: Callable[[str], Awaitable[None]], vendor: Vendor) -> None:
         super().__init__(wants_stream=True)
         self.run: Run | None = None
         """The run that answers, once it has begun."""
         self._tell = tell
+        self._decoder = SseDecoder()
+        self._parser: StreamParser | None = vendor.stream_parser()
         self._cutter = SummaryCutter()
         self._held = ""
         self._has_begun = False
@@ -43,8 +48,16 @@ class WordSink(NullSink):
         await self._hear(reply.text)
 
     async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
-        """A forwarded answer; its words are known at its end."""
+        """A piece of a forwarded answer. What is no stream of the dialect tells its words at its end."""
         self._begin()
+        if status >= 400 or not headers.get("content-type", "").startswith("text/event-stream") or self._parser is None:
+            return
+        try:
+            deltas = [delta for event in self._decoder.feed(chunk) for delta in self._parser.feed(event)]
+        except AgentUIError:
+            self._parser = None  # whether that fails the turn is the node's to say
+            return
+        await self.send(None, (), deltas)
 
     async def finish(self, answer: RunAnswer) -> None:
         """The run is over: tell what was held back, and what was never told because nobody understood it while it passed."""

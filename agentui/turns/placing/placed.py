@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from sqlalchemy import Connection
 
-from agentui.chats.branches import fork_branch
+from agentui.chats.branches.writing import fork_branch
 from agentui.chats.pages import activate_page
 from agentui.chats.records import MAIN
 from agentui.chats.rows import find_branch, find_floor, find_session, has_branch, insert_new, register_branch

@@ -1,0 +1,1 @@
+"""The branches of sessions."""
