@@ -9,7 +9,8 @@ Every module keeps a scope of its own, as a function whose result holds its expo
 
     modules['state/view.js'] = (() => { const {store} = modules['state/store.js']; ... return {setView}; })();
 
-A module stands behind those that it imports; circles are refused. Bundles of libraries (``vendor/``) stay files of their own.
+A module stands behind those that it imports; circles are refused. Bundles of libraries (``vendor/``) stay files of their own,
+which a module may import later, too.
 Comments are left out, lines stay lines, and a source map leads debuggers to the files.
 """
 
@@ -125,7 +126,10 @@ def _parse(name: str, text: str) -> _Module:
         return (f"const {what} = {_place(path)};" if what else "") + "\n" * (found[0].count("\n") - what.count("\n"))
 
     def imported_later(found: re.Match[str]) -> str:
-        later.append(_beside(name, found[1]))
+        path = _beside(name, found[1])
+        if _is_library(path):
+            return f"import('{posixpath.relpath(path, posixpath.dirname(MAIN))}')"
+        later.append(path)
         return f"later('{later[-1].removeprefix('js/')}')"
 
     def exported(found: re.Match[str]) -> str:

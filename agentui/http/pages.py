@@ -12,10 +12,9 @@ import gzip
 import hashlib
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -65,8 +64,7 @@ def add_page_routes(app: web.Application) -> None:
     Serve ``static/index.html`` at ``/`` and ``/ui/``, the icon, and every other file of that folder below ``/ui/`` and
     ``/ui/@<version>/``.
     """
-    names = [name for name in _names(STATIC) if name != INDEX and not name.startswith(NOT_SERVED)]
-    files = _Files(STATIC, names)
+    files = _Files(STATIC)
     index = _Index(STATIC / INDEX, files).send
     for route in ("/", "/ui/", f"/ui/{INDEX}"):
         app.router.add_get(route, index)
@@ -76,11 +74,12 @@ def add_page_routes(app: web.Application) -> None:
     app.router.add_get("/favicon.ico", files.send_icon)
 
 
-def _names(root: Path) -> list[str]:
-    """Every file below a folder by its path there, in order. With ``rglob`` this would be a quarter of a server's start."""
+def _listed(root: Path) -> dict[str, Path]:
+    """Every file that is served, by its path below this folder, in order. ``rglob`` takes several times as long."""
     start = len(str(root)) + 1
     paths = (os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names)
-    return sorted(path[start:].replace(os.sep, "/") for path in paths)
+    named = sorted((path[start:].replace(os.sep, "/"), path) for path in paths)
+    return {name: Path(path) for name, path in named if name != INDEX and not name.startswith(NOT_SERVED)}
 
 
 def index_policy(nonce: str) -> str:
@@ -108,28 +107,24 @@ class _Edition:
 class _Files:
     """Every file of the editor but its page, by its path below ``static/``, and the bundles that are made of them."""
 
-    def __init__(self, root: Path, names: Sequence[str]) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
-        self._names = names
+        self._files: Mapping[str, Path] = {}
         self._known: _Edition | None = None
-        languages = {name.split("/")[1] for name in names if name.startswith("locales/")}
-        self._words = {f"locales/{language}.json": f"locales/{language}/" for language in sorted(languages)}
+        languages = sorted(folder.name for folder in (root / "locales").iterdir())
+        self._words = {f"locales/{language}.json": f"locales/{language}/" for language in languages}
         self._bundle_names = {MAIN, f"{MAIN}.map", LATER, f"{LATER}.map", SHEET, *self._words}
         self._bundles: dict[str, bytes] = {}
         self._bundled_version: str | None = None
         self._bundling = asyncio.Lock()
         self._compressed: dict[str, bytes] = {}
 
-    @cached_property
-    def _files(self) -> Mapping[str, Path]:
-        """Every file by its name; a server whose editor nobody opens does without."""
-        return {name: self._root / name for name in self._names}
-
     def edition(self) -> _Edition:
         """Look how the files stand now; their addresses of this version may be kept by browsers from here on.
 
-        What did not change since the last look is not read again. An update in place may have taken files away.
+        What did not change since the last look is not read again. An update in place brings files and takes some away.
         """
+        self._files = _listed(self._root)
         found: dict[str, tuple[_Stamp, str]] = {}
         before = self._known
         for name, path in self._files.items():
@@ -173,6 +168,7 @@ class _Files:
 
     def _read(self, name: str, version: str | None) -> tuple[bytes, bool]:
         """A file, and whether browsers may keep it at the address with this version. Raises NotFound."""
+        self._files = self._files or _listed(self._root)
         try:
             path = self._files[name]
             stamp, body = _stamp(path), path.read_bytes()

@@ -44,7 +44,7 @@ def test_every_module_is_in_one_bundle_behind_those_that_it_imports() -> None:
 def test_lines_stay_where_they_were_and_comments_go() -> None:
     files = {
         "js/main.js": "/** Starts. */\nimport {\n  a,\n  b as c,\n} from './x.js';\n// why\n"
-        "const d = /** @type {any} */ (a);\nimport('./y.js');\n",
+        "const d = /** @type {any} */ (a);\nimport('./y.js');\nconst e = import('../vendor/big.js');\n",
         "js/x.js": "import * as all from './z.js';\n\nexport const a = all.one;\nexport function b() {}\nexport {all};\n",
         "js/z.js": "export const {one, two} = {one: 1, two: 2};\n",
         "js/y.js": "import {a} from './x.js';\nimport {lib} from '../vendor/lib.js';\nexport async function y() {}\n",
@@ -52,7 +52,7 @@ def test_lines_stay_where_they_were_and_comments_go() -> None:
     made = bundle_modules(reading(files))
     main, later = made[MAIN].decode(), made[LATER].decode()
     assert "const { a, b : c, } = modules['x.js'];" in re.sub(r"\s+", " ", main) and "Starts" not in main and "why" not in main
-    assert "const d = (a);" in main and "\nlater('y.js');" in main
+    assert "const d = (a);" in main and "\nlater('y.js');\nconst e = import('../vendor/big.js');" in main
     assert "return {a, b, all};" in main and "return {one, two};" in main
     assert (
         "import * as lib_lib from '../vendor/lib.js';" in later
@@ -124,7 +124,12 @@ async def test_after_an_upgrade_the_bundles_are_new_at_once(
 
         path, first = await main()
         assert "immutable" in first.headers["cache-control"]
-        for name, text in (("js/main.js", "\nglobalThis.upgraded = 1;\n"), ("css/app.css", "\n.upgraded { top: 0 }\n")):
+        # The change brings a module.
+        (static / "js" / "upgraded.js").write_text("export const upgraded = 1;\n", "utf-8")
+        for name, text in (
+            ("js/h.js", "\nimport {upgraded} from './upgraded.js';\nexport {upgraded};\n"),
+            ("css/app.css", "\n.upgraded { top: 0 }\n"),
+        ):
             (static / name).write_text((static / name).read_text("utf-8") + text, "utf-8")
         # A page of before the change that is still loading gets what belongs to it.
         assert (await client.get(path)).content == first.content

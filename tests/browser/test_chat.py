@@ -20,6 +20,26 @@ from tests.upstreams.step import Step
 pytestmark = pytest.mark.browser
 
 FLOORS = 20_000
+MARKDOWN = """*She smiles.* "Hello, **traveller**."
+
+1. one
+2. two
+
+> quoted
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+# A title
+
+```python
+def f():
+    return '<b>'
+```
+
+A [link](https://example.com/), [bad](javascript:alert(1)), ![picture](https://example.com/a.png), https://example.org/?a=1
+<script>alert(1)</script> <img src=x onerror=alert(1)>"""
 IS_READ = """(({chosenPlace, talkOf}) => {
   const place = chosenPlace();
   return place !== null && ['ready', 'failed'].includes(talkOf(place).state);
@@ -148,6 +168,29 @@ async def test_a_chat_begins_with_what_is_written(chat: OpenChat) -> None:
     await expect(here.answers.last).to_contain_text("You said: I look around.")
     await expect(here.field).to_have_value("")
     assert await axe(here.page, ".chat") == []
+
+
+async def test_what_is_said_is_shown_as_markdown_that_runs_and_loads_nothing(chat: OpenChat) -> None:
+    here = await chat(MARKDOWN)
+    asked: list[str] = []
+    here.page.on("request", lambda request: asked.append(request.url))
+    await here.show()
+    said = here.chat.locator('[data-t="said-user"] .said-text')
+    await expect(said.locator("em")).to_have_text("She smiles.")
+    await expect(said.locator("strong").first).to_have_text("traveller")
+    await expect(said.locator("pre code")).to_have_text("def f():\n    return '<b>'\n")
+    await expect(said.locator("ol > li")).to_have_text(["one", "two"])
+    await expect(said.locator("blockquote, table td, .said-heading")).to_have_text(["quoted", "1", "2", "A title"])
+    await expect(said.locator("a")).to_have_text(["link", "picture", "https://example.org/?a=1"])
+    await expect(said.locator("a").first).to_have_attribute("rel", "noopener noreferrer nofollow")
+    for words in ("[bad](javascript:alert(1))", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"):
+        await expect(said).to_contain_text(words)
+    assert await said.locator("script, img").count() == 0
+    assert not any("example" in url for url in asked)
+    assert await axe(here.page, ".chat") == []
+    await here.chat.get_by_role("button", name="More of this chat").click()
+    await here.page.get_by_role("menuitemcheckbox", name="Show Markdown").click()
+    await expect(said).to_have_text(MARKDOWN)
 
 
 async def test_versions_and_answers_in_place_count_a_turn_once(chat: OpenChat) -> None:

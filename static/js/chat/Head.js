@@ -4,7 +4,7 @@ import {archiveSession, branchesOf, deleteBranch, deleteSession, newSession, ren
 import {openDialog} from '../state/dialogs.js';
 import {sessionLabel} from '../state/labels.js';
 import {chooseSession} from '../state/session.js';
-import {useStore} from '../state/store.js';
+import {store, useStore} from '../state/store.js';
 import {openDock, setView} from '../state/view.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -70,9 +70,11 @@ function PipelineField({session}) {
 
 /** @param {import('./talk.js').Place | null} place @param {any} session @returns {import('../ui/menu.js').MenuItem[]} */
 function menuOf(place, session) {
+  const isMarkdown = store.get().view.chatMarkdown;
   const others = [
     {label: t('chat.allSessions'), icon: 'list', run: () => setView({left: 'sessions', narrowPage: 'outline'})},
     {label: t('chat.allVariables'), icon: 'variable', run: () => openDock('variables')},
+    {label: t('chat.markdown'), checked: isMarkdown, run: () => setView({chatMarkdown: !isMarkdown})},
   ];
   if (place === null || session === undefined) return others;
   return [

@@ -32,7 +32,7 @@ export function Values({place}) {
   if (state === 'failed') return p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), t('variables.notRead', {message: error ?? ''}));
   return div(
     {className: 'chat-values'},
-    p({className: 'field-hint'}, t('chat.changed', {n: changes.length})),
+    floor ? p({className: 'field-hint'}, t('chat.changed', {n: changes.length})) : null,
     rows.length + gone.length === 0
       ? p({className: 'panel-empty'}, h(Icon, {name: 'variable'}), t('chat.noValues'))
       : table(

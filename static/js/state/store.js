@@ -43,6 +43,7 @@ const initial = {
     leftWidth: 264,
     inspectorWidth: 400,
     dockHeight: 300,
+    chatMarkdown: true,
     dockMaximized: false,
     inspectorOpen: true,
     inspectorTab: 'settings',

@@ -7,7 +7,7 @@ const {div, form, pre, span, textarea} = tags;
 /** How near to its end a list must be to follow the words that come, in pixels. */
 const NEAR_END = 48;
 /** How many characters of a text are drawn at once. */
-const MOST_WORDS = 20_000;
+export const MOST_WORDS = 20_000;
 
 /**
  * What was said. Of a very long text only a part is drawn: its end while it comes, its beginning afterwards.

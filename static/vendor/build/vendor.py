@@ -13,6 +13,7 @@ afresh and rewrites ``deno.lock``.
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from toolchain import BUILD, CONFIG, ToolMissing, run_deno
 
 VENDOR = BUILD.parent
 TESTS = VENDOR.parent.parent / "tests" / "browser" / "vendor"
-BUNDLES = ("codemirror", "eventsource", "ui")
+BUNDLES = ("codemirror", "eventsource", "markdown", "ui")
 LOCK = "deno.lock"
 ESBUILD = (
     "--bundle",
@@ -86,7 +87,7 @@ class Installation:
         name, version, licence = about["name"], about["version"], about.get("license")
         if licence not in allowed:
             raise VendorError(f"{name} {version} has the licence {licence}, which is none of {sorted(allowed)}")
-        texts = [path for path in sorted(folder.iterdir()) if path.name.upper().split(".")[0] in ("LICENSE", "LICENCE")]
+        texts = [path for path in sorted(folder.iterdir()) if re.match(r"LICEN[CS]E\b", path.name, re.IGNORECASE)]
         if not texts:
             raise VendorError(f"{name} {version} ships no text of its licence")
         text = texts[0].read_text(encoding="utf-8").replace("\r\n", "\n").strip()
