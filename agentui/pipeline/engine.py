@@ -128,10 +128,10 @@ class Engine:
             monotonic() + self._timeout,
             request.run_id or self.new_run_id(),
             pins=request.pins,
+            run_vars=request.run_vars,
             origin=request.origin,
             granted=request.tools,
         )
-        run.frame.run_vars = dict(request.run_vars)
         run.task = asyncio.current_task()
         if request.on_begin is not None:
             request.on_begin(run)

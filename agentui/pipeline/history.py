@@ -269,14 +269,15 @@ def _size(run: Run) -> int:
     where a node made more than can be walked, it holds the caller's body parsed.
     """
     sent = len(run.incoming.body) + run.sent_bytes
-    heads = sum(len(name) + len(value) + _NODE for name, value in run.incoming.headers.items())
+    headers = run.incoming.headers
+    heads = sum(map(len, headers)) + sum(map(len, headers.values())) + _NODE * len(headers)
     return sent + heads + run.heard_bytes + _made(run) + _EVENT_BYTES * len(run.events.items)
 
 
 def _made(run: Run) -> int:
     """What nodes that call nobody gave out."""
-    calls = {node.id for node in run.plan.nodes if node.node.calls_upstream}
-    waiting = [out for id, out in run.out.items() if id not in calls]
+    out = run.out
+    waiting = [out[node.id] for node in run.plan.nodes if not node.node.calls_upstream and node.id in out]
     waiting += [
         event.data
         for event in run.events.items
@@ -294,8 +295,8 @@ def _made(run: Run) -> int:
             size += len(value)
         elif len(known) > _MOST_WALKED:
             return size + held_when_parsed(run.incoming.body)
-        elif isinstance(value, Mapping):
-            waiting.extend(value.values())
         elif isinstance(value, (list, tuple)):
             waiting.extend(value)
+        elif isinstance(value, (dict, Mapping)):
+            waiting.extend(value.values())
     return size

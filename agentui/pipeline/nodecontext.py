@@ -21,7 +21,6 @@ from agentui.pipeline.walk.frame import Frame, LoopExit
 from agentui.secrets.store import Secret
 from agentui.templating.core.language import Template
 from agentui.templating.core.problems import TemplateRenderError
-from agentui.templating.core.weight import is_heavier
 from agentui.templating.hadtavern.conditions import Condition
 from agentui.templating.hadtavern.scope import Scope
 from agentui.threads import LONG, in_thread
@@ -184,7 +183,7 @@ class NodeContext:
         seen = size + len(self.incoming.body)
         if run.memory is not None:
             seen += run.memory.staged().durable_size
-        if seen <= LONG and not is_heavier([self.frame.run_vars, self.frame.seen], LONG):
+        if seen <= LONG and self.frame.weight_within(LONG) <= LONG:
             return work()
         self._loop = asyncio.get_running_loop()
         try:

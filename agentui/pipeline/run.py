@@ -149,6 +149,8 @@ class Run:
     """The walk over the plan itself."""
     pins: Mapping[str, Json] = field(default_factory=dict)
     """OUT of nodes that must not run, by node id."""
+    run_vars: Mapping[str, Json] = field(default_factory=dict)
+    """Variables that the run has before any node sets one."""
     origin: RunOrigin = "client"
     granted: ToolGrant | None = None
     """The tools of the turn that the run is a part of; None where nodes have those that they name."""
@@ -198,7 +200,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.context: MacroContext = MacroContext(self.incoming)
-        self.frame = Frame(self.plan)
+        self.frame = Frame(self.plan, run_vars=self.run_vars)
 
     @property
     def out(self) -> dict[str, Json]:

@@ -67,8 +67,8 @@ async def preview(request: web.Request) -> web.StreamResponse:
     # Nobody executes this run.
     redactor = request[RUN_REDACTOR] = app[REDACTOR].child()
     incoming.register_keys(redactor)
-    run = Run(plan, incoming, app[SERVICES], redactor, time.monotonic() + app[SETTINGS].run_timeout)
-    run.frame.run_vars = dict(asked.vars)
+    deadline = time.monotonic() + app[SETTINGS].run_timeout
+    run = Run(plan, incoming, app[SERVICES], redactor, deadline, run_vars=asked.vars)
     run.memory = await open_read_memory(app[TURNS], run)
     given = {**(await _recorded_out(recorded) if recorded is not None else {}), **asked.out}
     return answer(await preview_node(run, asked.node, given))

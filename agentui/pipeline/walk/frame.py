@@ -10,6 +10,7 @@ from agentui.pipeline.context import MacroContext
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.walk.budget import Allowance
+from agentui.templating.core.weight import weight_within
 
 LoopExit = Literal["break", "continue"]
 """How a node ends an iteration: the loop with it, or this one alone."""
@@ -48,7 +49,12 @@ class Frame:
     answered_by: str | None = field(default=None, init=False)
     """The id of the node that has answered, or has begun to; None before that."""
 
+    _weight: int = field(default=0, init=False)
+    """What was weighed so far: the first variables, and OUT."""
+    _unweighed: list[Json] = field(init=False)
+
     def __post_init__(self) -> None:
+        self._unweighed = [self.run_vars]
         if self.allowance is None and self.parent is not None:
             self.allowance = self.parent.allowance
         if self.parent is not None and self.incoming is None:
@@ -60,9 +66,18 @@ class Frame:
     def set_out(self, node: str, out: Json) -> None:
         """Keep a node's OUT, which nobody changes from here on; later nodes see the variables in it."""
         self.out[node] = out
+        self._unweighed.append(out)
         variables = out.get("vars") if isinstance(out, _MAPPINGS) else None
         if variables and isinstance(variables, _MAPPINGS):
             self.run_vars = {**self.run_vars, **variables}
+
+    def weight_within(self, limit: int) -> int:
+        """What templates see of nodes and variables weighs so much; of what is heavier than ``limit``, some weight beyond that.
+        Every value is weighed once, and not before somebody asks."""
+        while self._unweighed and self._weight <= limit:
+            self._weight += weight_within(self._unweighed.pop(), limit)
+        above = 0 if self.parent is None else self.parent.weight_within(limit)
+        return above + self._weight
 
     def pin_of(self, node: str, pins: Mapping[str, Json]) -> str | None:
         """Under which id the OUT of a node is given: with its path, or in a loop its own, for every iteration; None where it is

@@ -18,6 +18,8 @@ NODE = 32
 """What every value weighs beside its characters: about what reading it again takes."""
 
 _LONG = 1024
+_PLAIN = (list, tuple, int, float, type(None))
+"""What is no mapping, without the asking of an abstract class, which takes long."""
 
 
 @dataclass(slots=True)
@@ -72,6 +74,11 @@ class Scale:
 
 def is_heavier(value: Json, limit: int) -> bool:
     """Whether the value weighs more than ``limit``; counting stops there."""
+    return weight_within(value, limit) > limit
+
+
+def weight_within(value: Json, limit: int) -> int:
+    """What the value weighs; of one that weighs more than ``limit``, some weight beyond that: counting stops there."""
     total = 0
     waiting = [value]
     while waiting and total <= limit:
@@ -79,12 +86,12 @@ def is_heavier(value: Json, limit: int) -> bool:
         total += NODE
         if isinstance(item, str):
             total += len(item)
-        elif isinstance(item, Mapping):
+        elif isinstance(item, dict) or (not isinstance(item, _PLAIN) and isinstance(item, Mapping)):
             total += sum(map(len, item))
             waiting.extend(item.values())
         elif is_sequence(item):
             waiting.extend(item)
-    return total > limit
+    return total
 
 
 def beginning(value: Json, limit: int) -> Json:
