@@ -9,7 +9,7 @@ parsing.
 import json
 import re
 from dataclasses import fields, is_dataclass
-from random import randrange
+from random import random
 from typing import Any, TypeAlias
 
 import orjson
@@ -134,8 +134,8 @@ def held_when_parsed(raw: bytes | bytearray) -> int:
     size = len(raw)
     if size <= _LOOKED_AT:
         return size + _marks(raw)
-    starts = [randrange(size - _PIECE) for _ in range(_LOOKED_AT // _PIECE)]
-    return size + sum(_marks(raw[start : start + _PIECE]) for start in starts) * size // _LOOKED_AT
+    starts = [int(random() * (size - _PIECE)) for _ in range(_LOOKED_AT // _PIECE)]
+    return size + _marks(b"".join([raw[start : start + _PIECE] for start in starts])) * size // _LOOKED_AT
 
 
 def _marks(raw: bytes | bytearray) -> int:

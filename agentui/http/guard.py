@@ -7,7 +7,7 @@ leaves with an ``x-request-id``.
 import logging
 import re
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Protocol
@@ -211,8 +211,7 @@ class Guard:
         path = split_prefix(request.path).path
         if not path.startswith(("/v1/", "/v1beta/", "/v1alpha/")):
             return None
-        headers: Mapping[str, str] = {name.lower(): value for name, value in request.headers.items()}
-        name = detect_vendor(path, headers, dict(request.query))
+        name = detect_vendor(path, request.headers, request.query)
         return self._vendors[name] if name is not None else None
 
 

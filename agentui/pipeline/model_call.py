@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -75,7 +74,8 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
     in the upstream's language, and the error that the upstream tells in its stream.
     """
     cutter = None if request.wire.cut is None else StopFilter(request.wire.cut)
-    async with _opened(ctx, request) as stream:
+    async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
+        await _take_head(ctx, request, stream)
         if stream.content_type != "text/event-stream":
             body = await stream.read(ctx.services.max_reply)
             ctx.run.heard_bytes += held_when_parsed(body)
@@ -107,13 +107,13 @@ def _cut(piece: StreamedPiece, cutter: StopFilter) -> StreamedPiece:
 
 async def ask_model(ctx: NodeContext, request: ModelRequest) -> Json:
     """Send a request that is no chat (a token count, embeddings); the JSON of its answer. Raises as ``call_model`` does."""
-    async with _opened(ctx, request) as stream:
+    async with ctx.services.upstream.open(await _call_of(ctx, request)) as stream:
+        await _take_head(ctx, request, stream)
         return await _json(await stream.read(ctx.services.max_reply))
 
 
-@asynccontextmanager
-async def _opened(ctx: NodeContext, request: ModelRequest) -> AsyncIterator[UpstreamStream]:
-    """Send a request; its answer, which is no error, once the headers are there."""
+async def _call_of(ctx: NodeContext, request: ModelRequest) -> UpstreamCall:
+    """The call that sends a request, of which the canvas and the log have heard."""
     await ctx.begin_call()
     wire = request.wire
     if wire.dropped:
@@ -134,12 +134,15 @@ async def _opened(ctx: NodeContext, request: ModelRequest) -> AsyncIterator[Upst
     if log.isEnabledFor(logging.DEBUG):
         shown = ctx.run.redactor.redact(body.decode())[:SHOWN_CHARACTERS]
         log.debug("%s calls %s at %s: %s", ctx.node_id, request.vendor.name, mask_url(url), shown)
-    async with ctx.services.upstream.open(call) as stream:
-        if ctx.sink is not None:
-            ctx.sink.note_headers(returnable_response_headers(stream.headers))
-        if stream.status >= 400:
-            raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
-        yield stream
+    return call
+
+
+async def _take_head(ctx: NodeContext, request: ModelRequest, stream: UpstreamStream) -> None:
+    """Show the caller an answer's headers. Raises the error that the answer is."""
+    if ctx.sink is not None:
+        ctx.sink.note_headers(returnable_response_headers(stream.headers))
+    if stream.status >= 400:
+        raise request.vendor.parse_error(stream.status, stream.headers, await stream.read(MAX_ERROR_BYTES))
 
 
 class StreamReader:

@@ -39,7 +39,10 @@ class SqliteFile:
     @property
     def is_new(self) -> bool:
         """Whether nothing was ever written to it."""
-        return not self.path.exists() or self.path.stat().st_size == 0
+        try:
+            return self.path.stat().st_size == 0
+        except FileNotFoundError:
+            return True
 
     def damage(self) -> str | None:
         """What is wrong with the file, in SQLite's words; None when it is sound. Raises Busy while it is locked."""

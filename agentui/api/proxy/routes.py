@@ -22,7 +22,7 @@ from agentui.http.keys import SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.reading import PREFIXES, is_form, read_body, split_prefix, stream_body
 from agentui.http.writing import send_whole
-from agentui.pipeline.engine import RunRequest
+from agentui.pipeline.engine import OpenMemory, RunRequest
 from agentui.pipeline.memory import RunMemory
 from agentui.pipeline.run import Run
 from agentui.threads import apart
@@ -45,7 +45,8 @@ def add_proxy_routes(app: web.Application) -> None:
 
 async def proxy(request: web.Request) -> web.StreamResponse:
     """Run a pipeline on this request and answer in the caller's dialect."""
-    settings, limits = request.app[SETTINGS], request.app[LIMITS]
+    app = request.app
+    settings, limits = app[SETTINGS], app[LIMITS]
     limits.check_rate(request)
     with limits.under_way():
         body = await read_body(request, settings.max_body, settings.body_timeout)
@@ -58,7 +59,8 @@ async def proxy(request: web.Request) -> web.StreamResponse:
 
 async def pass_through(request: web.Request) -> web.StreamResponse:
     """Hand this request to the upstream of a pipeline, and its answer back, both while they come."""
-    settings, limits = request.app[SETTINGS], request.app[LIMITS]
+    app = request.app
+    settings, limits = app[SETTINGS], app[LIMITS]
     limits.check_rate(request)
     with limits.under_way():
         body, upload = b"", None
@@ -81,11 +83,13 @@ def _is_upload(request: web.Request) -> bool:
 
 async def answer_run(request: web.Request, asked: RunRequest, wire: WireRequest) -> web.StreamResponse:
     """Run what was asked and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
-    target = HttpTarget(request, request.app[SETTINGS])
-    writer = AnswerWriter(request.app[SERVICES].vendors[wire.vendor], wire, target)
-    await _run(request, replace(asked, memory=_memory_of(request)), writer)
+    app = request.app
+    settings = app[SETTINGS]
+    target = HttpTarget(request, settings)
+    writer = AnswerWriter(app[SERVICES].vendors[wire.vendor], wire, target)
+    await _run(request, asked, writer, _memory_of(app))
     assert target.response is not None
-    return await send_whole(request, target.response, request.app[SETTINGS].write_timeout)
+    return await send_whole(request, target.response, settings.write_timeout)
 
 
 async def _answer_once(request: web.Request, asked: RunRequest, wire: WireRequest, claim: Claim) -> web.StreamResponse:
@@ -106,30 +110,30 @@ async def _answer_once(request: web.Request, asked: RunRequest, wire: WireReques
         assert writer.run is not None
         return await recorder.saved(writer.run)
 
-    memory = partial(_memory_of(request), claim=claim, save_answer=save_answer)
-    work = _run(request, replace(asked, memory=memory), writer)
+    memory = partial(_memory_of(app), claim=claim, save_answer=save_answer)
+    work = _run(request, asked, writer, memory)
     await complete(request, work, tee, lambda: writer.run)
     assert caller.response is not None
     return await send_whole(request, caller.response, settings.write_timeout)
 
 
-def _memory_of(request: web.Request) -> "partial[Coroutine[Any, Any, RunMemory | None]]":
+def _memory_of(app: web.Application) -> "partial[Coroutine[Any, Any, RunMemory | None]]":
     """What opens the memory of a request's run."""
-    app = request.app
     return partial(open_memory, app[TURNS], app[ASSEMBLER], matching=app[SETTINGS].turn_matching)
 
 
-async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter) -> None:
+async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter, memory: OpenMemory) -> None:
     """Run what was asked, and let telemetry and the request's own log know."""
+    app = request.app
 
     def begin(run: Run) -> None:
         writer.run = run
         request[RUN_REDACTOR] = run.redactor
-        request.app[TELEMETRY].follow(request, run)
+        app[TELEMETRY].follow(request, run)
 
-    result = await request.app[ENGINE].run(replace(asked, on_begin=begin), writer)
+    result = await app[ENGINE].run(replace(asked, memory=memory, on_begin=begin), writer)
     if result.error is not None:
-        request.app[TELEMETRY].count_error(result.error.code)
+        app[TELEMETRY].count_error(result.error.code)
 
 
 async def _read_request(request: web.Request, body: bytes, upload: BodyStream | None = None) -> tuple[RunRequest, WireRequest]:
