@@ -12,6 +12,7 @@ from agentui.chats.greetings import begin_with, greetings_of
 from agentui.chats.listing import Listed, Paging, list_rows
 from agentui.chats.records import BOUND, MAIN, Session, SessionStatus, run_of, session_of
 from agentui.chats.rows import (
+    AT_ONCE,
     check_no_live_run,
     delete_session,
     find_session,
@@ -134,7 +135,7 @@ def remove_session(db: Connection, account: str, session_id: str, now: int) -> N
     if not hold_to_delete(db, account, [session_id]):
         raise failure("not_found", "There is no such session.", session_id=session_id)
     check_no_live_run(db, account, now, session_id=session_id)
-    delete_session(db, account, session_id)
+    delete_session(db, account, session_id, now)
 
 
 def set_status_of_many(db: Connection, account: str, ids: Sequence[str], status: SessionStatus, now: int) -> list[BatchResult]:
@@ -153,13 +154,13 @@ def set_status_of_many(db: Connection, account: str, ids: Sequence[str], status:
 def remove_many(db: Connection, account: str, ids: Sequence[str], now: int) -> list[BatchResult]:
     """Remove many sessions; unknown ones and those with a live run are reported, not refused."""
     known = hold_to_delete(db, account, ids)
-    results = []
+    results, most = [], AT_ONCE
     for index, id in enumerate(ids):
         action: Literal["deleted", "not_found", "conflict"] = "not_found"
         if id in known:
             action = "conflict" if has_live_run(db, account, now, session_id=id) else "deleted"
         if action == "deleted":
-            delete_session(db, account, id)
+            most -= delete_session(db, account, id, now, most)
         results.append(BatchResult(index, id, action))
     return results
 

@@ -22,19 +22,33 @@ _AT_ONCE = 64
 
 def ancestors(db: Connection, account: str, floor_id: str) -> Iterator[list[str]]:
     """The ids of all floors before a floor, newest first, as many at once as one statement finds."""
+    return (list(found) for found in _walk(db, account, floor_id))
+
+
+def committed_before(db: Connection, account: str, floor: Floor) -> list[str]:
+    """The ids of a floor and of all before it that are committed, first to last."""
+    ids = [floor.id] if floor.state == "committed" else []
+    for found in _walk(db, account, floor.id):
+        ids += [id for id, state in found.items() if state == "committed"]
+    ids.reverse()
+    return ids
+
+
+def _walk(db: Connection, account: str, floor_id: str) -> Iterator[dict[str, str]]:
+    """The states of all floors before a floor by id, newest first, as many at once as one statement finds."""
     last: str | None = floor_id
     seen = {floor_id}
     while last is not None:
         rows = _NEXT.all(db, {"floor": last, "account": account})
-        found = [id for id in dict.fromkeys(id for (id,) in rows) if id not in seen]
+        found = {id: state for id, state in rows if id not in seen}
         if found:
             yield found
         seen.update(found)
-        last = found[-1] if len(found) == _AT_ONCE else None
+        last = next(reversed(found)) if len(found) == _AT_ONCE else None
 
 
 def _next() -> Prepared:
-    """The ids of the floors before a floor, one a row, newest first."""
+    """The floors before a floor, one a row: id and state, newest first."""
     mine = (floors.c.id == bindparam("floor"), floors.c.account_id == bindparam("account"))
     chain = select(floors.c.id, literal(0).label("steps")).where(*mine)
     walk = chain.cte("walk", recursive=True)
@@ -55,7 +69,8 @@ def _next() -> Prepared:
         .where(walk.c.steps < _AT_ONCE, found.is_not(None))
     )
     walk = walk.union_all(step)
-    return Prepared(select(walk.c.id).where(walk.c.steps > 0).order_by(walk.c.steps))
+    found_floors = select(walk.c.id, floors.c.state).join(floors, floors.c.id == walk.c.id)
+    return Prepared(found_floors.where(walk.c.steps > 0).order_by(walk.c.steps))
 
 
 _NEXT = _next()

@@ -40,10 +40,22 @@ def list_rows(
 ) -> Listed[AnyRow]:
     """Run a query for one page of its rows and for their number; ``order`` are columns, the first counting most. Where rows may
     be large, ``weight`` is how large each is, and the page ends where they are too large together."""
-    total = db.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one()
-    sorting = [column.desc() if paging.sort_order == "desc" else column.asc() for column in order]
-    query, limit = query.order_by(*sorting), paging.limit
+    total = count_rows(db, query)
+    # What lies in the further half is counted from the end: the engine goes through all rows that it leaves out.
+    is_far = paging.offset > total // 2
+    is_descending = (paging.sort_order == "desc") != is_far
+    query = query.order_by(*(column.desc() if is_descending else column.asc() for column in order))
+    limit = min(paging.limit, total - paging.offset)
+    if limit <= 0:
+        return Listed([], total)
+    offset = total - paging.offset - limit if is_far else paging.offset
     if weight is not None:
-        limit = fitting(db, query, weight, limit, paging.offset)
-    rows = db.execute(query.limit(limit).offset(paging.offset)).all()
-    return Listed(list(rows), total)
+        held = fitting(db, query, weight, limit, offset, from_end=is_far)
+        limit, offset = held, offset + limit - held if is_far else offset
+    rows = list(db.execute(query.limit(limit).offset(offset)).all())
+    return Listed(rows[::-1] if is_far else rows, total)
+
+
+def count_rows(db: Connection, query: Select[Any]) -> int:
+    """How many rows a query would find."""
+    return int(db.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one())

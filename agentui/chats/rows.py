@@ -25,10 +25,18 @@ from sqlalchemy import (
 from agentui.chats.codes import failure
 from agentui.chats.frozen import frozen_behind
 from agentui.chats.records import Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
+from agentui.jobs.queue import add
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import INSERT, Prepared, named
-from agentui.store.tables import branches, floors, generations, messages, pages, sessions, variables
+from agentui.store.tables import branches, floors, generations, messages, pages, sessions, state_mutations, variables
 from agentui.variables.scopes import Scope, branch_target
+
+AT_ONCE = 200
+"""Floors that one transaction removes of sessions: whoever else writes waits for it."""
+REMOVAL = "chats.remove_session"
+"""The kind of the jobs that do the rest."""
+NOBODY = ""
+"""The account of what is left of a removed session: no caller has it."""
 
 
 def find_session(db: Connection, account: str, session_id: str, *, code: str = "not_found", hold: bool = False) -> Session:
@@ -209,14 +217,39 @@ def hold_to_delete(db: Connection, account: str, session_ids: Collection[str]) -
     return set(db.execute(query.order_by(sessions.c.id).with_for_update()).scalars())
 
 
-def delete_session(db: Connection, account: str, session_id: str) -> None:
-    """Remove a session, held by ``hold_to_delete``, with everything below it, variables included."""
-    below = select(floors.c.id).where(floors.c.session_id == session_id)
-    _forget_floors(db, account, below)
+def delete_session(db: Connection, account: str, session_id: str, now: int, most: int = AT_ONCE) -> int:
+    """Remove a session, held by ``hold_to_delete``, with everything below it, variables included; returns how many floors.
+
+    One with more floors than ``most`` goes from its account with its branches and their variables; what else is below it is
+    removed by a job (``remove_part``), in parts between which others write.
+    """
     names = db.execute(select(branches.c.branch_id).where(branches.c.session_id == session_id)).scalars().all()
     _forget(db, account, "branch", [branch_target(session_id, name).scope_id for name in names])
     _forget(db, account, "chat", [session_id])
+    below = select(floors.c.id).where(floors.c.session_id == session_id)
+    count = len(db.execute(below.limit(most + 1)).all())
+    if count > most:
+        db.execute(update(branches).where(branches.c.session_id == session_id).values(account_id=NOBODY))
+        db.execute(update(sessions).where(sessions.c.id == session_id).values(account_id=NOBODY, name=None))
+        add(db, REMOVAL, [account, session_id], now)
+        return 0
+    _forget_floors(db, account, below)
     db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account))
+    return count
+
+
+def remove_part(db: Connection, account: str, session_id: str) -> bool:
+    """Remove the next part of what is below a session that ``delete_session`` took from its account, at last the session; False
+    when nothing is left of it."""
+    ids = db.execute(select(floors.c.id).where(floors.c.session_id == session_id).limit(AT_ONCE)).scalars().all()
+    if ids:
+        _forget_floors(db, account, select(floors.c.id).where(floors.c.id.in_(ids)))
+        return db.execute(delete(floors).where(floors.c.id.in_(ids))).rowcount > 0
+    written = select(state_mutations.c.id).where(state_mutations.c.session_id == session_id).limit(10 * AT_ONCE)
+    if db.execute(delete(state_mutations).where(state_mutations.c.id.in_(written))).rowcount > 0:
+        return True
+    db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == NOBODY))
+    return False
 
 
 def delete_branch(db: Connection, account: str, session_id: str, branch_id: str) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
-from agentui.chats.lineage import branch_path
-from agentui.chats.listing import Listed, Paging, list_rows
+from agentui.chats.lineage import committed_before, source_of
+from agentui.chats.listing import Listed, Paging, count_rows, list_rows
 from agentui.chats.records import AnyRow, ContentFormat, FloorState, PageKind, Role, shown_parts
 from agentui.chats.rows import find_session, on_branch
 from agentui.jsonio import Json
@@ -82,16 +82,19 @@ def read_timeline(
 ) -> Listed[TimelineFloor]:
     """The committed live floors that lie on the branch itself, by number; of an unknown branch there are none. Raises 404.
 
-    ``include_ancestors`` puts those before them that the branch leads through.
+    ``include_ancestors`` puts those before them that the branch leads through: to count them, all of these are gone through.
     """
     find_session(db, account, session_id)
-    if include_ancestors:
-        path = [floor for floor in branch_path(db, account, session_id, branch_id) if floor.state == "committed"]
-        part = sorted(path, key=lambda floor: floor.floor_no)[offset : offset + limit]
-        query = select(floors).where(floors.c.account_id == account, floors.c.id.in_([floor.id for floor in part]))
-        return Listed(_told(db, query, Paging(limit, 0, "floor_no", "asc")).items, len(path))
     query = select(floors).where(*on_branch(account, session_id, branch_id), floors.c.state == "committed")
-    return _told(db, query, Paging(limit, offset, "floor_no", "asc"))
+    source = source_of(db, account, session_id, branch_id) if include_ancestors else None
+    if source is None:
+        return _told(db, query, Paging(limit, offset, "floor_no", "asc"))
+    before = committed_before(db, account, source)
+    part = before[offset : offset + limit]
+    own = query.with_only_columns(floors.c.id).order_by(floors.c.floor_no)
+    part += db.execute(own.limit(limit - len(part)).offset(max(0, offset - len(before)))).scalars()
+    told = _told(db, select(floors).where(floors.c.id.in_(part)), Paging(limit, 0, "floor_no", "asc"))
+    return Listed(told.items, len(before) + count_rows(db, query))
 
 
 def _told(db: Connection, query: Select[Any], paging: Paging) -> Listed[TimelineFloor]:

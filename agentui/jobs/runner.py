@@ -61,8 +61,12 @@ class JobRunner:
     async def add(self, kind: str, payload: Json = None, *, id: str | None = None) -> str:
         """Put down a job that is due now; returns its id (``queue.add``). Raises the store's errors."""
         id = await self._store.write(add, kind, payload, self._clock.now_ms(), id=id)
-        self._wake.set()
+        self.look()
         return id
+
+    def look(self) -> None:
+        """Look for jobs at once: one may have been put down as part of another transaction."""
+        self._wake.set()
 
     def start(self) -> None:
         """Begin to take jobs once the store is open."""

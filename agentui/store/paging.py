@@ -22,12 +22,16 @@ def total_length(db: Connection, *where: ColumnElement[bool], of: Sequence[Colum
     return int(db.execute(select(func.coalesce(func.sum(length(*of)), 0)).where(*where)).scalar_one())
 
 
-def fitting(db: Connection, query: Select[Any], weight: ColumnElement[int], limit: int, offset: int) -> int:
-    """How many rows of this part of a sorted query fit into one answer, each counting ``weight``; at least one."""
+def fitting(
+    db: Connection, query: Select[Any], weight: ColumnElement[int], limit: int, offset: int, *, from_end: bool = False
+) -> int:
+    """How many rows of this part of a sorted query fit into one answer, each counting ``weight``; at least one. ``from_end``
+    counts from the part's last row backward."""
     left = MAX_PART_BYTES
     count = 0
     part = query.with_only_columns(weight, maintain_column_froms=True).limit(limit).offset(offset)
-    for size in db.execute(part).scalars():
+    sizes = db.execute(part).scalars().all()
+    for size in reversed(sizes) if from_end else sizes:
         left -= size
         if left < 0:
             break

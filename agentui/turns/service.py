@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content, tidy_blobs
 from agentui.chats.records import MAIN
-from agentui.chats.rows import has_branch
+from agentui.chats.rows import REMOVAL, has_branch, remove_part
 from agentui.chats.state.reading import state_seen
 from agentui.chats.working.journal import Loaded, asked_on, load_system
 from agentui.errors import AgentUIError, ApiError, Busy, StoreReadOnly
@@ -216,6 +216,7 @@ class TurnService:
         self._global: tuple[float, int, Layers] | None = None
         jobs.handle("turns.tidy_answers", self._tidy_answers, every_seconds=TIDY_SECONDS)
         jobs.handle("chats.tidy_blobs", self._tidy_blobs, every_seconds=TIDY_BLOBS_SECONDS)
+        jobs.handle(REMOVAL, self._remove_rest)
         if not is_alone:
             jobs.handle("turns.recover", self.recovery.sweep, every_seconds=min(SWEEP_SECONDS, lease_seconds))
 
@@ -309,6 +310,10 @@ class TurnService:
 
     async def _tidy_blobs(self, _: Json) -> None:
         await self.store.write(tidy_blobs, now_ms(), round(TIDY_BLOBS_SECONDS * 1000))
+
+    async def _remove_rest(self, removed: Json) -> None:
+        while await self.store.write(remove_part, *removed):
+            continue
 
     async def _global_layers(self) -> Layers:
         kept = self._global

@@ -11,9 +11,10 @@ from agentui.chats.conversations import remove_many, remove_session
 from agentui.chats.floors import NewFloor, create_floor, remove_floor
 from agentui.chats.messages import NewMessage, create_message
 from agentui.chats.pages import NewPage, activate_page, create_page, remove_page
-from agentui.chats.rows import find_branch, find_floor, find_page, find_session
+from agentui.chats.rows import AT_ONCE, REMOVAL, find_branch, find_floor, find_page, find_session, remove_part
 from agentui.errors import ApiError
-from agentui.store.tables import floors, messages, metadata, pages, variables
+from agentui.jsonio import loads
+from agentui.store.tables import floors, jobs, messages, metadata, pages, sessions, variables
 from agentui.variables.errors import VariableError
 from tests.chats.conftest import Memory, code_of
 
@@ -93,6 +94,45 @@ async def test_a_session_takes_everything_along(memory: Memory) -> None:
             assert await memory.rows(select(table).where(table.c.session_id == session_id)) == []
     for table in (pages, messages):
         assert await memory.rows(select(table)) == []
+
+
+async def with_floors(memory: Memory, name: str, count: int) -> str:
+    """A session of so many floors, each with a page and a variable of it; its id."""
+    joined = await memory.join(name)
+    mine = {"account_id": memory.account, "created_at": 1, "updated_at": 1}
+    place = {"session_id": joined.session_id, "branch_id": "main", "state": "committed", **mine}
+    page = {"page_no": 0, "page_kind": "input", "is_active": True, **mine}
+    value = {"account_id": memory.account, "scope": "page", "key": "gold", "value_json": "1", "updated_at": 1}
+    ids = [f"{name}-{number:05}" for number in range(count)]
+
+    def fill(db: Connection) -> None:
+        db.execute(floors.insert(), [{"id": id, "floor_no": number, **place} for number, id in enumerate(ids)])
+        db.execute(pages.insert(), [{"id": id, "floor_id": id, **page} for id in ids])
+        db.execute(variables.insert(), [{"id": id, "scope_id": id, **value} for id in ids])
+
+    await memory.store.write(fill)
+    return joined.session_id
+
+
+async def test_a_long_session_is_gone_at_once_and_its_rows_in_parts(memory: Memory) -> None:
+    short, long = await with_floors(memory, "short", AT_ONCE), await with_floors(memory, "long", AT_ONCE + 1)
+    await memory.put("chat", long)
+    results = await memory.write(remove_many, [short, long], memory.now)
+    assert [result.action for result in results] == ["deleted", "deleted"]
+    for find, ids in ((find_session, (long,)), (find_branch, (long, "main")), (remove_session, (long, memory.now))):
+        with pytest.raises(ApiError) as caught:
+            await memory.write(find, *ids)
+        assert caught.value.status == 404
+    assert (await memory.join("long")).session_id != long
+    assert {row.session_id for row in await memory.rows(select(floors.c.session_id))} == {long}
+    assert set(await scopes(memory)) == {"page"}
+    (job,) = await memory.rows(select(jobs).where(jobs.c.kind == REMOVAL))
+    assert [await memory.store.write(remove_part, *loads(job.payload_json)) for _ in range(3)] == [True, True, False]
+    # A job may be done again.
+    assert not await memory.store.write(remove_part, *loads(job.payload_json))
+    for table in (floors, pages, variables):
+        assert await memory.rows(select(table)) == []
+    assert long not in {row.id for row in await memory.rows(select(sessions.c.id))}
 
 
 async def test_what_generates_stays(memory: Memory) -> None:

@@ -20,7 +20,7 @@ from agentui.api.chats.protocol import (
     route,
     write,
 )
-from agentui.api.keys import LIVE, PIPELINES
+from agentui.api.keys import JOBS, LIVE, PIPELINES
 from agentui.chats import conversations, timeline
 from agentui.chats.codes import failure
 from agentui.chats.conversations import BatchResult
@@ -88,7 +88,9 @@ async def sync_character(request: web.Request) -> web.Response:
 
 async def delete_session(request: web.Request) -> web.Response:
     """Remove a session with its branches, floors, pages, messages and their variables."""
-    return await remove(request, conversations.remove_session, now_ms())
+    removed = await remove(request, conversations.remove_session, now_ms())
+    request.app[JOBS].look()
+    return removed
 
 
 async def set_status_of_sessions(request: web.Request) -> web.Response:
@@ -105,7 +107,9 @@ async def set_status_of_sessions(request: web.Request) -> web.Response:
 async def delete_sessions(request: web.Request) -> web.Response:
     """Remove sessions; those that generate right now stay."""
     form = await read_form(request, IdBatch)
-    return await write(request, deleted_answer, conversations.remove_many, form.ids, now_ms())
+    removed = await write(request, deleted_answer, conversations.remove_many, form.ids, now_ms())
+    request.app[JOBS].look()
+    return removed
 
 
 async def get_session_scope(request: web.Request) -> web.Response:

@@ -67,7 +67,7 @@ def list_branches(db: Connection, account: str, session_id: str, paging: Paging)
             branches.c.updated_at,
             branches.c.source_floor_id,
             branches.c.source_branch_id,
-            func.count(floors.c.id).label("floor_count"),
+            func.count(floors.c.floor_no).label("floor_count"),
             func.max(floors.c.floor_no).label("latest_floor_no"),
         )
         .select_from(branches.outerjoin(floors, live))

@@ -88,6 +88,9 @@ async def test_a_timeline_can_begin_before_the_fork(tree: Tree) -> None:
     assert (await tree.path("main"), await tree.path("nowhere")) == ("abcd", "")
     await tree.fork("f", "empty")
     assert await tree.path("empty") == "abef"
+    for branch, path in (("main", "abcd"), ("deep", "abef"), ("empty", "abef")):
+        for offset in range(6):
+            assert await tree.path(branch, f"&limit=2&offset={offset}") == path[offset : offset + 2]
 
 
 async def test_what_became_of_the_source_does_not_change_a_fork(tree: Tree) -> None:

@@ -1,12 +1,16 @@
 """Sessions over HTTP."""
 
+import asyncio
+
 import pytest
 
 from agentui.chats.parts import Content
+from agentui.chats.rows import AT_ONCE
 from agentui.jsonio import Json
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.transactions import commit_floor, open_floor
 from tests.api.chats.conftest import Reader
+from tests.bench.turns import furnish
 
 FIELDS = {
     "id", "name", "title", "status", "character_binding", "user_binding", "project_id", "preset_id", "regex_profile_id",
@@ -163,9 +167,13 @@ async def test_what_this_server_does_not_have_is_not_bound(reader: Reader, field
 
 async def test_a_removed_session_is_gone(reader: Reader) -> None:
     session_id = await reader.session_id()
+    await reader.server.state.store.write(furnish, session_id, 2 * AT_ONCE, 1)
     gone = await reader.delete(f"/sessions/{session_id}")
     assert gone.body == {"data": {"id": session_id, "deleted": True}}
     assert (await reader.get(f"/sessions/{session_id}")).status == 404
+    async with asyncio.timeout(100):
+        while (await reader.get(f"/floors?session_id={session_id}")).body["meta"]["total"]:
+            continue
 
 
 async def test_the_timeline_shows_committed_floors_of_the_branch_alone(reader: Reader) -> None:

@@ -1,0 +1,58 @@
+"""Lists of long chats: a part of one costs what is in it."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from sqlalchemy import Connection
+
+from agentui.chats.floors import list_floors
+from agentui.chats.listing import Listed, Paging
+from agentui.chats.messages import MessageFilter, list_messages
+from agentui.chats.timeline import read_timeline
+from agentui.store.sqlite import SqliteStore
+from agentui.store.tables import DEFAULT_ACCOUNT
+from agentui.turns.joining import join_session
+from tests.bench.turns import furnish
+
+FLOORS = 300
+LISTS: dict[str, Callable[[Connection, str, int], Listed[Any]]] = {
+    "timeline": lambda db, id, at: read_timeline(db, DEFAULT_ACCOUNT, id, "main", 10, at),
+    "timeline with ancestors": lambda db, id, at: read_timeline(db, DEFAULT_ACCOUNT, id, "main", 10, at, True),
+    "floors": lambda db, id, at: list_floors(db, DEFAULT_ACCOUNT, Paging(10, at, "floor_no"), session_id=id),
+    "messages": lambda db, id, at: list_messages(
+        db, DEFAULT_ACCOUNT, Paging(10, at, "created_at"), MessageFilter(session_id=id)
+    ),
+}
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> Any:
+    """A memory of one chat."""
+    store = SqliteStore(tmp_path / "agentui.db")
+    await store.start()
+    await store.write(furnish, "long", FLOORS, 1)
+    yield store
+    await store.close()
+
+
+async def test_a_part_of_a_list_reads_the_rows_of_that_part(store: SqliteStore) -> None:
+    def rows_of(db: Connection) -> dict[str, list[int]]:
+        session_id = join_session(db, DEFAULT_ACCOUNT, "long", None, 2).session_id
+        driver = cast(sqlite3.Connection, db.connection.dbapi_connection)
+        read: list[object] = []
+        driver.row_factory = lambda _, row: read.append(None) or row
+        counts: dict[str, list[int]] = {}
+        for name, listed in LISTS.items():
+            for offset in (0, FLOORS // 2, FLOORS - 10):
+                read.clear()
+                assert len(listed(db, session_id, offset).items) == 10, name
+                counts.setdefault(name, []).append(len(read))
+        driver.row_factory = None
+        return counts
+
+    counts = await store.write(rows_of)
+    assert counts["floors"][0] >= 10
+    assert {name: max(each) for name, each in counts.items() if max(each) > 100} == {}
