@@ -26,7 +26,7 @@ class KindWords:
 KINDS: Mapping[AssetKind, KindWords] = {
     "character": KindWords("character", "character_not_found", "character_revision_conflict"),
     "user": KindWords("user", "user_not_found", "user_revision_conflict"),
-    "preset": KindWords("preset", "preset_not_found", "preset_conflict"),
+    "preset": KindWords("prompt preset", "preset_not_found", "preset_conflict"),
     "worldbook": KindWords("worldbook", "worldbook_not_found", "worldbook_conflict"),
     "regex": KindWords("regex profile", "regex_profile_not_found", "regex_profile_conflict"),
 }

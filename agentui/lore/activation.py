@@ -156,8 +156,10 @@ class _Activation:
 
     def _found(self, one: CompiledEntry, sweep: Sweep) -> _Hit | UnusedEntry:
         """Whether an entry's keys call for it."""
+        if one.index not in self.open:
+            return self._unused(one, "no_match")
         window = self._window(one, sweep)
-        key = next((key for key in one.keys if self.buffer.holds(key, window)), None) if one.index in self.open else None
+        key = next((key for key in one.keys if self.buffer.holds(key, window)), None)
         if key is None:
             return self._unused(one, "no_match")
         match = self._match(key, window)

@@ -50,12 +50,11 @@ class Automaton:
         """The words in each of the texts, each word once for each text: its place, and what stands beside the text."""
         steps, fallbacks, places, longest = self._steps, self._fallbacks, self._places, self._ended
         for text, beside in texts:
-            state, told = 0, set[int]()
+            state = 0
+            told: set[int] = set()
             for character in text:
-                following = steps[state].get(character)
-                while following is None and state:
+                while (following := steps[state].get(character)) is None and state:
                     state = fallbacks[state]
-                    following = steps[state].get(character)
                 state = following or 0
                 ended = longest[state]
                 # Where a word was told, so were those that it ends with.

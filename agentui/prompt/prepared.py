@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final, Literal, Protocol, TypeAlias
 
 from agentui.assets.bundle import PromptAssets
@@ -200,13 +201,15 @@ class ScriptsReport:
         before, behind = (tuple((trace, 1) for trace in traces) for traces in (question, answer))
         return replace(self, traces=(*before, *self.traces, *behind))
 
-    def rules(self, placement: ScriptPlacement) -> list[str]:
-        """The names of the scripts that are switched on for texts of a placement, whether they matched or not."""
-        return [
+    def rules(self, placement: ScriptPlacement, most: int | None = None) -> list[str]:
+        """The names of the scripts that are switched on for texts of a placement, whether they matched or not; with ``most``
+        no more than the first."""
+        names = (
             bound.script.name
             for bound in self.scripts
             if bound.is_allowed and not bound.script.is_disabled and placement in bound.script.placements
-        ]
+        )
+        return list(islice(names, most))
 
 
 @dataclass(frozen=True, slots=True)

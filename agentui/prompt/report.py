@@ -14,6 +14,7 @@ from agentui.prompt.macroreport import macro_report
 from agentui.prompt.ordered.lorereport import lore_trace
 from agentui.prompt.policy import VisibilityPolicy
 from agentui.prompt.prepared import PreparedTurn, PresetFacts, ScriptsReport
+from agentui.regexes.scripts import ScriptTrace
 
 _ASSETS: Final = ("preset", "worldbook", "regex_profile")
 _ASSET_MEMBERS: Final = ("id", "updated_at", "version", "version_id", "content_hash")
@@ -28,10 +29,13 @@ _KINDS: Final[Mapping[type[Part], str]] = {
 }
 
 
-def prompt_snapshot(prepared: PreparedTurn, assets: Mapping[str, Json] | None = None) -> dict[str, Json]:
+def prompt_snapshot(
+    prepared: PreparedTurn, assets: Mapping[str, Json] | None = None, most: int | None = None
+) -> dict[str, Json]:
     """What names a prompt and what it was made of. ``assets`` are the ids and versions that the session is bound to, by the
-    names that they have here (``preset_id``, ``character_version_id``); others are null."""
-    activated = prepared.lore.activated if prepared.lore is not None else ()
+    names that they have here (``preset_id``, ``character_version_id``); others are null. With ``most`` lists have no more than
+    so many."""
+    activated = prepared.lore.activated[:most] if prepared.lore is not None else ()
     names = [f"{asset}_{member}" for asset in _ASSETS for member in _ASSET_MEMBERS]
     names += [f"character_{member}" for member in _CHARACTER_MEMBERS]
     return {
@@ -40,8 +44,8 @@ def prompt_snapshot(prepared: PreparedTurn, assets: Mapping[str, Json] | None = 
         "worldbook_activated_entries": [
             {"uid": each.entry.uid, "worldbook_id": each.bound.id, "comment": each.entry.comment} for each in activated
         ],
-        "regex_pre_rule_names": prepared.scripts.rules("user_input"),
-        "regex_post_rule_names": prepared.scripts.rules("ai_output"),
+        "regex_pre_rule_names": prepared.scripts.rules("user_input", most),
+        "regex_post_rule_names": prepared.scripts.rules("ai_output", most),
         "prompt_mode": prepared.prompt_mode,
         "asset_manifest_digest": (assets or {}).get("asset_manifest_digest"),
         "prompt_digest": prepared.prompt_digest,
@@ -64,7 +68,7 @@ def kept_report(prepared: PreparedTurn) -> dict[str, Json]:
     lore = lore_trace(prepared.lore, with_matches=True, most=MOST_TRACES)
     told = {
         "assembly": {**assembly(prepared), "worldbook_matches": lore["matches"]},
-        "runtime_trace": {**_trace(prepared), "worldbook": lore},
+        "runtime_trace": {**_trace(prepared, MOST_TRACES), "worldbook": lore},
     }
     bounded: dict[str, Json] = _bounded(told)
     return bounded
@@ -82,15 +86,15 @@ def _bounded(value: Json) -> Json:
     return value
 
 
-def _trace(prepared: PreparedTurn) -> dict[str, Json]:
-    """The trace without its macros, its lore and its memory."""
+def _trace(prepared: PreparedTurn, most: int | None = None) -> dict[str, Json]:
+    """The trace without its macros, its lore and its memory; with ``most`` it tells of no more than so many scripts."""
     trace: dict[str, Json] = {
         "preset": _preset(prepared),
         "regex": {
-            "user_input_rules": prepared.scripts.rules("user_input"),
-            "ai_output_rules": prepared.scripts.rules("ai_output"),
+            "user_input_rules": prepared.scripts.rules("user_input", most),
+            "ai_output_rules": prepared.scripts.rules("ai_output", most),
             "preprocessed_user_message": prepared.preprocessed_user_message,
-            "phases": _phases(prepared.scripts),
+            "phases": _phases(prepared.scripts.traces[:most]),
             "reserved_placements": _reserved(prepared.scripts),
             "substitution_mode": _substitution(prepared.scripts),
         },
@@ -213,7 +217,7 @@ def _preset(prepared: PreparedTurn) -> dict[str, Json]:
 
 def _reserved(scripts: ScriptsReport) -> list[Json]:
     """The placements of scripts that are switched on at which no text of a chat here stands."""
-    return [placement for placement in ("slash_command", "reasoning") if scripts.rules(placement)]
+    return [placement for placement in ("slash_command", "reasoning") if scripts.rules(placement, most=1)]
 
 
 def _substitution(scripts: ScriptsReport) -> str | None:
@@ -222,7 +226,7 @@ def _substitution(scripts: ScriptsReport) -> str | None:
     return modes.pop() if len(modes) == 1 else "mixed" if modes else None
 
 
-def _phases(scripts: ScriptsReport) -> list[Json]:
+def _phases(traces: Sequence[tuple[ScriptTrace, int]]) -> list[Json]:
     """What became of each script, by the placement of its texts."""
     return [
         {
@@ -236,7 +240,7 @@ def _phases(scripts: ScriptsReport) -> list[Json]:
             "text_count": texts,
             "error": trace.error or None,
         }
-        for trace, texts in scripts.traces
+        for trace, texts in traces
     ]
 
 

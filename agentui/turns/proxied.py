@@ -9,6 +9,7 @@ x-agentui-assemble: whether the session makes the prompt of the client's history
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -31,7 +32,7 @@ from agentui.turns.placing.sent import read_sent, words_of
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.request import Outcome, Reach, TurnRequest
 from agentui.turns.service import Turn, TurnService
-from agentui.turns.thin.assembler import HEADER, Assembler, Assembly, check_wish
+from agentui.turns.thin.assembler import HEADER, Assembler, Assembly, OtherAssets, check_wish
 from agentui.variables.staging import Staged
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -84,16 +85,11 @@ async def _open_turn(
     """The memory of a turn, or of what turns out to be none."""
     placer = await run.incoming.worked_out(partial(_placer, run, session, matching))
     assembly = await assembler.wanted(run, session)
-    said = await _user_content(run, assembly)
     # A floor of the past is enough: it tells when the user last spoke.
     history = (lambda _: Reach(0)) if run.plan.reads_chat else None
-    names = run.plan.variables
-    if assembly is not None:
-        # What the prompt's macros read and write is not known before.
-        history, names = assembly.history, None
-    request = TurnRequest(run.id, session, branch, user=said, names=names, claim=claim, history=history, place=placer)
+    request = TurnRequest(run.id, session, branch, names=run.plan.variables, claim=claim, history=history, place=placer)
     try:
-        turn = await turns.begin(request)
+        turn, assembly = await _begin(turns, run, request, assembly)
     except NoTurn as aside:
         seen = await (turns.shared() if aside.session is None else turns.look(aside.session, aside.branch))
         return AsideMemory(seen, aside)
@@ -110,6 +106,20 @@ async def _open_turn(
     if assembly is not None:
         await _or_fail(memory, assembly.put(turn, kind))
     return memory
+
+
+async def _begin(turns: TurnService, run: Run, request: TurnRequest, assembly: Assembly | None) -> tuple[Turn, Assembly | None]:
+    """Open a turn. Which branch it is on shows only then: where that has other assets it is opened again, with a question that
+    their scripts have rewritten."""
+    while True:
+        said = await _user_content(run, assembly)
+        if assembly is None:
+            return await turns.begin(replace(request, user=said)), None
+        try:
+            # What the prompt's macros read and write is not known before.
+            return await turns.begin(replace(request, user=said, names=None, history=assembly.history)), assembly
+        except OtherAssets as others:
+            assembly = await assembly.with_assets(others.bindings)
 
 
 async def _or_fail(memory: "TurnMemory", work: Awaitable[None]) -> None:

@@ -162,6 +162,35 @@ async def test_a_prompt_is_explained_afterwards_and_its_effects_are_kept(house: 
     assert (await house.memory.seen(talk.session))["agentui_lore"]
 
 
+async def test_a_question_on_a_branch_that_keeps_its_assets_is_rewritten_by_them(start_house: StartHouse) -> None:
+    house = await start_house(turn_matching=True)
+    talk = await world_talk(house, deep_binding=True)
+
+    async def say(*said: str) -> str:
+        """What the user said so far, with the answers between; the branch of the turn."""
+        history: list[Json] = [{"role": "user", "content": said[0]}]
+        for words in said[1:]:
+            history += [{"role": "assistant", "content": "Hello from the mock."}, {"role": "user", "content": words}]
+        body = {"model": "text", "messages": history}
+        got = await house.caller(session=talk.session, assemble="session").post("/v1/chat/completions", body)
+        assert got.status == 200, got.text
+        return got.headers["x-agentui-branch"]
+
+    await say("A cat")
+    await say("A cat", "One cat")
+    regex = await make(house, "/regex-profiles", name="New", data=[script("/cat/g", "cow", 1)])
+    status, _ = await house.memory.call("PATCH", f"/sessions/{talk.session}", {"regex_profile_id": regex["id"]})
+    assert status == 200
+    branch = await say("A cat", "Another cat")
+    assert branch != "main"
+    assert "Another hound" in str(house.mock.last.body)
+    assert await say("A cat", "Another cat", "No cat") == branch
+    assert await say("A cat", "One cat", "A last cat") == "main"
+    kept = [words for role, words in await talk.timeline(branch) if role == "user"]
+    assert kept == ["Another dog", "No dog"]
+    assert [words for role, words in await talk.timeline() if role == "user"] == ["A dog", "One dog", "A last cow"]
+
+
 async def test_what_cannot_be_assembled_is_refused_in_the_clients_dialect(house: House) -> None:
     talk = await bound_talk(house)
     for dialect in DIALECTS:

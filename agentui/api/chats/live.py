@@ -56,6 +56,7 @@ from agentui.schemas.live import (
     RespondForm,
     RetryForm,
 )
+from agentui.threads import in_thread
 from agentui.turns.live.request import Checks, LiveRequest, PromptRequest
 from agentui.turns.repeats import HEADER
 from agentui.turns.request import TurnRequest
@@ -119,7 +120,9 @@ async def dry_run(request: web.Request) -> web.StreamResponse:
     asked = PromptRequest(id, form.message, *place, intent=form.prompt_intent, policy=form.policy)
     found = await request.app[LIVE].look(asked)
     shows_matches = form.debug_options.include_worldbook_matches
-    return data_answer(dry_run_document(found.prepared, found.bundle.ids(), with_matches=shows_matches))
+    return data_answer(
+        await in_thread(lambda: dry_run_document(found.prepared, found.bundle.ids(), with_matches=shows_matches))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,8 @@ from agentui.schemas.promptlook import (
     PreviewForm,
     StateWrites,
 )
-from agentui.threads import apart
+from agentui.threads import apart, in_thread
+from agentui.turns.live.driver import LookedAt
 from agentui.turns.live.looking import Look, look_at
 from agentui.turns.live.preparing import Preparation, Seen, history_reach, past_macros, work_of
 from agentui.turns.live.request import PromptRequest
@@ -99,43 +100,46 @@ async def inspect(request: web.Request) -> web.Response:
     """Make the prompt of a message without sending it, and tell all of it."""
     check_pipeline(request)
     id, form = path_id(request), await read_form(request, InspectForm)
-    debug, params = form.debug_options.model_dump(), form.generation_params.given
+    params = form.generation_params.given
     looked = await request.app[LIVE].look(
         PromptRequest(id, form.message, form.branch_id, form.source_floor_id, form.prompt_intent, params, form.override)
     )
+    return data_answer(await in_thread(lambda: _inspected(form, looked)))
+
+
+def _inspected(form: InspectForm, looked: LookedAt) -> Inspection:
+    """All that is told of a prompt."""
     look, resolution, prepared = looked.look, looked.resolution, looked.prepared
-    config = form.config.given
-    return data_answer(
-        Inspection(
-            scope=look.scope,
-            mode=mode_of(look.session),
-            policy=shown_policy(resolution, debug),
-            source_map=shown_sources(resolution, look.scope, debug),
-            history_normalization=history_normalization(prepared),
-            diagnostics=diagnostics(resolution, prepared) + _look_diagnostics(look, "dry_run"),
-            trim_reasons=[asdict(reason) for reason in prepared.trim_reasons],
-            excluded_sources=[asdict(exclusion) for exclusion in prepared.excluded_sources],
-            section_stats=section_stats(prepared.sections),
-            limitations=list(LIMITATIONS),
-            prepared_turn=InspectedTurn(
-                messages=shown_messages(prepared.messages),
-                token_estimate=prepared.token_estimate,
-                available_for_reply=prepared.available_for_reply,
-                preprocessed_user_message=prepared.preprocessed_user_message,
-                prompt_snapshot=prompt_snapshot(prepared, looked.bundle.ids()),
-                runtime_trace=runtime_trace(prepared, is_kept=False, with_matches=form.debug_options.include_worldbook_matches),
-                sections=shown_sections(prepared.sections),
-                memory=dict(NO_MEMORY),
-                memory_summary=None,
-                generation_params=dict(looked.params),
-                requested_turn_config=config or None,
-                turn_config={**TURN_CONFIG, **{name: value for name, value in config.items() if value is not None}},
-                session_state_writes=StateWrites(len(form.told_writes), form.told_writes),
-                contributors=[],
-                prepare_phase_trace=_phases(look, prepared),
-            ),
-            governance=governance(prepared.sections),
-        )
+    debug, config = form.debug_options.model_dump(), form.config.given
+    return Inspection(
+        scope=look.scope,
+        mode=mode_of(look.session),
+        policy=shown_policy(resolution, debug),
+        source_map=shown_sources(resolution, look.scope, debug),
+        history_normalization=history_normalization(prepared),
+        diagnostics=diagnostics(resolution, prepared) + _look_diagnostics(look, "dry_run"),
+        trim_reasons=[asdict(reason) for reason in prepared.trim_reasons],
+        excluded_sources=[asdict(exclusion) for exclusion in prepared.excluded_sources],
+        section_stats=section_stats(prepared.sections),
+        limitations=list(LIMITATIONS),
+        prepared_turn=InspectedTurn(
+            messages=shown_messages(prepared.messages),
+            token_estimate=prepared.token_estimate,
+            available_for_reply=prepared.available_for_reply,
+            preprocessed_user_message=prepared.preprocessed_user_message,
+            prompt_snapshot=prompt_snapshot(prepared, looked.bundle.ids()),
+            runtime_trace=runtime_trace(prepared, is_kept=False, with_matches=form.debug_options.include_worldbook_matches),
+            sections=shown_sections(prepared.sections),
+            memory=dict(NO_MEMORY),
+            memory_summary=None,
+            generation_params=dict(looked.params),
+            requested_turn_config=config or None,
+            turn_config={**TURN_CONFIG, **{name: value for name, value in config.items() if value is not None}},
+            session_state_writes=StateWrites(len(form.told_writes), form.told_writes),
+            contributors=[],
+            prepare_phase_trace=_phases(look, prepared),
+        ),
+        governance=governance(prepared.sections),
     )
 
 

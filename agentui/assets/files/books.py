@@ -233,5 +233,5 @@ def _below(extensions: Json, name: str, rest: Mapping[str, Json], *, without: Co
 
 
 def write_book(content: Mapping[str, Json]) -> bytes:
-    """A worldbook as SillyTavern's file."""
-    return dumps(content)
+    """A worldbook as SillyTavern's file, which always has ``entries``."""
+    return dumps({"entries": {}, **content})

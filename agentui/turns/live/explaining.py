@@ -4,7 +4,7 @@ from typing import Literal
 
 from agentui.jsonio import Json
 from agentui.library.bundles import Bundle
-from agentui.prompt.explain import PromptScope, explain_document
+from agentui.prompt.explain import MOST_TRACES, PromptScope, explain_document
 from agentui.prompt.policy import Resolution
 from agentui.prompt.prepared import PreparedTurn
 from agentui.prompt.report import kept_report, prompt_snapshot, runtime_trace
@@ -18,7 +18,8 @@ def explained(place: TurnPlace, prepared: PreparedTurn, resolution: Resolution, 
         "existing_branch" if place.source_floor_id is None else "source_floor_branch"
     )
     scope = PromptScope(place.session_id, place.branch_id, True, place.source_floor_id, place.branch_id, mode)
-    document = explain_document(prepared, resolution, scope, bundle.named(), prompt_snapshot(prepared, bundle.ids()))
+    snapshot = prompt_snapshot(prepared, bundle.ids(), MOST_TRACES)
+    document = explain_document(prepared, resolution, scope, bundle.named(), snapshot)
     return document | kept_report(prepared)
 
 

@@ -20,6 +20,7 @@ from agentui.pipeline.walk.executor import INTERNAL
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.regexes.scripts import ScriptTrace
+from agentui.threads import in_thread
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, told_error
@@ -172,7 +173,7 @@ class LiveTurn:
         await self._move("transaction_prepared")
         if candidate.summaries:
             await listener.tell("summary", {"summaries": candidate.summaries})
-        done = self._done(prepared, candidate)
+        done = await self._done(prepared, candidate)
         outcome = Outcome(
             answer=await self._content(candidate),
             tokens_in=self._tokens_in,
@@ -339,7 +340,7 @@ class LiveTurn:
         place = self._turn.place
         return {"floor_id": place.floor.floor_id, "floor_no": place.floor.floor_no, "branch_id": place.branch_id}
 
-    def _done(self, prepared: PreparedTurn, candidate: Candidate) -> dict[str, Json]:
+    async def _done(self, prepared: PreparedTurn, candidate: Candidate) -> dict[str, Json]:
         """What the caller is told of a turn that is kept."""
         usage = {"prompt_tokens": self._tokens_in, "completion_tokens": self._tokens_out}
         done: dict[str, Json] = {
@@ -357,8 +358,11 @@ class LiveTurn:
         }
         done |= {name: id for name, id in sources.items() if id is not None}
         assert self._run is not None
-        redacted: dict[str, Json] = self._run.redactor.redact_json(observed(self._asked, prepared, self._bundle))
-        return done | redacted
+        if not self._asked.shows_snapshot and not self._asked.shows_trace:
+            return done
+        redact = self._run.redactor.redact_json
+        told: dict[str, Json] = await in_thread(lambda: redact(observed(self._asked, prepared, self._bundle)))
+        return done | told
 
     def _explained(self, prepared: PreparedTurn) -> dict[str, Json]:
         """What is kept of the prompt."""

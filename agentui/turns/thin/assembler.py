@@ -112,6 +112,14 @@ def check_wish(headers: Mapping[str, str]) -> str | None:
     return wish
 
 
+class OtherAssets(Exception):
+    """The branch of a turn has other assets than those that its request was read with."""
+
+    def __init__(self, bindings: Mapping[str, Json]) -> None:
+        super().__init__()
+        self.bindings = bindings
+
+
 @dataclass(slots=True)
 class _Made:
     """The prompt of a turn, once it was made, and by which rules."""
@@ -132,8 +140,15 @@ class Assembly:
         self._made: _Made | None = None
         self._rewrites: tuple[ScriptTrace, ...] = ()
 
+    async def with_assets(self, bindings: Mapping[str, Json]) -> "Assembly":
+        """The same request, assembled of what these bindings name. Raises the store's errors."""
+        return Assembly(self._house, self._run, await self._house.load(bindings), is_sent=self.is_sent)
+
     def history(self, facts: ChatFacts) -> Reach:
-        """How much of its past the turn may need."""
+        """How much of its past the turn may need. Raises OtherAssets where the chat has others: the turn was put on a branch
+        that keeps its own, or somebody bound the session anew."""
+        if not self._bundle.is_of(facts.bindings):
+            raise OtherAssets(facts.bindings)
         return history_reach({}, facts, self._bundle.params)
 
     async def kept_question(self, text: str, parts: tuple[Part, ...]) -> Content:
@@ -164,8 +179,6 @@ class Assembly:
         """
         run, facts = self._run, turn.facts
         assert facts is not None  # every assembled turn asks for its history
-        if not self._bundle.is_of(facts.bindings):  # somebody bound the session to others before the turn was opened
-            self._bundle = await self._house.load(facts.bindings)
         chat = run.incoming.chat
         intent = read_intent(run.incoming.headers.get("x-agentui-intent"))
         messages = await rewritten_messages(self._bundle, chat.messages)

@@ -85,6 +85,10 @@ def test_sillytaverns_own_file_comes_back_as_it_was(entries: dict[str, Json], ot
     assert loads(write_book(read.content)) == document
 
 
+def test_a_book_without_entries_can_be_read_again() -> None:
+    assert read_book(loads(write_book({})), "", LIMITS).content["entries"] == {}
+
+
 @pytest.mark.parametrize(
     ("document", "format", "expected"),
     [

@@ -8,8 +8,9 @@ from agentui.assets.lorebook import BoundBook, Lorebook
 from agentui.assets.preset import PromptPreset
 from agentui.assets.script import BoundScript, RegexScript
 from agentui.jsonio import Json
+from agentui.prompt.explain import MOST_TRACES
 from agentui.prompt.prepared import PreparedTurn
-from agentui.prompt.report import assembly, prompt_snapshot, runtime_trace
+from agentui.prompt.report import assembly, kept_report, prompt_snapshot, runtime_trace
 from tests.unit.prompt.parts import answer, prepared, question, said
 
 CHAT = (question("old red boat", 1), answer("A red sail.", 1))
@@ -72,6 +73,15 @@ def test_what_became_of_scripts_is_told() -> None:
         ("/red/", "ai_output", "matched", None, 1),
     ]
     assert prompt_snapshot(turn)["regex_pre_rule_names"] == assembly(turn)["regex_pre_rules"] == ["/red/", "/boat/"]
+
+
+def test_what_is_kept_of_many_scripts_is_bounded() -> None:
+    turn = made(*(script(f"/red{number}/", "blue", 1, 2) for number in range(2 * MOST_TRACES)))
+    told = kept_report(turn)["runtime_trace"]["regex"]
+    assert {len(told[name]) for name in ("user_input_rules", "ai_output_rules", "phases")} == {MOST_TRACES}
+    kept = prompt_snapshot(turn, most=MOST_TRACES)
+    assert len(kept["regex_pre_rule_names"]) == len(kept["regex_post_rule_names"]) == MOST_TRACES
+    assert len(prompt_snapshot(turn)["regex_pre_rule_names"]) == 2 * MOST_TRACES
 
 
 def test_an_expression_that_takes_too_long_leaves_the_text() -> None:
