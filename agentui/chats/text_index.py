@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Integer, String, bindparam, case, exists, literal, null, or_, select, update
+from sqlalchemy import Connection, Integer, String, bindparam, case, func, literal, null, or_, select, update
 from sqlalchemy.sql.expression import cast
 
 from agentui.chat.fingerprints import fingerprint
@@ -74,13 +74,18 @@ def _path() -> Prepared:
         .where(chain.c.depth + 1 < bindparam("most", type_=Integer), floors.c.parent_floor_id.is_not(null()))
     )
     chain = chain.union_all(above)
-    later = floors.alias()
-    follows = exists().where(
-        later.c.session_id == floors.c.session_id,
-        later.c.branch_id == floors.c.branch_id,
-        later.c.floor_no > floors.c.floor_no,
-        later.c.superseded_at.is_(null()),
-        later.c.state == "committed",
+    other = floors.alias()
+    # The greatest number and not "is there a greater one": for that PostgreSQL goes through the table where it expects many.
+    newest = (
+        select(func.max(other.c.floor_no))
+        .where(
+            other.c.session_id == floors.c.session_id,
+            other.c.branch_id == floors.c.branch_id,
+            other.c.superseded_at.is_(null()),
+            other.c.state == "committed",
+        )
+        .correlate(floors)
+        .scalar_subquery()
     )
     return Prepared(
         select(
@@ -88,7 +93,7 @@ def _path() -> Prepared:
             floors.c.id,
             floors.c.branch_id,
             floors.c.parent_floor_id,
-            case((or_(follows, floors.c.superseded_at.is_not(null())), 0), else_=1),
+            case((or_(newest > floors.c.floor_no, floors.c.superseded_at.is_not(null())), 0), else_=1),
             text_index.c.side,
             text_index.c.page_id,
             text_index.c.number,
@@ -124,7 +129,7 @@ _SAYING = Prepared(
         floors.c.state == "committed",
         floors.c.superseded_at.is_(null()),
     )
-    .order_by(floors.c.id.desc())
+    .order_by(text_index.c.floor_id.desc())  # as SQLite's index has them: it stops at the last that is wanted
     .limit(bindparam("most", type_=Integer))
 )
 
@@ -134,13 +139,18 @@ def sessions_saying(db: Connection, account: str, number: int, most: int) -> Seq
     return [row[0] for row in _SESSIONS.all(db, {"account": account, "number": number, "most": most})]
 
 
-_SESSIONS = Prepared(
-    select(text_index.c.session_id)
-    .where(
+def _sessions() -> Prepared:
+    """One step of the index a session, from the last to the first: some texts are said thousands of times in each."""
+    said = (
         text_index.c.account_id == bindparam("account", type_=String),
         text_index.c.number == bindparam("number", type_=text_index.c.number.type),
     )
-    .distinct()
-    .order_by(text_index.c.session_id.desc())
-    .limit(bindparam("most", type_=Integer))
-)
+    newest = func.max(text_index.c.session_id)
+    found = select(newest.label("id"), literal(1).label("count")).where(*said).cte("found", recursive=True)
+    before = select(newest).where(*said, text_index.c.session_id < found.c.id).correlate(found).scalar_subquery()
+    is_wanted = (found.c.id.is_not(null()), found.c.count < bindparam("most", type_=Integer))
+    found = found.union_all(select(before, found.c.count + 1).where(*is_wanted))
+    return Prepared(select(found.c.id).where(found.c.id.is_not(null())).order_by(found.c.count))
+
+
+_SESSIONS = _sessions()

@@ -1,4 +1,4 @@
-"""``python -m tests.bench.placing [--sessions 100 1000] [--floors 1000]``: milliseconds to find a turn's place.
+"""``python -m tests.bench.placing [--sessions 100 1000] [--floors 1000] [--postgres]``: milliseconds to find a turn's place.
 
 A session of so many among others, each of so many floors; the client sends the last forty floors and a question. Measured is
 the lookup in the database, in a transaction of its own: the next turn, a swipe, an edit far back, and ``auto``, where the
@@ -15,11 +15,12 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 from sqlalchemy import Connection, Index, Table
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, DropIndex
@@ -27,12 +28,15 @@ from sqlalchemy.schema import CreateIndex, DropIndex
 from agentui.chat.fingerprints import fingerprint
 from agentui.chat.messages import Message, text_message
 from agentui.store import planner
+from agentui.store.base import Store
+from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from agentui.store.sqlite_file import SqliteFile
 from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages, text_index
 from agentui.turns.joining import join_session
 from agentui.turns.placing.candidates import find_chat, find_place
 from agentui.turns.placing.sent import read_sent
+from tests.postgres import start_postgres, stop_postgres
 
 SENT = 40
 """Floors that the client sends."""
@@ -94,6 +98,14 @@ def index_rows(session: int, id: str, count: int) -> Iterator[Row]:
             yield {"account_id": DEFAULT_ACCOUNT, "number": fingerprint(text), "side": side, **page}
 
 
+TABLES: dict[Table, Callable[[int, str, int], Iterator[Row]]] = {
+    floors: floor_rows,
+    pages: page_rows,
+    messages: message_rows,
+    text_index: index_rows,
+}
+
+
 def named(session: int, no: int) -> str:
     """The id of a floor."""
     return f"{session:05}-{no:05}"
@@ -107,7 +119,7 @@ def furnish(file: Path, ids: dict[int, str], count: int) -> None:
         raw.execute("BEGIN")
         for index in LATER:
             raw.execute(str(DropIndex(index).compile(dialect=sqlite.dialect())))
-        for table, rows in ((floors, floor_rows), (pages, page_rows), (messages, message_rows), (text_index, index_rows)):
+        for table, rows in TABLES.items():
             write(raw, table, (row for session, id in ids.items() for row in rows(session, id, count)))
         for index in LATER:
             raw.execute(str(CreateIndex(index).compile(dialect=sqlite.dialect())))
@@ -133,27 +145,55 @@ def history(session: int, until: int) -> list[Message]:
     return spoken
 
 
-async def make_sessions(file: Path, numbers: range) -> dict[int, str]:
+async def make_sessions(store: Store, numbers: range) -> dict[int, str]:
     """Make these sessions, without floors; their ids."""
-    store = SqliteStore(file, backups=0)
-    await store.start()
-    ids = await store.write(
+    return await store.write(
         lambda db: {number: join_session(db, DEFAULT_ACCOUNT, f"s{number}", None, number).session_id for number in numbers}
     )
+
+
+async def on_sqlite(folder: Path, sizes: Sequence[int], count: int) -> None:
+    """Print the rows of each number of sessions."""
+    file, ids = folder / "agentui.db", dict[int, str]()
+    for sessions in sizes:
+        store = SqliteStore(file, backups=0)
+        await store.start()
+        more = await make_sessions(store, range(len(ids), sessions))
+        await store.close()
+        furnish(file, more, count)
+        forget(file)
+        ids |= more
+        with SqliteFile(file, 5.0).reader() as (db, raw):
+            measure(db, ids, count, raw)
+
+
+async def on_postgres(url: str, sizes: Sequence[int], count: int) -> None:
+    """The same on a PostgreSQL, in one transaction for all lookups; what it holds in memory is not forgotten."""
+    store, ids = PostgresStore(url), dict[int, str]()
+    await store.start()
+    raw = await asyncpg.connect(url)
+    for sessions in sizes:
+        more = await make_sessions(store, range(len(ids), sessions))
+        for table, rows in TABLES.items():
+            values = (tuple(row.values()) for session, id in more.items() for row in rows(session, id, count))
+            columns = list(next(rows(0, "", 1)))
+            await raw.copy_records_to_table(table.name, records=values, columns=columns, timeout=3600)
+        await raw.execute("VACUUM ANALYZE", timeout=3600)
+        ids |= more
+        await store.read(measure, ids, count)
+    await raw.close()
     await store.close()
-    return ids
 
 
-def measure(file: Path, ids: dict[int, str], count: int) -> None:
+def measure(db: Connection, ids: dict[int, str], count: int, raw: sqlite3.Connection | None = None) -> None:
     """Print the rows of so many sessions: lookups in sessions that were not read before, and the same again."""
     figures = list[tuple[float, float]]()
-    with SqliteFile(file, 5.0).reader() as (db, raw):
-        for number, case in enumerate(CASES):
-            taken = list[tuple[float, float]]()
-            for mine in range(number, len(ids), max(len(CASES), len(ids) // TIMES)):
-                look = lookup(case, mine, ids[mine], count)
-                taken.append((timed(db, raw, look), statistics.median(timed(db, raw, look) for _ in range(AGAIN))))
-            figures.append((statistics.median(first for first, _ in taken), statistics.median(again for _, again in taken)))
+    for number, case in enumerate(CASES):
+        taken = list[tuple[float, float]]()
+        for mine in range(number, len(ids), max(len(CASES), len(ids) // TIMES)):
+            look = lookup(case, mine, ids[mine], count)
+            taken.append((timed(db, look, raw), statistics.median(timed(db, look, raw) for _ in range(AGAIN))))
+        figures.append((statistics.median(first for first, _ in taken), statistics.median(again for _, again in taken)))
     for what, one in (("the first time", 0), ("again", 1)):
         told = " | ".join(f"{figure[one]:.2f}" for figure in figures)
         print(f"| {len(ids):,} x {count:,} | {what} | {told} |", flush=True)
@@ -172,15 +212,15 @@ def lookup(case: str, mine: int, id: str, count: int) -> Callable[[Connection], 
     return lambda db: find_place(db, DEFAULT_ACCOUNT, id, None, sent, None)
 
 
-def timed(db: Connection, raw: sqlite3.Connection, look: Callable[[Connection], object]) -> float:
-    """The milliseconds of a lookup, with its transaction."""
+def timed(db: Connection, look: Callable[[Connection], object], raw: sqlite3.Connection | None) -> float:
+    """The milliseconds of a lookup, on SQLite (``raw``) with its transaction."""
     began = time.perf_counter()
-    raw.execute("BEGIN")
+    if raw is not None:
+        raw.execute("BEGIN")
     look(db)
-    raw.rollback()
-    taken = (time.perf_counter() - began) * 1000
-    db.rollback()
-    return taken
+    if raw is not None:
+        raw.rollback()
+    return (time.perf_counter() - began) * 1000
 
 
 def forget(file: Path) -> None:
@@ -196,16 +236,19 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sessions", type=int, nargs="+", default=[100, 1000])
     parser.add_argument("--floors", type=int, default=1000)
+    parser.add_argument("--postgres", action="store_true", help="on the PostgreSQL of the test packages")
     arguments = parser.parse_args()
     print(f"| sessions x floors | | {' | '.join(CASES)} |\n| --- | --- | {' | '.join('---:' for _ in CASES)} |")
+    sizes = sorted(arguments.sessions)
     with tempfile.TemporaryDirectory(prefix="agentui-bench-") as folder:
-        file, ids = Path(folder) / "agentui.db", dict[int, str]()
-        for sessions in sorted(arguments.sessions):
-            more = asyncio.run(make_sessions(file, range(len(ids), sessions)))
-            furnish(file, more, arguments.floors)
-            forget(file)
-            ids |= more
-            measure(file, ids, arguments.floors)
+        if not arguments.postgres:
+            asyncio.run(on_sqlite(Path(folder), sizes, arguments.floors))
+            return
+        server = start_postgres(Path(folder) / "postgres")
+        try:
+            asyncio.run(on_postgres(server.get_uri(), sizes, arguments.floors))
+        finally:
+            stop_postgres(server)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Lists of long chats: a part of one costs what is in it."""
+"""Lists of long chats, and what was said in many: a part of one costs what is in it."""
 
 import sqlite3
 from collections.abc import Callable
@@ -8,14 +8,17 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import Connection
 
+from agentui.chat.fingerprints import fingerprint
 from agentui.chats.floors import list_floors
 from agentui.chats.listing import Listed, Paging
 from agentui.chats.messages import MessageFilter, list_messages
+from agentui.chats.text_index import floors_saying, sessions_saying
 from agentui.chats.timeline import read_timeline
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.turns.joining import join_session
 from tests.bench.turns import furnish
+from tests.chats.conftest import Memory
 
 FLOORS = 300
 LISTS: dict[str, Callable[[Connection, str, int], Listed[Any]]] = {
@@ -56,3 +59,14 @@ async def test_a_part_of_a_list_reads_the_rows_of_that_part(store: SqliteStore) 
     counts = await store.write(rows_of)
     assert counts["floors"][0] >= 10
     assert {name: max(each) for name, each in counts.items() if max(each) > 100} == {}
+
+
+async def test_what_was_said_often_is_found_in_the_newest_sessions(memory: Memory) -> None:
+    joined = [await memory.join(name) for name in ("one", "two", "three")]
+    floors = [(await memory.turn(each, "Go on.")).floor_id for _ in range(5) for each in joined]
+    number = fingerprint("Go on.")
+    assert number is not None
+    assert await memory.read(sessions_saying, number, 2) == [joined[2].session_id, joined[1].session_id]
+    assert len(await memory.read(sessions_saying, number, 9)) == 3
+    assert await memory.read(sessions_saying, number + 1, 9) == []
+    assert await memory.read(floors_saying, joined[0].session_id, "user", number) == floors[12::-3][:4]
