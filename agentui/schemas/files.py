@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from agentui.assets.files.chat_files import ChatFormat
 from agentui.assets.files.report import ImportReport
 from agentui.chats.records import Session
 from agentui.jsonio import Json
+from agentui.library.chat_jobs import JobFilter, JobKind, JobStatus
 from agentui.library.records import AssetKind
-from agentui.schemas.forms import NO_NUL, BranchId, Form, Id, QueryBool
-from agentui.schemas.library import ExpectedRevision, Objects
+from agentui.schemas.forms import NO_NUL, BranchId, Form, Id, ListQuery, QueryBool
+from agentui.schemas.library import ExpectedRevision, Moment, Objects
 
 Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
 
@@ -129,14 +131,54 @@ class ExportQuery(Form):
     version_id: Id | None = Field(None, description="The version; else the newest.")
 
 
-class ChatExportQuery(Form):
+class ChatExportForm(Form):
     """How a chat is written."""
 
-    format: Literal["thchat", "st_jsonl"] = Field("thchat", description="thchat (JSON) or st_jsonl (SillyTavern's lines).")
+    format: ChatFormat = Field("thchat", description="thchat (JSON) or st_jsonl (SillyTavern's lines).")
     branch_id: BranchId | None = Field(
         None, description="The branch that is written alone; else all of them, and in SillyTavern's lines main."
     )
+    include_variables: bool = Field(True, description="Whether the variables of the chat's own tier go out too.")
+
+
+class ChatExportQuery(ChatExportForm):
+    """How a chat is written, as a query."""
+
     include_variables: QueryBool = Field(True, description="Whether the variables of the chat's own tier go out too.")
+
+
+class ChatJobsQuery(ListQuery):
+    """Which chats that come in or go out in the background."""
+
+    sort_by: Literal["created_at", "updated_at", "available_at"] = Field(
+        "created_at", description="What the list is sorted by."
+    )
+    job_kind: JobKind | None = Field(None, description="import_chat or export_chat.")
+    status: JobStatus | None = Field(None, description="In this state.")
+    format: ChatFormat | Literal["sillytavern_jsonl"] | None = Field(
+        None, description="thchat or st_jsonl, which may be called sillytavern_jsonl."
+    )
+    requested_session_id: Id | None = Field(None, description="Exports of this session.")
+    result_session_id: Id | None = Field(None, description="The import that made this session.")
+    created_from: Moment | None = Field(None, description="Made then or later, in milliseconds since 1970.")
+    created_to: Moment | None = Field(None, description="Made then or before.")
+    available_from: Moment | None = Field(None, description="To be tried then or later.")
+    available_to: Moment | None = Field(None, description="To be tried then or before.")
+
+    @property
+    def wanted(self) -> JobFilter:
+        """The jobs that are meant."""
+        return JobFilter(
+            job_kind=self.job_kind,
+            status=self.status,
+            format="st_jsonl" if self.format == "sillytavern_jsonl" else self.format,
+            requested_session_id=self.requested_session_id,
+            result_session_id=self.result_session_id,
+            created_from=self.created_from,
+            created_to=self.created_to,
+            available_from=self.available_from,
+            available_to=self.available_to,
+        )
 
 
 class ScriptConsent(ExpectedRevision):

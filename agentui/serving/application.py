@@ -53,6 +53,7 @@ from agentui.http.route import add_routes
 from agentui.http.workers import THOUGHTS, WORKERS, WorkerGroup, Workers
 from agentui.ids import new_id
 from agentui.jobs.runner import ALONE_POLL_SECONDS, POLL_SECONDS, JobRunner
+from agentui.library.chat_transfers import ChatTransfers
 from agentui.library.tools import asset_tools
 from agentui.mcp.servers import McpServers
 from agentui.pipeline.caches.thought_cache import ThoughtCache
@@ -211,6 +212,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         messages=settings.import_messages,
     )
     app[STORE], app[STORE_HEALTH], app[JOBS] = store, StoreHealth(store), jobs
+    ChatTransfers(store, jobs, app[FILE_LIMITS])
     app[TURNS] = TurnService(
         store,
         jobs,

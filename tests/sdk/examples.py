@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "sdk.md"
-_DOWNLOADS = {("exports", None), ("characters", "get_image"), ("users", "get_image"), ("messages", "get_blob")}
+_DOWNLOADS = {
+    *(("exports", name) for name in ("character", "preset", "worldbook", "regex", "chat")),
+    ("chat_transfer_jobs", "get_file"),
+    ("characters", "get_image"),
+    ("users", "get_image"),
+    ("messages", "get_blob"),
+}
 _WAITED_FOR = {"result", "read", "save"}
 
 
@@ -103,5 +109,5 @@ def _is_walked_or_left(node: ast.Call) -> bool:
     if not isinstance(called, ast.Attribute) or not _is_clients(called) or not isinstance(called.value, ast.Attribute):
         return False
     resource, name = called.value.attr, called.attr
-    is_download = bool({(resource, None), (resource, name)} & _DOWNLOADS)
+    is_download = (resource, name) in _DOWNLOADS
     return is_download or name.startswith(("iterate", "stream_")) or name.endswith("_stream")

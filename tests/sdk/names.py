@@ -198,6 +198,7 @@ POST    /import/preset                                           imports.preset
 POST    /import/worldbook                                        imports.worldbook
 POST    /import/regex                                            imports.regex
 POST    /import/chat                                             imports.chat
+POST    /import/chat/jobs                                        imports.create_chat_job
 POST    /import/hadtavern                                        imports.hadtavern
 POST    /import/auto                                             imports.auto
 
@@ -206,6 +207,13 @@ GET     /export/preset/{id}                                      exports.preset
 GET     /export/worldbook/{id}                                   exports.worldbook
 GET     /export/regex/{id}                                       exports.regex
 GET     /export/chat/{id}                                        exports.chat
+POST    /export/chat/{id}/jobs                                   exports.create_chat_job
+
+GET     /chat-transfer-jobs                                      chat_transfer_jobs.list
+GET     /chat-transfer-jobs/{id}                                 chat_transfer_jobs.get
+POST    /chat-transfer-jobs/{id}/cancel                          chat_transfer_jobs.cancel
+POST    /chat-transfer-jobs/{id}/retry                           chat_transfer_jobs.retry
+GET     /chat-transfer-jobs/{id}/file                            chat_transfer_jobs.get_file
 
 GET     /sessions/{id}/tool-permissions                          tools.get_permissions
 PUT     /sessions/{id}/tool-permissions                          tools.put_permissions
@@ -308,6 +316,7 @@ RESOURCES: dict[str, tuple[str, str]] = {
     "regex_profiles": ("library", "Profiles of regex scripts in versions."),
     "imports": ("library", "Files that come in."),
     "exports": ("library", "Files that go out."),
+    "chat_transfer_jobs": ("library", "Chats that come in or go out in the background."),
     "tools": ("tools", "Tools: which there are, which sessions allow, and what was called."),
     "mcp": ("tools", "MCP servers and their tools."),
     "pipelines": ("editor", "Pipelines: documents with versions, their check and their trial."),
@@ -327,7 +336,7 @@ SINGULAR = {
     "worldbooks": "worldbook_id", "regex-profiles": "regex_profile_id", "definitions": "definition_id",
     "tool-executions": "execution_id", "servers": "server_id", "pipelines": "pipeline_id", "runs": "run_id",
     "character": "character_id", "preset": "preset_id", "worldbook": "worldbook_id", "regex": "regex_profile_id",
-    "chat": "session_id",
+    "chat": "session_id", "chat-transfer-jobs": "job_id",
 }  # fmt: skip
 """What ``{id}`` is called behind each word of a path."""
 
@@ -339,6 +348,7 @@ FILES = {
     "/import/worldbook",
     "/import/regex",
     "/import/chat",
+    "/import/chat/jobs",
     "/import/hadtavern",
     "/import/auto",
 }

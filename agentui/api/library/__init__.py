@@ -2,6 +2,7 @@
 
 from agentui.api.library import (
     characters,
+    chat_jobs,
     exports,
     imports,
     pictures,
@@ -25,4 +26,5 @@ ROUTES: tuple[Route, ...] = (
     *regexes.ROUTES,
     *imports.ROUTES,
     *exports.ROUTES,
+    *chat_jobs.ROUTES,
 )

@@ -10,8 +10,8 @@ from agentui.api.library.uploads import download, refused
 from agentui.assets.files.books import card_of_book, write_book
 from agentui.assets.files.cards import CardFormat, KeptCard, write_card
 from agentui.assets.files.charx import unpack_files
-from agentui.assets.files.chat_lines import write_lines
-from agentui.assets.files.chats import MAIN, ChatRecord, write_thchat
+from agentui.assets.files.chat_files import MEDIA, branch_to_write, name_of_chat, write_chat
+from agentui.assets.files.chats import ChatRecord
 from agentui.assets.files.limits import InvalidFile
 from agentui.assets.files.presets import write_preset
 from agentui.assets.files.scripts import write_scripts
@@ -81,12 +81,11 @@ def _exporting(kind: AssetKind) -> Handler:
 async def export_chat_file(request: web.Request) -> web.Response:
     """Write a session as a file: a thchat holds all branches unless one is named, SillyTavern's lines that one or main."""
     id, query = path_id(request), read_query(request, ChatExportQuery)
-    branch_id = MAIN if query.branch_id is None and query.format == "st_jsonl" else query.branch_id
+    branch_id = branch_to_write(query.branch_id, query.format)
     record: ChatRecord = await read(request, export_chat, id, branch_id, include_variables=query.include_variables)
-    name = record.title or record.character_name or "chat"
-    if query.format == "st_jsonl":
-        return download(await in_thread(partial(write_lines, record)), name, "jsonl", "application/jsonl")
-    return download(await in_thread(partial(write_thchat, record)), name, "thchat", _JSON)
+    data = await in_thread(partial(write_chat, record, query.format))
+    media = MEDIA[query.format]
+    return download(data, name_of_chat(record), media.ending, media.content_type)
 
 
 def _shown_scripts(consent: Consent) -> web.Response:

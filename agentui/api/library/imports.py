@@ -13,14 +13,12 @@ from agentui.api.library.uploads import Upload, read_upload, reading
 from agentui.assets.files.books import read_book
 from agentui.assets.files.cards import CardFile, read_card, read_card_file
 from agentui.assets.files.charx import pack_files
-from agentui.assets.files.chat_lines import read_lines
-from agentui.assets.files.chats import SPEC, ChatFile, read_thchat
+from agentui.assets.files.chat_files import read_chat
 from agentui.assets.files.kinds import FileKind, kind_of, kind_of_file
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.presets import read_preset
 from agentui.assets.files.report import ImportReport
 from agentui.assets.files.scripts import read_scripts
-from agentui.assets.values import members
 from agentui.chats.records import Session
 from agentui.http.route import Route
 from agentui.jsonio import InvalidJson, Json, dumps, loads
@@ -183,22 +181,13 @@ async def import_chat_file(request: web.Request) -> web.Response:
 
 
 async def _keep_chat(request: web.Request, data: bytes, options: ChatOptions, answer: Show) -> web.Response:
-    found = await reading(request, len(data), lambda limits: _read_chat(data, limits))
+    found = await reading(request, len(data), lambda limits: read_chat(data, limits))
 
     def show(made: ImportedChat) -> web.Response:
         counts = (made.floors, made.pages, made.messages, made.variables)
         return answer(ImportedSession(made.session.id, made.session, *counts, found.report))
 
     return await write(request, show, import_chat, found.record, options.title, options.character_id, now_ms())
-
-
-def _read_chat(data: bytes, limits: FileLimits) -> ChatFile:
-    limits.check_size(data)
-    try:
-        document = loads(data.removeprefix(b"\xef\xbb\xbf"))
-    except InvalidJson:
-        return read_lines(data, limits)
-    return read_thchat(document, limits) if members(document).get("spec") == SPEC else read_lines(data, limits)
 
 
 async def import_hadtavern(request: web.Request) -> web.Response:

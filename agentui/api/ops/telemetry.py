@@ -33,6 +33,7 @@ OTHER = "other"
 MEMORY_PATHS = (
     "/branches",
     "/characters",
+    "/chat-transfer-jobs",
     "/export",
     "/floors",
     "/import",

@@ -17,6 +17,7 @@ from agentui.sdk.resources.editor.rules import AsyncRulesResource, RulesResource
 from agentui.sdk.resources.editor.runs import AsyncRunsResource, RunsResource
 from agentui.sdk.resources.editor.secrets import AsyncSecretsResource, SecretsResource
 from agentui.sdk.resources.library.characters import AsyncCharactersResource, CharactersResource
+from agentui.sdk.resources.library.chat_transfer_jobs import AsyncChatTransferJobsResource, ChatTransferJobsResource
 from agentui.sdk.resources.library.exports import AsyncExportsResource, ExportsResource
 from agentui.sdk.resources.library.imports import AsyncImportsResource, ImportsResource
 from agentui.sdk.resources.library.preset_entries import AsyncPresetEntriesResource, PresetEntriesResource
@@ -54,6 +55,7 @@ class Resources:
         self.regex_profiles = RegexProfilesResource(transport)
         self.imports = ImportsResource(transport)
         self.exports = ExportsResource(transport)
+        self.chat_transfer_jobs = ChatTransferJobsResource(transport)
         self.tools = ToolsResource(transport)
         self.mcp = McpResource(transport)
         self.pipelines = PipelinesResource(transport)
@@ -87,6 +89,7 @@ class AsyncResources:
         self.regex_profiles = AsyncRegexProfilesResource(transport)
         self.imports = AsyncImportsResource(transport)
         self.exports = AsyncExportsResource(transport)
+        self.chat_transfer_jobs = AsyncChatTransferJobsResource(transport)
         self.tools = AsyncToolsResource(transport)
         self.mcp = AsyncMcpResource(transport)
         self.pipelines = AsyncPipelinesResource(transport)

@@ -26,7 +26,7 @@ from agentui.store.tables.columns import DEFAULT_ACCOUNT, metadata
 from agentui.store.tables.library import asset_tags, asset_versions, assets
 from agentui.store.tables.state import state_heads, state_mutations, state_namespaces, state_snapshots
 from agentui.store.tables.tools import mcp_servers, tool_definitions, tool_executions
-from agentui.store.tables.turns import claims, generations, jobs, page_results, runs
+from agentui.store.tables.turns import chat_jobs, claims, generations, jobs, page_results, runs
 from agentui.store.tables.variables import (
     branch_snapshots,
     promotions,
@@ -45,6 +45,7 @@ __all__ = [
     "blobs",
     "branch_snapshots",
     "branches",
+    "chat_jobs",
     "claims",
     "floors",
     "generations",

@@ -102,3 +102,33 @@ jobs = Table(
     Index(None, "due_at"),
     comment="Background work that is to be done, once by whichever process takes it.",
 )
+
+chat_jobs = Table(
+    "chat_jobs",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(120), nullable=False),
+    Column("job_kind", String(16), nullable=False, comment="import_chat or export_chat"),
+    Column("status", String(16), nullable=False),
+    Column("format", String(16), comment="Of an import: once its file was read."),
+    Column("requested_session_id", ID, comment="The session that is to be exported."),
+    Column("result_session_id", ID, comment="The session that an import made."),
+    Column("options_json", Text, nullable=False, server_default="{}"),
+    Column("ticket", ID, nullable=False, comment="The background job that may do it now; others do not."),
+    Column("attempts", Integer, nullable=False, server_default="0", comment="Begun since it was asked for, or retried."),
+    Column("result_json", Text, comment="What an import came to."),
+    Column("error_json", Text, comment="Why the last attempt failed."),
+    Column("file_name", Text, comment="Of an export, once it is written; without its ending."),
+    Column("size", Integer, nullable=False, server_default="0", comment="Bytes of the file that is kept."),
+    Column("available_at", BigInteger, nullable=False, comment="When it may be tried (again)."),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("started_at", BigInteger),
+    Column("finished_at", BigInteger),
+    # Last: SQLite would read all of it to come to what stands behind.
+    Column("data", LargeBinary, comment="The file of an import until it is done, or that of an export until it expires."),
+    Index(None, "account_id", "created_at"),
+    Index(None, "account_id", "status", "size"),
+    Index(None, "finished_at"),
+    comment="Chats that come in or go out in the background.",
+)

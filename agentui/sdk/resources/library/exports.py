@@ -6,7 +6,9 @@ from typing import Literal, NotRequired, Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.downloads import AsyncDownload, Download
-from agentui.sdk.endpoints import Endpoint, Options
+from agentui.sdk.endpoints import Endpoint, Options, Repeatable
+from agentui.sdk.shapes.library.common import ChatTransferJob
+from agentui.sdk.shapes.library.exports import ChatExportForm
 from agentui.sdk.transport import Resource
 
 
@@ -53,11 +55,16 @@ class ExportsChatCall(Options):
     """Whether the variables of the chat's own tier go out too."""
 
 
+class ExportsCreateChatJobCall(ChatExportForm, Options, Repeatable):
+    """What ``exports.create_chat_job`` may be told."""
+
+
 _CHARACTER = Endpoint[bytes]("GET", "/export/character/{id}", query=("format", "version_id", "embed_worldbook"))
 _PRESET = Endpoint[bytes]("GET", "/export/preset/{id}", query=("version_id",))
 _WORLDBOOK = Endpoint[bytes]("GET", "/export/worldbook/{id}", query=("version_id",))
 _REGEX = Endpoint[bytes]("GET", "/export/regex/{id}", query=("version_id",))
 _CHAT = Endpoint[bytes]("GET", "/export/chat/{id}", query=("format", "branch_id", "include_variables"))
+_CREATE_CHAT_JOB = Endpoint[ChatTransferJob]("POST", "/export/chat/{id}/jobs", body="json")
 
 
 class ExportsResource(Resource):
@@ -87,6 +94,10 @@ class ExportsResource(Resource):
         """
         return self._download(_CHAT, (session_id,), given)
 
+    def create_chat_job(self, session_id: str, **given: Unpack[ExportsCreateChatJobCall]) -> ChatTransferJob:
+        """Write a session as a file in the background. ``POST /export/chat/{id}/jobs``"""
+        return self._call(_CREATE_CHAT_JOB, (session_id,), given)
+
 
 class AsyncExportsResource(AsyncResource):
     """Files that go out."""
@@ -114,3 +125,7 @@ class AsyncExportsResource(AsyncResource):
         main. ``GET /export/chat/{id}``
         """
         return self._download(_CHAT, (session_id,), given)
+
+    async def create_chat_job(self, session_id: str, **given: Unpack[ExportsCreateChatJobCall]) -> ChatTransferJob:
+        """Write a session as a file in the background. ``POST /export/chat/{id}/jobs``"""
+        return await self._call(_CREATE_CHAT_JOB, (session_id,), given)

@@ -6,6 +6,7 @@ from typing import Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Options, Repeatable, WithFile
+from agentui.sdk.shapes.library.common import ChatTransferJob
 from agentui.sdk.shapes.library.imports import (
     AutoImport,
     AutoImported,
@@ -41,6 +42,10 @@ class ImportsChatCall(ChatImport, Options, Repeatable, WithFile):
     """What ``imports.chat`` may be told."""
 
 
+class ImportsCreateChatJobCall(ChatImport, Options, Repeatable, WithFile):
+    """What ``imports.create_chat_job`` may be told."""
+
+
 class ImportsHadtavernCall(DataImport, Options, WithFile):
     """What ``imports.hadtavern`` may be told."""
 
@@ -54,6 +59,7 @@ _PRESET = Endpoint[ImportedAsset]("POST", "/import/preset", body="json")
 _WORLDBOOK = Endpoint[ImportedAsset]("POST", "/import/worldbook", body="json")
 _REGEX = Endpoint[ImportedAsset]("POST", "/import/regex", body="json")
 _CHAT = Endpoint[ImportedSession]("POST", "/import/chat", body="json")
+_CREATE_CHAT_JOB = Endpoint[ChatTransferJob]("POST", "/import/chat/jobs", body="json")
 _HADTAVERN = Endpoint[ConvertedPipeline]("POST", "/import/hadtavern", body="json")
 _AUTO = Endpoint[AutoImported]("POST", "/import/auto", body="json")
 
@@ -84,6 +90,10 @@ class ImportsResource(Resource):
     def chat(self, **given: Unpack[ImportsChatCall]) -> ImportedSession:
         """Import a chat as a session: SillyTavern's JSON lines, or the JSON that the export writes. ``POST /import/chat``"""
         return self._call(_CHAT, (), given)
+
+    def create_chat_job(self, **given: Unpack[ImportsCreateChatJobCall]) -> ChatTransferJob:
+        """Import a chat as a session in the background. ``POST /import/chat/jobs``"""
+        return self._call(_CREATE_CHAT_JOB, (), given)
 
     def hadtavern(self, **given: Unpack[ImportsHadtavernCall]) -> ConvertedPipeline:
         """Convert a pipeline of HadTavern's, as its editor (Drawflow) or its server writes it. ``POST /import/hadtavern``"""
@@ -120,6 +130,10 @@ class AsyncImportsResource(AsyncResource):
     async def chat(self, **given: Unpack[ImportsChatCall]) -> ImportedSession:
         """Import a chat as a session: SillyTavern's JSON lines, or the JSON that the export writes. ``POST /import/chat``"""
         return await self._call(_CHAT, (), given)
+
+    async def create_chat_job(self, **given: Unpack[ImportsCreateChatJobCall]) -> ChatTransferJob:
+        """Import a chat as a session in the background. ``POST /import/chat/jobs``"""
+        return await self._call(_CREATE_CHAT_JOB, (), given)
 
     async def hadtavern(self, **given: Unpack[ImportsHadtavernCall]) -> ConvertedPipeline:
         """Convert a pipeline of HadTavern's, as its editor (Drawflow) or its server writes it. ``POST /import/hadtavern``"""

@@ -79,6 +79,30 @@ class Change(TypedDict):
     right: NotRequired[Json]
 
 
+class ChatTransferJob(TypedDict):
+    """A chat that comes in or goes out in the background. Moments are milliseconds since 1970; ``available_at`` is
+    when it may be tried (again). The ``format`` of an import is known once its file was read. ``result`` is that of
+    an import, ``file`` that of an export, as long as it is kept.
+    """
+
+    id: str
+    job_kind: Literal["import_chat", "export_chat"]
+    status: Literal["pending", "leased", "running", "retry_waiting", "succeeded", "dead_letter", "cancelled"]
+    format: Literal["thchat", "st_jsonl"] | None
+    requested_session_id: str | None
+    result_session_id: str | None
+    attempt_count: int
+    max_attempts: int
+    result: ImportedCounts | None
+    error: JobError | None
+    file: JobFile | None
+    available_at: int
+    created_at: int
+    updated_at: int
+    started_at: int | None
+    finished_at: int | None
+
+
 class Compare(TypedDict):
     """Which two versions to compare; ``full`` tells the values as well."""
 
@@ -114,6 +138,55 @@ class ExpectedVersion(TypedDict):
 
     expected_version: NotRequired[int | None]
     expected_updated_at: NotRequired[int | None]
+
+
+class ImportReport(TypedDict):
+    """The account of one file. ``format`` is what it was recognised as. Fields are named as in the file, with ``[]``
+    for each member of a list: ``ignored_fields`` are kept and written again, but nothing here reads them;
+    ``unsupported_fields`` ask for something that this server does not do. ``downgraded_entries`` were taken
+    otherwise than they say. ``dropped_fields`` held secrets or addresses of a provider and are not kept.
+    ``scripts_waiting`` counts the regex scripts that run only when they are allowed.
+    """
+
+    format: str
+    read: NotRequired[dict[str, int]]
+    ignored_fields: NotRequired[list[str]]
+    unsupported_fields: NotRequired[list[str]]
+    downgraded_entries: NotRequired[list[str]]
+    unresolved_markers: NotRequired[list[str]]
+    selected_track: NotRequired[int | str | None]
+    ignored_tracks: NotRequired[list[int | str]]
+    dropped_fields: NotRequired[list[str]]
+    scripts_waiting: NotRequired[int]
+    warnings: NotRequired[list[str]]
+
+
+class ImportedCounts(TypedDict):
+    """What an import by a job came to; the session is asked for by its id."""
+
+    session_id: str
+    floor_count: int
+    page_count: int
+    message_count: int
+    variable_count: int
+    report: ImportReport
+
+
+class JobError(TypedDict):
+    """Why the last attempt failed, as the route that does the same at once would say it."""
+
+    code: str
+    message: str
+    details: dict[str, Json]
+
+
+class JobFile(TypedDict):
+    """The file of an export: its name, its media type, its bytes, and until when (milliseconds since 1970) it is kept."""
+
+    name: str
+    content_type: str
+    size: int
+    expires_at: int
 
 
 class RolledBack(TypedDict):

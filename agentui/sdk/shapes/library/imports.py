@@ -6,6 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from agentui.sdk.endpoints import Json
 from agentui.sdk.shapes.common import Session
+from agentui.sdk.shapes.library.common import ImportReport
 
 
 class AutoImport(TypedDict):
@@ -71,27 +72,6 @@ class ImportNote(TypedDict):
     kind: Literal["changed", "kept", "dropped", "unknown"]
     node: NotRequired[str | None]
     field: NotRequired[str | None]
-
-
-class ImportReport(TypedDict):
-    """The account of one file. ``format`` is what it was recognised as. Fields are named as in the file, with ``[]``
-    for each member of a list: ``ignored_fields`` are kept and written again, but nothing here reads them;
-    ``unsupported_fields`` ask for something that this server does not do. ``downgraded_entries`` were taken
-    otherwise than they say. ``dropped_fields`` held secrets or addresses of a provider and are not kept.
-    ``scripts_waiting`` counts the regex scripts that run only when they are allowed.
-    """
-
-    format: str
-    read: NotRequired[dict[str, int]]
-    ignored_fields: NotRequired[list[str]]
-    unsupported_fields: NotRequired[list[str]]
-    downgraded_entries: NotRequired[list[str]]
-    unresolved_markers: NotRequired[list[str]]
-    selected_track: NotRequired[int | str | None]
-    ignored_tracks: NotRequired[list[int | str]]
-    dropped_fields: NotRequired[list[str]]
-    scripts_waiting: NotRequired[int]
-    warnings: NotRequired[list[str]]
 
 
 class ImportedAsset(TypedDict):
