@@ -38,9 +38,10 @@ async def everything(store: Store) -> dict[str, list[Any]]:
     )
 
 
-async def give_away(store: Store) -> None:
-    """Let everything belong to another account."""
-    await store.write(lambda db: [db.execute(update(table).values(account_id=ELSE)) for table in OWNED])
+async def give_away(store: Store, account: str = ELSE) -> None:
+    """Let all that is there belong to another account."""
+    ours = [(update(table).where(table.c.account_id == DEFAULT_ACCOUNT).values(account_id=account)) for table in OWNED]
+    await store.write(lambda db: [db.execute(update) for update in ours])
 
 
 class Foreign:
