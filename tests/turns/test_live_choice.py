@@ -75,6 +75,30 @@ async def test_chat_asks_the_preset_that_the_session_names(start_house: StartHou
     assert house.mock.last.body["model"] == "usage"
 
 
+async def test_nodes_that_call_the_callers_vendor_call_the_sessions(start_house: StartHouse) -> None:
+    house = await start_house(secret_env={"AGENTUI_SECRET_MINE": API_KEY}, chat_preset="mine")
+    for name, model in (("mine", "usage"), ("claudes", "text")):
+        header, provider = ("Authorization", "openai") if name == "mine" else ("x-api-key", "claude")
+        value = "Bearer [[SECRET:mine]]" if name == "mine" else "[[SECRET:mine]]"
+        preset(house, name, provider=provider, headers={header: value}, model=model)
+    house.server.put("two-models-merge", loads((ROOT / "pipelines" / "two-models-merge.json").read_bytes()))
+    own = {"id": "own", "type": "ProviderCall", "config": {"model": "unicode"}}
+    house.server.put("own", chain(own))
+    for bound, models, path in (
+        ({"model_name": None}, ["usage"] * 3 + ["unicode"], "/v1/chat/completions"),
+        ({"model_name": None, "model_provider": "claudes"}, ["text"] * 3 + ["unicode"], "/v1/messages"),
+        ({"model_name": "extras"}, ["extras"] * 3 + ["unicode"], "/v1/chat/completions"),
+    ):
+        talk = await begin_talk(house, **bound)
+        house.mock.requests.clear()
+        for pipeline in ("two-models-merge", "own"):
+            status, answer = await house.memory.call(
+                "POST", f"/p/{pipeline}/sessions/{talk.session}/respond", {"message": "Hi"}
+            )
+            assert status == 200, answer
+        assert [(asked.path, asked.body["model"]) for asked in house.mock.requests] == [(path, model) for model in models]
+
+
 async def test_a_provider_that_is_no_preset_is_told(house: House) -> None:
     bring_chat(house)
     talk = await begin_talk(house, model_provider="nobody")

@@ -36,13 +36,24 @@ class PipelineChoice:
 
     def plan(self, named: str | None, own: str | None, model: SessionModel) -> Plan:
         """The plan of the pipeline that the request names, else the session's own, else ``chat``, else the active one, with the
-        session's model in the nodes that ask for it.
+        session's model in the nodes that ask for it, or for whatever the caller calls.
 
         Raises NotFound, InvalidPipeline, and 409 ``profile_not_found`` where the session's provider is no preset.
         """
         id = named or own or (CHAT if CHAT in self._pipelines else self._pipelines.active)
         plan = self._pipelines.plan(id)
         return self._with_model(plan, model) if _asks_for_model(plan.document) else plan
+
+    def model_name(self, model: SessionModel) -> str | None:
+        """The model that a turn asks its pipeline for: the session's own, else that of the preset that it names, else of the
+        settings'. None where nobody names one."""
+        if model.name is not None:
+            return model.name
+        name = model.provider or self._default_preset
+        try:
+            return (self._presets.good(name).model or None) if name else None
+        except (NotFound, InvalidPipeline):
+            return None  # ``plan`` says so where that matters
 
     def check(self, id: str) -> None:
         """Raises NotFound where there is no such pipeline, InvalidPipeline where it never was good."""
@@ -85,18 +96,32 @@ class PipelineChoice:
 
 
 def _asks_for_model(document: Mapping[str, Json]) -> bool:
-    return any(_is_session_model(node) for node in document["nodes"])
+    return any(_is_session_model(node) or _is_callers(node) for node in document["nodes"])
 
 
 def _is_session_model(node: Mapping[str, Json]) -> bool:
     return node["type"] == "ProviderCall" and (node.get("config") or {}).get("session_model") is True
 
 
+def _is_callers(node: Mapping[str, Json]) -> bool:
+    """Whether a node calls what its caller would call: it names neither a provider nor anything of one but a model."""
+    config = node.get("config") or {}
+    is_open = config.get("provider", "caller") == "caller" and not config.get("targets")
+    return node["type"] == "ProviderCall" and is_open and not any(config.get(name) for name in _FIELDS if name != "provider")
+
+
 def bound_document(document: Mapping[str, Json], preset: Preset, *, has_model: bool) -> dict[str, Json]:
-    """A pipeline whose nodes that ask for the session's model call a preset's provider. The session's own model counts more
-    than the preset's."""
+    """A pipeline whose nodes that ask for the session's model, or for the caller's, call a preset's provider. The session's own
+    model counts more than the preset's, and that of a node which asks for the caller's more than both."""
     own = {name: getattr(preset, name) for name in _FIELDS}
-    own["model"] = "" if has_model else preset.model
-    own["targets"] = []
-    nodes = [{**node, "config": {**node["config"], **own}} if _is_session_model(node) else node for node in document["nodes"]]
-    return {**document, "nodes": nodes}
+    model = "" if has_model else preset.model
+
+    def bound(node: Json) -> Json:
+        config = node.get("config") or {}
+        if _is_session_model(node):
+            return {**node, "config": {**config, **own, "model": model, "targets": []}}
+        if _is_callers(node):
+            return {**node, "config": {**config, **own, "model": config.get("model") or model}}
+        return node
+
+    return {**document, "nodes": [bound(node) for node in document["nodes"]]}

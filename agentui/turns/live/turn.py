@@ -103,7 +103,9 @@ class LiveTurn:
         self._rewrites = rewrites
         self._params = self._merged()
         self._resolution = resolved(self._chat.policies, asked.policy)
-        self._model: str | None = self._chat.bindings.get("model_name")
+        bound = self._chat.bindings
+        self._session_model = SessionModel(bound.get("model_provider"), bound.get("model_name"))
+        self._model = services.choice.model_name(self._session_model)
         self._words = said_in(turn.past.answer) if asked.intent == "continue" and turn.past.is_partial else ""
         """Those of a stopped answer that this turn continues."""
         self.progress = Progress(
@@ -189,9 +191,8 @@ class LiveTurn:
 
     def _plan(self) -> Plan:
         """What answers. Raises as ``PipelineChoice.plan`` does."""
-        bound = self._chat.bindings
-        model = SessionModel(bound.get("model_provider"), self._model)
-        return self._services.choice.plan(self._asked.pipeline, bound.get("pipeline_id"), model)
+        own = self._chat.bindings.get("pipeline_id")
+        return self._services.choice.plan(self._asked.pipeline, own, self._session_model)
 
     async def _prepared(self, tools: TurnTools) -> tuple[Preparation, PreparedTurn]:
         """The prompt, with what the director says of it where one is asked."""
