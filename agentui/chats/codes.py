@@ -27,6 +27,7 @@ CODES: dict[str, Code] = {
     "character_not_found": Code(404, "There is no such character, or no such version of it."),
     "character_revision_conflict": Code(409, "The character is no longer what the caller expected."),
     "character_sync_blocked": Code(409, "The session keeps its character as it was; force brings it up to date."),
+    "commit_busy": Code(503, "The memory was locked for too long to keep the turn."),
     "commit_conflict": Code(409, "The turn's floor is no longer generating; its answer was not kept."),
     "constraint_error": Code(409, "Another live floor of this branch has this number."),
     "content_target_locked": Code(409, "A committed floor's pages and messages cannot be changed."),

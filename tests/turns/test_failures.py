@@ -10,6 +10,7 @@ from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, Json, chain, forward, sets, target, text
 from tests.turns.locks import fill_disk, locked, make_room
+from tests.turns.talk import begin_talk
 from tests.upstreams.step import Step
 
 pytestmark = pytest.mark.timeout(300)
@@ -216,15 +217,21 @@ async def test_a_lock_that_is_soon_gone_is_waited_for(adventure: House) -> None:
     assert await adventure.memory.seen(turn.result().headers["x-agentui-session"]) == ONCE
 
 
-async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(adventure: House) -> None:
-    adventure.mock.script(Step(hold="headers"))
+async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(start_house: StartHouse) -> None:
+    adventure = await furnish(await start_house(run_timeout=20, database_timeout=15))
+    adventure.mock.script([Step(hold="headers")] * 2)
+    talk = await begin_talk(adventure)
     async with asyncio.timeout(200):
         async with asyncio.TaskGroup() as group:
             turn = group.create_task(adventure.ask(pipeline="find", session="s"))
-            await adventure.mock.was_asked()
+            live = group.create_task(talk.refused(f"/p/find/sessions/{talk.session}/respond", {"message": "Hi"}))
+            await adventure.mock.was_asked(2)
             async with locked(adventure):
                 adventure.mock.release()
                 got = await turn
+                assert await live == (503, "commit_busy")
+        await adventure.memory.becomes(f"/floors?session_id={talk.session}", lambda found: found[0]["state"] == "failed")
+        await adventure.memory.call("DELETE", f"/sessions/{talk.session}")
         assert got.status == 503
         assert got.headers["retry-after"] == "1"
         error_of("openai", got.json)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from agentui.chats.codes import failure
-from agentui.errors import AgentUIError, UpstreamError, UpstreamRefused, UpstreamTimeout
+from agentui.errors import AgentUIError, Busy, UpstreamError, UpstreamRefused, UpstreamTimeout
 from agentui.jsonio import Json
 
 BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout", "upstream_error"})
@@ -11,6 +11,13 @@ BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout
 LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
 LEFT_STATUS = 499
 """What the log says of a caller who left (docs/errors.md)."""
+
+
+def unkept(error: Busy) -> AgentUIError:
+    """The error of an answer that the memory had no room in its time to keep."""
+    told = failure("commit_busy", error.message)
+    told.retry_after = error.retry_after
+    return told
 
 
 def told_error(error: AgentUIError) -> AgentUIError:
