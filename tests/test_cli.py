@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from agentui import __version__
-from tests.campaigns.nursery import commands, environment
+from tests.campaigns.nursery import Forked, environment, forked, nursery
 from tests.conftest import ROOT, skip
 
 PATIENCE = 150.0
@@ -29,7 +29,7 @@ def agentui(*arguments: str | Path, said: str = "", **env: str) -> subprocess.Co
     words = [*map(str, arguments)]
     if not hasattr(os, "fork"):
         return python_agentui(*words, said=said, **env)
-    return commands().run(words, environment(env), said)
+    return nursery().run(words, environment(env), said)
 
 
 def python_agentui(*arguments: str, said: str = "", **env: str) -> subprocess.CompletedProcess[str]:
@@ -51,28 +51,10 @@ def assert_refused(done: subprocess.CompletedProcess[str], *words: str) -> None:
 
 
 @contextmanager
-def running(*arguments: str | Path, **env: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def running(*arguments: str | Path, **env: str) -> Iterator[tuple[Forked, str]]:
     """A server, and what it printed until it was ready."""
-    command = [sys.executable, "-m", "agentui", *map(str, arguments)]
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        lines: list[str] = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.startswith("Stop with"):
-                break
-        else:
-            raise AssertionError(f"it ended: {process.stderr.read()}")
-        yield process, "".join(lines)
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
+    with forked(*arguments, **env) as process:
+        yield process, process.hello(PATIENCE)
 
 
 # --- small commands --------------------------------------------------------------------------------------------------
@@ -273,10 +255,9 @@ def test_the_demo_answers_the_lines_that_it_told_people_to_paste(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_polite_signal_stops_the_server_cleanly(tmp_path: Path, name: str) -> None:
-    with running("demo", "--port", "0", "--data", tmp_path) as (process, _):
+    with running("demo", "--port", "0", "--data", tmp_path) as (process, hello):
         process.send_signal(getattr(signal, name))
-        out, err = process.communicate(timeout=PATIENCE)
-        assert (process.returncode, out, err) == (0, "", "")
+        assert (process.wait(PATIENCE), process.out, process.err) == (0, hello, "")
 
 
 def test_serving_missing_folders_fills_them_with_the_gallery_and_says_where_it_listens(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ import asyncio
 import re
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,8 +18,8 @@ from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller
-from tests.campaigns.nursery import environment
-from tests.conftest import ROOT, ServerState, StartServer, call
+from tests.campaigns.nursery import Forked, forked
+from tests.conftest import ServerState, StartServer, call
 from tests.upstreams.server import API_KEY, Mock
 
 PATIENCE = 20.0
@@ -237,26 +235,14 @@ async def test_a_server_whose_database_is_away_is_not_ready_and_names_no_host(st
 
 
 @asynccontextmanager
-async def process(folder: Path, mock: Mock, *options: str, **env: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+async def process(folder: Path, mock: Mock, *options: str, **env: str) -> AsyncIterator[tuple[Forked, str]]:
     """``agentui serve``, and its origin."""
     (folder / "p").mkdir()
     (folder / "p" / "default.json").write_bytes(dumps(call("caller", mock.origin)))
     folders = [f"--{name}={folder / name[0]}" for name in ("pipelines", "data")] + [f"--presets={folder / 'q'}"]
-    command = [sys.executable, "-m", "agentui", "serve", "--port", "0", *folders, *options]
-    running = await asyncio.create_subprocess_exec(
-        *command, cwd=ROOT, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert running.stdout is not None
-    try:
-        line = ""
-        while "is running at" not in line:
-            line = (await running.stdout.readline()).decode()
-            assert line, await running.communicate()
-        yield running, line.split()[-1]
-    finally:
-        if running.returncode is None:
-            running.kill()
-        await running.communicate()
+    with forked("serve", "--port", "0", *folders, *options, **env) as running:
+        hello = await asyncio.to_thread(running.hello, 4 * PATIENCE)
+        yield running, hello.splitlines()[0].split()[-1]
 
 
 def asking(http: aiohttp.ClientSession, origin: str, model: str) -> "aiohttp.client._RequestContextManager":
@@ -264,8 +250,7 @@ def asking(http: aiohttp.ClientSession, origin: str, model: str) -> "aiohttp.cli
     return http.post(f"{origin}/v1/chat/completions", json=body, headers=KEY)
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(("name", "workers"), [("SIGTERM", "1"), ("SIGINT", "1"), ("SIGINT", "2")])
 async def test_a_signal_waits_for_streams_and_a_second_one_does_not(
     tmp_path: Path, mock: Mock, name: str, workers: str
 ) -> None:
@@ -278,17 +263,15 @@ async def test_a_signal_waits_for_streams_and_a_second_one_does_not(
     ):
         await answer.content.readany()
         server.send_signal(stop)
-        assert server.stderr is not None
         if name == "SIGINT":
-            said = b""
-            while b"Waiting for" not in said:
-                said = await server.stderr.readline()
-            assert said == b"Waiting for 1 request to end; press Ctrl+C again to stop now.\n"
+            while "Waiting for" not in server.err:  # noqa: ASYNC110  # a file tells nobody
+                await asyncio.sleep(0.01)
+            assert server.err.endswith("Waiting for 1 request to end; press Ctrl+C again to stop now.\n")
         await refused(origin)
-        assert server.returncode is None
+        assert not server.is_over()
         server.send_signal(stop)
         assert b"server_stopping" in await answer.read()
-        assert await server.wait() == 0
+        assert await asyncio.to_thread(server.wait, PATIENCE) == 0
 
 
 async def test_a_process_cuts_what_takes_longer_than_it_was_told_to_wait(tmp_path: Path, mock: Mock) -> None:
@@ -301,4 +284,4 @@ async def test_a_process_cuts_what_takes_longer_than_it_was_told_to_wait(tmp_pat
         await answer.content.readany()
         server.send_signal(signal.SIGTERM)
         assert b"server_stopping" in await answer.read()
-        assert await server.wait() == 0
+        assert await asyncio.to_thread(server.wait, PATIENCE) == 0

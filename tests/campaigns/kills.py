@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,9 @@ import psutil
 
 from agentui.jsonio import dumps
 from tests.campaigns.campaign import Campaign, Trial
-from tests.campaigns.nursery import Nursery, nursery
+from tests.campaigns.nursery import Nursery, environment, nursery
 from tests.campaigns.witness import File, Tables, Witness, counting, found_wrong
+from tests.conftest import ROOT
 from tests.postgres import start_postgres, stop_postgres
 from tests.upstreams.server import Mock, start_mock
 
@@ -144,7 +145,7 @@ class Lane:
 
     async def cycle(self, cycle: int, trial: Trial) -> None:
         """One life of the server. Raises RuntimeError when it does not come up."""
-        is_cold = self.nursery is None or cycle % 50 == 0
+        is_cold = self.nursery is None or cycle % 50 == 49
         async with self.life(is_cold) as (origin, kill):
             began = time.monotonic()
             self.interrupted += await self.recovered(origin)
@@ -224,14 +225,14 @@ class Lane:
 
 @asynccontextmanager
 async def _forked(nursery: Nursery, arguments: list[str], settings: dict[str, str], log: Path) -> AsyncIterator[Any]:
-    pid = await nursery.start(arguments, settings, log)
+    pid = await asyncio.to_thread(nursery.start, arguments, environment(settings), log, log)
     is_alive = True
 
     async def kill() -> None:
         nonlocal is_alive
         if is_alive:
             is_alive = False
-            await nursery.kill(pid)
+            await asyncio.to_thread(nursery.kill, pid)
 
     try:
         yield kill
@@ -241,9 +242,6 @@ async def _forked(nursery: Nursery, arguments: list[str], settings: dict[str, st
 
 @asynccontextmanager
 async def _executed(arguments: list[str], settings: dict[str, str], log: Path) -> AsyncIterator[Any]:
-    from tests.campaigns.nursery import environment
-    from tests.conftest import ROOT
-
     with log.open("wb") as said:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "agentui", *arguments), cwd=ROOT, env=environment(settings), stdout=said, stderr=said
@@ -315,8 +313,7 @@ async def _run(trial: Trial, engine: str) -> None:
     mock = await start_mock()
     try:
         async with AsyncExitStack() as stack:
-            kept: AbstractAsyncContextManager[Nursery] | None = nursery() if hasattr(os, "fork") else None
-            forks = await stack.enter_async_context(kept) if kept is not None else None
+            forks = nursery() if hasattr(os, "fork") else None
             lanes = [
                 await stack.enter_async_context(lane_of(trial, number, engine, mock, forks)) for number in range(lanes_wanted)
             ]
@@ -328,7 +325,7 @@ async def _run(trial: Trial, engine: str) -> None:
 
 async def _live(trial: Trial, lane: Lane, lanes: int, mock: Mock) -> None:
     """A lane's share of the cycles, and the whole of its memory at the end."""
-    # The first cycle of a campaign is one of a process that was really started; the other lanes' are forks.
+    # One cycle of fifty is that of a process that was really started; the others' are forks.
     for cycle in range(lane.number, lane.number + -(-trial.size // lanes)):
         if trial.is_over():
             break

@@ -5,13 +5,13 @@ read it is a process like any other, with its own memory, files and sockets, and
 
 ``python -m tests.campaigns.nursery`` takes a JSON object a line, and answers each with a line:
 
-    {"start": [arguments], "environment": {name: value}, "log": path}     the process id
+    {"start": [arguments], "environment": {name: value}, "out": path, "err": path}    the process id
     {"kill": process id, "signal": number}                               how it ended, once it is gone
+    {"ended": process id}                                                how it ended, or null while it runs
     {"run": [arguments], "environment": {name: value}, "folder": path}    how it ended; what it was told is the folder's file
                                                                          ``in``, what it said are ``out`` and ``err``
 """
 
-import asyncio
 import atexit
 import json
 import os
@@ -19,14 +19,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import traceback
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, skip
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:
@@ -38,48 +40,7 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 class Nursery:
-    """The near end: asks for processes and for their deaths, one request at a time."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._turn = asyncio.Lock()
-
-    async def start(self, arguments: Sequence[str], settings: Mapping[str, str], log: Path) -> int:
-        """Start ``agentui`` with these arguments; what it says goes to the log. Returns its process id."""
-        return await self._ask({"start": list(arguments), "environment": dict(settings), "log": str(log)})
-
-    async def kill(self, pid: int, number: int = signal.SIGKILL) -> int:
-        """End a process that was started here, and wait until it is gone. Returns its exit code, negative for a signal."""
-        return await self._ask({"kill": pid, "signal": int(number)})
-
-    async def _ask(self, request: Mapping[str, Any]) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        async with self._turn:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            return int(await self._process.stdout.readline())
-
-
-@asynccontextmanager
-async def nursery() -> AsyncIterator[Nursery]:
-    """A nursery whose processes all end with it."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.campaigns.nursery"),
-        cwd=ROOT,
-        env=environment({}),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield Nursery(process)
-    finally:
-        if process.stdin is not None:
-            process.stdin.close()
-        await process.wait()
-
-
-class Commands:
-    """The near end of a nursery whose processes run to their end, for whoever waits for each."""
+    """The near end: asks for processes and for their deaths, one request at a time, from whichever thread."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -90,43 +51,131 @@ class Commands:
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._turn = threading.Lock()
+
+    def start(self, arguments: Sequence[str], settings: Mapping[str, str], out: Path, err: Path) -> int:
+        """Start ``agentui`` with these arguments in this environment; what it says goes to the files, which may be one.
+        Returns its process id."""
+        request = {"start": list(arguments), "environment": dict(settings), "out": str(out), "err": str(err)}
+        return int(self._ask(request))
+
+    def kill(self, pid: int, number: int = signal.SIGKILL) -> int:
+        """End a process that was started here, and wait until it is gone. Returns its exit code, negative for a signal."""
+        return int(self._ask({"kill": pid, "signal": int(number)}))
+
+    def ended(self, pid: int) -> int | None:
+        """The exit code of a process that was started here; None while it runs. It is told once."""
+        code = self._ask({"ended": pid})
+        return None if code is None else int(code)
 
     def run(self, arguments: Sequence[str], settings: Mapping[str, str], said: str) -> subprocess.CompletedProcess[str]:
         """Run ``agentui`` with these arguments in this environment, and tell it ``said``; how it ended, and what it said."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         with tempfile.TemporaryDirectory(prefix="agentui-command-") as folder:
             told, *heard = (Path(folder) / name for name in ("in", "out", "err"))
             told.write_text(said)
-            request = {"run": list(arguments), "environment": dict(settings), "folder": folder}
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
-            code = int(self._process.stdout.readline())
+            code = int(self._ask({"run": list(arguments), "environment": dict(settings), "folder": folder}))
             return subprocess.CompletedProcess(arguments, code, *(path.read_text() for path in heard))
 
     def close(self) -> None:
-        """End the nursery."""
+        """End the nursery, and with it all that it started."""
         self._process.communicate()
+
+    def _ask(self, request: Mapping[str, Any]) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._turn:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+            return json.loads(self._process.stdout.readline())
 
 
 @cache
-def commands() -> Commands:
+def nursery() -> Nursery:
     """The one of this process."""
-    made = Commands()
+    made = Nursery()
     atexit.register(made.close)
     return made
+
+
+class Forked:
+    """A server that the nursery forked, to whoever asks it: what it said so far, signals, and its end. ``folder`` is where its
+    two streams are kept."""
+
+    def __init__(self, arguments: Sequence[str], settings: Mapping[str, str], folder: Path) -> None:
+        self._out, self._err = folder / "out", folder / "err"
+        self.returncode: int | None = None
+        self.pid = nursery().start(arguments, settings, self._out, self._err)
+
+    @property
+    def out(self) -> str:
+        """What it said so far."""
+        return self._out.read_text(errors="replace")
+
+    @property
+    def err(self) -> str:
+        """What it complained of so far."""
+        return self._err.read_text(errors="replace")
+
+    def hello(self, seconds: float) -> str:
+        """What it says when it is ready. Raises RuntimeError where it ends before, or takes longer."""
+        end = time.monotonic() + seconds
+        while not self._out.exists() or "Stop with" not in self.out:
+            if self.is_over() or time.monotonic() > end:
+                raise RuntimeError(f"The server did not start: {self.out}{self.err}")
+            time.sleep(0.005)
+        return self.out
+
+    def is_over(self) -> bool:
+        """Whether it has ended; ``returncode`` says how."""
+        if self.returncode is None:
+            self.returncode = nursery().ended(self.pid)
+        return self.returncode is not None
+
+    def send_signal(self, number: int) -> None:
+        """Signal it, if it still runs."""
+        if not self.is_over():
+            os.kill(self.pid, number)
+
+    def wait(self, seconds: float) -> int:
+        """Wait for its end: the exit code. Raises TimeoutError."""
+        end = time.monotonic() + seconds
+        while not self.is_over():
+            if time.monotonic() > end:
+                raise TimeoutError(f"Process {self.pid} goes on.")
+            time.sleep(0.005)
+        assert self.returncode is not None
+        return self.returncode
+
+    def kill(self) -> None:
+        """End it, and wait until it is gone."""
+        if self.returncode is None:
+            self.returncode = nursery().kill(self.pid)
+
+
+@contextmanager
+def forked(*arguments: str | Path, **settings: str) -> Iterator[Forked]:
+    """A fork that runs ``agentui`` with these arguments in this environment; it is dead afterwards."""
+    if not hasattr(os, "fork"):
+        skip("this system has no forks")
+    with tempfile.TemporaryDirectory(prefix="agentui-fork-") as folder:
+        fork = Forked([*map(str, arguments)], environment(settings), Path(folder))
+        try:
+            yield fork
+        finally:
+            fork.kill()
 
 
 def main() -> None:
     """The far end: fork and kill until nobody asks any more, then end what is left."""
     read_the_code()
     alive: set[int] = set()
+    answer: int | None
     for line in sys.stdin:
         request = json.loads(line)
         if "start" in request:
             pid = os.fork()
             if pid == 0:
-                os._exit(serve(request["start"], request["environment"], request["log"]))
+                os._exit(serve(request["start"], request["environment"], request["out"], request["err"]))
             alive.add(pid)
             answer = pid
         elif "run" in request:
@@ -134,10 +183,14 @@ def main() -> None:
             if pid == 0:
                 os._exit(obey(request["run"], request["environment"], Path(request["folder"])))
             answer = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        elif "ended" in request:
+            answer = look(request["ended"])
+            if answer is not None:
+                alive.discard(request["ended"])
         else:
             answer = end(request["kill"], request["signal"])
             alive.discard(request["kill"])
-        print(answer, flush=True)
+        print(json.dumps(answer), flush=True)
     for pid in alive:
         end(pid, signal.SIGKILL)
 
@@ -154,15 +207,16 @@ def read_the_code() -> None:
     agentui.store.migrations.head_revision()
 
 
-def serve(arguments: list[str], settings: Mapping[str, str], log: str) -> int:
+def serve(arguments: list[str], settings: Mapping[str, str], *files: str) -> int:
     """Be a server: the child's whole life. Returns its exit code."""
     from agentui.cli import main as run
 
     # Its own standard streams: the nursery's belong to the conversation.
-    for number, opened in ((0, os.open(os.devnull, os.O_RDONLY)), (1, os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC))):
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    for number, opened in enumerate((os.open(os.devnull, os.O_RDONLY), *(os.open(file, flags, 0o600) for file in files))):
         os.dup2(opened, number)
         os.close(opened)
-    os.dup2(1, 2)
+    os.environ.clear()
     os.environ.update(settings)
     return run(arguments)
 
@@ -183,6 +237,12 @@ def obey(arguments: list[str], settings: Mapping[str, str], folder: Path) -> int
         except Exception:  # noqa: BLE001  # the child must not go on as the nursery
             traceback.print_exc()
             return 1
+
+
+def look(pid: int) -> int | None:
+    """How a child ended, or None while it runs."""
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if ended else None
 
 
 def end(pid: int, number: int) -> int:

@@ -36,6 +36,11 @@ class Process:
         """The port it listens on."""
         return int(self.origin.rpartition(":")[2])
 
+    def processor_seconds(self) -> float:
+        """What it and the system for it have computed so far."""
+        after_name = (PROC / str(self.pid) / "stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def memory(self) -> int:
         """Resident bytes."""
         return self._bytes_of("VmRSS")

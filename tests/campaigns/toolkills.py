@@ -102,7 +102,7 @@ class Caller:
     async def cycle(self, number: int) -> None:
         """One life of the server: see what became of the last turn, begin another, and die."""
         self.post.is_holding = False
-        async with self.lane.life(is_cold=number == 0) as (origin, kill):
+        async with self.lane.life(is_cold=self.lane.nursery is None) as (origin, kill):
             await self.lane.recovered(origin)
             memory = Memory(origin, self.http)
             if self.session:
@@ -188,7 +188,7 @@ async def _run(trial: Trial) -> None:
         mock.play(sending)
         post = Post()
         await post.serve(stack)
-        forks = await stack.enter_async_context(nursery()) if hasattr(os, "fork") else None
+        forks = nursery() if hasattr(os, "fork") else None
         lane = await stack.enter_async_context(lane_of(trial, 0, "sqlite", mock, forks))
         caller = Caller(trial, lane, post, mock, await stack.enter_async_context(aiohttp.ClientSession()))
         for number in range(trial.size):

@@ -164,7 +164,7 @@ async def twice(trial: Trial, engines: Sequence[str] = ENGINES, *, has_one_key: 
     mock = await start_mock()
     try:
         async with AsyncExitStack() as stack:
-            forks = await stack.enter_async_context(nursery()) if HAS_FORK else None
+            forks = nursery() if HAS_FORK else None
             lanes = [
                 await stack.enter_async_context(lane_of(trial, number, engine, mock, forks))
                 for number, engine in enumerate(engines)

@@ -67,8 +67,8 @@ async def skewed(tmp_path: Path, mock: Mock, **settings: str) -> AsyncIterator[S
     file = tmp_path / "skew"
     file.write_text("0")
     environment = {f"AGENTUI_{name.upper()}": value for name, value in settings.items()}
-    home = Home(tmp_path, {"TZ": "Europe/Berlin", **environment}, ("-m", "tests.turns.skewed", str(file)))
-    async with home.serving() as (_, origin), aiohttp.ClientSession() as http:
+    home = Home(tmp_path, {"TZ": "Europe/Berlin", **environment})
+    async with home.executing("-m", "tests.turns.skewed", str(file)) as origin, aiohttp.ClientSession() as http:
         yield Skewed(origin, Memory(origin, http), file)
 
 

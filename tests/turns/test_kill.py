@@ -17,7 +17,7 @@ import pytest
 
 from agentui.jsonio import dumps
 from tests.api.callers import Caller, Got
-from tests.campaigns.nursery import environment
+from tests.campaigns.nursery import Forked, environment, forked
 from tests.conftest import ROOT
 from tests.turns.dying import COUNTED
 from tests.turns.house import KEY, Json, Memory, chain, sets, target
@@ -25,6 +25,9 @@ from tests.upstreams.server import Mock
 
 pytestmark = pytest.mark.timeout(300)
 """Seconds after which something hangs, on a machine that may be busy."""
+
+PATIENCE = 150.0
+"""Seconds after which a server that has not started, or not ended, has failed."""
 
 FIND = sets(
     ("branch", "gold", "json", "{{ gold|default(0)|add(1) }}"),
@@ -35,16 +38,28 @@ FIND = sets(
 
 @dataclass
 class Home:
-    """The folders of a server, its settings, and what Python runs to serve it."""
+    """The folders of a server, and its settings."""
 
     folder: Path
     settings: Mapping[str, str]
-    program: tuple[str, ...] = ("-m", "agentui")
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    async def serving(self) -> AsyncIterator[tuple[Forked, str]]:
         """A server process that is ready, and its address."""
-        process = await self.start()
+        with forked(*self.command, **self.settings) as process:
+            hello = await asyncio.to_thread(process.hello, PATIENCE)
+            yield process, hello.splitlines()[0].split()[-1]
+
+    @asynccontextmanager
+    async def executing(self, *program: str) -> AsyncIterator[str]:
+        """The address of a server that is ready, which Python runs by a program of its own."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, *program, *self.command),
+            cwd=ROOT,
+            env=environment(self.settings),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
         try:
             assert process.stdout is not None
             first = (await process.stdout.readline()).decode()
@@ -54,22 +69,16 @@ class Home:
             async for line in process.stdout:
                 if line.startswith(b"Stop with"):
                     break
-            yield process, first.split()[-1]
+            yield first.split()[-1]
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.communicate()
 
-    async def start(self) -> asyncio.subprocess.Process:
-        """Start ``agentui serve``."""
-        folders = [f"--{name}={self.folder / name}" for name in ("pipelines", "presets", "data")]
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, *self.program, "serve", "--port", "0", *folders),
-            cwd=ROOT,
-            env=environment(self.settings),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+    @property
+    def command(self) -> list[str]:
+        """``agentui serve`` in these folders."""
+        return ["serve", "--port", "0", *(f"--{name}={self.folder / name}" for name in ("pipelines", "presets", "data"))]
 
 
 @pytest.fixture
@@ -93,7 +102,7 @@ async def test_a_polite_end_lets_turns_fail_that_are_under_way(home: Home, mock:
             turn = asyncio.ensure_future(caller.ask("Two", "hang", stream=True))
             await mock.was_asked(2)
             process.send_signal(signal.SIGTERM)
-            assert await process.wait() == 0
+            assert await asyncio.to_thread(process.wait, PATIENCE) == 0
             (heard,) = await asyncio.gather(turn, return_exceptions=True)
             assert isinstance(heard, aiohttp.ClientError) or (isinstance(heard, Got) and heard.status == 503)
         async with home.serving() as (_, origin), aiohttp.ClientSession() as http:
@@ -165,11 +174,11 @@ async def test_a_second_server_on_one_folder_is_refused_at_once(home: Home, engi
             async with home.serving() as (_, other):
                 assert other != origin
             return
-        second = await home.start()
-        out, said = await second.communicate()
-        assert (second.returncode, out) == (1, b"")
-        assert said.decode().count("\n") == 1
-        assert said.startswith(b"agentui: The data folder ")
-        assert f"process {first.pid}".encode() in said
+        with forked(*home.command, **home.settings) as second:
+            assert await asyncio.to_thread(second.wait, PATIENCE) == 1
+            assert second.out == ""
+            assert second.err.count("\n") == 1
+            assert second.err.startswith("agentui: The data folder ")
+            assert f"process {first.pid}" in second.err
     async with home.serving():
         assert json.loads((home.folder / "data" / "agentui.lock").read_text()) != os.getpid()

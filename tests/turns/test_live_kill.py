@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import signal
 from itertools import product
 
 import aiohttp
@@ -57,8 +56,7 @@ async def test_a_killed_server_leaves_no_half_turn(home: Home, mock: Mock) -> No
                 body = {"message": "Two"} if kind == "respond" else {}
                 asking.append(asyncio.ensure_future(until_asked(http, url, body)))
                 await mock.was_asked(2 * len(asking))
-            process.send_signal(signal.SIGKILL)
-            await process.wait()
+            process.kill()
             await asyncio.gather(*asking)
         async with home.serving() as (_, origin):
             for session in sessions:
