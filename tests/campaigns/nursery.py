@@ -5,7 +5,7 @@ read it is a process like any other, with its own memory, files and sockets, and
 
 ``python -m tests.campaigns.nursery`` takes a JSON object a line, and answers each with a line:
 
-    {"start": [arguments], "environment": {name: value}, "out": path, "err": path}    the process id
+    {"start": [arguments], "environment": {name: value}, "constants": {name: value}, "out": path, "err": path}   the process id
     {"kill": process id, "signal": number}                               how it ended, once it is gone
     {"ended": process id}                                                how it ended, or null while it runs
     {"run": [arguments], "environment": {name: value}, "folder": path}    how it ended; what it was told is the folder's file
@@ -53,11 +53,20 @@ class Nursery:
         )
         self._turn = threading.Lock()
 
-    def start(self, arguments: Sequence[str], settings: Mapping[str, str], out: Path, err: Path) -> int:
+    def start(
+        self,
+        arguments: Sequence[str],
+        settings: Mapping[str, str],
+        out: Path,
+        err: Path,
+        constants: Mapping[str, float] | None = None,
+    ) -> int:
         """Start ``agentui`` with these arguments in this environment; what it says goes to the files, which may be one.
-        Returns its process id."""
-        request = {"start": list(arguments), "environment": dict(settings), "out": str(out), "err": str(err)}
-        return int(self._ask(request))
+        ``constants`` of its modules, by their whole names, are others there. Returns its process id."""
+        files = {"out": str(out), "err": str(err)}
+        return int(
+            self._ask({"start": list(arguments), "environment": dict(settings), "constants": dict(constants or {}), **files})
+        )
 
     def kill(self, pid: int, number: int = signal.SIGKILL) -> int:
         """End a process that was started here, and wait until it is gone. Returns its exit code, negative for a signal."""
@@ -101,10 +110,12 @@ class Forked:
     """A server that the nursery forked, to whoever asks it: what it said so far, signals, and its end. ``folder`` is where its
     two streams are kept."""
 
-    def __init__(self, arguments: Sequence[str], settings: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, arguments: Sequence[str], settings: Mapping[str, str], folder: Path, constants: Mapping[str, float] | None
+    ) -> None:
         self._out, self._err = folder / "out", folder / "err"
         self.returncode: int | None = None
-        self.pid = nursery().start(arguments, settings, self._out, self._err)
+        self.pid = nursery().start(arguments, settings, self._out, self._err, constants)
 
     @property
     def out(self) -> str:
@@ -153,12 +164,13 @@ class Forked:
 
 
 @contextmanager
-def forked(*arguments: str | Path, **settings: str) -> Iterator[Forked]:
-    """A fork that runs ``agentui`` with these arguments in this environment; it is dead afterwards."""
+def forked(*arguments: str | Path, constants: Mapping[str, float] | None = None, **settings: str) -> Iterator[Forked]:
+    """A fork that runs ``agentui`` with these arguments in this environment; it is dead afterwards. ``constants`` of its
+    modules, by their whole names, are others there."""
     if not hasattr(os, "fork"):
         skip("this system has no forks")
     with tempfile.TemporaryDirectory(prefix="agentui-fork-") as folder:
-        fork = Forked([*map(str, arguments)], environment(settings), Path(folder))
+        fork = Forked([*map(str, arguments)], environment(settings), Path(folder), constants)
         try:
             yield fork
         finally:
@@ -175,7 +187,7 @@ def main() -> None:
         if "start" in request:
             pid = os.fork()
             if pid == 0:
-                os._exit(serve(request["start"], request["environment"], request["out"], request["err"]))
+                os._exit(serve(request["start"], request["environment"], request["constants"], request["out"], request["err"]))
             alive.add(pid)
             answer = pid
         elif "run" in request:
@@ -199,6 +211,7 @@ def read_the_code() -> None:
     """Import what a server needs from its start and what it loads with its first turn."""
     import agentui.api.chats
     import agentui.cli
+    import agentui.serving.supervisor
     import agentui.store.migrations
     import agentui.store.postgres
     import agentui.store.sqlite
@@ -207,10 +220,13 @@ def read_the_code() -> None:
     agentui.store.migrations.head_revision()
 
 
-def serve(arguments: list[str], settings: Mapping[str, str], *files: str) -> int:
+def serve(arguments: list[str], settings: Mapping[str, str], constants: Mapping[str, float], *files: str) -> int:
     """Be a server: the child's whole life. Returns its exit code."""
+    import agentui.__main__
     from agentui.cli import main as run
 
+    # The processes that it starts ask for its program, which is not this one.
+    sys.modules["__main__"] = agentui.__main__
     # Its own standard streams: the nursery's belong to the conversation.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     for number, opened in enumerate((os.open(os.devnull, os.O_RDONLY), *(os.open(file, flags, 0o600) for file in files))):
@@ -218,6 +234,9 @@ def serve(arguments: list[str], settings: Mapping[str, str], *files: str) -> int
         os.close(opened)
     os.environ.clear()
     os.environ.update(settings)
+    for name, value in constants.items():
+        module, _, constant = name.rpartition(".")
+        setattr(sys.modules[module], constant, value)
     return run(arguments)
 
 

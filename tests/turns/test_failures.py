@@ -1,9 +1,13 @@
 """A turn that fails leaves a failed floor and no variable, and the next one works, whatever went wrong and when."""
 
 import asyncio
+from typing import Any
 
+import asyncpg
 import pytest
 
+from agentui.store import postgres
+from agentui.store.sqlite import SqliteStore
 from tests.api.callers import DIALECTS, error_of, is_whole, text_of
 from tests.faults.callers import Asked, Heard, ask, asking, check_failed, send
 from tests.faults.conftest import until
@@ -82,12 +86,11 @@ async def test_an_upstream_that_refuses(adventure: House) -> None:
     ]:
         if pipeline == "find-raw" and model in ("invalid-json", "html"):
             continue  # bytes that are forwarded are not judged
-        for dialect in ("openai", "claude"):
-            for stream in (False, True):
-                got = await adventure.ask(dialect=dialect, pipeline=pipeline, model=model, stream=stream, session="s")
-                assert got.status >= 400, (pipeline, model)
-                assert error_of(dialect, got.json)
-                assert got.headers["x-agentui-floor"]
+        for dialect, stream in (("openai", False), ("claude", True)):
+            got = await adventure.ask(dialect=dialect, pipeline=pipeline, model=model, stream=stream, session="s")
+            assert got.status >= 400, (pipeline, model)
+            assert error_of(dialect, got.json)
+            assert got.headers["x-agentui-floor"]
     await check_nothing_stayed(adventure, "failed")
 
 
@@ -217,8 +220,21 @@ async def test_a_lock_that_is_soon_gone_is_waited_for(adventure: House) -> None:
     assert await adventure.memory.seen(turn.result().headers["x-agentui-session"]) == ONCE
 
 
-async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(start_house: StartHouse) -> None:
-    adventure = await furnish(await start_house(run_timeout=20, database_timeout=15))
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores that wait a second for another's lock, and for a connection as long as ever."""
+    connect = asyncpg.connect
+
+    async def hasty_connect(*args: Any, **options: Any) -> Any:
+        if "server_settings" in options:  # the store's own
+            options["server_settings"] = {**options["server_settings"], "lock_timeout": "1000"}
+        return await connect(*args, **options)
+
+    monkeypatch.setattr(postgres.asyncpg, "connect", hasty_connect)
+    monkeypatch.setitem(SqliteStore.__init__.__kwdefaults__, "busy_timeout", 1.0)
+
+
+async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(hasty: None, adventure: House) -> None:
     adventure.mock.script([Step(hold="headers")] * 2)
     talk = await begin_talk(adventure)
     async with asyncio.timeout(200):

@@ -241,7 +241,11 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("pipeline", ["plain", "claude", "raw"])
+@pytest.mark.parametrize(
+    ("engine", "pipeline"),
+    [("sqlite", "plain"), ("postgresql", "plain"), ("sqlite", "claude"), ("sqlite", "raw")],
+    indirect=["engine"],
+)
 async def test_what_an_upstream_does_is_told_as_such(
     start_house: StartHouse, pipeline: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
