@@ -112,8 +112,10 @@ async def test_sessions_without_a_provider_are_answered_by_the_settings_own(star
     house = await start_house(chat_preset="mine")
     bring_chat(house)
     preset(house, "mine", model="text")
-    talk = await begin_talk(house, model_name=None)
+    talk = await begin_talk(house, model_name=None, model_params={"max_context_tokens": 9000, "max_output_tokens": 1000})
     assert await said(talk) == "Hello from the mock."
+    status, shown = await talk.post(f"/sessions/{talk.session}/prompt-runtime/preview", {"text": "{{model}} {{maxPrompt}}"})
+    assert (status, shown["data"]["text"]) == (200, "text 8000")
 
 
 async def test_a_sessions_parameters_are_checked_when_they_are_set(house: House) -> None:

@@ -37,7 +37,9 @@ from agentui.schemas.promptlook import (
     StateWrites,
 )
 from agentui.threads import apart, in_thread
+from agentui.turns.live.choice import SessionModel
 from agentui.turns.live.driver import LookedAt
+from agentui.turns.live.generation import merged_params
 from agentui.turns.live.looking import Look, look_at
 from agentui.turns.live.preparing import Preparation, Seen, history_reach, past_macros, work_of
 from agentui.turns.live.request import PromptRequest
@@ -71,15 +73,18 @@ async def preview(request: web.Request) -> web.Response:
     look = await read(request, look_at, id, form.branch_id, form.source_floor_id, size)
     resolution = resolved(look.facts.policies, form.override)
     seen = Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms))
-    assets = (await request.app[LIVE].bundles.load(look.facts.bindings)).assets
+    bound, live = look.facts.bindings, request.app[LIVE]
+    bundle = await live.bundles.load(bound)
     given = Preparation(
         seen,
         None,
         run_kind="dry_run",
         phase="preview",
         policy=resolution.policy,
+        params=merged_params(bound.get("model_params"), {}, bundle.params),
         recalled=past_macros(look.past),
-        assets=assets,
+        model=live.choice.model_name(SessionModel.of(bound)),
+        assets=bundle.assets,
     ).input()
     shown = await apart(work_of(given) + len(form.text), lambda: preview_text(given, form.text))
     return data_answer(

@@ -94,7 +94,7 @@ class Adviser:
         if not pipeline:
             setting = f"AGENTUI_{role.upper()}_PIPELINE"
             return "", f"No pipeline is set for the {role}: the session names none in {role}_pipeline_id, nor does {setting}."
-        model = SessionModel(bound.get("model_provider"), bound.get("model_name"))
+        model = SessionModel.of(bound)
         begun: list[Run] = []
         try:
             plan = self._choice.plan(pipeline, None, model)

@@ -24,6 +24,11 @@ class SessionModel:
     provider: str | None = None
     name: str | None = None
 
+    @classmethod
+    def of(cls, bindings: Mapping[str, Json]) -> "SessionModel":
+        """That of the session with these bindings (``ChatFacts``)."""
+        return cls(bindings.get("model_provider"), bindings.get("model_name"))
+
 
 class PipelineChoice:
     """Chooses pipelines for turns. ``default_preset`` serves sessions that name no provider; "" for none."""

@@ -22,7 +22,7 @@ from agentui.regexes.scripts import Channel, ScriptTrace
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.checks import Adviser
-from agentui.turns.live.choice import PipelineChoice
+from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.generation import merged_params
 from agentui.turns.live.listener import TurnListener
 from agentui.turns.live.looking import Look, look_at
@@ -105,6 +105,7 @@ class LiveTurns:
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)
         resolution = resolved(look.facts.policies, asked.policy)
         message, rewrites = await rewritten(bundle, asked.message, "user_input", "persist")
+        model = self.choice.model_name(SessionModel.of(look.facts.bindings))
         preparation = Preparation(
             seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms)),
             message=TurnMessage(message),
@@ -114,7 +115,8 @@ class LiveTurns:
             policy=resolution.policy,
             params=merged_params(look.facts.bindings.get("model_params"), asked.params, bundle.params),
             recalled=past_macros(look.past),
-            estimator=self.estimators.of(look.facts.bindings.get("model_name")),
+            estimator=self.estimators.of(model),
+            model=model,
             assets=bundle.assets,
             rewrites=rewrites,
         )

@@ -103,8 +103,7 @@ class LiveTurn:
         self._rewrites = rewrites
         self._params = self._merged()
         self._resolution = resolved(self._chat.policies, asked.policy)
-        bound = self._chat.bindings
-        self._session_model = SessionModel(bound.get("model_provider"), bound.get("model_name"))
+        self._session_model = SessionModel.of(self._chat.bindings)
         self._model = services.choice.model_name(self._session_model)
         self._words = said_in(turn.past.answer) if asked.intent == "continue" and turn.past.is_partial else ""
         """Those of a stopped answer that this turn continues."""
@@ -215,6 +214,7 @@ class LiveTurn:
             words=self._words,
             recalled={**past_macros(past), **swipe_macros(asked.turn.kind, asked.intent, past)},
             estimator=services.estimators.of(self._model),
+            model=self._model,
             assets=self._bundle.assets,
             rewrites=self._rewrites,
         )

@@ -4,6 +4,7 @@ The requests are made of the OpenAPI document: every operation, each of its ids,
 types, beyond every limit, of things that do not exist, belong to somebody else, or are locked.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -15,6 +16,7 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 from aiohttp import ClientSession
+from sqlalchemy import exists, select
 from yarl import URL
 
 from agentui.chats.codes import CODES
@@ -22,6 +24,7 @@ from agentui.jsonio import Json, loads
 from agentui.schemas.live import LiveForm
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
+from agentui.store.tables import chat_jobs
 from tests.api.chats.conftest import Reader
 from tests.api.chats.forms import DOCUMENT, LIBRARY, operation_body, resolved, whole
 from tests.api.chats.test_foreign import everything, give_away
@@ -285,7 +288,12 @@ def filled(path: str, owner: Things) -> str:
 
 
 async def kept(store: Store) -> dict[str, list[Any]]:
-    """Every row of what callers write: background work goes on meanwhile, and keeps its own times."""
+    """Every row of what callers write, once what was taken is done: background work goes on meanwhile, and keeps its own
+    times."""
+    under_way = select(exists().where(chat_jobs.c.status.in_(("pending", "leased", "running"))))
+    async with asyncio.timeout(60):
+        while await store.read(lambda db: db.execute(under_way).scalar_one()):  # noqa: ASYNC110  # nobody is told
+            await asyncio.sleep(0.02)
     rows = await everything(store)
     del rows["jobs"]
     return rows
