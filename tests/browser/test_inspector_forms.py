@@ -159,7 +159,7 @@ async def test_a_preset_is_found_by_letters_and_its_changes_are_marked_reverted_
 ) -> None:
     editor = await with_preset(open_document)
     page = editor.page
-    await page.get_by_role("combobox", name="Preset", exact=True).click()
+    await page.get_by_role("combobox", name="Provider preset", exact=True).click()
     await page.keyboard.type("rtr")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("textbox", name="Base URL")).to_have_text("https://router.example/api")
@@ -201,7 +201,7 @@ async def test_a_node_becomes_a_new_preset(open_document: OpenEditor) -> None:
     editor = await open_node(open_document, "ProviderCall", {"provider": "claude", "model": "m"})
     page = editor.page
     await page.get_by_role("button", name="Preset menu").click()
-    await page.get_by_role("menuitem", name="Save as a new preset…").click()
+    await page.get_by_role("menuitem", name="Save as a new provider preset…").click()
     await page.get_by_role("textbox", name="Name of the preset").fill("My Claude")
     await page.get_by_role("dialog").get_by_role("button", name="Save").click()
     await expect(page.get_by_text("Preset my-claude is saved.")).to_be_visible()

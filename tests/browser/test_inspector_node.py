@@ -150,7 +150,7 @@ async def test_presets_are_made_changed_restored_and_deleted_in_their_panel(open
     editor.allow("status of 412")
     page, presets = editor.page, editor.server.state.presets
     await page.get_by_role("navigation", name="Panels").get_by_role("button", name="Presets").click()
-    await page.get_by_role("button", name="New preset").click()
+    await page.get_by_role("button", name="New provider preset").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_role("button", name="Save").click()
     await expect(dialog.get_by_role("alert").filter(has_text="A name is needed.")).to_be_visible()
@@ -182,7 +182,7 @@ async def test_presets_are_made_changed_restored_and_deleted_in_their_panel(open
     await page.get_by_role("list", name="Presets").get_by_role("button", name="House model").click()
     await dialog.get_by_role("button", name="Delete").click()
     await page.get_by_role("dialog", name="Delete house-model?").get_by_role("button", name="Delete").click()
-    await expect(page.get_by_text("There are no presets yet.")).to_be_visible()
+    await expect(page.get_by_text("There are no provider presets yet.")).to_be_visible()
 
 
 async def test_the_inspector_is_a_page_of_its_own_on_a_narrow_screen(open_editor: OpenEditor) -> None:

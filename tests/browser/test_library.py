@@ -218,6 +218,9 @@ async def test_a_thousand_are_searched_and_few_are_drawn(library: OpenLibrary) -
     await here.panel.get_by_label("Search names").fill("er 099")
     await expect(here.panel.get_by_text("5 found", exact=True)).to_be_visible()
     await expect(here.items.first).to_contain_text("Character 0991")
+    await here.panel.get_by_label("Kind").select_option("Users")
+    await expect(here.panel.get_by_label("Search names")).to_have_count(1)
+    await expect(here.panel.get_by_label("Search names")).to_have_value("")
 
 
 async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLibrary) -> None:

@@ -95,7 +95,7 @@ class PipelineChoice:
                 return None
             raise failure(
                 "profile_not_found",
-                f"The session's model_provider is {provider[:100]!r}, and there is no such preset: name another one, or null.",
+                f"There is no provider preset {provider[:100]!r}, the session's model_provider: name another one, or null.",
                 model_provider=provider[:100],
             ) from error
 

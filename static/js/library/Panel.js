@@ -36,7 +36,7 @@ export function Library() {
       h(Button, {label: t(`library.new.${kind}`), icon: 'add', iconOnly: true, tone: 'quiet', onClick: () => void createAsset(kind)}),
       h(Button, {label: t('library.import'), icon: 'import', iconOnly: true, tone: 'quiet', onClick: () => void runAction('library.import')}),
     ),
-    h(Search, {key: kind}),
+    h(Search, {key: `search ${kind}`}),
     div(
       {className: 'library-head'},
       h(SelectField, {

@@ -18,13 +18,16 @@ const ROW = 36;
 
 /** @typedef {{uid: string, place: number, entry: any}} Row `uid`: its name among the entries, which may be another than the entry says; `place` among them */
 
+/** Where an entry stands; as in SillyTavern, one that does not say so has 100. @param {any} entry @returns {number} */
+const orderOf = ({order}) => Number(order ?? 100) || 0;
+
 /** The entries in the order in which they are inserted. @param {any} content @returns {Row[]} */
 function rowsOf(content) {
   const entries = isObject(content.entries) ? content.entries : {};
   return Object.entries(entries)
     .map(([uid, entry], place) => ({uid, place, entry}))
     .filter(({entry}) => isObject(entry))
-    .sort((a, b) => (Number(b.entry.order) || 0) - (Number(a.entry.order) || 0) || Number(a.uid) - Number(b.uid));
+    .sort((a, b) => orderOf(b.entry) - orderOf(a.entry) || Number(a.uid) - Number(b.uid));
 }
 
 /** The book as it is tried: entries are told apart by their places, as several may say the same uid. @param {any} content */
@@ -147,7 +150,7 @@ function EntryTable({rows, chosen, fates, onChoose}) {
               ? span({role: 'cell'}, entry.constant ? t('library.constant') : wordsOf(entry.key))
               : span({role: 'cell', title: fate.first_match?.excerpt}, h(Icon, {name: fate.is_active ? 'check' : 'close'}), ' ', fateOf(fate)),
             span({role: 'cell'}, t(`library.lorePosition.${Number(entry.position) in PLACES ? Number(entry.position) : 0}`)),
-            span({role: 'cell'}, textOf(entry.order)),
+            span({role: 'cell'}, String(orderOf(entry))),
             span({role: 'cell'}, String(estimateTokens(textOf(entry.content)))),
           );
         }),
