@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -85,8 +85,11 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
         reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream)
         async for chunk in stream.chunks():
             ctx.run.heard_bytes += held_when_parsed(chunk)
-            for piece in reader.feed(chunk):
+            piece = reader.feed(chunk)
+            if piece is not None:
                 yield piece if cutter is None else _cut(piece, cutter)
+            if reader.failure is not None:
+                raise reader.failure
             if cutter is not None and cutter.is_over:
                 return  # the connection is closed, and the upstream stops
             if ctx.run.has_no_deadline:
@@ -152,15 +155,16 @@ class StreamReader:
         """``max_event`` and ``max_stream`` are the most bytes of one event and of all of them."""
         self.is_over = False
         """True once the dialect's own end marker was seen."""
+        self.failure: UpstreamError | None = None
+        """The error that the upstream told behind the last piece; None as long as it told none."""
         self._decoder = SseDecoder(max_event)
         self._limit = self._left = max_stream
         self._parser = vendor.stream_parser()
 
-    def feed(self, chunk: bytes) -> Iterator[StreamedPiece]:
-        """What the next bytes bring: a piece, or nothing yet.
+    def feed(self, chunk: bytes) -> StreamedPiece | None:
+        """The piece that the next bytes bring; None where no event is whole yet.
 
-        Raises UpstreamInvalid for what is not in the upstream's language and for more than may be kept; the error that the
-        upstream tells in its stream is raised after the piece before it.
+        Raises UpstreamInvalid for what is not in the upstream's language and for more than may be kept.
         """
         self._left -= len(chunk)
         if self._left < 0:
@@ -168,19 +172,16 @@ class StreamReader:
             raise UpstreamInvalid(f"The upstream's streamed answer is larger than {self._limit} bytes.", limit=self._limit)
         events = self._decoder.feed(chunk)
         if not events:
-            return
+            return None
         deltas: list[Delta] = []
-        failure: UpstreamError | None = None
         for number, event in enumerate(events):
             meant = self._parser.feed(event)
             if meant and type(meant[-1]) is Failure:
-                events, failure = events[:number], meant[-1].error
+                events, self.failure = events[:number], meant[-1].error
                 break
             deltas += meant
         self.is_over = bool(deltas) and type(deltas[-1]) is End
-        yield StreamedPiece(events, deltas)
-        if failure is not None:
-            raise failure
+        return StreamedPiece(events, deltas)
 
     def close(self) -> StreamedPiece:
         """The bytes are over without an end marker: what was held back. Raises UpstreamTruncated unless the answer is whole."""

@@ -140,7 +140,7 @@ class UpstreamStream:
 
     async def next(self) -> bytes:
         """The next piece; b"" at the end."""
-        return self.ready() or await self._receive()
+        return self.ready() or await (self._arrived() if self._inflater is None else self._inflated_piece(self._inflater))
 
     def ready(self) -> bytes:
         """The next piece if it is there already; b"" when it must be waited for, or never comes."""
@@ -156,11 +156,8 @@ class UpstreamStream:
         if not self._has_ended:
             self._has_ended = self._was_left = True
 
-    async def _receive(self) -> bytes:
-        """The next piece, once it is there; b"" at the end."""
-        inflater = self._inflater
-        if inflater is None:
-            return await self._arrived()
+    async def _inflated_piece(self, inflater: Inflater) -> bytes:
+        """The next piece of a compressed answer, once it is there; b"" at the end."""
         try:
             while not (piece := inflater.take(MAX_PIECE)):
                 arrived = await self._arrived()
@@ -251,7 +248,7 @@ class _Chunks:
         return self
 
     async def __anext__(self) -> bytes:
-        piece = self._stream.ready() or await self._stream.next()
+        piece = await self._stream.next()
         if not piece:
             raise StopAsyncIteration
         return piece
