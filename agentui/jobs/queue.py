@@ -59,11 +59,13 @@ def next_due(db: Connection, kinds: Collection[str], now: int) -> int | None:
 
 
 def take(db: Connection, owner: str, kinds: Collection[str], now: int, expires_at: int) -> Job | None:
-    """Take the job that is due for longest, until ``expires_at``; None where none is due. Two processes never take the same:
+    """Take a job until ``expires_at``: the periodic one that is due for longest, else the other one; None where none is due. So
+    many that were put down at once keep nothing waiting that the server does for itself. Two processes never take the same:
     on PostgreSQL each skips what the other has locked, and SQLite has one writer."""
     is_due = or_(jobs.c.due_at <= now, and_(jobs.c.every_ms.is_not(None), jobs.c.due_at > now + jobs.c.every_ms))
     is_free = or_(jobs.c.owner.is_(None), jobs.c.expires_at <= now)
-    query = select(jobs).where(is_due, is_free, jobs.c.kind.in_(kinds)).order_by(jobs.c.due_at, jobs.c.id).limit(1)
+    order = (jobs.c.every_ms.is_(None), jobs.c.due_at, jobs.c.id)
+    query = select(jobs).where(is_due, is_free, jobs.c.kind.in_(kinds)).order_by(*order).limit(1)
     row = db.execute(query.with_for_update(skip_locked=True)).one_or_none()
     if row is None:
         return None

@@ -33,14 +33,10 @@ KIND: Final = "chats.transfer"
 """Of the background job whose payload names the row."""
 MOST_ATTEMPTS: Final = 3
 """Also those that ended with their process: a file that kills its server is not read for ever."""
-MOST_OPEN: Final = 100
-"""Jobs of an account that have not ended."""
-MOST_OPEN_BYTES: Final = 256 * 1024 * 1024
-"""Of the files of these."""
-MOST_KEPT: Final = 100
-"""Files of jobs of an account that have ended; the oldest go first."""
-MOST_KEPT_BYTES: Final = 256 * 1024 * 1024
-"""The same in bytes, and of one file."""
+MOST_JOBS: Final = 100
+"""Jobs of an account that have not ended; and files of those that have, of which the oldest go first."""
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""Of the files of the ones, of those of the others, and of one file."""
 KEPT_MS: Final = 24 * 3_600_000
 """How long the file of a job that has ended is kept, for who fetches it or tries again."""
 ROW_KEPT_MS: Final = 30 * 24 * 3_600_000
@@ -71,7 +67,7 @@ class JobError:
 
     code: str
     message: str
-    details: dict[str, Json]
+    details: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +191,9 @@ def _check_room(db: Connection, account: str, size: int) -> None:
     """Raise 429 ``too_many_jobs`` where another job, with a file of ``size`` bytes, would be too much."""
     mine = (chat_jobs.c.account_id == account, chat_jobs.c.status.in_(_OPEN))
     count, held = db.execute(select(func.count(), func.coalesce(func.sum(chat_jobs.c.size), 0)).where(*mine)).one()
-    if count < MOST_OPEN and held + size <= MOST_OPEN_BYTES:
+    if count < MOST_JOBS and held + size <= MOST_BYTES:
         return
-    message = f"{count} jobs with {held} bytes have not ended; at most {MOST_OPEN} jobs and {MOST_OPEN_BYTES} bytes may wait."
+    message = f"{count} jobs with {held} bytes have not ended; at most {MOST_JOBS} jobs and {MOST_BYTES} bytes may wait."
     raise failure("too_many_jobs", f"{message} Ask again when some have.", retry_after=5)
 
 
@@ -278,8 +274,8 @@ def end_import(db: Connection, account: str, attempt: Attempt, request: ImportRe
 
 def end_export(db: Connection, account: str, attempt: Attempt, data: bytes, name: str, now: int) -> None:
     """Keep the file of an export; nothing for an attempt that no longer counts. Raises 413 ``payload_too_large``."""
-    if len(data) > MOST_KEPT_BYTES:
-        raise failure("payload_too_large", "The file is too large to be kept: export it at once.", limit=MOST_KEPT_BYTES)
+    if len(data) > MOST_BYTES:
+        raise failure("payload_too_large", "The file is too large to be kept: export it at once.", limit=MOST_BYTES)
     if _counts(db, account, attempt):
         facts = {"data": data, "size": len(data), "file_name": name, "error_json": None}
         _end(db, account, attempt.id, "succeeded", now, **facts)
@@ -354,13 +350,13 @@ def _end(db: Connection, account: str, id: str, status: JobStatus, now: int, **v
     _set(db, account, id, now, status=status, finished_at=now, **values)
     kept = (chat_jobs.c.account_id == account, chat_jobs.c.status.in_(_ENDED), chat_jobs.c.size > 0)
     query = select(chat_jobs.c.id, chat_jobs.c.size).where(*kept)
-    left, gone = MOST_KEPT_BYTES, []
+    left, gone = MOST_BYTES, []
     for number, row in enumerate(db.execute(query.order_by(chat_jobs.c.finished_at.desc(), chat_jobs.c.id))):
         left -= row.size
-        if row.id != id and (number >= MOST_KEPT or left < 0):
+        if row.id != id and (number >= MOST_JOBS or left < 0):
             gone.append(row.id)
-    if gone:
-        db.execute(update(chat_jobs).where(chat_jobs.c.id.in_(gone)).values(**_NO_FILE))
+    if gone:  # unless somebody has one tried again meanwhile
+        db.execute(update(chat_jobs).where(chat_jobs.c.id.in_(gone), chat_jobs.c.status.in_(_ENDED)).values(**_NO_FILE))
 
 
 def _not_now(row: AnyRow, message: str) -> ApiError:

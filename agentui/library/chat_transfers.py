@@ -5,7 +5,7 @@ from functools import partial
 
 from agentui.assets.files.chat_files import branch_to_write, name_of_chat, read_chat, write_chat
 from agentui.assets.files.limits import FileLimits, InvalidFile
-from agentui.errors import AgentUIError
+from agentui.errors import AgentUIError, ApiError
 from agentui.ids import SystemClock
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
@@ -21,7 +21,9 @@ from agentui.library.chat_jobs import (
     fail,
     tidy,
 )
+from agentui.library.imports import refused
 from agentui.library.transfer import export_chat
+from agentui.redaction import Redactor
 from agentui.store.base import Store
 from agentui.threads import apart, in_thread
 
@@ -33,11 +35,13 @@ _now_ms = SystemClock().now_ms
 
 
 class ChatTransfers:
-    """Reads and writes as the routes do that answer at once: within ``limits``, and what is long in a thread."""
+    """Reads and writes as the routes do that answer at once: within ``limits``, what is long in a thread, and without keys in
+    what is said of failures."""
 
-    def __init__(self, store: Store, jobs: JobRunner, limits: FileLimits) -> None:
+    def __init__(self, store: Store, jobs: JobRunner, limits: FileLimits, redactor: Redactor) -> None:
         self._store = store
         self._limits = limits
+        self._redactor = redactor
         jobs.handle(KIND, self._transfer)
         jobs.handle("chats.tidy_transfers", self._tidy, every_seconds=TIDY_SECONDS)
 
@@ -53,11 +57,9 @@ class ChatTransfers:
                 await self._import(account, attempt, attempt.request)
             else:
                 await self._export(account, attempt, attempt.request)
-        except InvalidFile as error:
-            code = "payload_too_large" if error.is_too_large else "validation_error"
-            await self._fail(account, attempt, JobError(code, str(error), {"path": error.where}), is_final=True)
         except AgentUIError as error:
-            told = JobError(error.code, error.message, error.details)
+            details = error.problems if isinstance(error, ApiError) and error.problems else error.details
+            told = JobError(error.code, self._redactor.redact(error.message), self._redactor.redact_json(details))
             await self._fail(account, attempt, told, is_final=error.status < 500)
         except Exception:
             log.exception("The job %s failed by a fault of agentui itself", attempt.id)
@@ -65,7 +67,10 @@ class ChatTransfers:
             await self._fail(account, attempt, told, is_final=False)
 
     async def _import(self, account: str, attempt: Attempt, request: ImportRequest) -> None:
-        file = await apart(len(request.data), partial(read_chat, request.data, self._limits))
+        try:
+            file = await apart(len(request.data), partial(read_chat, request.data, self._limits))
+        except InvalidFile as error:
+            raise refused(error) from error
         await self._store.write(end_import, account, attempt, request, file, _now_ms())
 
     async def _export(self, account: str, attempt: Attempt, request: ExportRequest) -> None:

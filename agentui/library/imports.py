@@ -4,8 +4,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from agentui.assets.files.limits import InvalidFile
 from agentui.assets.files.scripts import embedded_scripts, scripts_digest
+from agentui.chats.codes import failure
 from agentui.chats.records import Session
+from agentui.errors import ApiError
 from agentui.jsonio import Json, loads
 from agentui.library.assets import create_asset, find_content, hold_asset, set_consent
 from agentui.library.bindings import create_session
@@ -22,6 +25,15 @@ class FileAsset:
     packed: Packed
     source: str
     tags: tuple[str, ...] = ()
+
+
+def refused(error: InvalidFile) -> ApiError:
+    """The error of a file that cannot be taken: 413 ``payload_too_large``, or 400 ``validation_error`` with the place in it."""
+    message, where = str(error), error.where
+    if error.is_too_large:
+        return failure("payload_too_large", message, path=where)
+    problem = {"path": where, "message": message, "code": "file"}
+    return ApiError(message, status=400, code="validation_error", problems=[problem])
 
 
 def import_asset(db: Connection, account: str, file: FileAsset, now: int) -> Asset:

@@ -212,7 +212,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         messages=settings.import_messages,
     )
     app[STORE], app[STORE_HEALTH], app[JOBS] = store, StoreHealth(store), jobs
-    ChatTransfers(store, jobs, app[FILE_LIMITS])
+    ChatTransfers(store, jobs, app[FILE_LIMITS], app[REDACTOR])
     app[TURNS] = TurnService(
         store,
         jobs,

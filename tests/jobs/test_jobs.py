@@ -106,6 +106,13 @@ async def test_a_periodic_job_is_there_once_and_due_again_whatever_the_clock_doe
     assert await taken(store, "one", now=500) is not None
 
 
+async def test_a_periodic_job_does_not_wait_for_many_others(store: Store) -> None:
+    await store.write(add, "index", None, 1)
+    await store.write(plan, {"sweep": 5}, 2)
+    first, second = await taken(store, "one"), await taken(store, "one")
+    assert [job and job.kind for job in (first, second)] == ["sweep", "index"]
+
+
 async def test_a_job_with_an_id_of_its_own_is_there_once(store: Store) -> None:
     for _ in range(2):
         await store.write(add, "index", None, 5, id="index asset a")

@@ -21,6 +21,7 @@ from agentui.library import chat_jobs as jobs
 from agentui.library import chat_transfers
 from agentui.library.chat_jobs import Attempt, ChatTransferJob, ImportRequest, JobError
 from agentui.library.chat_transfers import ChatTransfers
+from agentui.redaction import Redactor
 from agentui.store.base import Store
 from agentui.store.tables import chat_jobs, sessions
 from tests.chats.conftest import ME, Memory, make_store, memory
@@ -136,7 +137,7 @@ async def test_files_are_kept_for_a_while_and_not_too_many(memory: Memory, monke
     for attempt in ended:
         memory.now += 1
         await memory.write(jobs.fail, attempt, BROKEN, memory.now, is_final=True)
-    monkeypatch.setattr(jobs, "MOST_KEPT", 1)
+    monkeypatch.setattr(jobs, "MOST_JOBS", 1)
     memory.now += 1
     last = await begun_import(memory)
     await memory.write(jobs.cancel, last.id, memory.now)
@@ -152,14 +153,14 @@ async def test_files_are_kept_for_a_while_and_not_too_many(memory: Memory, monke
 
 async def test_jobs_and_bytes_that_wait_are_bounded(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     attempt = await begun_import(memory)
-    monkeypatch.setattr(jobs, "MOST_OPEN_BYTES", 2 * len(CHAT) - 1)
+    monkeypatch.setattr(jobs, "MOST_BYTES", 2 * len(CHAT) - 1)
     assert await refusal(memory.write(jobs.add_import, REQUEST, memory.now)) == "too_many_jobs"
     await memory.write(jobs.cancel, attempt.id, memory.now)
     await memory.write(jobs.add_import, REQUEST, memory.now)
     assert await refusal(memory.write(jobs.again, attempt.id, memory.now)) == "too_many_jobs"
-    monkeypatch.setattr(jobs, "MOST_OPEN_BYTES", 2 * len(CHAT))
+    monkeypatch.setattr(jobs, "MOST_BYTES", 2 * len(CHAT))
     assert (await memory.write(jobs.again, attempt.id, memory.now)).status == "pending"
-    monkeypatch.setattr(jobs, "MOST_OPEN", 2)
+    monkeypatch.setattr(jobs, "MOST_JOBS", 2)
     assert await refusal(memory.write(jobs.add_import, REQUEST, memory.now)) == "too_many_jobs"
 
 
@@ -167,7 +168,7 @@ async def test_jobs_and_bytes_that_wait_are_bounded(memory: Memory, monkeypatch:
 async def worker(store: Store, name: str) -> AsyncIterator[None]:
     """A process that does jobs."""
     runner = JobRunner(store, name, poll_seconds=0.05)
-    ChatTransfers(store, runner, FileLimits())
+    ChatTransfers(store, runner, FileLimits(), Redactor())
     runner.start()
     await store.start()
     yield
@@ -225,6 +226,7 @@ from agentui.assets.files.limits import FileLimits
 from agentui.jobs.runner import JobRunner
 from agentui.library import chat_jobs
 from agentui.library.chat_transfers import ChatTransfers
+from agentui.redaction import Redactor
 from tests.store.test_migrations import FOLDER, open_with
 
 def dying(*args, import_chat=chat_jobs.import_chat):
@@ -235,7 +237,7 @@ async def main():
     chat_jobs.import_chat = dying
     store = open_with(sys.argv[1], FOLDER)
     runner = JobRunner(store, "first", poll_seconds=0.05, lease_seconds=1)
-    ChatTransfers(store, runner, FileLimits())
+    ChatTransfers(store, runner, FileLimits(), Redactor())
     runner.start()
     await store.start()
     await asyncio.Event().wait()

@@ -18,11 +18,12 @@ from agentui.api.chats.protocol import (
     write,
 )
 from agentui.api.keys import FILE_LIMITS, JOBS
-from agentui.api.library.uploads import Upload, download, read_upload, refused
+from agentui.api.library.uploads import Upload, download, read_upload
 from agentui.assets.files.limits import InvalidFile
 from agentui.http.route import Route
 from agentui.library import chat_jobs as rows
 from agentui.library.chat_jobs import ChatTransferJob, ExportRequest, ImportRequest
+from agentui.library.imports import refused
 from agentui.schemas.files import ChatExportForm, ChatImport, ChatJobsQuery, ChatOptions
 from agentui.schemas.forms import Data, ListData
 from agentui.store.base import Transaction

@@ -6,7 +6,7 @@ from functools import partial
 from aiohttp import web
 
 from agentui.api.chats.protocol import data_answer, described, now_ms, path_id, read, read_form, read_query, route, write
-from agentui.api.library.uploads import download, refused
+from agentui.api.library.uploads import download
 from agentui.assets.files.books import card_of_book, write_book
 from agentui.assets.files.cards import CardFormat, KeptCard, write_card
 from agentui.assets.files.charx import unpack_files
@@ -20,7 +20,7 @@ from agentui.http.route import Handler, Route
 from agentui.jsonio import Json, loads
 from agentui.library.assets import find_blob, find_content, find_image
 from agentui.library.bound import find_book_named
-from agentui.library.imports import Consent, allow_scripts, consent_to, origin_of
+from agentui.library.imports import Consent, allow_scripts, consent_to, origin_of, refused
 from agentui.library.records import AssetKind
 from agentui.library.transfer import export_chat
 from agentui.schemas.files import CharacterExportQuery, ChatExportQuery, ExportQuery, ScriptConsent, ScriptsAllowed

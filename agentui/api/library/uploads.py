@@ -12,10 +12,11 @@ from agentui.api.chats.protocol import BODY, invalid, read_form, validate
 from agentui.api.keys import FILE_LIMITS
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.chats.codes import failure
-from agentui.errors import ApiError, BadRequest, BodyTooLarge
+from agentui.errors import BadRequest, BodyTooLarge
 from agentui.http.keys import SETTINGS
 from agentui.http.multipart import FormPart, parse_form
 from agentui.http.reading import is_form, read_body
+from agentui.library.imports import refused
 from agentui.schemas.forms import Form
 from agentui.threads import apart
 
@@ -81,13 +82,6 @@ async def reading(request: web.Request, size: int, read: Callable[[FileLimits], 
         return await apart(size, partial(read, request.app[FILE_LIMITS]))
     except InvalidFile as error:
         raise refused(error) from error
-
-
-def refused(error: InvalidFile) -> ApiError:
-    """The error of a file that cannot be taken."""
-    if error.is_too_large:
-        return failure("payload_too_large", str(error), path=error.where)
-    return invalid(str(error), [{"path": error.where, "message": str(error), "code": "file"}])
 
 
 def download(data: bytes, name: str, ending: str, content_type: str) -> web.Response:

@@ -226,6 +226,8 @@ async def test_the_library_of_another_account_is_not_there(caller: Reader) -> No
     ids = {path: (await caller.make(path, **body(path, "theirs"))) for path in PATHS}
     ids["/sessions"] = await caller.make("/sessions", title="theirs")
     store = caller.server.state.store
+    await caller.server.state.jobs.close()  # the chat waits to go out
+    ids["/chat-transfer-jobs"] = (await caller.post(f"/export/chat/{ids['/sessions']['id']}/jobs")).body["data"]
     await give_away(store)
     before = await everything(store)
     for route in ROUTES:

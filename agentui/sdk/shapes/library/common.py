@@ -177,7 +177,7 @@ class JobError(TypedDict):
 
     code: str
     message: str
-    details: dict[str, Json]
+    details: Json
 
 
 class JobFile(TypedDict):
