@@ -1,6 +1,7 @@
 """Servers with a memory: every test on SQLite and on PostgreSQL."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -26,6 +27,15 @@ def engine(request: pytest.FixtureRequest) -> str:
 def store_settings(engine: str, request: pytest.FixtureRequest) -> "dict[str, AnyJson]":
     """Settings for a server on an empty memory."""
     return {} if engine == "sqlite" else {"database_url": request.getfixturevalue("database")}
+
+
+def on_engines(names: Sequence[str], *choices: Sequence[object]) -> pytest.MarkDecorator:
+    """Give a test every combination of these choices on SQLite, and on PostgreSQL as many as it takes to try each choice: what
+    a database does with a turn does not differ by its dialect."""
+    every = [("sqlite", *chosen) for chosen in product(*choices)]
+    enough = range(max(map(len, choices)))
+    some = [("postgresql", *(choice[number % len(choice)] for choice in choices)) for number in enough]
+    return pytest.mark.parametrize(("engine", *names), every + some, indirect=["engine"])
 
 
 StartHouse = Callable[..., Awaitable[House]]

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Coroutine
+from itertools import product
 from typing import Any, cast
 
 import pytest
@@ -114,7 +115,14 @@ async def test_a_run_is_seen_while_it_happens(house: House) -> None:
     assert (await house.memory.get(f"/sessions/{talk.session}/active-run"))["active_run"] is None
 
 
-@pytest.mark.parametrize("pipeline", ["plain", "raw", "claude", "gemini", "openai_responses", "words", "two"])
+PIPELINES = ("plain", "raw", "claude", "gemini", "openai_responses", "words", "two")
+
+
+@pytest.mark.parametrize(
+    ("engine", "pipeline"),
+    [*(("sqlite", pipeline) for pipeline in PIPELINES), ("postgresql", "plain"), ("postgresql", "words")],
+    indirect=["engine"],
+)
 async def test_every_pipeline_serves_a_turn(start_house: StartHouse, pipeline: str) -> None:
     house = await start_house()
     house.server.put(
@@ -152,26 +160,25 @@ async def test_what_is_sent_in_the_upstreams_own_names(house: House) -> None:
     assert (house.mock.last.body["max_tokens"], house.mock.last.body["stop_sequences"]) == (77, ["END"])
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"temperature": 2.1},
-        {"temperature": -0.1},
-        {"top_p": 1.1},
-        {"top_k": 0},
-        {"max_output_tokens": 0},
-        {"frequency_penalty": 2.5},
-        {"stop_sequences": "END"},
-        {"reasoning_effort": "extreme"},
-        {"temperature": "hot"},
-    ],
-)
-async def test_parameters_out_of_range_are_refused(house: House, params: Json) -> None:
+ODD_PARAMETERS: list[Json] = [
+    {"temperature": 2.1},
+    {"temperature": -0.1},
+    {"top_p": 1.1},
+    {"top_k": 0},
+    {"max_output_tokens": 0},
+    {"frequency_penalty": 2.5},
+    {"stop_sequences": "END"},
+    {"reasoning_effort": "extreme"},
+    {"temperature": "hot"},
+]
+
+
+async def test_parameters_out_of_range_are_refused(house: House) -> None:
     talk = await begin_talk(house)
-    for path in ("respond", "respond/stream"):
+    for params, path in product(ODD_PARAMETERS, ("respond", "respond/stream")):
         status, answer = await talk.post(f"/sessions/{talk.session}/{path}", {"message": "Hi", "generation_params": params})
-        assert (status, answer["error"]["code"]) == (400, "validation_error")
-        assert answer["error"]["details"][0]["path"].startswith(f"/generation_params/{next(iter(params))}")
+        assert (status, answer["error"]["code"]) == (400, "validation_error"), params
+        assert answer["error"]["details"][0]["path"].startswith(f"/generation_params/{next(iter(params))}"), params
     assert await house.memory.floors(talk.session) == []
 
 

@@ -10,7 +10,7 @@ from google import genai
 from google.genai import types
 from openai import APIStatusError, AsyncOpenAI
 
-from tests.turns.conftest import StartHouse
+from tests.turns.conftest import StartHouse, on_engines
 from tests.turns.house import House, chain, sets, target
 from tests.upstreams.server import API_KEY
 
@@ -79,8 +79,7 @@ async def _google(house: House, said: str, headers: Mapping[str, str], stream: b
 SDKS = {"openai": _openai, "openai_responses": _responses, "anthropic": _anthropic, "google-genai": _google}
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("sdk", SDKS)
+@on_engines(("sdk", "stream"), list(SDKS), (False, True))
 async def test_an_sdk_keeps_a_chat(adventure: House, sdk: str, stream: bool) -> None:
     say, memory = SDKS[sdk], adventure.memory
     names = {"x-agentui-session": "tale"}

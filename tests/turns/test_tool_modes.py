@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.turns.conftest import on_engines
 from tests.turns.house import House, Json
 from tests.turns.talk import begin_talk, named
 from tests.turns.test_live_tools import ROLL, allow
@@ -31,8 +32,7 @@ def last_words(recorded: Recorded) -> str:
     return str(recorded.body["messages"][-1]["content"])
 
 
-@pytest.mark.parametrize("mode", ["inline", "standalone", "both"])
-@pytest.mark.parametrize("name", ["toolMode", "tool_mode"])
+@on_engines(("name", "mode"), ("toolMode", "tool_mode"), ("inline", "standalone", "both"))
 async def test_a_round_before_the_answer_tells_what_its_tools_gave(house: House, name: str, mode: str) -> None:
     talk = await begin_talk(house)
     await allow(talk)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.callers import DIALECTS, is_whole, streamed_text, text_of
 from tests.faults.callers import Asked, ask, asking
-from tests.turns.conftest import StartHouse
+from tests.turns.conftest import StartHouse, on_engines
 from tests.turns.house import House, chain, sets, target, text
 from tests.upstreams.step import Step, Tokens
 
@@ -20,8 +20,7 @@ WAYS = [(dialect, stream) for dialect in DIALECTS for stream in (False, True)]
 ANOTHER = {"openai": "claude", "openai_responses": "gemini", "claude": "openai", "gemini": "openai_responses"}
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("dialect", DIALECTS)
+@on_engines(("dialect", "stream"), DIALECTS, (False, True))
 async def test_a_turn_is_whole_in_every_dialect(house: House, dialect: str, stream: bool) -> None:
     # OpenAI's streams tell what they cost only to who asks for it.
     more = {"stream_options": {"include_usage": True}} if stream and dialect == "openai" else {}

@@ -1,22 +1,20 @@
 """A client names its chat in a header, in the body or in the base URL; what it says there goes no further."""
 
-import pytest
+from itertools import product
 
 from tests.api.callers import DIALECTS, Caller
 from tests.faults.callers import ask
 from tests.turns.house import House
 
-SAID = {"session": "a tale", "branch": "main", "intent": "normal"}
 
-
-@pytest.mark.parametrize("pipeline", ["plain", "raw", "claude"])
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_the_body_names_the_chat_in_every_dialect(house: House, dialect: str, pipeline: str) -> None:
-    got = await house.caller(dialect, pipeline).ask("Hello", agentui=SAID)
-    assert got.status == 200, got.body
-    floor = await house.memory.get(f"/floors/{got.headers['x-agentui-floor']}")
-    assert (await house.memory.get(f"/sessions/{floor['session_id']}"))["title"] == "a tale"
-    assert "agentui" not in house.mock.last.body
+async def test_the_body_names_the_chat_in_every_dialect(house: House) -> None:
+    for dialect, pipeline in product(DIALECTS, ("plain", "raw", "claude")):
+        said = {"session": f"a tale by {dialect} and {pipeline}", "branch": "main", "intent": "normal"}
+        got = await house.caller(dialect, pipeline).ask("Hello", agentui=said)
+        assert got.status == 200, got.body
+        floor = await house.memory.get(f"/floors/{got.headers['x-agentui-floor']}")
+        assert (await house.memory.get(f"/sessions/{floor['session_id']}"))["title"] == said["session"]
+        assert "agentui" not in house.mock.last.body
 
 
 async def test_what_the_body_says_of_the_chat_is_checked(house: House) -> None:
@@ -27,16 +25,16 @@ async def test_what_the_body_says_of_the_chat_is_checked(house: House) -> None:
     assert await house.memory.get("/sessions") == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("prefix", ["/s/a%20tale", "/p/plain/s/a%20tale", "/s/a%20tale/p/plain"])
-async def test_the_base_url_names_the_chat(house: House, dialect: str, prefix: str) -> None:
-    caller = Caller(dialect, house.server.origin, prefix=prefix)
-    for stream in (False, True):
-        got = await caller.ask("Hello", stream=stream)
-        assert got.status == 200, got.body
-    [session] = await house.memory.get("/sessions")
-    assert session["title"] == "a tale"
-    assert house.mock.last.path.startswith(ask(dialect).path.partition("?")[0][:4])
+async def test_the_base_url_names_the_chat(house: House) -> None:
+    prefixes = ("/s/a%20tale%20{}", "/p/plain/s/a%20tale%20{}", "/s/a%20tale%20{}/p/plain")
+    for number, (dialect, prefix) in enumerate(product(DIALECTS, prefixes)):
+        caller = Caller(dialect, house.server.origin, prefix=prefix.format(number))
+        for stream in (False, True):
+            got = await caller.ask("Hello", stream=stream)
+            assert got.status == 200, got.body
+        sessions = await house.memory.get("/sessions?limit=100")
+        assert {session["title"] for session in sessions} == {f"a tale {each}" for each in range(number + 1)}
+        assert house.mock.last.path.startswith(ask(dialect).path.partition("?")[0][:4])
 
 
 async def test_a_header_counts_more_than_the_body_and_the_body_more_than_the_url(house: House) -> None:
