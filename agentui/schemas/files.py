@@ -42,10 +42,9 @@ class DataImport(NameOption):
     data: dict[str, Json]
 
 
-class RegexImport(Form):
+class RegexImport(NameOption):
     """Regex scripts as JSON."""
 
-    name: Title
     data: Objects
 
 

@@ -126,6 +126,7 @@ async def test_scripts_of_a_card_wait_until_somebody_allows_them(caller: Reader)
 async def test_other_kinds_go_out_as_they_came_in(caller: Reader, kind: str, document: Json, written: Json) -> None:
     made = await caller.make(f"/import/{kind}", name="Named", data=document)
     assert (made["name"], made["kind"], made["version"]) == ("Named", kind, 1)
+    assert (await caller.make(f"/import/{kind}", name="", data=document))["name"], "it gets a name of what it holds"
     assert "hunter2" not in str(made)
     data, headers = await download(caller, f"/export/{kind}/{made['id']}?version_id={made['version_id']}")
     assert loads(data) == written
