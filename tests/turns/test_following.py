@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from agentui.jsonio import dumps
 from agentui.store.tables import generations
 from agentui.turns.recovery import recover
 from tests.faults.callers import Asked, ask, asking
@@ -131,6 +132,42 @@ async def test_what_is_no_turn_sees_the_variables_and_keeps_nothing(counting: Ho
     assert client.turn == "background"
     await client.ask("I dig.")
     assert await client.gold() == (2, 2)
+
+
+def asides(screen: Sequence[tuple[str, str]], question: str) -> dict[str, list[tuple[str, str]]]:
+    """What Open WebUI and LibreChat ask of a chat beside its turns, by the forms that their public sources give it: Open WebUI
+    quotes the last messages within ``chat_history`` (two for a title, six for tags and follow-ups, and for a search also the
+    ``question`` that is about to be asked), LibreChat the last turn in one message, older ones as JSON and by the system."""
+
+    def told(messages: Sequence[tuple[str, str]]) -> str:
+        lines = "\n".join(f"{role.upper()}: {text}" for role, text in messages)
+        return f"### Task:\nDo this.\n### Output:\nJSON\n### Chat History:\n<chat_history>\n{lines}\n</chat_history>"
+
+    asked, answer = screen[-2][1], screen[-1][1]
+    return {
+        "Open WebUI: a title": [("user", told(screen[-2:]))],
+        "Open WebUI: tags": [("user", told(screen[-6:]))],
+        "Open WebUI: a search": [("user", told([*screen[-5:], ("user", question)]))],
+        "LibreChat: a title": [("user", f"Do this.\n\nConversation:\nUser: {asked}\nAI: {answer}")],
+        "LibreChat: an older title": [("system", f'Do this.\n\n||>User:\n"{asked}"\n||>Response:\n{dumps(answer).decode()}')],
+    }
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("session", ["tale", "auto"])
+async def test_what_other_clients_ask_beside_a_chat_is_no_turn_of_it(counting: House, session: str) -> None:
+    client = Client(counting, session)
+    for number in range(1, 5):
+        question = f'Say "{number}"\nto them all.'
+        if number > 1:
+            for name, messages in asides(client.screen, question).items():
+                await client.send(messages)
+                assert (client.turn, "x-agentui-floor" in client.told) == ("background", False), (number, name)
+        await client.ask(question)
+        assert client.turn == "new"
+    await client.swipe()
+    assert (client.turn, await client.gold()) == ("regenerate", (4, 4))
+    assert len(await counting.memory.get("/sessions")) == 1
 
 
 async def test_an_answer_that_is_continued_is_kept_whole(counting: House) -> None:
