@@ -229,6 +229,7 @@ async def test_a_queue_lets_turns_follow_each_other(start_house: StartHouse) -> 
 FAULTS = {
     "error-400": ("upstream_error", 502),
     "error-401": ("upstream_error", 502),
+    "error-422": ("upstream_error", 502),
     "error-429": ("upstream_error", 502),
     "error-500": ("upstream_error", 502),
     "error-503": ("upstream_error", 502),

@@ -1,5 +1,5 @@
-"""Live turns before upstreams whose very bytes are wrong, that are not there, or that are odd and right (U1-U3, U11, U13-U18,
-U20); the other faults are in ``test_live.py``."""
+"""Live turns before upstreams whose very bytes are wrong, that are not there, or that are odd and right (U1-U3, U10,
+U11, U13-U18, U20); the other faults are in ``test_live.py``."""
 
 import gzip
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.turns.conftest import StartHouse
 from tests.turns.house import chain, target
 from tests.turns.talk import begin_talk, named
 from tests.unit.upstream.conftest import Bytes, Visit
-from tests.upstreams.step import HOSTILE_TEXT
+from tests.upstreams.step import HOSTILE_TEXT, Step
 
 __all__ = ["closed_port", "wild"]
 
@@ -90,3 +90,8 @@ async def test_whatever_an_upstream_says_is_told_and_leaves_no_half_turn(
         done = (await talk.events(f"{path}/stream", {"message": "Hi"}))[-1]
         assert (done[0], done[1]["generated_text"]) == ("done", TORTURED)
     assert len(wild.visits) == 11, "each turn but the first found a connection that was closed under it"
+    # A failure that passes is hidden.
+    talk = await begin_talk(house)
+    house.mock.script([Step(status=500), Step(text="One."), Step(status=503), Step(text="Two.")])
+    assert (await talk.respond("Hi"))["generated_text"] == "One."
+    assert (await talk.stream("Hi"))[-1][1]["generated_text"] == "Two."
