@@ -20,7 +20,8 @@ T = TypeVar("T")
 class Form(BaseModel):
     """A body or a query."""
 
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
+    # Compiled when it is first used: all of them at once are a tenth of a start, and no server needs all.
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True, defer_build=True)
 
     @property
     def given(self) -> dict[str, Json]:
