@@ -31,9 +31,8 @@ one.)"""
 async def test_a_start_is_quick_and_its_memory_small(tmp_path: Path, mock: Mock, monkeypatch: pytest.MonkeyPatch) -> None:
     if sys.platform != "linux":
         skip("only Linux tells both figures in /proc")
-    # As an installed agentui starts: its modules were compiled by an earlier start, which was no fork of another process.
+    # As an installed agentui starts: its modules were compiled by an earlier start.
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "")
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path / "compiled"))
     assert python_agentui("--version").returncode == 0
     async with serving(tmp_path / "server", {"default": call("openai", mock.origin)}) as process:
         body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}

@@ -1,13 +1,14 @@
 """A package of somebody else's brings a node type, and a broken one does no harm."""
 
+import json
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
+from agentui.jsonio import Json
 from tests.conftest import ROOT
 
 SHOUT = '''
@@ -133,57 +134,86 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def python(installed: Path, code: str) -> str:
-    """What a script prints in a fresh interpreter that has the package."""
-    script = textwrap.dedent(code)
+PROGRAM = """
+import asyncio, contextlib, io, json, pathlib, sys
+sys.path[:0] = sys.argv[1:3]
+import aiohttp
+from agentui.cli import main
+from agentui.jsonio import dumps
+from agentui.pipeline.node import load_catalog
+from agentui.pipeline.nodes import BUILTIN
+from agentui.serving.application import create_app
+from agentui.serving.listener import Listener
+from agentui.settings import Settings
+
+folder = pathlib.Path(sys.argv[3])
+
+def listed():
+    catalog, complaints = load_catalog(BUILTIN)
+    kinds = {kind["type"]: kind for kind in catalog.describe()}
+    own = sorted(set(catalog.names()) - set(BUILTIN))
+    has_all = set(BUILTIN) <= set(catalog.names()) and catalog["SetVars"] is BUILTIN["SetVars"]
+    return {"kinds": kinds, "own": own, "has_all": has_all, "complaints": sorted(complaints)}
+
+def put(id, type, **config):
+    file = folder / "pipelines" / f"{id}.json"
+    file.write_bytes(dumps({"format": 1, "name": id, "nodes": [{"id": "n1", "type": type, "config": config}]}))
+    return str(file)
+
+async def answers():
+    app = create_app(Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data"))
+    listener = Listener(app)
+    port = await listener.start("127.0.0.1", 0)
+    body = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
+        async with session.post("/v1/chat/completions", json=body) as answer:
+            whole = await answer.json()
+        async with session.post("/p/picky/v1/chat/completions", json=body) as answer:
+            refused = [answer.status, (await answer.json())["error"]["message"]]
+    await listener.stop()
+    return {"whole": whole, "refused": refused}
+
+def checked(file):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["check", file])
+    return {"code": code, "out": out.getvalue(), "complaints": len(err.getvalue().splitlines())}
+
+for name in ("pipelines", "presets"):
+    (folder / name).mkdir()
+loud = put("default", "Shout", marks=2)
+put("picky", "Picky")
+print(json.dumps({"catalog": listed(), "answers": asyncio.run(answers()), "check": checked(loud)}))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """What a fresh interpreter that has the package tells of its catalog, of a server and of ``agentui check``."""
+    folders = [str(folder) for folder in (ROOT, installed, tmp_path_factory.mktemp("home"))]
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(installed)!r}]\n{script}"],
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
+        [sys.executable, "-W", "error", "-c", PROGRAM, *folders], capture_output=True, text=True, timeout=150, check=False
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return json.loads(done.stdout)
 
 
-def test_an_installed_node_shows_in_the_catalog_with_its_form_and_help(installed: Path) -> None:
-    out = python(
-        installed,
-        """
-        from agentui.pipeline.node import load_catalog
-        from agentui.pipeline.nodes import BUILTIN
-        catalog, _ = load_catalog(BUILTIN)
-        (shout,) = [kind for kind in catalog.describe() if kind["type"] == "Shout"]
-        print(shout["title"], shout["category"], shout["help"], sorted(shout["schema"]["properties"]), shout["defaults"])
-        (ask,) = [kind for kind in catalog.describe() if kind["type"] == "Ask"]
-        print([field["title"] for field in ask["schema"]["properties"].values()], ask["schema"]["required"], ask["defaults"])
-        print(sorted(set(catalog.names()) - set(BUILTIN)), set(BUILTIN) <= set(catalog.names()))
-        """,
-    )
-    assert out.splitlines() == [
-        "Shout text Says a text loudly. ['marks', 'text'] {'text': '{{ chat.last_user }}', 'marks': 1}",
-        "['Base URL', 'LLM name'] ['base_url'] {'llm_name': 'small'}",
-        "['Ask', 'Picky', 'Shout'] True",
-    ]
+def test_an_installed_node_shows_in_the_catalog_with_its_form_and_help(told: Json) -> None:
+    catalog = told["catalog"]
+    shout, ask = catalog["kinds"]["Shout"], catalog["kinds"]["Ask"]
+    assert (shout["title"], shout["category"], shout["help"]) == ("Shout", "text", "Says a text loudly.")
+    assert set(shout["schema"]["properties"]) == {"marks", "text"}
+    assert shout["defaults"] == {"text": "{{ chat.last_user }}", "marks": 1}
+    assert [field["title"] for field in ask["schema"]["properties"].values()] == ["Base URL", "LLM name"]
+    assert (ask["schema"]["required"], ask["defaults"]) == (["base_url"], {"llm_name": "small"})
+    assert (catalog["own"], catalog["has_all"]) == (["Ask", "Picky", "Shout"], True)
 
 
-def test_every_entry_that_is_no_node_type_is_one_complaint(installed: Path) -> None:
-    out = python(
-        installed,
-        """
-        from agentui.pipeline.node import load_catalog
-        from agentui.pipeline.nodes import BUILTIN
-        catalog, complaints = load_catalog(BUILTIN)
-        print(catalog["SetVars"] is BUILTIN["SetVars"])
-        print("\\n".join(sorted(complaints)))
-        """,
-    )
-    kept, *complaints = out.splitlines()
-    assert kept == "True"
-    homeless = complaints.pop(4)
+def test_every_entry_that_is_no_node_type_is_one_complaint(told: Json) -> None:
+    complaints = told["catalog"]["complaints"]
+    homeless = complaints[4]
     assert homeless.startswith("The node type 'Homeless' of 'shouting:Homeless' has no form and is left out: Pydantic")
-    assert complaints == [
+    assert [complaint for complaint in complaints if complaint != homeless] == [
         "The entry point 'function' is not a node type: decorate a Node subclass with @node.",
         "The entry point 'unnamed' is not a node type: decorate a Node subclass with @node.",
         "The node plug-in 'broken' does not import: RuntimeError: a package in pieces",
@@ -192,60 +222,12 @@ def test_every_entry_that_is_no_node_type_is_one_complaint(installed: Path) -> N
     ]
 
 
-def test_an_installed_node_runs_in_a_server_beside_a_broken_plug_in(installed: Path, tmp_path: Path) -> None:
-    out = python(
-        installed,
-        f"""
-        import asyncio, pathlib
-        import aiohttp
-        from agentui.serving.application import create_app
-        from agentui.serving.listener import Listener
-        from agentui.jsonio import dumps
-        from agentui.settings import Settings
-
-        folder = pathlib.Path({str(tmp_path)!r})
-        for name in ("pipelines", "presets"):
-            (folder / name).mkdir()
-
-        def put(id, type, **config):
-            nodes = [{{"id": "n1", "type": type, "config": config}}]
-            (folder / "pipelines" / f"{{id}}.json").write_bytes(dumps({{"format": 1, "name": id, "nodes": nodes}}))
-
-        put("default", "Shout", marks=2)
-        put("picky", "Picky")
-
-        async def main():
-            app = create_app(Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data"))
-            listener = Listener(app)
-            port = await listener.start("127.0.0.1", 0)
-            body = {{"model": "m", "messages": [{{"role": "user", "content": "hello"}}]}}
-            async with aiohttp.ClientSession(f"http://127.0.0.1:{{port}}") as session:
-                async with session.post("/v1/chat/completions", json=body) as answer:
-                    print((await answer.json())["choices"][0]["message"]["content"])
-                async with session.post("/p/picky/v1/chat/completions", json=body) as answer:
-                    print(answer.status, (await answer.json())["error"]["message"])
-            await listener.stop()
-
-        asyncio.run(main())
-        """,
-    )
-    first, second = out.splitlines()
-    assert first == "HELLO!!"
-    assert second.startswith("422 ")
-    assert "Picky does not accept this configuration: KeyError: 'never expected this'" in second
+def test_an_installed_node_runs_in_a_server_beside_a_broken_plug_in(told: Json) -> None:
+    assert told["answers"]["whole"]["choices"][0]["message"]["content"] == "HELLO!!"
+    status, said = told["answers"]["refused"]
+    assert status == 422
+    assert "Picky does not accept this configuration: KeyError: 'never expected this'" in said
 
 
-def test_agentui_check_knows_installed_nodes_and_names_broken_ones(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "loud.json").write_text('{"format": 1, "name": "loud", "nodes": [{"id": "n1", "type": "Shout"}]}')
-    out = python(
-        installed,
-        f"""
-        import contextlib, io
-        from agentui.cli import main
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said):
-            code = main(["check", {str(tmp_path / "loud.json")!r}])
-        print(code, len(said.getvalue().splitlines()))
-        """,
-    )
-    assert out.splitlines() == ["1 checked, 0 with errors.", "0 6"]
+def test_agentui_check_knows_installed_nodes_and_names_broken_ones(told: Json) -> None:
+    assert told["check"] == {"code": 0, "out": "1 checked, 0 with errors.\n", "complaints": 6}

@@ -4,6 +4,7 @@ Python cannot take a hook back, so there is one for the process, installed when 
 whether anybody watches. Only the thread that began the watch is watched: what other threads do is their own affair.
 """
 
+import codecs
 import gc
 import sys
 from collections.abc import Callable, Iterator
@@ -39,6 +40,8 @@ class Watch:
 
     def __enter__(self) -> "Watch":
         _Hook.install()
+        # Templates' values pass through this codec, and Python imports its module at its first use in a process.
+        codecs.lookup("utf-16-le")
         # What others left behind is closed now and not in the middle of the watch, where it would be taken for the engine's;
         # and looking through what they hold is no cost of an input.
         gc.collect()

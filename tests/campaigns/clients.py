@@ -154,4 +154,4 @@ async def clients(trial: Trial) -> None:
         await mock.close()
 
 
-CAMPAIGNS = [Campaign("turns.clients", clients, counted="requests", short=400, long=100_000, short_seconds=60)]
+CAMPAIGNS = [Campaign("turns.clients", clients, counted="requests", short=250, long=100_000, short_seconds=60)]

@@ -438,5 +438,5 @@ async def _run(fuzz: Fuzz, stage: Stage, plan: Plan, incoming: Incoming, story: 
 
 
 CAMPAIGNS = [
-    Campaign("fuzz.pipelines", fuzz_pipelines, counted="pipelines", short=1_500, long=1_000_000, short_seconds=40.0, least=0.05)
+    Campaign("fuzz.pipelines", fuzz_pipelines, counted="pipelines", short=1_000, long=1_000_000, short_seconds=40.0, least=0.05)
 ]

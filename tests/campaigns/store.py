@@ -99,6 +99,6 @@ async def _race(trial: Trial, origin: str, http: aiohttp.ClientSession, file: Fi
 
 
 CAMPAIGNS = [
-    Campaign("store.faults", faults, counted="injections", short=60, long=5000, short_seconds=45),
+    Campaign("store.faults", faults, counted="injections", short=44, long=5000, short_seconds=45),
     Campaign("store.races", races, counted="turns", short=72, long=10_000, short_seconds=30),
 ]

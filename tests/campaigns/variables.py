@@ -57,4 +57,4 @@ async def model(trial: Trial) -> None:
     await asyncio.to_thread(walk, trial)
 
 
-CAMPAIGNS = [Campaign("variables.model", model, counted="operations", short=200, long=10_000, short_seconds=30)]
+CAMPAIGNS = [Campaign("variables.model", model, counted="operations", short=120, long=10_000, short_seconds=30)]
