@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from agentui.vendors.registry import VENDOR_TITLES
@@ -135,8 +136,14 @@ DOORS = {
 EVERYBODYS = {"aiohttp", "orjson", "pydantic", "typing_extensions", "yarl"}
 
 
-def test_imports_go_in_no_circle_not_even_for_types() -> None:
-    assert circles(draw(ROOT / "agentui")) == []
+@pytest.fixture(scope="module")
+def drawn() -> nx.DiGraph:
+    """The drawing of agentui's imports."""
+    return draw(ROOT / "agentui")
+
+
+def test_imports_go_in_no_circle_not_even_for_types(drawn: nx.DiGraph) -> None:
+    assert circles(drawn) == []
 
 
 BESIDE = {
@@ -146,12 +153,12 @@ BESIDE = {
 """Files that one folder alone imports, and which are still no part of its subject."""
 
 
-def test_no_file_lies_beside_the_folder_that_is_its_subject() -> None:
-    assert loose_files(draw(ROOT / "agentui")) == BESIDE
+def test_no_file_lies_beside_the_folder_that_is_its_subject(drawn: nx.DiGraph) -> None:
+    assert loose_files(drawn) == BESIDE
 
 
-def test_a_library_has_one_door() -> None:
-    found = doors(draw(ROOT / "agentui"))
+def test_a_library_has_one_door(drawn: nx.DiGraph) -> None:
+    found = doors(drawn)
     assert found.keys() == DOORS.keys() | EVERYBODYS
     for library, rooms in DOORS.items():
         others = {module for module in found[library] if not any(f"{module}.".startswith(f"{room}.") for room in rooms)}

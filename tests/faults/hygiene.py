@@ -12,7 +12,7 @@ INNER = re.compile(
     r"|\b[A-Z]\w+(?:Error|Exception)\("
 )
 """How the inside of a Python program looks from outside."""
-PLACES = (str(ROOT), str(Path.home()), tempfile.gettempdir(), "/usr/lib/python", "/proc/self")
+PLACES = (str(ROOT), str(Path.home()), tempfile.gettempdir(), "/dev/shm/", "/usr/lib/python", "/proc/self")
 
 
 def check_shown(text: str) -> None:

@@ -12,12 +12,16 @@ from typing import Any
 import aiohttp
 import pytest
 import pytest_asyncio
+from aiohttp import web
 
+from agentui.api.keys import SERVICES
 from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from agentui.tools.tool import HostedTool
+from agentui.upstream.breaker import Breaker
+from agentui.upstream.retry import RetryBudget
 from tests.conftest import call
 from tests.matrix.callers import Callers
 from tests.matrix.neutral import CALLERS, UPSTREAMS, Answer, Ask, Seen
@@ -97,28 +101,40 @@ class Pair:
         return read(self.mock.last)
 
 
-@asynccontextmanager
-async def agentui(
+def application(
     folder: Path,
     mock: Mock,
     *,
     pipelines: Mapping[str, Json] = MappingProxyType({}),
     hosted: Iterable[HostedTool] = (),
     **config: Any,
-) -> AsyncIterator[str]:
-    """A running server with one pipeline per upstream, whose node has this ``config``, and others; gives its origin."""
+) -> web.Application:
+    """A server with one pipeline per upstream, whose node has this ``config``, and others."""
     (folder / "pipelines").mkdir(parents=True)
     (folder / "presets").mkdir()
     documents = {upstream: call(upstream, mock.origin, **config) for upstream in UPSTREAMS}
     for name, document in {**documents, **pipelines}.items():
         (folder / "pipelines" / f"{name}.json").write_bytes(dumps(document))
     settings = Settings(port=0, pipelines=folder / "pipelines", presets=folder / "presets", data=folder / "data")
-    listener = Listener(create_app(settings, named_origins={}, secret_env={}, default_active="openai", tools=hosted))
+    return create_app(settings, named_origins={}, secret_env={}, default_active="openai", tools=hosted)
+
+
+@asynccontextmanager
+async def running(app: web.Application) -> AsyncIterator[str]:
+    """Let a server run; gives its origin."""
+    listener = Listener(app)
     port = await listener.start("127.0.0.1", 0)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
         await listener.stop()
+
+
+@asynccontextmanager
+async def agentui(folder: Path, mock: Mock, **parts: Any) -> AsyncIterator[str]:
+    """A running server of these parts (see ``application``); gives its origin."""
+    async with running(application(folder, mock, **parts)) as origin:
+        yield origin
 
 
 @pytest.fixture(scope="package")
@@ -139,12 +155,16 @@ async def shared_mock() -> AsyncIterator[Mock]:
     await server.close()
 
 
-@pytest_asyncio.fixture(scope="package", loop_scope="package")
-async def shared_origin(
-    shared_mock: Mock, no_outside_settings: None, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[str]:
+@pytest.fixture(scope="package")
+def shared_app(shared_mock: Mock, no_outside_settings: None, tmp_path_factory: pytest.TempPathFactory) -> web.Application:
     """The one server."""
-    async with agentui(tmp_path_factory.mktemp("matrix") / "server", shared_mock) as origin:
+    return application(tmp_path_factory.mktemp("matrix") / "server", shared_mock)
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package")
+async def shared_origin(shared_app: web.Application) -> AsyncIterator[str]:
+    """Where the one server is."""
+    async with running(shared_app) as origin:
         yield origin
 
 
@@ -184,9 +204,9 @@ def pair(request: pytest.FixtureRequest, mock: Mock, callers: Callers, origin: s
     return Pair(caller, upstream, mock, callers, origin)
 
 
-@pytest_asyncio.fixture(loop_scope="package")
-async def fresh(pair: Pair, tmp_path: Path) -> AsyncIterator[Pair]:
-    """The pair with a server of its own, whose circuit breaker knows of no other test's failures."""
-    async with agentui(tmp_path / "server", pair.mock) as origin:
-        pair.origin = origin
-        yield pair
+@pytest.fixture
+def fresh(pair: Pair, shared_app: web.Application) -> Pair:
+    """The pair, at a server that has forgotten the failures of other tests: its circuit is closed, and it may try again."""
+    for origin in shared_app[SERVICES].upstream.origins().values():
+        origin.breaker, origin.budget = Breaker(), RetryBudget()
+    return pair
