@@ -20,8 +20,7 @@ T = TypeVar("T")
 class Form(BaseModel):
     """A body or a query."""
 
-    # Compiled when it is first used: all of them at once are a tenth of a start, and no server needs all.
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
 
     @property
     def given(self) -> dict[str, Json]:
