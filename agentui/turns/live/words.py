@@ -7,6 +7,7 @@ from agentui.chat.deltas import Delta, TextDelta
 from agentui.chat.messages import Part, Text
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
+from agentui.chats.codes import failure
 from agentui.errors import AgentUIError
 from agentui.pipeline.result import RunAnswer
 from agentui.pipeline.run import Run
@@ -29,6 +30,7 @@ class WordSink(NullSink):
         self._parser: StreamParser | None = vendor.stream_parser()
         self._cutter = SummaryCutter()
         self._held = ""
+        self._is_forwarded = False
         self._has_begun = False
         self._has_heard = False
 
@@ -50,17 +52,24 @@ class WordSink(NullSink):
     async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
         """A piece of a forwarded answer. What is no stream of the dialect tells its words at its end."""
         self._begin()
+        self._is_forwarded = True
         if status >= 400 or not headers.get("content-type", "").startswith("text/event-stream") or self._parser is None:
             return
         try:
             deltas = [delta for event in self._decoder.feed(chunk) for delta in self._parser.feed(event)]
         except AgentUIError:
-            self._parser = None  # whether that fails the turn is the node's to say
+            self._parser = None
             return
         await self.send(None, (), deltas)
 
     async def finish(self, answer: RunAnswer) -> None:
-        """The run is over: tell what was held back, and what was never told because nobody understood it while it passed."""
+        """The run is over: tell what was held back, and what was never told because nobody understood it while it passed.
+
+        Raises 502 ``upstream_error`` for a forwarded answer that is none of the dialect: nobody said it in the chat.
+        """
+        was_read = self._has_heard and self._parser is not None
+        if self._is_forwarded and not was_read and answer.reply is None:
+            raise failure("upstream_error", "The RawForward passed on what is no model's answer: check its base_url and path.")
         if not self._has_heard:
             await self._hear(answer.text)
         held, self._held = self._held, ""
