@@ -196,6 +196,17 @@ async def test_a_chat_begins_with_one_click(library: OpenLibrary) -> None:
     await expect(said).to_contain_text("I am Seraphina.")
     sessions = (await here.send("GET", "/sessions"))["data"]
     assert [one["character_binding"]["character_id"] for one in sessions] == [made["id"]]
+    book = await here.make("/worldbooks", {"name": "World", "data": {"entries": {}}})
+    await here.show("Lorebooks")
+    more = here.panel.get_by_role("button", name="More about World")
+    use = here.page.get_by_role("menuitemcheckbox", name="Use in the open chat")
+    for is_used, told in ((False, "is used in the chat"), (True, "is no longer used")):
+        await more.click()
+        await expect(use).to_be_checked(checked=is_used)
+        await use.click()
+        await expect(here.page.locator(".notice", has_text=told)).to_be_visible()
+        kept = (await here.send("GET", f"/sessions/{sessions[0]['id']}"))["data"]["worldbook_profile_id"]
+        assert kept == (None if is_used else book["id"])
 
 
 async def test_a_thousand_are_searched_and_few_are_drawn(library: OpenLibrary) -> None:
@@ -250,7 +261,7 @@ async def test_prompts_are_sorted_with_the_keyboard_and_switched(library: OpenLi
     await dialog.get_by_label("Text").fill("Go on, please.")
     await dialog.get_by_label("Temperature").fill("0.7")
     preview = dialog.get_by_role("region", name="Preview")
-    await expect(preview.get_by_role("status")).to_have_text(re.compile(r"^\d+ of \d+ tokens$"))
+    await expect(preview.get_by_role("status")).to_have_text(re.compile(r"^[\d,]+ of [\d,]+ tokens$"))
     await expect(preview.locator(".library-preview").filter(has_text="Late")).to_have_count(1)
     await preview.get_by_label("What the user says").fill("Is anybody there?")
     await expect(preview.get_by_text("Is anybody there?")).to_have_count(1)

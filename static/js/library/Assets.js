@@ -6,7 +6,7 @@ import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
 import {Menu, MenuButton} from '../ui/menu.js';
-import {beginChat, deleteAsset, exportAsset, openAsset, renameAsset, tagAsset} from './commands.js';
+import {beginChat, deleteAsset, exportAsset, isInChat, openAsset, renameAsset, tagAsset, toggleInChat} from './commands.js';
 import {ICONS} from './kinds.js';
 import {assetAt, need, useShelf} from './lists.js';
 import {Picture} from './Picture.js';
@@ -135,7 +135,7 @@ async function chatWith(asset) {
 /** @param {Kind} kind @param {Asset} asset @returns {import('../ui/menu.js').MenuItem[]} */
 function menuOf(kind, asset) {
   return [
-    ...(kind === 'character' ? [{label: t('library.chat'), icon: 'chat', run: () => void chatWith(asset)}] : []),
+    ...chatsOf(kind, asset),
     {label: t('library.edit'), icon: 'edit', run: () => openAsset(kind, asset.id)},
     {label: t('library.rename'), keys: 'F2', run: () => void renameAsset(kind, asset)},
     {label: t('library.tags'), run: () => void tagAsset(kind, asset)},
@@ -144,6 +144,16 @@ function menuOf(kind, asset) {
     {},
     {label: t('library.delete'), icon: 'trash', tone: 'danger', keys: 'Del', run: () => void deleteAsset(kind, asset)},
   ];
+}
+
+/**
+ * The line of a menu that begins a chat with a character, or has the chat that is open use anything else.
+ * @param {Kind} kind @param {Asset} asset @returns {import('../ui/menu.js').MenuItem[]}
+ */
+function chatsOf(kind, asset) {
+  if (kind === 'character') return [{label: t('library.chat'), icon: 'chat', run: () => void chatWith(asset)}];
+  const isUsed = isInChat(kind, asset.id);
+  return isUsed === null ? [] : [{label: t('library.useInChat'), checked: isUsed, run: () => void toggleInChat(kind, asset)}];
 }
 
 /**

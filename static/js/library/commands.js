@@ -1,11 +1,12 @@
-/** What can be done to an asset as a whole: make one, rename it, delete it and take that back, export it, begin a chat with it. */
+/** What can be done to an asset as a whole: make one, rename it, delete it and take that back, export it, begin a chat with it or use it in one. */
 import {api, failureOf} from '../api/client.js';
-import {loadList, SESSIONS} from '../state/chats.js';
+import {knownList, loadList, SESSIONS} from '../state/chats.js';
 import {askText, openDialog} from '../state/dialogs.js';
 import {reasonOf} from '../state/failures.js';
 import {writeMemory, withQuery} from '../state/memory.js';
 import {dismiss, notify} from '../state/notices.js';
 import {chooseSession} from '../state/session.js';
+import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {newContent, saveContent} from './contents.js';
 import {PATHS, pathOf} from './kinds.js';
@@ -110,6 +111,32 @@ export async function beginChat({id, name}) {
   await loadList(SESSIONS);
   chooseSession({session: made.data.id, branch: 'main'});
   return true;
+}
+
+/** The field of a session that names an asset of a kind, and what it names in one. @type {Record<Exclude<Kind, 'character'>, {field: string, of: (session: any) => string | null}>} */
+const BINDINGS = {
+  user: {field: 'user_id', of: (session) => session.user_binding?.user_id ?? null},
+  preset: {field: 'preset_id', of: (session) => session.preset_id},
+  worldbook: {field: 'worldbook_profile_id', of: (session) => session.worldbook_profile_id},
+  regex: {field: 'regex_profile_id', of: (session) => session.regex_profile_id},
+};
+
+/** Whether the chosen chat is made of this asset; null where no chat is chosen. @param {Exclude<Kind, 'character'>} kind @param {string} id */
+export function isInChat(kind, id) {
+  const {session} = store.get().session;
+  const chosen = session === null ? undefined : knownList(SESSIONS).items.find((one) => one.id === session);
+  return chosen === undefined ? null : BINDINGS[kind].of(chosen) === id;
+}
+
+/** Have the chosen chat use an asset, in the place of another of its kind, or no longer. @param {Exclude<Kind, 'character'>} kind @param {Asset} asset */
+export async function toggleInChat(kind, {id, name}) {
+  const {session} = store.get().session;
+  const isUsed = isInChat(kind, id);
+  if (session === null || isUsed === null) return;
+  const change = {[BINDINGS[kind].field]: isUsed ? null : id};
+  if ((await tried(() => writeMemory('PATCH', `/sessions/${encodeURIComponent(session)}`, change))) === null) return;
+  await loadList(SESSIONS);
+  notify('success', isUsed ? 'library.leftChat' : 'library.joinedChat', {name});
 }
 
 /** Show the other kind, as somebody who looks for one of it. @param {Kind} kind */

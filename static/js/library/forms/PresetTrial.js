@@ -47,7 +47,7 @@ export function PresetTrial({content, names}) {
     div(
       {className: 'library-row library-between'},
       h3(null, t('library.preview')),
-      result === null ? null : span({className: 'library-total', role: 'status'}, t('library.previewTotal', {tokens: String(result.token_estimate), window: String(result.window)})),
+      result === null ? null : span({className: 'library-total', role: 'status'}, t('library.previewTotal', {tokens: result.token_estimate, window: result.window})),
     ),
     p({className: 'text-soft'}, t(session ? 'library.previewChat' : 'library.previewNothing')),
     div(
