@@ -258,11 +258,9 @@ def test_the_bundles_are_typed_as_their_packages_are(tmp_path: Path, pytestconfi
         bad = good
         for right, wrong, _ in MISTAKES:
             bad = bad.replace(right, wrong)
-        module = tmp_path / "module.js"
-        module.write_text(good)
-        clean = check_js(module)
-        assert clean.returncode == 0, clean.stderr
-        module.write_text(bad)
-        run = check_js(module)
+        (tmp_path / "good.js").write_text(good)
+        (tmp_path / "bad.js").write_text(bad)
+        run = check_js(tmp_path / "good.js", tmp_path / "bad.js")
         assert run.returncode == JS_ERRORS
+        assert "good.js:" not in run.stderr, run.stderr
         assert sorted(re.findall(r"^(TS\d+) \[ERROR\]: (?! )", run.stderr, re.M)) == sorted(code for _, _, code in MISTAKES)
