@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from agentui.jsonio import Json, dumps
 from tests.api.chats.conftest import Reader, reader
@@ -70,10 +71,10 @@ def says(tmp_path: Path) -> Says:
     return Says(tmp_path / "says.json")
 
 
-@pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    """A server that listens."""
-    server = Served(Says(tmp_path / "served.json"))
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    """A server that listens: one for all tests of a module, which leave it as it is."""
+    server = Served(Says(tmp_path_factory.mktemp("mcp") / "served.json"))
     await server.start()
     yield server
     await server.stop()

@@ -30,20 +30,14 @@ def over_http(upstream: Upstream, url: str) -> Connection:
 
 
 @pytest.fixture(params=["stdio", "http"])
-async def connection(request: pytest.FixtureRequest, says: Says) -> AsyncIterator[Connection]:
+async def connection(request: pytest.FixtureRequest, says: Says, served: Served) -> AsyncIterator[Connection]:
     """An open connection, each way."""
-    server = Served(says)
     async with Upstream() as upstream:
-        if request.param == "stdio":
-            found = program(says)
-        else:
-            await server.start()
-            found = over_http(upstream, server.url)
+        found = program(says) if request.param == "stdio" else over_http(upstream, served.url)
         await found.open(LONG)
         yield found
         await found.close()
         assert not found.is_open
-    await server.stop()
 
 
 async def test_a_server_says_who_it_is_and_what_tools_it_has(connection: Connection) -> None:
@@ -134,11 +128,13 @@ async def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
         await opening
 
 
-async def test_a_server_that_is_started_anew_is_connected_to_again(served: Served) -> None:
+async def test_a_server_that_is_started_anew_is_connected_to_again(says: Says) -> None:
+    server = Served(says)
+    await server.start()
     async with Upstream() as upstream:
-        connection = over_http(upstream, served.url)
+        connection = over_http(upstream, server.url)
         await connection.open(LONG)
-        await served.stop()
+        await server.stop()
         with pytest.raises((McpUnavailable, OutcomeUnknown)):
             await connection.call("greet", {"name": "Ann"}, LONG)
         assert not connection.is_open
