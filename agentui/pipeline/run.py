@@ -130,6 +130,11 @@ class Heard(Protocol):
         ...
 
 
+def unbound(plan: Plan) -> Plan:
+    """The plan as it is."""
+    return plan
+
+
 @dataclass(eq=False)
 class Run:
     """A turn on its way. ``deadline`` is on the monotonic clock; ``redactor`` knows this run's secrets."""
@@ -166,6 +171,8 @@ class Run:
     """The stored variables, and the turn; None where the run has neither."""
     chat: ChatMacros = field(default_factory=ChatMacros, init=False)
     """What the chat tells macros; nothing where the run is no turn, or its plan does not ask (``Plan.reads_chat``)."""
+    bound: Callable[[Plan], Plan] = field(default_factory=lambda: unbound, init=False)
+    """What a plan that the run calls becomes: a chat's turn puts its model in."""
     assembled: AssembledPrompt | None = field(default=None, init=False)
     """The prompt that the session makes; None where the run is no turn, or nobody asks (``Plan.assembles``)."""
     macros: RunMacros | None = field(default=None, init=False)

@@ -84,14 +84,15 @@ async def test_nodes_that_call_the_callers_vendor_call_the_sessions(start_house:
     house.server.put("two-models-merge", loads((ROOT / "pipelines" / "two-models-merge.json").read_bytes()))
     own = {"id": "own", "type": "ProviderCall", "config": {"model": "unicode"}}
     house.server.put("own", chain(own))
+    house.server.put("sub", chain({"id": "sub", "type": "SubPipeline", "config": {"pipeline": "own"}}))
     for bound, models, path in (
-        ({"model_name": None}, ["usage"] * 3 + ["unicode"], "/v1/chat/completions"),
-        ({"model_name": None, "model_provider": "claudes"}, ["text"] * 3 + ["unicode"], "/v1/messages"),
-        ({"model_name": "extras"}, ["extras"] * 3 + ["unicode"], "/v1/chat/completions"),
+        ({"model_name": None}, ["usage"] * 3 + ["unicode"] * 2, "/v1/chat/completions"),
+        ({"model_name": None, "model_provider": "claudes"}, ["text"] * 3 + ["unicode"] * 2, "/v1/messages"),
+        ({"model_name": "extras"}, ["extras"] * 3 + ["unicode"] * 2, "/v1/chat/completions"),
     ):
         talk = await begin_talk(house, **bound)
         house.mock.requests.clear()
-        for pipeline in ("two-models-merge", "own"):
+        for pipeline in ("two-models-merge", "own", "sub"):
             status, answer = await house.memory.call(
                 "POST", f"/p/{pipeline}/sessions/{talk.session}/respond", {"message": "Hi"}
             )

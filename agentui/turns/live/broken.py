@@ -1,10 +1,12 @@
 """What ends a live turn before its answer does, and how its caller is told."""
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from typing import Any
 
 from agentui.chats.codes import failure
 from agentui.errors import AgentUIError, Busy, UpstreamError, UpstreamRefused, UpstreamTimeout
 from agentui.jsonio import Json
+from agentui.pipeline.engine import to_its_end
 
 BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout", "upstream_error"})
 """Errors after which the words that had arrived are kept."""
@@ -13,11 +15,14 @@ LEFT_STATUS = 499
 """What the log says of a caller who left (docs/errors.md)."""
 
 
-def unkept(error: Busy) -> AgentUIError:
-    """The error of an answer that the memory had no room in its time to keep."""
-    told = failure("commit_busy", error.message)
-    told.retry_after = error.retry_after
-    return told
+async def kept(committing: Coroutine[Any, Any, None]) -> None:
+    """Wait for the commit of a turn. Raises as it does, and 503 ``commit_busy`` where the memory was locked for long."""
+    try:
+        await to_its_end(committing)
+    except Busy as error:
+        told = failure("commit_busy", error.message)
+        told.retry_after = error.retry_after
+        raise told from error
 
 
 def told_error(error: AgentUIError) -> AgentUIError:

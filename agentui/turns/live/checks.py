@@ -96,9 +96,14 @@ class Adviser:
             return "", f"No pipeline is set for the {role}: the session names none in {role}_pipeline_id, nor does {setting}."
         model = SessionModel.of(bound)
         begun: list[Run] = []
+
+        def begin(run: Run) -> None:
+            run.bound = self._choice.binding(model)
+            begun.append(run)
+
         try:
             plan = self._choice.plan(pipeline, None, model)
-            request = RunRequest(plan, await conversation.incoming(), on_begin=begun.append, tools=tools)
+            request = RunRequest(plan, await conversation.incoming(), on_begin=begin, tools=tools)
             result = await self._engine.run(request, NullSink())
         except AgentUIError as error:
             return "", f"The {role}'s pipeline {pipeline!r} cannot run: {error.message}"

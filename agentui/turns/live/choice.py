@@ -1,6 +1,6 @@
 """Which pipeline answers a turn, and with which model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentui.chats.codes import failure
@@ -46,8 +46,16 @@ class PipelineChoice:
         Raises NotFound, InvalidPipeline, and 409 ``profile_not_found`` where the session's provider is no preset.
         """
         id = named or own or (CHAT if CHAT in self._pipelines else self._pipelines.active)
-        plan = self._pipelines.plan(id)
-        return self._with_model(plan, model) if _asks_for_model(plan.document) else plan
+        return self.binding(model)(self._pipelines.plan(id))
+
+    def binding(self, model: SessionModel) -> Callable[[Plan], Plan]:
+        """What puts a session's model into plans, as ``plan`` does it; for those that they call. It raises
+        ``profile_not_found``."""
+
+        def bound(plan: Plan) -> Plan:
+            return self._with_model(plan, model) if _asks_for_model(plan.document) else plan
+
+        return bound
 
     def model_name(self, model: SessionModel) -> str | None:
         """The model that a turn asks its pipeline for: the session's own, else that of the preset that it names, else of the

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content, content_of
-from agentui.errors import AgentUIError, Busy
+from agentui.errors import AgentUIError
 from agentui.ids import new_id
 from agentui.jsonio import Json, dumps_text, loads
 from agentui.library.bundles import Bundle, Bundles
@@ -23,7 +23,7 @@ from agentui.regexes.scripts import ScriptTrace
 from agentui.threads import in_thread
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.attempt import AttemptMemory
-from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, told_error, unkept
+from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, kept, told_error
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.explaining import explained, observed
@@ -184,10 +184,7 @@ class LiveTurn:
             explain=self._explained(prepared),
             saved=await listener.save(done),
         )
-        try:
-            await to_its_end(turn.commit(outcome))
-        except Busy as error:
-            raise unkept(error) from error
+        await kept(turn.commit(outcome))
         await listener.tell("done", done)
         return done
 
@@ -290,6 +287,7 @@ class LiveTurn:
             run.session, run.branch, run.floor = progress.session_id, progress.branch_id, progress.floor_id
             run.answers_anew = asked.turn.kind != "respond" or progress.attempt_no > 1
             run.assembled = assembled_prompt(prepared)
+            run.bound = services.choice.binding(self._session_model)
             told = prepared.macro_scope
             run.chat = ChatMacros(told.values, told.idle, told.greetings)
             self._listener.follow(run)
