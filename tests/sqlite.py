@@ -1,5 +1,6 @@
 """SQLite files of tests: most are about what is in them, and not about how they come to be."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, create_engine
 
-from agentui.store import migrations
+from agentui.store import migrations, sqlite_file
 from agentui.store.sqlite import SqliteStore
 
 RESERVE = 64 * 1024
@@ -40,19 +41,28 @@ def _upgraded(db: Connection, folder: Path = migrations.FOLDER) -> None:
         _upgrade(db, folder)
 
 
+_DURABLE = sqlite_file._DURABLE
+_sync = os.fsync
+
+
 @contextmanager
 def quick_files() -> Iterator[None]:
     """Within, the stores of this process run the migrations once for all new files, and reserve little of the disk: fifteen
-    revisions and eight megabytes of chance cost four times what the rest of a store's start does."""
+    revisions and eight megabytes of chance cost four times what the rest of a store's start does. And nothing waits for the
+    disk, for nobody pulls the plug of this machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "upgrade", _upgraded)
         patch.setitem(SqliteStore.__init__.__kwdefaults__, "reserve", RESERVE)
+        patch.setattr(sqlite_file, "_DURABLE", tuple("synchronous=OFF" if "synchronous" in rule else rule for rule in _DURABLE))
+        patch.setattr(os, "fsync", lambda descriptor: None)
         yield
 
 
 @contextmanager
 def real_files() -> Iterator[None]:
-    """Within ``quick_files``, new files are made as users' are."""
+    """Within ``quick_files``, new files are made as users' are, and what is written is on the disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "upgrade", _upgrade)
+        patch.setattr(sqlite_file, "_DURABLE", _DURABLE)
+        patch.setattr(os, "fsync", _sync)
         yield
