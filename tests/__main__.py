@@ -24,7 +24,7 @@ ROOM = 8 * 1024**3
 """Bytes that have to be free there: what the tests hold at once, several times."""
 
 
-def _has_room() -> bool:
+def has_room() -> bool:
     """Whether the tests' folders may be in memory; tests start programs out of theirs."""
     if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
         return False
@@ -34,7 +34,7 @@ def _has_room() -> bool:
 @contextmanager
 def _folders() -> Iterator[list[str]]:
     """pytest's arguments for folders in memory, which are gone afterwards; none where there is no room for them."""
-    if not _has_room():
+    if not has_room():
         yield []
         return
     with tempfile.TemporaryDirectory(prefix="agentui-tests-", dir=MEMORY, ignore_cleanup_errors=True) as folder:

