@@ -229,6 +229,10 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
     below = select(floors.c.id).where(floors.c.session_id == session_id)
     count = len(db.execute(below.limit(most + 1)).all())
     if count > most:
+        # Floors whose turns died, or outlived their locks: none of them may end in what is left of the session.
+        unended = select(generations.c.floor_id).where(generations.c.session_id == session_id)
+        _forget_floors(db, account, unended)
+        db.execute(delete(floors).where(floors.c.id.in_(unended)))
         db.execute(update(branches).where(branches.c.session_id == session_id).values(account_id=NOBODY))
         db.execute(update(sessions).where(sessions.c.id == session_id).values(account_id=NOBODY, name=None))
         add(db, REMOVAL, [account, session_id], now)

@@ -15,8 +15,9 @@ from agentui.chats.rows import AT_ONCE, REMOVAL, find_branch, find_floor, find_p
 from agentui.errors import ApiError
 from agentui.jsonio import loads
 from agentui.store.tables import floors, jobs, messages, metadata, pages, sessions, variables
+from agentui.turns.recovery import recover
 from agentui.variables.errors import VariableError
-from tests.chats.conftest import Memory, code_of
+from tests.chats.conftest import OWNER, Memory, code_of
 
 
 async def test_a_host_of_another_account_is_missing(memory: Memory) -> None:
@@ -117,12 +118,17 @@ async def with_floors(memory: Memory, name: str, count: int) -> str:
 async def test_a_long_session_is_gone_at_once_and_its_rows_in_parts(memory: Memory) -> None:
     short, long = await with_floors(memory, "short", AT_ONCE), await with_floors(memory, "long", AT_ONCE + 1)
     await memory.put("chat", long)
+    slow = await memory.open(await memory.join("long"), owner="another process", lasts=0)
     results = await memory.write(remove_many, [short, long], memory.now)
     assert [result.action for result in results] == ["deleted", "deleted"]
     for find, ids in ((find_session, (long,)), (find_branch, (long, "main")), (remove_session, (long, memory.now))):
         with pytest.raises(ApiError) as caught:
             await memory.write(find, *ids)
         assert caught.value.status == 404
+    assert await memory.store.write(recover, OWNER, memory.now) == 0
+    with pytest.raises(ApiError) as caught:
+        await memory.commit(slow.floor_id)
+    assert caught.value.code == "commit_conflict"
     assert (await memory.join("long")).session_id != long
     assert {row.session_id for row in await memory.rows(select(floors.c.session_id))} == {long}
     assert set(await scopes(memory)) == {"page"}
