@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agentui.bootstrap import ROOT, enter_environment
@@ -20,6 +20,8 @@ MOST = 4
 """Each process has a browser and a PostgreSQL of its own."""
 MEMORY = Path("/dev/shm")
 """A file system in memory, as Linux has it."""
+PREFIX = "agentui-memory-"
+"""How the names of folders there begin."""
 ROOM = 8 * 1024**3
 """Bytes that have to be free there: what the tests hold at once, several times."""
 
@@ -32,12 +34,41 @@ def has_room() -> bool:
 
 
 @contextmanager
+def in_memory() -> Iterator[str]:
+    """A folder in memory, gone afterwards: by ``clear_memory`` where this process is killed, for the lock ends with it."""
+    import fcntl  # systems that have no such memory lack it, too
+
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield folder
+        finally:
+            os.close(descriptor)
+
+
+def clear_memory() -> None:
+    """Remove what killed runs left in memory. A PostgreSQL whose folder is gone ends by itself."""
+    import fcntl
+
+    for folder in MEMORY.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # somebody holds it
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(descriptor)
+
+
+@contextmanager
 def _folders() -> Iterator[list[str]]:
     """pytest's arguments for folders in memory, which are gone afterwards; none where there is no room for them."""
     if not has_room():
         yield []
         return
-    with tempfile.TemporaryDirectory(prefix="agentui-tests-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+    clear_memory()
+    with in_memory() as folder:
         yield ["--basetemp", f"{folder}/all"]
 
 

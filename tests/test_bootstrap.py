@@ -13,7 +13,8 @@ import pytest
 
 from agentui import bootstrap
 from agentui.bootstrap import _has_everything, _is_stamped, _numbers, _requirements, _stamp, _works
-from tests.conftest import ROOT
+from tests import __main__ as running
+from tests.conftest import ROOT, skip
 
 MISSING = "a-package-that-nobody-has"
 
@@ -167,3 +168,17 @@ def test_packages_that_cannot_be_installed_are_pips_to_explain(checkout: Path) -
     assert done.stderr.splitlines()[-1].startswith("The packages could not be installed; pip says above why.")
     assert "Traceback" not in done.stderr
     assert not list((checkout / ".venv").glob("*.stamp"))
+
+
+def test_what_a_killed_run_of_the_tests_left_in_memory_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not hasattr(os, "fork"):
+        skip("only Linux has such folders")
+    monkeypatch.setattr(running, "MEMORY", tmp_path)
+    (tmp_path / f"{running.PREFIX}dead").mkdir()
+    (tmp_path / f"{running.PREFIX}dead" / "file").write_text("x")
+    with running.in_memory() as folder:
+        running.clear_memory()
+        assert list(tmp_path.iterdir()) == [Path(folder)]
+    assert list(tmp_path.iterdir()) == []

@@ -39,6 +39,7 @@ def f():
 ```
 
 A [link](https://example.com/), [bad](javascript:alert(1)), ![picture](https://example.com/a.png), https://example.org/?a=1
+[![badge](https://example.com/b.png)](https://example.com/badge)
 <script>alert(1)</script> <img src=x onerror=alert(1)>"""
 IS_READ = """(({chosenPlace, talkOf}) => {
   const place = chosenPlace();
@@ -181,7 +182,7 @@ async def test_what_is_said_is_shown_as_markdown_that_runs_and_loads_nothing(cha
     await expect(said.locator("pre code")).to_have_text("def f():\n    return '<b>'\n")
     await expect(said.locator("ol > li")).to_have_text(["one", "two"])
     await expect(said.locator("blockquote, table td, .said-heading")).to_have_text(["quoted", "1", "2", "A title"])
-    await expect(said.locator("a")).to_have_text(["link", "picture", "https://example.org/?a=1"])
+    await expect(said.locator("a")).to_have_text(["link", "picture", "https://example.org/?a=1", "badge"])
     await expect(said.locator("a").first).to_have_attribute("rel", "noopener noreferrer nofollow")
     for words in ("[bad](javascript:alert(1))", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"):
         await expect(said).to_contain_text(words)

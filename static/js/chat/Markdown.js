@@ -61,7 +61,7 @@ function elementsOf(tokens) {
     const children = token.nesting === -1 ? /** @type {ReactNode[]} */ (open.pop()) : [];
     const siblings = open[open.length - 1];
     const key = siblings.length;
-    siblings.push(token.nesting === -1 ? parentOf(/** @type {Token} */ (parents.pop()), children, key) : leafOf(token, key));
+    siblings.push(token.nesting === -1 ? parentOf(/** @type {Token} */ (parents.pop()), children, key) : leafOf(token, key, parents));
   }
   return open[0];
 }
@@ -94,8 +94,8 @@ function linkOf(href, children, key) {
   return href && LINK.test(href) ? a({key, href, target: '_blank', rel: 'noopener noreferrer nofollow'}, children) : h(Fragment, {key}, children);
 }
 
-/** @param {Token} token @param {number} key @returns {ReactNode} */
-function leafOf(token, key) {
+/** @param {Token} token @param {number} key @param {Token[]} parents what it stands in @returns {ReactNode} */
+function leafOf(token, key, parents) {
   switch (token.type) {
     case 'inline':
       return h(Fragment, {key}, elementsOf(token.children ?? []));
@@ -109,8 +109,11 @@ function leafOf(token, key) {
       return pre({key, className: 'said-code', tabIndex: 0}, code(null, token.content));
     case 'hr':
       return hr({key});
-    case 'image':
-      return linkOf(attributeOf(token, 'src'), [token.content || attributeOf(token, 'src')], key);
+    case 'image': {
+      const src = attributeOf(token, 'src');
+      // Within a link it is words: a link holds no other.
+      return linkOf(parents.some(({tag}) => tag === 'a') ? null : src, [token.content || src], key);
+    }
     default:
       return token.content;
   }

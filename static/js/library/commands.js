@@ -121,7 +121,7 @@ const BINDINGS = {
   regex: {field: 'regex_profile_id', of: (session) => session.regex_profile_id},
 };
 
-/** Whether the chosen chat is made of this asset; null where no chat is chosen. @param {Exclude<Kind, 'character'>} kind @param {string} id */
+/** Whether the chosen chat is made of this asset; null where no chat is chosen that the list of chats holds. @param {Exclude<Kind, 'character'>} kind @param {string} id */
 export function isInChat(kind, id) {
   const {session} = store.get().session;
   const chosen = session === null ? undefined : knownList(SESSIONS).items.find((one) => one.id === session);

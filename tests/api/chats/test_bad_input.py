@@ -183,11 +183,12 @@ async def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def place(server: Server) -> AsyncIterator[Place]:
-    """Things on that server; what earlier tests made there belongs to others."""
+    """Things on that server; what earlier tests made there belongs to others, once the jobs among it are done."""
     async with ClientSession() as session:
         reader = Reader(server, session)
         theirs = await things(reader, "draft")
         store = server.state.store
+        await done(store)
         await give_away(store, theirs.session)
         with pytest.MonkeyPatch.context() as patched:
             yield Place(reader, await things(reader, "draft"), await things(reader, "committed"), theirs, Kept(store, patched))
@@ -287,13 +288,18 @@ def filled(path: str, owner: Things) -> str:
     return re.sub(r"{(\w+)}", lambda name: known.get(name[1], name[0]), path)
 
 
-async def kept(store: Store) -> dict[str, list[Any]]:
-    """Every row of what callers write, once what was taken is done: background work goes on meanwhile, and keeps its own
-    times."""
+async def done(store: Store) -> None:
+    """Wait for the jobs that callers asked for."""
     under_way = select(exists().where(chat_jobs.c.status.in_(("pending", "leased", "running"))))
     async with asyncio.timeout(60):
         while await store.read(lambda db: db.execute(under_way).scalar_one()):  # noqa: ASYNC110  # nobody is told
             await asyncio.sleep(0.02)
+
+
+async def kept(store: Store) -> dict[str, list[Any]]:
+    """Every row of what callers write, once what was taken is done: background work goes on meanwhile, and keeps its own
+    times."""
+    await done(store)
     rows = await everything(store)
     del rows["jobs"]
     return rows
