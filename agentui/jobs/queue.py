@@ -62,16 +62,18 @@ def take(db: Connection, owner: str, kinds: Collection[str], now: int, expires_a
     """Take a job until ``expires_at``: the periodic one that is due for longest, else the other one; None where none is due. So
     many that were put down at once keep nothing waiting that the server does for itself. Two processes never take the same:
     on PostgreSQL each skips what the other has locked, and SQLite has one writer."""
-    is_due = or_(jobs.c.due_at <= now, and_(jobs.c.every_ms.is_not(None), jobs.c.due_at > now + jobs.c.every_ms))
     is_free = or_(jobs.c.owner.is_(None), jobs.c.expires_at <= now)
-    order = (jobs.c.every_ms.is_(None), jobs.c.due_at, jobs.c.id)
-    query = select(jobs).where(is_due, is_free, jobs.c.kind.in_(kinds)).order_by(*order).limit(1)
-    row = db.execute(query.with_for_update(skip_locked=True)).one_or_none()
-    if row is None:
-        return None
-    tries = row.tries + 1
-    db.execute(update(jobs).where(jobs.c.id == row.id).values(owner=owner, expires_at=expires_at, tries=tries))
-    return Job(row.id, row.kind, loads(row.payload_json), row.every_ms, tries)
+    was_set_back = jobs.c.due_at > now + jobs.c.every_ms
+    # One after the other, by the rows' ids (``plan``) and by the index of times: together, all that are due would be sorted.
+    periodic = and_(jobs.c.id.in_(kinds), jobs.c.every_ms.is_not(None), or_(jobs.c.due_at <= now, was_set_back))
+    for is_due in (periodic, and_(jobs.c.every_ms.is_(None), jobs.c.due_at <= now)):
+        query = select(jobs).where(is_due, is_free, jobs.c.kind.in_(kinds)).order_by(jobs.c.due_at, jobs.c.id).limit(1)
+        row = db.execute(query.with_for_update(skip_locked=True)).one_or_none()
+        if row is not None:
+            tries = row.tries + 1
+            db.execute(update(jobs).where(jobs.c.id == row.id).values(owner=owner, expires_at=expires_at, tries=tries))
+            return Job(row.id, row.kind, loads(row.payload_json), row.every_ms, tries)
+    return None
 
 
 def extend(db: Connection, owner: str, job: Job, expires_at: int) -> bool:
