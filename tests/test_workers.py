@@ -24,6 +24,7 @@ from agentui.serving.supervisor import FIRST_PAUSE, held_port
 from agentui.settings import Settings
 from tests.api.editor_client import say
 from tests.campaigns.nursery import Forked, forked
+from tests.campaigns.process import serving as executing
 from tests.conftest import call
 from tests.test_cli import agentui, assert_refused
 from tests.turns.house import Memory, chain, sets, target
@@ -509,6 +510,21 @@ async def what_a_killed_worker_held_is_free_at_once(crew: Crew, memory: Memory) 
 
 
 # --- processes -------------------------------------------------------------------------------------------------------
+
+
+async def test_workers_serve_where_nobody_has_read_the_code_before(tmp_path: Path, mock: Mock) -> None:
+    document = call("caller", mock.origin)
+    async with (
+        executing(tmp_path / "server", {"default": document}, workers="2") as server,
+        aiohttp.ClientSession(connector=aiohttp.TCPConnector(force_close=True), headers=KEY) as http,
+        asyncio.timeout(PATIENCE),
+    ):
+        workers: set[int] = set()
+        while len(workers) < 2:
+            body = {"model": "text", "messages": HELLO}
+            async with http.post(f"{server.origin}/v1/chat/completions", json=body) as answer:
+                assert answer.status == 200, await answer.text()
+                workers.add(worker_of(answer.headers["x-agentui-run"]))
 
 
 async def test_a_worker_that_dies_is_started_again_while_the_others_serve_and_all_end_when_told(
