@@ -104,7 +104,7 @@ class _Matcher:
         self._numbers = [plain.get(word) for word in words]
         self._anchored = [anchored.get(word, []) for word in words]
         self._automaton = Automaton(words)
-        self._seen: dict[str, list[int]] = {}
+        self._seen: dict[str, Sequence[int]] = {}
         self._whole = list(whole.values())
         self._whole_automaton = Automaton([_marked(word) for word in whole])
 
@@ -132,20 +132,21 @@ class _Matcher:
                 places[number] = min(at, places.get(number, at))
         return places | self._spaced_places(texts, tokens, by_token)
 
-    def _known(self, tokens: Collection[str]) -> dict[str, list[int]]:
+    def _known(self, tokens: Collection[str]) -> dict[str, Sequence[int]]:
         """The needles' words that lie in each of these words of texts, where any does. What was found is remembered, for most
         words of a chat's texts are those of its turn before; never changed, but replaced, as several threads may look."""
         known = self._seen
         new = [token for token in tokens if token not in known]
-        found: dict[str, list[int]] = {token: [] for token in new}
-        for word, token in self._automaton.find((token, token) for token in new):
-            found[token].append(word)
-        kept = {token: words for token, words in found.items() if max(len(token), len(words)) <= _LONGEST_SEEN}
+        found: dict[str, list[int]] = {}
+        for word, token in self._automaton.find(zip(new, new, strict=True)):
+            found.setdefault(token, []).append(word)
+        kept: dict[str, Sequence[int]] = {
+            token: words for token in new if max(len(token), len(words := found.get(token, ()))) <= _LONGEST_SEEN
+        }
         if kept:
             is_room = len(known) + len(kept) <= _MOST_SEEN
             self._seen = {**known, **kept} if is_room else kept if len(kept) <= _MOST_SEEN else {}
-        looked = ((token, found[token] if token in found else known[token]) for token in tokens)
-        return {token: words for token, words in looked if words}
+        return {token: held for token in tokens if (held := found.get(token) or known.get(token))}
 
     def _spaced_places(
         self, texts: Sequence[str], tokens: Sequence[list[str]], by_token: dict[str, list[int]]
