@@ -42,11 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """``--campaigns``: the campaigns in their short form; without it a fifth of that. ``--agents``: drive the coding agents
     that npm installed into this folder (``tests/agents/package.json`` names them). ``--sillytavern``: chat in the SillyTavern
     that npm installed into this folder (``npm install sillytavern``), and with ``--rerecord`` keep what it sends.
-    ``--slow-pages``: the browser's pages compute as if the machine were so many times slower."""
+    ``--slow-pages``: the browser's pages compute as if the machine were so many times slower. ``--slow-answers``: what they ask
+    the server arrives late, and so do the answers."""
     parser.addoption("--campaigns", action="store_true", help="run the campaigns in their short form, not a fifth of it")
     parser.addoption("--agents", metavar="FOLDER", help="drive the coding agents that npm installed into this folder")
     parser.addoption("--rerecord", action="store_true", help="with --sillytavern: keep what it sends")
     parser.addoption("--slow-pages", metavar="TIMES", type=float, default=1, help="let pages compute so many times slower")
+    parser.addoption("--slow-answers", metavar="MS", type=float, default=0, help="delay requests and answers by up to so long")
     parser.addoption("--sillytavern", metavar="FOLDER", help="chat in the SillyTavern that npm installed into this folder")
 
 
@@ -166,13 +168,15 @@ class Server:
 
 
 StartServer = Callable[..., Awaitable[Server]]
+PrepareApp = Callable[[web.Application], None]
+"""Changes an application before it starts."""
 
 
 @asynccontextmanager
-async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
+async def servers(tmp_path: Path, port: int = 0, prepare: PrepareApp | None = None) -> AsyncIterator[StartServer]:
     """Start servers with pipelines by id, their folders below ``tmp_path``; all of them stop at the end.
 
-    The first one listens on ``port``, where 0 is any free one, as the others do.
+    The first one listens on ``port``, where 0 is any free one, as the others do. ``prepare`` gets each before it starts.
     """
     listeners: list[Listener] = []
 
@@ -205,6 +209,8 @@ async def servers(tmp_path: Path, port: int = 0) -> AsyncIterator[StartServer]:
             proxy_env=proxy_env or {},
             default_active=active,
         )
+        if prepare is not None:
+            prepare(app)
         listener = Listener(app, keep_alive=keep_alive)
         bound = await listener.start("127.0.0.1", 0 if listeners else port)
         listeners.append(listener)

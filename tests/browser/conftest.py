@@ -30,7 +30,8 @@ except ImportError:
 from agentui.demo import DemoServer
 from agentui.jsonio import Json, dumps
 from tests.browser.core import Evaluate, evaluator
-from tests.conftest import Server, StartServer, call, quick_demo, servers, skip
+from tests.browser.slowness import Slowed, slow_answers, slow_pages
+from tests.conftest import PrepareApp, Server, StartServer, call, quick_demo, servers, skip
 from tests.upstreams.server import Mock, start_mock
 
 HERE = Path(__file__).parent
@@ -76,9 +77,9 @@ def port() -> int:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def start_server(tmp_path: Path, port: int) -> AsyncIterator[StartServer]:
+async def start_server(tmp_path: Path, port: int, late: PrepareApp) -> AsyncIterator[StartServer]:
     """Start servers with pipelines by id, in the loop of this folder's tests; all of them stop at the end of the test."""
-    async with servers(tmp_path, port) as start:
+    async with servers(tmp_path, port, late) as start:
         yield start
 
 
@@ -111,20 +112,16 @@ async def browser() -> AsyncIterator["playwright.Browser"]:
         await browser.close()
 
 
-Slowed = Callable[["playwright.Page"], Awaitable[None]]
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def slowed(request: pytest.FixtureRequest) -> Slowed:
+@pytest.fixture(scope="session")
+def slowed(request: pytest.FixtureRequest) -> Slowed:
     """Slows a page down as ``--slow-pages`` asks for."""
-    times = request.config.getoption("--slow-pages")
+    return slow_pages(request.config.getoption("--slow-pages"))
 
-    async def slow_down(page: "playwright.Page") -> None:
-        if times != 1:
-            session = await page.context.new_cdp_session(page)
-            await session.send("Emulation.setCPUThrottlingRate", {"rate": times})
 
-    return slow_down
+@pytest.fixture(scope="session")
+def late(request: pytest.FixtureRequest) -> PrepareApp:
+    """Slows a server's answers down as ``--slow-answers`` asks for."""
+    return slow_answers(request.config.getoption("--slow-answers"))
 
 
 @dataclass(frozen=True)
@@ -295,7 +292,7 @@ OPEN = """async (id) => {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def reused(
-    browser: "playwright.Browser", tmp_path_factory: pytest.TempPathFactory, slowed: Slowed
+    browser: "playwright.Browser", tmp_path_factory: pytest.TempPathFactory, slowed: Slowed, late: PrepareApp
 ) -> AsyncIterator[OpenEditor]:
     """Open the editor once for all tests of a module that ask for the same settings of the server."""
     editors: dict[str, Editor] = {}
@@ -306,7 +303,7 @@ async def reused(
             if made is not None and not made.page.is_closed():
                 return made
             folder = tmp_path_factory.mktemp("reused")
-            start = await stack.enter_async_context(servers(folder))
+            start = await stack.enter_async_context(servers(folder, prepare=late))
             server = await start({}, named_origins={"demo": demo.origin}, **settings)
             context = await browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
             stack.push_async_callback(context.close)
