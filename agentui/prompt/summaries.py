@@ -54,17 +54,6 @@ class SummaryCutter:
             self.summaries.append(summary)
 
 
-def cut_summaries(text: str) -> tuple[str, list[str]]:
-    """A whole text without its summaries, and these.
-
-    >>> cut_summaries("Night falls.<SUMMARY> They camp. </summary>")
-    ('Night falls.', ['They camp.'])
-    """
-    cutter = SummaryCutter()
-    shown = cutter.feed(text) + cutter.end()
-    return shown, cutter.summaries
-
-
 def _begun(text: str, tag: str) -> int:
     """How many characters at the end of a text begin a tag."""
     end = text[-len(tag) + 1 :].lower()

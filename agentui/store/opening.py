@@ -11,7 +11,7 @@ from agentui.store.sqlite import SqliteStore
 FILE = "agentui.db"
 
 
-def make_store(database_url: str | None, data: Path, *, is_shared: bool = False, patience: float = 10.0) -> Store:
+def make_store(database_url: str | None, data: Path, *, patience: float, is_shared: bool = False) -> Store:
     """PostgreSQL where a URL names it, else the file ``agentui.db`` in the data folder; several processes of one server
     (``is_shared``) cannot have the file. ``patience`` is how many seconds PostgreSQL is waited for. Nothing is opened yet.
 

@@ -39,9 +39,7 @@ class PostgresStore(Store):
     the server's ``synchronous_commit`` makes it. Raises ValueError for another URL, without repeating it.
     """
 
-    def __init__(
-        self, url: str, *, pool_size: int = 10, patience: float = 10.0, migrations_folder: Path = migrations.FOLDER
-    ) -> None:
+    def __init__(self, url: str, *, patience: float, pool_size: int = 10, migrations_folder: Path = migrations.FOLDER) -> None:
         super().__init__()
         self._url = url.replace("postgresql+asyncpg://", "postgresql://", 1)
         self._place = place_of(url)

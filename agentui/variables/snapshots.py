@@ -24,24 +24,16 @@ from sqlalchemy import (
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branch_snapshots, variables
-from agentui.variables.errors import HostNotFound, SnapshotMissing
+from agentui.variables.errors import SnapshotMissing
 from agentui.variables.journal import set_texts
-from agentui.variables.places import place_of_floor
 from agentui.variables.resolve import load_targets
 from agentui.variables.scopes import branch_target
 from agentui.variables.values import parse, render
 
 
-def save_branch_snapshot(db: Connection, account: str, floor_id: str, now: int) -> None:
-    """Keep the variables of the floor's branch as they are now, in place of an older snapshot. Raises HostNotFound."""
-    place = place_of_floor(db, account, floor_id)
-    if place is None or place.branch_id is None:
-        raise HostNotFound(f"There is no floor {floor_id!r}.", floor_id=floor_id)
-    save_snapshot_of(db, account, floor_id, place.session_id, place.branch_id, now)
-
-
 def save_snapshot_of(db: Connection, account: str, floor_id: str, session_id: str, branch_id: str, now: int) -> None:
-    """The same, where the caller knows that the floor lies on this branch."""
+    """Keep the variables of the floor's branch as they are now, in place of an older snapshot. The caller knows that the floor
+    lies on this branch."""
     branch = branch_target(session_id, branch_id).scope_id
     _SAVE.run(db, {"floor": floor_id, "account": account, "branch": branch, "now": now})
 

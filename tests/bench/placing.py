@@ -36,7 +36,7 @@ from agentui.store.tables import DEFAULT_ACCOUNT, floors, messages, pages, text_
 from agentui.turns.joining import join_session
 from agentui.turns.placing.candidates import find_chat, find_place
 from agentui.turns.placing.sent import read_sent
-from tests.postgres import start_postgres, stop_postgres
+from tests.postgres import PATIENCE, start_postgres, stop_postgres
 
 SENT = 40
 """Floors that the client sends."""
@@ -170,7 +170,7 @@ async def on_sqlite(folder: Path, sizes: Sequence[int], count: int) -> None:
 
 async def on_postgres(url: str, sizes: Sequence[int], count: int) -> None:
     """The same on a PostgreSQL, in one transaction for all lookups; what it holds in memory is not forgotten."""
-    store, ids = PostgresStore(url), dict[int, str]()
+    store, ids = PostgresStore(url, patience=PATIENCE), dict[int, str]()
     await store.start()
     raw = await asyncpg.connect(url)
     for sessions in sizes:

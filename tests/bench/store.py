@@ -13,7 +13,7 @@ from pathlib import Path
 from agentui.store.base import Store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
-from tests.postgres import start_postgres, stop_postgres
+from tests.postgres import PATIENCE, start_postgres, stop_postgres
 from tests.store.turns import open_session, read_turn, save_turn
 
 
@@ -58,7 +58,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="agentui-bench-") as folder:
         asyncio.run(measure("SQLite", SqliteStore(Path(folder) / "data" / "agentui.db"), seconds))
         server = start_postgres(Path(folder) / "postgres")
-        asyncio.run(measure("PostgreSQL", PostgresStore(server.get_uri()), seconds))
+        asyncio.run(measure("PostgreSQL", PostgresStore(server.get_uri(), patience=PATIENCE), seconds))
         stop_postgres(server)
 
 

@@ -31,9 +31,9 @@ from agentui.turns.request import Outcome, TurnRequest
 from agentui.turns.service import TurnService
 from agentui.variables.records import Put, upsert
 from agentui.variables.scopes import GLOBAL, Target, branch_target
-from agentui.variables.snapshots import save_branch_snapshot
 from tests.bench.__main__ import ROOT, Server, body, start
 from tests.bench.load import request_bytes, whole_answers
+from tests.variables.database import save_branch_snapshot
 
 TEXT = "The quick brown fox jumps over the lazy dog. " * 10
 

@@ -242,14 +242,14 @@ MUTATIONS = [
         GEMINI,
     ),
     Mutation(
-        "agentui/vendors/openai/stream.py",
+        "agentui/vendors/openai/read_choice.py",
         "if call is None or begins_another:",
         "if call is None:",
         "two calls of one index become one",
         OPENAI,
     ),
     Mutation(
-        "agentui/vendors/openai/stream.py",
+        "agentui/vendors/openai/read_choice.py",
         "if refusal and isinstance(refusal, str):",
         "if False:",
         "a refusal is silent",

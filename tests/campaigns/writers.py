@@ -30,6 +30,7 @@ from agentui.variables.staging import NOT_READ, Staged, Stamp, Write
 from agentui.variables.values import render
 from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.kills import house_of
+from tests.postgres import PATIENCE
 
 HANDS = 24
 """Who write at once."""
@@ -321,7 +322,7 @@ async def _run(trial: Trial, engine: str) -> None:
             store: Store = SqliteStore(trial.folder / "agentui.db", reserve=0)
         else:
             house = await stack.enter_async_context(house_of(engine, trial.folder))
-            store = PostgresStore(house.settings["AGENTUI_DATABASE_URL"])
+            store = PostgresStore(house.settings["AGENTUI_DATABASE_URL"], patience=PATIENCE)
         await store.start()
         try:
             await Writers(trial, store).work()

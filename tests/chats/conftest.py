@@ -16,8 +16,8 @@ from agentui.turns.locks import Owner
 from agentui.turns.transactions import Committed, OpenedFloor, commit_floor, open_floor
 from agentui.variables.records import Put, put_all
 from agentui.variables.scopes import Scope, Target
-from agentui.variables.snapshots import save_branch_snapshot
 from tests.store.conftest import MakeStore, make_store
+from tests.variables.database import save_branch_snapshot
 
 __all__ = ["make_store"]
 

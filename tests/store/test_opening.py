@@ -125,6 +125,6 @@ async def test_a_caller_who_leaves_does_not_stop_the_opening(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("url", [None, "postgresql://u:s3cret@h/d"])
 def test_a_store_that_is_not_open_says_so_and_no_password(tmp_path: Path, url: str | None) -> None:
-    status = make_store(url, tmp_path).status
+    status = make_store(url, tmp_path, patience=1).status
     assert "s3cret" not in str(status)
     assert status["open"] is False and status["engine"] == ("sqlite" if url is None else "postgresql")

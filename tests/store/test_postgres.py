@@ -16,6 +16,7 @@ from agentui.store.opening import make_store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from tests.conftest import ROOT
+from tests.postgres import PATIENCE
 from tests.store.ledger import accounts, add_one, count, enter, ids, make_ledger, number
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def end_own_connection(db: Connection) -> None:
 
 
 async def test_a_server_that_is_not_there_is_busy(free_port: int) -> None:
-    store = PostgresStore(f"postgresql://someone:s3cret-word@127.0.0.1:{free_port}/memory")
+    store = PostgresStore(f"postgresql://someone:s3cret-word@127.0.0.1:{free_port}/memory", patience=PATIENCE)
     with pytest.raises(Busy) as refused:
         await store.start()
     assert (refused.value.status, refused.value.retry_after) == (503, 1)
@@ -68,7 +69,7 @@ async def test_a_server_that_is_not_there_is_busy(free_port: int) -> None:
 
 async def test_a_database_that_is_not_there_is_busy_and_named(postgres: "PostgresServer") -> None:
     with pytest.raises(Busy, match="nowhere"):
-        await PostgresStore(postgres.get_uri("nowhere")).start()
+        await PostgresStore(postgres.get_uri("nowhere"), patience=PATIENCE).start()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ async def test_a_database_that_is_not_there_is_busy_and_named(postgres: "Postgre
 )
 def test_another_url_is_refused_without_being_repeated(url: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError) as refused:
-        make_store(url, tmp_path)
+        make_store(url, tmp_path, patience=PATIENCE)
     assert "s3cret" not in repr(refused.value)
     assert refused.value.__cause__ is None
 
@@ -86,7 +87,7 @@ def test_another_url_is_refused_without_being_repeated(url: str, tmp_path: Path)
 def test_without_a_driver_only_postgresql_asks_for_one(url: str, refusal: str, tmp_path: Path) -> None:
     program = (
         "import pathlib, sys; sys.modules['asyncpg'] = None; from agentui.store.opening import make_store\n"
-        "try: make_store(sys.argv[1], pathlib.Path(sys.argv[2]))\n"
+        "try: make_store(sys.argv[1], pathlib.Path(sys.argv[2]), patience=1)\n"
         "except Exception as error: print(type(error).__name__)"
     )
     command = [sys.executable, "-c", program, url, str(tmp_path)]
@@ -96,21 +97,21 @@ def test_without_a_driver_only_postgresql_asks_for_one(url: str, refusal: str, t
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+asyncpg"])
 async def test_each_spelling_of_the_scheme_is_understood(database: str, tmp_path: Path, scheme: str) -> None:
-    store = make_store(database.replace("postgresql", scheme, 1), tmp_path)
+    store = make_store(database.replace("postgresql", scheme, 1), tmp_path, patience=PATIENCE)
     await store.start()
     assert store.status["engine"] == "postgresql"
     await store.close()
 
 
 def test_without_a_url_the_store_is_a_file(tmp_path: Path) -> None:
-    store = make_store(None, tmp_path)
+    store = make_store(None, tmp_path, patience=PATIENCE)
     assert isinstance(store, SqliteStore)
     assert store.status["place"] == str(tmp_path / "agentui.db")
 
 
 async def test_connections_that_died_in_the_pool_are_replaced_unnoticed(store: PostgresStore, database: str) -> None:
     await asyncio.gather(*(store.write(add_one) for _ in range(4)))
-    other = PostgresStore(database, pool_size=1)
+    other = PostgresStore(database, pool_size=1, patience=PATIENCE)
     await other.start()
     await other.read(end_every_connection)
     await other.close()

@@ -9,11 +9,20 @@ from sqlalchemy import Connection, delete, insert, update
 
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT, branches, floors, metadata, pages, sessions
+from agentui.variables.places import place_of_floor
+from agentui.variables.snapshots import save_snapshot_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 ACCOUNT = DEFAULT_ACCOUNT
+
+
+def save_branch_snapshot(db: Connection, account: str, floor_id: str, now: int) -> None:
+    """Keep the variables of the floor's branch, as a commit does."""
+    place = place_of_floor(db, account, floor_id)
+    assert place is not None and place.branch_id is not None, floor_id
+    save_snapshot_of(db, account, floor_id, place.session_id, place.branch_id, now)
 
 
 class Database:

@@ -12,10 +12,10 @@ from agentui.variables.errors import DuplicateTarget, HostNotFound, SnapshotMiss
 from agentui.variables.records import Filter, Put, find, put, put_all, remove
 from agentui.variables.resolve import load_layers, resolve
 from agentui.variables.scopes import SCOPES, Target, branch_target
-from agentui.variables.snapshots import fork_branch_variables, save_branch_snapshot
+from agentui.variables.snapshots import fork_branch_variables
 from agentui.variables.staging import Staged
 from agentui.variables.values import render
-from tests.variables.database import ACCOUNT, Database
+from tests.variables.database import ACCOUNT, Database, save_branch_snapshot
 from tests.variables.model import Floor, Model, text_of
 from tests.variables.values import json_values
 

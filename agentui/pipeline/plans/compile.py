@@ -150,7 +150,6 @@ class _Compiler:
             answers=frozenset(position[name] for name in answers),
             has_ports=self._has_ports(answers),
             reads=self.reads,
-            is_chain=all(len(ready) == 1 for ready in nx.topological_generations(self.graph)),
             needed=frozenset(position[name] for answer in answers for name in nx.ancestors(self.graph, answer) | {answer}),
             uses_memory=self._uses_memory() or any(body.uses_memory for body in bodies.values()),
             may_use_memory=any(build.reads.bare & HIDEABLE_NAMES for _, build in enabled)

@@ -94,7 +94,7 @@ class Plan:
     ``answers`` are the positions of the nodes that may answer; exactly one of them does. ``has_ports`` says that a node may
     be skipped because none before it leads to it, or starts before all of them are done. ``version`` is a hash of the document.
     ``document`` is what was compiled; nobody changes it. ``reads`` names for each node the nodes whose OUT it reads.
-    ``is_chain`` says that never two nodes are ready at once. ``needed`` are the positions that the answer waits for, itself
+    ``needed`` are the positions that the answer waits for, itself
     included. ``uses_memory`` says whether a template names something that only a stored variable can be, or a node writes one;
     ``may_use_memory`` whether one names what the context has and a stored variable may hide (``{{ model }}``); without either a
     run needs no store. ``variables`` are the names, up to their first dot, of all stored variables that a run
@@ -111,7 +111,6 @@ class Plan:
     answers: frozenset[int]
     has_ports: bool
     reads: Mapping[str, frozenset[str]]
-    is_chain: bool
     needed: frozenset[int]
     uses_memory: bool
     may_use_memory: bool

@@ -11,8 +11,8 @@ from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots, messages
 from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner
 from agentui.turns.transactions import commit_floor, open_floor
-from agentui.variables.snapshots import save_branch_snapshot
 from tests.api.chats.conftest import Reader
+from tests.variables.database import save_branch_snapshot
 
 STATES = ("draft", "generating", "committed", "failed")
 

@@ -49,13 +49,12 @@ def answering(plan: Plan) -> list[str]:
 
 def test_a_single_node_answers() -> None:
     plan = plan_of("n1")
-    assert (order(plan), plan.answers, plan.is_chain, plan.needed) == (["n1"], {0}, True, frozenset({0}))
+    assert (order(plan), plan.answers, plan.needed) == (["n1"], {0}, frozenset({0}))
 
 
 def test_a_chain_runs_in_the_order_of_its_edges_and_its_last_node_answers() -> None:
     plan = plan_of("c", "a", "b", edges=[("a", "b"), ("b", "c")])
     assert order(plan) == ["a", "b", "c"]
-    assert plan.is_chain
     assert answering(plan) == ["c"]
     assert [node.waits_for for node in plan.nodes] == [0, 1, 1]
     assert [node.feeds for node in plan.nodes] == [(1,), (2,), ()]
@@ -64,23 +63,13 @@ def test_a_chain_runs_in_the_order_of_its_edges_and_its_last_node_answers() -> N
 def test_a_diamond_waits_for_both_sides() -> None:
     plan = plan_of("a", "b", "c", "d", edges=[("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
     assert order(plan) == ["a", "b", "c", "d"]
-    assert not plan.is_chain
     assert [node.waits_for for node in plan.nodes] == [0, 1, 1, 2]
     assert plan.nodes[0].feeds == (1, 2)
-
-
-def test_a_chain_with_a_shortcut_is_still_a_chain() -> None:
-    assert plan_of("a", "b", "c", edges=[("a", "b"), ("b", "c"), ("a", "c")]).is_chain
-
-
-def test_nodes_without_edges_are_no_chain() -> None:
-    assert not plan_of("a", "b", answer="a").is_chain
 
 
 def test_several_roots_are_ready_at_once() -> None:
     plan = plan_of("a", "b", "c", edges=[("a", "c"), ("b", "c")])
     assert [node.waits_for for node in plan.nodes] == [0, 0, 2]
-    assert not plan.is_chain
 
 
 def test_equals_keep_the_order_of_the_document() -> None:
@@ -114,7 +103,6 @@ def test_no_node_of_any_graph_stands_before_one_that_it_waits_for(data: st.DataO
 def test_five_hundred_nodes_that_read_each_other_compile() -> None:
     nodes = [sets("n0"), *(sets(f"n{number}", f"[[OUT:n{number - 1}.vars]]") for number in range(1, 500))]
     plan = compiled(nodes, [(f"n{number}", f"n{number + 1}") for number in range(499)])
-    assert plan.is_chain
     assert len(plan.nodes) == 500
     assert plan.reads["n499"] == {"n498"}
 

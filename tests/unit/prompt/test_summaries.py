@@ -1,14 +1,12 @@
 """Summaries are taken out of an answer, however it is cut into pieces."""
 
-import doctest
 import re
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentui.prompt import summaries
-from agentui.prompt.summaries import SummaryCutter, cut_summaries
+from agentui.prompt.summaries import SummaryCutter
 
 PIECES = st.lists(
     st.one_of(
@@ -21,8 +19,15 @@ PIECES = st.lists(
 )
 
 
-def test_the_doctests_hold() -> None:
-    assert doctest.testmod(summaries).failed == 0
+def cut_summaries(text: str) -> tuple[str, list[str]]:
+    """A whole text without its summaries, and these."""
+    cutter = SummaryCutter()
+    shown = cutter.feed(text) + cutter.end()
+    return shown, cutter.summaries
+
+
+def test_a_summary_is_known_in_any_letters() -> None:
+    assert cut_summaries("Night falls.<SUMMARY> They camp. </summary>") == ("Night falls.", ["They camp."])
 
 
 @given(PIECES, st.lists(st.integers(0, 120), max_size=20))

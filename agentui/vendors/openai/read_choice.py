@@ -1,0 +1,156 @@
+"""One choice of a streamed chat completion while it is read: its words, its tool calls, what came beside them."""
+
+from dataclasses import dataclass, field
+
+from agentui.chat.deltas import Delta, MediaDelta, OpaqueDelta, RefusalDelta, TextDelta, ThinkingDelta, ToolCallDelta
+from agentui.chat.messages import Media, Text
+from agentui.errors import BadRequest, UpstreamInvalid
+from agentui.jsonio import Json, dumps_text
+from agentui.vendors.arguments import ArgumentPieces
+from agentui.vendors.openai.messages import VENDOR, invented_call_id, parse_content, parse_images
+
+
+@dataclass(slots=True)
+class _ReadCall:
+    """A tool call while it is told; ``held`` are arguments that came before its name."""
+
+    index: int
+    id: str | None = None
+    is_begun: bool = False
+    is_custom: bool = False
+    arguments: ArgumentPieces = field(default_factory=ArgumentPieces)
+    held: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ReadChoice:
+    """What is known of a choice so far. ``by_key`` finds a call by what the server calls it."""
+
+    answer_id: str | None
+    is_finished: bool = False
+    has_refusal: bool = False
+    calls: list[_ReadCall] = field(default_factory=list)
+    by_key: dict[int | str, _ReadCall] = field(default_factory=dict)
+    by_id: dict[str, _ReadCall] = field(default_factory=dict)
+
+    def read(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
+        """Anything that a delta may hold."""
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if thought and isinstance(thought, str):
+            deltas.append(ThinkingDelta(thought, choice=number))
+        content = delta.get("content")
+        if content:
+            self._read_content(content, number, deltas)
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
+            self.has_refusal = True
+            deltas.append(RefusalDelta(refusal, number))
+        calls = delta.get("tool_calls")
+        if calls:
+            self._read_calls(calls, number, deltas)
+        function = delta.get("function_call")
+        if function:
+            self._read_call({"index": "function_call", "function": function}, number, deltas)
+        if "images" in delta or "audio" in delta or "annotations" in delta:
+            self._read_extras(delta, number, deltas)
+
+    def close_calls(self, number: int, deltas: list[Delta]) -> None:
+        """Hand on what was held back."""
+        for call in self.calls:
+            if not call.is_begun:
+                self._begin_call(call, "", "", number, deltas)
+            rest = '"}' if call.is_custom else call.arguments.close()
+            call.is_custom = False
+            if rest:
+                deltas.append(ToolCallDelta(call.index, arguments=rest, choice=number))
+
+    def _read_content(self, content: Json, number: int, deltas: list[Delta]) -> None:
+        """Words, or a list of parts (Mistral); parts that are no words mean nothing here."""
+        if isinstance(content, str):
+            deltas.append(TextDelta(content, number))
+            return
+        try:
+            parts = parse_content(content, "content")
+        except BadRequest as error:
+            raise not_a_chunk(error.message) from error
+        deltas += [TextDelta(part.text, number) for part in parts if isinstance(part, Text) and part.text]
+
+    def _read_calls(self, calls: Json, number: int, deltas: list[Delta]) -> None:
+        """Pieces of tool calls."""
+        if not isinstance(calls, list):
+            raise not_a_chunk("tool_calls is no list")
+        for call in calls:
+            if not isinstance(call, dict):
+                raise not_a_chunk("a tool call is no object")
+            self._read_call(call, number, deltas)
+
+    def _read_call(self, piece: dict[str, Json], number: int, deltas: list[Delta]) -> None:
+        """A piece of one call. A custom tool's free text is told as ``{"input": text}``, piece by piece."""
+        function = piece.get("function")
+        is_custom = not isinstance(function, dict) and isinstance(piece.get("custom"), dict)
+        function = piece["custom"] if is_custom else function
+        function = function if isinstance(function, dict) else {}
+        id, name = piece.get("id"), function.get("name")
+        id = id if isinstance(id, str) and id else None
+        name = name if isinstance(name, str) and name else None
+        call = self._call_of(piece.get("index"), id, name)
+        text = function.get("input" if is_custom else "arguments")
+        text = text if isinstance(text, str) else "" if text is None else dumps_text(text)
+        if is_custom:
+            text = ("" if call.is_custom else '{"input":"') + dumps_text(text)[1:-1]
+            call.is_custom = True
+        else:
+            text = call.arguments.feed(text)
+        if call.is_begun:
+            if text:
+                deltas.append(ToolCallDelta(call.index, arguments=text, choice=number))
+        elif name:
+            self._begin_call(call, name, text, number, deltas)
+        else:
+            call.held.append(text)
+
+    def _begin_call(self, call: _ReadCall, name: str, text: str, number: int, deltas: list[Delta]) -> None:
+        """The first delta of a call, with id and name."""
+        call.is_begun = True
+        id = call.id or invented_call_id(self.answer_id, number, call.index)
+        deltas.append(ToolCallDelta(call.index, id, name, "".join([*call.held, text]), choice=number))
+        call.held.clear()
+
+    def _call_of(self, key: Json, id: str | None, name: str | None) -> _ReadCall:
+        """The call that a piece belongs to.
+
+        Servers differ: some leave ``index`` out, some give every whole call index 0, some repeat the id with each piece.
+        So a piece that names another id and a function begins a call, and one that says nothing continues the last.
+        """
+        if isinstance(key, int | str):
+            call = self.by_key.get(key)
+        elif id is not None:
+            call = self.by_id.get(id)
+        else:
+            call = self.calls[-1] if self.calls and name is None else None
+        begins_another = call is not None and id is not None and name is not None and call.id not in (None, id)
+        if call is None or begins_another:
+            call = _ReadCall(len(self.calls), id)
+            self.calls.append(call)
+            if isinstance(key, int | str):
+                self.by_key[key] = call
+        call.id = call.id or id
+        if call.id is not None:
+            self.by_id.setdefault(call.id, call)
+        return call
+
+    def _read_extras(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
+        """Pictures, sound and citations beside the words."""
+        try:
+            images = parse_images(delta.get("images"), "delta")
+        except BadRequest as error:
+            raise not_a_chunk(error.message) from error
+        deltas += [MediaDelta(image, number) for image in images if isinstance(image, Media)]
+        for name in ("audio", "annotations"):
+            if delta.get(name):
+                deltas.append(OpaqueDelta(VENDOR, name, {name: delta[name]}, number))
+
+
+def not_a_chunk(why: str) -> UpstreamInvalid:
+    """The upstream speaks another language, as ``why`` says."""
+    return UpstreamInvalid(f"The upstream's stream is not an OpenAI chat completion: {why}.")
