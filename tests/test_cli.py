@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from agentui import __version__
-from tests.campaigns.nursery import Forked, environment, forked, nursery
+from tests.campaigns.fork_server import Forked, environment, fork_server, forked
 from tests.conftest import ROOT, skip
 
 PATIENCE = 150.0
@@ -29,7 +29,7 @@ def agentui(*arguments: str | Path, said: str = "", **env: str) -> subprocess.Co
     words = [*map(str, arguments)]
     if not hasattr(os, "fork"):
         return python_agentui(*words, said=said, **env)
-    return nursery().run(words, environment(env), said)
+    return fork_server().run(words, environment(env), said)
 
 
 def python_agentui(*arguments: str, said: str = "", **env: str) -> subprocess.CompletedProcess[str]:

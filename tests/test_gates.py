@@ -14,7 +14,7 @@ import pytest
 
 from agentui.vendors.registry import VENDOR_TITLES
 from tests.conftest import must_run, skip
-from tests.house import circles, doors, draw, loose_files
+from tests.import_graph import circles, import_graph, importers, loose_files
 from tests.sdk.generate import existing, generated
 
 ROOT = Path(__file__).parent.parent
@@ -95,7 +95,7 @@ def test_no_test_waits_with_what_takes_a_promise_for_the_truth() -> None:
     assert not strays, "\n".join(strays)
 
 
-DOORS = {
+IMPORTED_IN = {
     "aiohappyeyeballs": ("agentui.upstream.http",),
     "alembic": ("agentui.store",),
     "anyio": ("agentui.mcp.streams",),
@@ -132,18 +132,18 @@ DOORS = {
     "structlog": ("agentui.logs",),
     "uvloop": ("agentui.serving.process",),
 }
-"""The one room of each library that is not everybody's; SQLAlchemy's are those that hold transactions."""
+"""The one place that may import each library that is not everybody's; SQLAlchemy's are those that hold transactions."""
 EVERYBODYS = {"aiohttp", "orjson", "pydantic", "typing_extensions", "yarl"}
 
 
 @pytest.fixture(scope="module")
-def drawn() -> nx.DiGraph:
-    """The drawing of agentui's imports."""
-    return draw(ROOT / "agentui")
+def graph() -> nx.DiGraph:
+    """The graph of agentui's imports."""
+    return import_graph(ROOT / "agentui")
 
 
-def test_imports_go_in_no_circle_not_even_for_types(drawn: nx.DiGraph) -> None:
-    assert circles(drawn) == []
+def test_imports_go_in_no_circle_not_even_for_types(graph: nx.DiGraph) -> None:
+    assert circles(graph) == []
 
 
 BESIDE = {
@@ -153,35 +153,35 @@ BESIDE = {
 """Files that one folder alone imports, and which are still no part of its subject."""
 
 
-def test_no_file_lies_beside_the_folder_that_is_its_subject(drawn: nx.DiGraph) -> None:
-    assert loose_files(drawn) == BESIDE
+def test_no_file_lies_beside_the_folder_that_is_its_subject(graph: nx.DiGraph) -> None:
+    assert loose_files(graph) == BESIDE
 
 
-def test_a_library_has_one_door(drawn: nx.DiGraph) -> None:
-    found = doors(drawn)
-    assert found.keys() == DOORS.keys() | EVERYBODYS
-    for library, rooms in DOORS.items():
-        others = {module for module in found[library] if not any(f"{module}.".startswith(f"{room}.") for room in rooms)}
-        assert not others, f"{library} belongs to {', '.join(rooms)}"
+def test_a_library_is_imported_in_one_place(graph: nx.DiGraph) -> None:
+    found = importers(graph)
+    assert found.keys() == IMPORTED_IN.keys() | EVERYBODYS
+    for library, places in IMPORTED_IN.items():
+        others = {module for module in found[library] if not any(f"{module}.".startswith(f"{place}.") for place in places)}
+        assert not others, f"{library} belongs to {', '.join(places)}"
 
 
-def test_the_drawing_of_the_house_shows_circles_loose_files_and_doors(tmp_path: Path) -> None:
-    house = tmp_path / "house"
+def test_the_graph_shows_circles_loose_files_and_importers(tmp_path: Path) -> None:
+    package = tmp_path / "shop"
     for name, text in {
         "__init__.py": "",
-        "garden.py": "from house.room import table",
-        "room/__init__.py": "",
-        "room/table.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from house.room.chair import Chair",
-        "room/chair.py": "def sit():\n    from house.room.table import Table\n    import httptools.parser",
-        "lamp.py": "import json",
-        "room/light.py": "from house.lamp import shine",
+        "customer.py": "from shop.orders import order",
+        "orders/__init__.py": "",
+        "orders/order.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from shop.orders.line import Line",
+        "orders/line.py": "def price():\n    from shop.orders.order import Order\n    import httptools.parser",
+        "discount.py": "import json",
+        "orders/total.py": "from shop.discount import half",
     }.items():
-        (house / name).parent.mkdir(exist_ok=True, parents=True)
-        (house / name).write_text(text)
-    drawn = draw(house)
-    assert circles(drawn) == [["house.room.chair", "house.room.table"]]
-    assert loose_files(drawn) == {"house.lamp": "house.room"}
-    assert doors(drawn) == {"httptools": {"house.room.chair"}}
+        (package / name).parent.mkdir(exist_ok=True, parents=True)
+        (package / name).write_text(text)
+    graph = import_graph(package)
+    assert circles(graph) == [["shop.orders.line", "shop.orders.order"]]
+    assert loose_files(graph) == {"shop.discount": "shop.orders"}
+    assert importers(graph) == {"httptools": {"shop.orders.line"}}
 
 
 @pytest.mark.timeout(300)

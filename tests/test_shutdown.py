@@ -18,7 +18,7 @@ from agentui.serving.application import create_app
 from agentui.serving.listener import Listener
 from agentui.settings import Settings
 from tests.api.callers import DIALECTS, Caller
-from tests.campaigns.nursery import Forked, forked
+from tests.campaigns.fork_server import Forked, forked
 from tests.conftest import ServerState, StartServer, call
 from tests.upstreams.server import API_KEY, Mock
 

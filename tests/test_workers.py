@@ -23,7 +23,7 @@ from agentui.serving.process import CommandError
 from agentui.serving.supervisor import FIRST_PAUSE, held_port
 from agentui.settings import Settings
 from tests.api.editor_client import say
-from tests.campaigns.nursery import Forked, forked
+from tests.campaigns.fork_server import Forked, forked
 from tests.campaigns.process import serving as executing
 from tests.conftest import call
 from tests.test_cli import agentui, assert_refused
@@ -620,7 +620,7 @@ def test_a_number_of_workers_that_makes_no_sense_is_refused(tmp_path: Path, valu
     assert_refused(agentui("serve", "--workers", value, "--data", tmp_path), "AGENTUI_WORKERS")
 
 
-def test_a_worker_signs_with_the_name_that_its_supervisor_buries(tmp_path: Path) -> None:
+def test_a_worker_signs_with_the_name_that_its_supervisor_releases(tmp_path: Path) -> None:
     group = WorkerGroup(tmp_path, 2, 0)
     app = create_app(Settings(data=tmp_path / "data", pipelines=tmp_path, presets=tmp_path), group=group)
     assert app[TURNS].owner_at(0).id == group.owner

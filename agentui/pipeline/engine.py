@@ -191,12 +191,12 @@ async def _leave_failed(run: Run, error: Mapping[str, Json], *, cancelled: bool)
     """Tell a run's memory that it failed, and what it had said by then."""
     if run.memory is not None:
         await to_its_end(_tell_failed(run, run.memory, error, cancelled))
-    run.heard = None
+    run.partial_reply = None
 
 
 async def _tell_failed(run: Run, memory: RunMemory, error: Mapping[str, Json], cancelled: bool) -> None:
     """Tell the memory. A forwarded stream is read only now, which may take long."""
-    words = "" if run.heard is None else await in_thread(lambda: run.broken_off)
+    words = "" if run.partial_reply is None else await in_thread(lambda: run.broken_off)
     await memory.fail(error, cancelled=cancelled, words=words)
 
 

@@ -12,7 +12,7 @@ from agentui.pipeline.result import RunState
 from agentui.pipeline.run import Run, RunOrigin
 from agentui.pipeline.tokens import tokens_of
 
-MAX_UNHEARD = 256
+MAX_WAITING = 256
 """How many new runs a slow listener may fall behind before the oldest are left out."""
 
 _EVENT_BYTES = 256
@@ -114,7 +114,7 @@ class LiveFeed:
 
     def __init__(self, feeds: "set[LiveFeed]") -> None:
         self._feeds = feeds
-        self._unheard: deque[Run] = deque(maxlen=MAX_UNHEARD)
+        self._waiting: deque[Run] = deque(maxlen=MAX_WAITING)
         self._news = asyncio.Event()
         self._is_closed = False
 
@@ -127,7 +127,7 @@ class LiveFeed:
 
     def put(self, run: Run) -> None:
         """Tell the listener of a run."""
-        self._unheard.append(run)
+        self._waiting.append(run)
         self._news.set()
 
     def close(self) -> None:
@@ -141,19 +141,19 @@ class LiveFeed:
         return self._is_closed
 
     async def wait(self) -> None:
-        """Wait until there is a run that was not heard of, or nothing more will come."""
+        """Wait until there is a run that was not read yet, or nothing more will come."""
         await self._news.wait()
 
     def clear(self) -> None:
-        """Count all that is there as heard of."""
-        self._unheard.clear()
+        """Count all that is there as read."""
+        self._waiting.clear()
         if not self._is_closed:
             self._news.clear()
 
     async def __aiter__(self) -> AsyncIterator[Run]:
         while True:
-            while self._unheard:
-                yield self._unheard.popleft()
+            while self._waiting:
+                yield self._waiting.popleft()
             if self._is_closed:
                 return
             self._news.clear()
@@ -271,7 +271,7 @@ def _size(run: Run) -> int:
     sent = len(run.incoming.body) + run.sent_bytes
     headers = run.incoming.headers
     heads = sum(map(len, headers)) + sum(map(len, headers.values())) + _NODE * len(headers)
-    return sent + heads + run.heard_bytes + _made(run) + _EVENT_BYTES * len(run.events.items)
+    return sent + heads + run.received_bytes + _made(run) + _EVENT_BYTES * len(run.events.items)
 
 
 def _made(run: Run) -> int:

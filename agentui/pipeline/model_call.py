@@ -78,13 +78,13 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
         await _take_head(ctx, request, stream)
         if stream.content_type != "text/event-stream":
             body = await stream.read(ctx.services.max_reply)
-            ctx.run.heard_bytes += held_when_parsed(body)
+            ctx.run.received_bytes += held_when_parsed(body)
             reply = request.vendor.parse_reply(await _json(body))
             yield WholeReply(reply if cutter is None else cutter.cut(reply), body)
             return
         reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream)
         async for chunk in stream.chunks():
-            ctx.run.heard_bytes += held_when_parsed(chunk)
+            ctx.run.received_bytes += held_when_parsed(chunk)
             piece = reader.feed(chunk)
             if piece is not None:
                 yield piece if cutter is None else _cut(piece, cutter)

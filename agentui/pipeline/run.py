@@ -1,4 +1,4 @@
-"""One run of a plan: its identity, its clock, what its nodes gave out, and what was heard of it."""
+"""One run of a plan: its identity, its clock, what its nodes gave out, and its events."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
@@ -122,8 +122,8 @@ class Services:
     """The answers that nodes keep."""
 
 
-class Heard(Protocol):
-    """What a model says while it says it."""
+class PartialReply(Protocol):
+    """A model's reply while it arrives."""
 
     def reply(self) -> Reply:
         """What it has said so far."""
@@ -179,20 +179,20 @@ class Run:
     """What SillyTavern's macros wrote; None where there were none."""
     reply: Reply | None = field(default=None, init=False)
     """What the answering node said, once it has, where it is a model's reply."""
-    heard: Heard | None = field(default=None, init=False)
+    partial_reply: PartialReply | None = field(default=None, init=False)
     """What the answering node's model has said so far; None before that, and once it has said all."""
     clock: asyncio.Timeout | None = field(default=None, init=False)
     task: asyncio.Task[object] | None = field(default=None, init=False)
     """What ``stop`` cancels; None where nobody may stop the run."""
     stop_reason: AgentUIError | None = field(default=None, init=False)
-    """Why somebody stopped it, where its caller is to hear of it."""
+    """Why somebody stopped it, where its caller is told."""
     trace: RunTrace | None = field(default=None, init=False)
     """Where its calls are traced; None where nobody wants traces."""
     answer_began: float | None = field(default=None, init=False)
     """When the first words of a streamed answer left, on the monotonic clock."""
     chunks: int = field(default=0, init=False)
     """Pieces of a streamed answer that were sent."""
-    heard_bytes: int = field(default=0, init=False)
+    received_bytes: int = field(default=0, init=False)
     """Bytes of memory that upstream answers take as OUT holds them, parsed."""
     folded: dict[str, list[RunEvent]] = field(default_factory=dict, init=False)
     """Events of nodes that may be left out, by the path before their ids: they wait until their loop is over."""
@@ -201,7 +201,7 @@ class Run:
     sent_bytes: int = field(default=0, init=False)
     """Bytes of bodies that were sent upstream and are not the caller's own; the events hold them."""
     on_finish: Callable[["Run"], None] | None = field(default=None, init=False)
-    """Hears once that the run is over."""
+    """Called once, when the run is over."""
     audience: Collection[object] = field(default=(), init=False)
     """Who listens to all runs, now; who follows this one alone waits at ``events``."""
 
@@ -219,7 +219,7 @@ class Run:
         """The id of the node that has answered; None before one has."""
         return self.frame.answered_by
 
-    def hear(self, incoming: Incoming) -> None:
+    def replace_incoming(self, incoming: Incoming) -> None:
         """Answer another request from here on, with the same keys: before any node has run."""
         self.incoming = incoming
         self.context = MacroContext(incoming)
@@ -288,7 +288,7 @@ class Run:
     @property
     def broken_off(self) -> str:
         """The words of a streamed answer that came before it broke off; "" where it did not, or none came."""
-        return "" if self.heard is None or not self.incoming.wants_stream else self.heard.reply().text
+        return "" if self.partial_reply is None or not self.incoming.wants_stream else self.partial_reply.reply().text
 
     def stop(self, reason: AgentUIError | None = None) -> None:
         """Cancel what runs; its end comes later. The caller is told the reason, or finds its connection broken off."""

@@ -125,7 +125,7 @@ def _bound(family: int, address: str, port: int, *, shares: bool) -> socket.sock
 
 
 class Supervisor:
-    """Keeps the workers running until ``stop`` says otherwise. Their doors are in ``folder``."""
+    """Keeps the workers running until ``stop`` says otherwise. Their sockets are in ``folder``."""
 
     def __init__(self, settings: Settings, folder: Path, stop: StopSignals, greet: Callable[[int], None]) -> None:
         self._settings = settings

@@ -6,7 +6,7 @@ lost everybody's locks; for ``RESTART_SECONDS`` from then on no lock counts as f
 because one of its processes died, and that one's start lies long ago: who has just lost its own lock judges nobody either.
 
 It needs a connection of its own to the database itself: behind a pooler that shares connections among transactions such locks
-mean nothing. On the same connection the process hears what others ``tell`` it.
+mean nothing. On the same connection the process receives what others ``tell`` it.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ _IS_FREE = text(
 
 
 class ProcessLock:
-    """Holds the lock ``key``, a number of this process alone. ``connect`` makes a connection of the driver, ``hear`` is given
-    what any process of the database tells."""
+    """Holds the lock ``key``, a number of this process alone. ``connect`` makes a connection of the driver, ``on_message``
+    is called with what any process of the database tells."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Any]], hear: Callable[[str], None]) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[Any]], on_message: Callable[[str], None]) -> None:
         self.key = secrets.randbits(62)
         self._connect = connect
-        self._hear = hear
+        self._on_message = on_message
         self._connection: Any = None
         self._lost = asyncio.Event()
         self._lost_at = float("-inf")
@@ -71,7 +71,7 @@ class ProcessLock:
         connection = await self._connect()
         try:
             await connection.execute("SELECT pg_advisory_lock($1)", self.key)
-            await connection.add_listener(_CHANNEL, lambda *told: self._hear(told[-1]))
+            await connection.add_listener(_CHANNEL, lambda *told: self._on_message(told[-1]))
         except BaseException:
             connection.terminate()
             raise

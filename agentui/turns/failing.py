@@ -1,6 +1,6 @@
 """A floor whose run came to nothing, and what goes with it: its lock, its request's key, the branch that was made for it.
 
-Every turn that fails ends here, whoever finds it: its own process, the one that buries a dead process, or the next request with
+Every turn that fails ends here, whoever finds it: its own process, the one that finds a dead process, or the next request with
 its key.
 """
 

@@ -4,7 +4,7 @@
     in the database     a row of ``generations``, whose primary key decides between processes
 
 A row is dead when its time has run out, when its process is known to be dead (turns/recovery.py), and on SQLite, where one
-process owns the file, when another process wrote it. turns/recovery.py buries the dead ones.
+process owns the file, when another process wrote it. turns/recovery.py releases those of dead ones.
 """
 
 import asyncio

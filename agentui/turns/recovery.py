@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, select
 
 from agentui.errors import AgentUIError
 from agentui.ids import SystemClock
-from agentui.jobs.queue import release
+from agentui.jobs.queue import release as release_jobs
 from agentui.jsonio import Json
 from agentui.store.base import Store
 from agentui.store.process_lock import GRACE_SECONDS, free_locks
@@ -28,7 +28,7 @@ class Recovery:
     """Lets the turns of dead processes fail, so that their branches and keys are free.
 
     That a process is dead is known in three ways: its locks have run out; nobody holds the lock that ends with it
-    (store/process_lock.py), which frees its branches half a second after a kill; or its supervisor says so (``bury``).
+    (store/process_lock.py), which frees its branches half a second after a kill; or its supervisor says so (``release``).
     Where this process is alone the dead are found when the store opens.
     """
 
@@ -39,7 +39,7 @@ class Recovery:
         self._looking: asyncio.Task[bool] | None = None
         store.at_open(_recover_now, owner)
 
-    async def bury_dead(self) -> bool:
+    async def release_dead(self) -> bool:
         """Look at the processes that hold a branch right now, and at locks that have run out; True when some were dead, and
         what they held is free. Raises the store's errors. Several callers share one look."""
         if self._is_alone:
@@ -48,15 +48,16 @@ class Recovery:
             self._looking = asyncio.get_running_loop().create_task(self._look(), name="looking for dead processes")
         return await asyncio.shield(self._looking)
 
-    async def bury(self, owner: str) -> None:
+    async def release(self, owner: str) -> None:
         """Let the turns of a process fail that is dead, and give back its jobs. Raises the store's errors."""
-        count = await self._store.write(_bury, owner, SystemClock().now_ms())
+        count = await self._store.write(_release_owner, owner, SystemClock().now_ms())
         if count:
             log.warning("Process %s died with %d turns under way; they have failed, and their branches are free.", owner, count)
 
     async def sweep(self, _: Json = None) -> None:
-        """A periodic job: bury the dead, and let the turns fail whose locks have run out. Raises the store's errors."""
-        await self.bury_dead()
+        """A periodic job: release what dead processes hold, and let the turns fail whose locks have run out. Raises the
+        store's errors."""
+        await self.release_dead()
         await self._store.write(_recover_now, self._owner)
 
     async def close(self) -> None:
@@ -75,7 +76,7 @@ class Recovery:
         if not self._store.may_judge_locks:
             return expired > 0
         for owner in suspects:
-            await self.bury(owner)
+            await self.release(owner)
         return bool(suspects) or expired > 0
 
 
@@ -175,8 +176,8 @@ def _silent_owners(db: Connection, owner: str) -> set[str]:
     return {row.owner for row in held if row.lock_key in free}
 
 
-def _bury(db: Connection, owner: str, now: int) -> int:
+def _release_owner(db: Connection, owner: str, now: int) -> int:
     """Let all floors of a dead process fail and give back its jobs; returns how many floors. Looks at every account."""
     count = _fail_dead(db, generations.c.owner == owner, now)
-    release(db, owner)
+    release_jobs(db, owner)
     return count

@@ -346,7 +346,7 @@ class TurnService:
             try:
                 return await work()
             except ApiError as error:
-                if error.code not in codes or not await self.recovery.bury_dead():
+                if error.code not in codes or not await self.recovery.release_dead():
                     raise
 
     async def _open(self, request: TurnRequest, target: TurnTarget | None) -> Turn:

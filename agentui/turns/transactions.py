@@ -90,7 +90,7 @@ def open_floor(
 
 def hold_free_branch(db: Connection, account: str, session_id: str, branch_id: str) -> tuple[int, str | None]:
     """See that nobody generates on a branch, and let nobody else begin until the transaction ends. Returns the number of its
-    next floor, and the floor that will be its parent. A lock of a dead process is one until it is buried (turns/recovery.py).
+    next floor, and the floor that will be its parent. A lock of a dead process is one until it is released (turns/recovery.py).
 
     Raises 404 ``session_not_found`` and ``branch_not_found``, 409 ``session_archived`` and ``generation_conflict``.
     """

@@ -1,1 +1,1 @@
-"""The one door outside: every connection that agentui opens is opened here."""
+"""Calls that go out: every connection that agentui opens is opened here."""

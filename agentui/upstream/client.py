@@ -34,7 +34,7 @@ from agentui.upstream.retry import pause_before, retries_for
 
 
 class Upstream:
-    """The one door outside. Start it inside the event loop, or use it as an async context manager.
+    """The client for every call that goes out. Start it inside the event loop, or use it as an async context manager.
 
     ``named_origins`` are URLs by the names that presets use for them (``demo``), ``proxies`` say what is called through
     which proxy (none, without them). Without ``allow_self`` it calls neither where it listens nor one of ``own_names``

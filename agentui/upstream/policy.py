@@ -1,6 +1,6 @@
 """Where connections may go: the rules about addresses (SSRF).
 
-Two doors, because a name says nothing about where it leads: ``check_url`` reads the URL as it is written, and
+Two checks, because a name says nothing about where it leads: ``check_url`` reads the URL as it is written, and
 ``PolicyResolver`` judges the addresses that a name resolves to, which are the ones that get connected to.
 """
 

@@ -7,7 +7,7 @@ A page's write ends on the output page. A floor's write does too, and is promote
 row in the page's ledger. Writes to branch, chat and global go to their tier directly (seed 000), but for one that asks to be
 promoted: it ends on the page as well, and in its ledger.
 
-No update is lost. Two runs may both read ``gold`` of one chat and write ``gold + 1``; the second to commit would bury the
+No update is lost. Two runs may both read ``gold`` of one chat and write ``gold + 1``; the second to commit would overwrite the
 first. So a run remembers what it read: where it read a branch's, chat's or global variable and also writes it, its commit
 asks for the very row (id and version) that the run began with, and raises VariableChanged when another write came
 between; the turn can then be run again. What a run writes without having read it simply wins. Writes into a path

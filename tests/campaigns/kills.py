@@ -25,7 +25,7 @@ import psutil
 
 from agentui.jsonio import dumps
 from tests.campaigns.campaign import Campaign, Trial
-from tests.campaigns.nursery import Nursery, environment, nursery
+from tests.campaigns.fork_server import ForkServer, environment, fork_server
 from tests.campaigns.witness import File, Tables, Witness, counting, found_wrong
 from tests.conftest import ROOT
 from tests.postgres import start_postgres, stop_postgres
@@ -134,7 +134,7 @@ class Lane:
     number: int
     folder: Path
     house: House
-    nursery: Nursery | None
+    fork_server: ForkServer | None
     random: random.Random
     witness: Witness
     restarts: list[float] = field(default_factory=list)
@@ -145,7 +145,7 @@ class Lane:
 
     async def cycle(self, cycle: int, trial: Trial) -> None:
         """One life of the server. Raises RuntimeError when it does not come up."""
-        is_cold = self.nursery is None or cycle % 50 == 49
+        is_cold = self.fork_server is None or cycle % 50 == 49
         async with self.life(is_cold) as (origin, kill):
             began = time.monotonic()
             self.interrupted += await self.recovered(origin)
@@ -214,25 +214,25 @@ class Lane:
         log.unlink(missing_ok=True)
         began = time.monotonic()
         async with AsyncExitStack() as stack:
-            if self.nursery is None or is_cold:
+            if self.fork_server is None or is_cold:
                 kill = await stack.enter_async_context(_executed(arguments, self.house.settings, log))
             else:
-                kill = await stack.enter_async_context(_forked(self.nursery, arguments, self.house.settings, log))
+                kill = await stack.enter_async_context(_forked(self.fork_server, arguments, self.house.settings, log))
             origin = await _origin(log)
             self.started_in = time.monotonic() - began
             yield origin, kill
 
 
 @asynccontextmanager
-async def _forked(nursery: Nursery, arguments: list[str], settings: dict[str, str], log: Path) -> AsyncIterator[Any]:
-    pid = await asyncio.to_thread(nursery.start, arguments, environment(settings), log, log)
+async def _forked(fork_server: ForkServer, arguments: list[str], settings: dict[str, str], log: Path) -> AsyncIterator[Any]:
+    pid = await asyncio.to_thread(fork_server.start, arguments, environment(settings), log, log)
     is_alive = True
 
     async def kill() -> None:
         nonlocal is_alive
         if is_alive:
             is_alive = False
-            await asyncio.to_thread(nursery.kill, pid)
+            await asyncio.to_thread(fork_server.kill, pid)
 
     try:
         yield kill
@@ -297,7 +297,7 @@ async def house_of(engine: str, folder: Path) -> AsyncIterator[House]:
 
 
 @asynccontextmanager
-async def lane_of(trial: Trial, number: int, engine: str, mock: Mock, nursery: Nursery | None) -> AsyncIterator[Lane]:
+async def lane_of(trial: Trial, number: int, engine: str, mock: Mock, fork_server: ForkServer | None) -> AsyncIterator[Lane]:
     """A lane on an engine, with a pipeline that counts before the mock."""
     folder = trial.folder / f"lane{number}"
     for name in ("pipelines", "presets"):
@@ -305,7 +305,7 @@ async def lane_of(trial: Trial, number: int, engine: str, mock: Mock, nursery: N
     (folder / "pipelines" / "count.json").write_bytes(dumps(counting(mock.origin)))
     chance = random.Random(trial.random.random())
     async with house_of(engine, folder) as house:
-        yield Lane(number, folder, house, nursery, chance, Witness(random.Random(chance.random())))
+        yield Lane(number, folder, house, fork_server, chance, Witness(random.Random(chance.random())))
 
 
 async def _run(trial: Trial, engine: str) -> None:
@@ -313,7 +313,7 @@ async def _run(trial: Trial, engine: str) -> None:
     mock = await start_mock()
     try:
         async with AsyncExitStack() as stack:
-            forks = nursery() if hasattr(os, "fork") else None
+            forks = fork_server() if hasattr(os, "fork") else None
             lanes = [
                 await stack.enter_async_context(lane_of(trial, number, engine, mock, forks)) for number in range(lanes_wanted)
             ]

@@ -13,7 +13,7 @@ from pathlib import Path
 import aiohttp
 
 from agentui.jsonio import Json, dumps
-from tests.campaigns.nursery import environment
+from tests.campaigns.fork_server import environment
 from tests.conftest import ROOT
 
 PROC = Path("/proc")

@@ -46,7 +46,7 @@ async def test_a_batch_that_keeps_its_first_half_is_found(tmp_path: Path) -> Non
     assert any("AssertionError" in failure for failure in trial.failures)
 
 
-async def test_a_run_that_buries_what_another_wrote_is_found(tmp_path: Path) -> None:
+async def test_a_run_that_overwrites_what_another_wrote_is_found(tmp_path: Path) -> None:
     commit = writers.commit_staged
 
     def careless(db: Any, account: str, *place: Any) -> None:

@@ -17,8 +17,8 @@ from aiohttp import web
 
 from agentui.jsonio import Json, dumps_text, loads
 from tests.campaigns.campaign import Campaign, Trial
+from tests.campaigns.fork_server import fork_server
 from tests.campaigns.kills import Lane, lane_of
-from tests.campaigns.nursery import nursery
 from tests.turns.house import KEY, Memory
 from tests.upstreams.server import Mock, Recorded, start_mock
 from tests.upstreams.step import Call, Step
@@ -102,7 +102,7 @@ class Caller:
     async def cycle(self, number: int) -> None:
         """One life of the server: see what became of the last turn, begin another, and die."""
         self.post.is_holding = False
-        async with self.lane.life(is_cold=self.lane.nursery is None) as (origin, kill):
+        async with self.lane.life(is_cold=self.lane.fork_server is None) as (origin, kill):
             await self.lane.recovered(origin)
             memory = Memory(origin, self.http)
             if self.session:
@@ -188,7 +188,7 @@ async def _run(trial: Trial) -> None:
         mock.play(sending)
         post = Post()
         await post.serve(stack)
-        forks = nursery() if hasattr(os, "fork") else None
+        forks = fork_server() if hasattr(os, "fork") else None
         lane = await stack.enter_async_context(lane_of(trial, 0, "sqlite", mock, forks))
         caller = Caller(trial, lane, post, mock, await stack.enter_async_context(aiohttp.ClientSession()))
         for number in range(trial.size):

@@ -18,8 +18,8 @@ import aiohttp
 
 from tests.api.callers import DIALECTS, Caller, is_whole
 from tests.campaigns.campaign import Campaign, Trial
+from tests.campaigns.fork_server import fork_server
 from tests.campaigns.kills import Lane, lane_of
-from tests.campaigns.nursery import nursery
 from tests.upstreams.server import Mock, start_mock
 
 ENGINES = ("sqlite", "postgresql")
@@ -71,7 +71,7 @@ class Twins:
             session = f"{self.lane.number}-{self.made % SESSIONS}"
             self.owed.append(Pair(words, session, self.random.choice(DIALECTS), self.random.random() < 0.5))
         is_deadly = self.random.random() < 0.5
-        async with self.lane.life(is_cold=self.lane.nursery is None) as (origin, kill):
+        async with self.lane.life(is_cold=self.lane.fork_server is None) as (origin, kill):
             await self.lane.recovered(origin)
             async with asyncio.timeout(_PATIENCE):
                 talks = asyncio.gather(*(self._both(origin, pair) for pair in self.owed))
@@ -164,7 +164,7 @@ async def twice(trial: Trial, engines: Sequence[str] = ENGINES, *, has_one_key: 
     mock = await start_mock()
     try:
         async with AsyncExitStack() as stack:
-            forks = nursery() if HAS_FORK else None
+            forks = fork_server() if HAS_FORK else None
             lanes = [
                 await stack.enter_async_context(lane_of(trial, number, engine, mock, forks))
                 for number, engine in enumerate(engines)

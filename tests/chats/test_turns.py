@@ -214,7 +214,7 @@ async def test_recovery_fails_what_dead_processes_left(memory: Memory) -> None:
     assert {row.owner for row in await memory.rows(select(generations))} == ({OWNER} if is_alone else {OWNER, "other"})
 
 
-async def test_a_turn_that_commits_while_it_is_buried_has_not_died(memory: Memory) -> None:
+async def test_a_turn_that_commits_while_it_is_released_has_not_died(memory: Memory) -> None:
     opened = await memory.open(await memory.join(), owner="slow", lasts=1)
     memory.now += 100
     tried: list[str] = []
@@ -228,15 +228,15 @@ async def test_a_turn_that_commits_while_it_is_buried_has_not_died(memory: Memor
             time.sleep(0.01)  # SQLite's other writer does not come so far
         commit_floor(db, ME, opened.floor_id, Content("Late."), 3, 5, memory.now)
 
-    def bury(db: Connection) -> int:
-        tried.append("bury")
+    def release(db: Connection) -> int:
+        tried.append("release")
         return recover(db, OWNER, memory.now)
 
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         group.create_task(memory.store.write(commit))
         await asyncio.to_thread(holds.wait)
-        buried = group.create_task(memory.store.write(bury))
-    assert (tried, buried.result()) == (["commit", "bury"], 0), "neither was undone as half of a deadlock, and tried again"
+        released = group.create_task(memory.store.write(release))
+    assert (tried, released.result()) == (["commit", "release"], 0), "neither was undone as half of a deadlock, and tried again"
     assert (await memory.read(find_floor, opened.floor_id)).state == "committed"
 
 

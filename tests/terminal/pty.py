@@ -11,7 +11,7 @@ import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.campaigns.nursery import environment
+from tests.campaigns.fork_server import environment
 from tests.conftest import ROOT
 
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[=>()][0-9A-B]?)")

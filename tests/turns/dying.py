@@ -119,9 +119,9 @@ async def prepare(place: str) -> tuple[str, str, set[tuple[Any, ...]]]:
 
 
 async def after(place: str, dead: str) -> tuple[set[tuple[Any, ...]], tuple[int, int | None]]:
-    """The image when the turns of a dead process are buried, and the counters of main and of the edit's branch."""
+    """The image when the turns of a dead process have failed, and the counters of main and of the edit's branch."""
     async with chat_at(place, f"after {dead}") as chat:
-        await chat.turns.recovery.bury(dead)
+        await chat.turns.recovery.release(dead)
         left = await chat.store.read(under_way)
         assert not left, f"{dead} left {left}"
         chat.session_id = await chat.store.read(lambda db: db.execute(select(floors.c.session_id).limit(1)).scalar_one())

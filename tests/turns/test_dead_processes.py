@@ -142,7 +142,7 @@ async def test_the_word_of_a_supervisor_frees_branches_and_jobs_at_once(database
         await dead.begin(TurnRequest("run_1", "s", user=Content("Hi")))
         await store.write(add, "index", None, 1)
         assert await store.write(take_index, "one") and await other.write(take_index, "two") is None
-        await turns.recovery.bury("one")
+        await turns.recovery.release("one")
         await (await turns.begin(TurnRequest("run_2", "s", user=Content("Hi")))).commit(Outcome(Content("Hello."), 1, 1))
         assert await other.write(take_index, "two") is not None
 

@@ -17,7 +17,7 @@ import pytest
 
 from agentui.jsonio import dumps
 from tests.api.callers import Caller, Got
-from tests.campaigns.nursery import Forked, environment, forked
+from tests.campaigns.fork_server import Forked, environment, forked
 from tests.conftest import ROOT
 from tests.turns.dying import COUNTED
 from tests.turns.house import KEY, Json, Memory, chain, sets, target

@@ -290,7 +290,7 @@ async def test_a_turn_whose_process_is_gone_leaves_the_old_answer(chat: Chat, ki
     lost = await chat.begin(kind, **target)
     count(lost)
     other = TurnService(chat.store, JobRunner(chat.store, "b"), "other", queue_seconds=0, is_alone=True)
-    await other.recovery.bury("test")
+    await other.recovery.release("test")
     with pytest.raises(ApiError) as late:
         await lost.commit(Outcome(Content("Too late.")))
     assert late.value.code == "commit_conflict"
@@ -306,7 +306,7 @@ async def test_a_version_that_another_process_began_since_is_not_committed_by_th
     old = await chat.play()
     lost = await chat.begin("retry_turn", target_floor_id=old.place.floor_id)
     other = TurnService(chat.store, JobRunner(chat.store, "b"), "other", queue_seconds=0, is_alone=True)
-    await other.recovery.bury("test")
+    await other.recovery.release("test")
     fresh = await other.begin(TurnRequest("fresh", kind="retry_turn", target_floor_id=old.place.floor_id))
     with pytest.raises(ApiError):
         await lost.commit(Outcome(Content("Too late.")))

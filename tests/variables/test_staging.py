@@ -254,7 +254,7 @@ def target_of(scope: Scope, session: str) -> Target:
 
 
 @pytest.mark.parametrize("scope", SHARED_TARGETS)
-def test_an_increment_never_buries_another(base: Database, session: str, scope: Scope) -> None:
+def test_no_increment_overwrites_another(base: Database, session: str, scope: Scope) -> None:
     write(base, target_of(scope, session), "gold", 0)
     runs = [begin(base, session) for _ in range(2)]
     for run in runs:

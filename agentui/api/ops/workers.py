@@ -13,7 +13,7 @@ from agentui.http.workers import DIED, REFRESH, THOUGHTS, is_from_worker
 
 def add_worker_routes(app: web.Application) -> None:
     """Register the routes; to everybody else there is nothing at their paths."""
-    for path, handler in ((REFRESH, refresh), (THOUGHTS, receive_thoughts), (DIED, bury)):
+    for path, handler in ((REFRESH, refresh), (THOUGHTS, receive_thoughts), (DIED, release_worker)):
         app.router.add_post(path, _for_workers(handler))
 
 
@@ -30,9 +30,9 @@ async def receive_thoughts(request: web.Request) -> web.Response:
     return answer(None)
 
 
-async def bury(request: web.Request) -> web.Response:
+async def release_worker(request: web.Request) -> web.Response:
     """Let the turns of a worker fail that has died, so that their branches are free at once."""
-    await request.app[TURNS].recovery.bury(str(await read_json(request)))
+    await request.app[TURNS].recovery.release(str(await read_json(request)))
     return answer(True)
 
 

@@ -99,7 +99,7 @@ class Progress:
         self.phase_seq += 1
         self.updated_at = now
 
-    def hear(self, text: str, now: int) -> None:
+    def append(self, text: str, now: int) -> None:
         """More words have arrived."""
         if self.pending is not None:
             self.pending.pieces.append(text)

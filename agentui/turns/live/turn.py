@@ -299,7 +299,7 @@ class LiveTurn:
             result = await services.engine.run(request, sink)
         finally:
             if memory.words:
-                progress.hear(sink.unheard(memory.words), now_ms())
+                progress.append(sink.unsent(memory.words), now_ms())
         if result.error is not None:
             raise result.error
         if memory.refused is not None:
@@ -321,7 +321,7 @@ class LiveTurn:
 
     async def _hear(self, text: str) -> None:
         """More words have arrived."""
-        self.progress.hear(text, now_ms())
+        self.progress.append(text, now_ms())
         await self._listener.tell("chunk", {"chunk": text})
 
     async def _move(self, phase: Phase) -> None:

@@ -1,4 +1,4 @@
-"""Hears what the answering node of a turn says: its words as they come, without keys and without ``<summary>`` blocks."""
+"""Receives what the answering node of a turn says: its words as they come, without keys and without ``<summary>`` blocks."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ class WordSink(NullSink):
         self._held = ""
         self._is_forwarded = False
         self._has_begun = False
-        self._has_heard = False
+        self._has_words = False
 
     @property
     def summaries(self) -> list[str]:
@@ -43,11 +43,11 @@ class WordSink(NullSink):
         """A piece of a stream."""
         for delta in deltas:
             if type(delta) is TextDelta and delta.choice == 0:
-                await self._hear(delta.text)
+                await self._receive(delta.text)
 
     async def reply(self, reply: Reply, body: bytes | None = None) -> None:
         """A whole answer."""
-        await self._hear(reply.text)
+        await self._receive(reply.text)
 
     async def raw(self, status: int, headers: Mapping[str, str], chunk: bytes) -> None:
         """A piece of a forwarded answer. What is no stream of the dialect tells its words at its end."""
@@ -67,24 +67,24 @@ class WordSink(NullSink):
 
         Raises 502 ``upstream_error`` for a forwarded answer that is none of the dialect: nobody said it in the chat.
         """
-        was_read = self._has_heard and self._parser is not None
+        was_read = self._has_words and self._parser is not None
         if self._is_forwarded and not was_read and answer.reply is None:
             raise failure("upstream_error", "The RawForward passed on what is no model's answer: check its base_url and path.")
-        if not self._has_heard:
-            await self._hear(answer.text)
+        if not self._has_words:
+            await self._receive(answer.text)
         held, self._held = self._held, ""
         last = self._cutter.feed(self._redacted(held)) + self._cutter.end()
         if last:
             await self._tell(last)
 
-    def unheard(self, words: str) -> str:
+    def unsent(self, words: str) -> str:
         """What may be shown of the ``words`` of an answer that broke off, where nobody understood them while they passed."""
-        return "" if self._has_heard else self._cutter.feed(self._redacted(words)) + self._cutter.end()
+        return "" if self._has_words else self._cutter.feed(self._redacted(words)) + self._cutter.end()
 
-    async def _hear(self, text: str) -> None:
+    async def _receive(self, text: str) -> None:
         if not text:
             return
-        self._has_heard = True
+        self._has_words = True
         self._begin()
         assert self.run is not None  # nobody speaks before it has begun
         text = self._held + text

@@ -129,11 +129,11 @@ class _Made:
 
 
 class Assembly:
-    """One request on its way through the assembly. ``is_sent``: the run hears the prompt instead of what the client sent."""
+    """One request on its way through the assembly. ``is_sent``: the run is asked the prompt instead of what the client sent."""
 
-    def __init__(self, house: Assembler, run: Run, bundle: Bundle, *, is_sent: bool) -> None:
+    def __init__(self, assembler: Assembler, run: Run, bundle: Bundle, *, is_sent: bool) -> None:
         self.is_sent = is_sent
-        self._house = house
+        self._assembler = assembler
         self._run = run
         self._bundle = bundle
         self._given = given_params(run.incoming.chat.params)
@@ -142,7 +142,7 @@ class Assembly:
 
     async def with_assets(self, bindings: Mapping[str, Json]) -> "Assembly":
         """The same request, assembled of what these bindings name. Raises the store's errors."""
-        return Assembly(self._house, self._run, await self._house.load(bindings), is_sent=self.is_sent)
+        return Assembly(self._assembler, self._run, await self._assembler.load(bindings), is_sent=self.is_sent)
 
     def history(self, facts: ChatFacts) -> Reach:
         """How much of its past the turn may need. Raises OtherAssets where the chat has others: the turn was put on a branch
@@ -161,7 +161,7 @@ class Assembly:
         return replace(content, sent=text)
 
     async def kept_answer(self, text: str, parts: tuple[Part, ...]) -> Content:
-        """What the model said, likewise; the client has heard it as it came."""
+        """What the model said, likewise; the client has got it as it came."""
         redact = self._run.redactor.redact
         kept, rewrites = await rewritten(self._bundle, text, "ai_output", "persist")
         if self._made is not None:
@@ -195,7 +195,7 @@ class Assembly:
             extra=talk.extra,
             words=talk.words,
             recalled=past_macros(turn.past),
-            estimator=self._house.estimators.of(run.incoming.model),
+            estimator=self._assembler.estimators.of(run.incoming.model),
             assets=self._bundle.assets,
             model=run.incoming.model,
             rewrites=self._rewrites,
@@ -214,7 +214,7 @@ class Assembly:
         run, incoming = self._run, self._run.incoming
         asked = partial(incoming.saying, prepared.messages, lambda wire: filled(incoming.vendors[wire.vendor], wire, own))
         size = len(incoming.body) + sum(len(message.text) for message in prepared.messages)
-        run.hear(await apart(size, asked))
+        run.replace_incoming(await apart(size, asked))
 
     def explained(self, turn: Turn) -> Json:
         """What is kept of the prompt."""
@@ -228,4 +228,4 @@ class Assembly:
         assert self._made is not None
         if not self.is_sent:
             return
-        self._house.estimators.learn(self._run.incoming.model, self._made.prepared.token_estimate, reported)
+        self._assembler.estimators.learn(self._run.incoming.model, self._made.prepared.token_estimate, reported)

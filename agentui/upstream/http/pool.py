@@ -155,8 +155,8 @@ class Pool:
             found = sorted(await self._names.addresses(origin.host, origin.port), key=lambda entry: entry[0] != socket.AF_INET)
             goals = [entry[4][0] for entry in found]
         try:
-            doors = await self._names.addresses(proxy.host, proxy.port)
-            return await connect_socks(proxy, doors, goals, origin.port, origin.host)
+            addresses = await self._names.addresses(proxy.host, proxy.port)
+            return await connect_socks(proxy, addresses, goals, origin.port, origin.host)
         except (UnknownName, ForbiddenAddress, OSError) as error:
             raise ProxyFault(is_passing=isinstance(error, OSError)) from error
 

@@ -165,13 +165,13 @@ def check_status(status: int, host: str) -> None:
     raise ProxyFault(f"did not connect to {host}: it answered {status}", is_passing=status >= 500, status=status)
 
 
-async def connect_socks(proxy: Proxy, doors: Sequence[AddrInfoType], goals: Sequence[str], port: int, name: str) -> socket:
-    """A socket through a SOCKS5 proxy, at the first of its addresses (``doors``) that takes connections, to the first of
+async def connect_socks(proxy: Proxy, addresses: Sequence[AddrInfoType], goals: Sequence[str], port: int, name: str) -> socket:
+    """A socket through a SOCKS5 proxy, at the first of its addresses (``addresses``) that takes connections, to the first of
     ``goals`` that it reaches; ``name`` is what errors call them. Raises ProxyFault, and OSError when it cannot be reached."""
     failure: Exception = OSError("no address")
     for goal in goals:
-        for door in doors:
-            client = SocksClient(ProxyType.SOCKS5, door[4][0], proxy.port, proxy.username, proxy.password, rdns=True)
+        for address in addresses:
+            client = SocksClient(ProxyType.SOCKS5, address[4][0], proxy.port, proxy.username, proxy.password, rdns=True)
             try:
                 return await client.connect(goal, port, timeout=_NO_LIMIT)
             except ProxyConnectionError as error:

@@ -1,4 +1,4 @@
-"""Requests in Claude's dialect, taken in: a light check at the door, and the dialect taken off."""
+"""Requests in Claude's dialect, taken in: a light check, and the dialect taken off."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -9,7 +9,7 @@ import pytest
 from agentui.errors import NotFound
 from agentui.jsonio import Json
 from agentui.pipeline.caches.thought_cache import ThoughtCache
-from agentui.pipeline.history import MAX_UNHEARD, RunHistory
+from agentui.pipeline.history import MAX_WAITING, RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Catalog
 from agentui.pipeline.nodes import BUILTIN
@@ -76,7 +76,7 @@ def test_what_was_sent_and_heard_counts_too() -> None:
     small = history.bytes
     run = a_run()
     history.add(run)
-    run.sent_bytes, run.heard_bytes = 30_000, 10_000
+    run.sent_bytes, run.received_bytes = 30_000, 10_000
     run.finish("finished")
     assert history.bytes == 2 * small + 30_000 + 10_000
 
@@ -175,7 +175,7 @@ async def test_a_listener_waits_for_the_next_run() -> None:
 async def test_a_slow_listener_misses_the_oldest_and_holds_no_memory() -> None:
     history = RunHistory(10, 10**9)
     async with history.subscribe() as feed:
-        runs = [a_run() for _ in range(MAX_UNHEARD + 5)]
+        runs = [a_run() for _ in range(MAX_WAITING + 5)]
         for run in runs:
             history.add(run)
         history.close()

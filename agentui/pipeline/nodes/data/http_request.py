@@ -131,7 +131,7 @@ class HttpRequest(Node[HttpRequestParams]):
         async with ctx.services.upstream.open(call) as stream:
             content = await stream.read(self.params.max_bytes)
             status, headers, kind = stream.status, stream.headers, stream.content_type
-        ctx.run.heard_bytes += 2 * held_when_parsed(content)
+        ctx.run.received_bytes += 2 * held_when_parsed(content)
         text, value = await apart(len(content), lambda: (text_of_answer(kind, content), json_of_answer(kind, content)))
         if status >= 400 and self.params.fail_on_status:
             # A key is masked before the cut: of half of one nobody would know what it is.

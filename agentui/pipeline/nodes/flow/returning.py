@@ -97,7 +97,7 @@ class Return(Node[ReturnParams]):
             return out
         calls = self._named(ctx).get("tool_calls") if self.params.what == "node" else ()
         reply = reply_of(ctx.run, out["text"], calls, self.params.finish_reason)
-        ctx.run.reply, ctx.run.heard = reply, None
+        ctx.run.reply, ctx.run.partial_reply = reply, None
         await ctx.sink.reply(reply)
         return out
 

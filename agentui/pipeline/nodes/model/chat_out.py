@@ -12,7 +12,7 @@ from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.sink import Sink
 
 
-async def hear(
+async def collect_reply(
     ctx: NodeContext,
     asked: Callable[[], ModelRequest],
     answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
@@ -26,7 +26,27 @@ async def hear(
     """
     builder = ReplyBuilder()
     if sink is not None:
-        ctx.run.heard = builder
+        ctx.run.partial_reply = builder
+    whole = await _pass_on(ctx, builder, answer, written_by, sink)
+    reply = builder.reply() if whole is None else whole
+    request = asked()
+    vendor = request.vendor
+    if vendor.name != ctx.incoming.vendor:
+        # Signed thoughts, for callers whose dialect cannot carry them back.
+        await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
+    if sink is not None:
+        ctx.run.reply, ctx.run.partial_reply = reply, None
+    return reply, vendor.render_reply(reply, request.wire) if whole is None else whole.raw
+
+
+async def _pass_on(
+    ctx: NodeContext,
+    builder: ReplyBuilder,
+    answer: AsyncGenerator[ModelPiece, None] | AsyncGenerator[StreamedPiece, None],
+    written_by: VendorName | None,
+    sink: Sink | None,
+) -> Reply | None:
+    """Feed each piece to ``builder`` and pass it on, until the answer ends. Gives the reply where it came in one piece."""
     whole: Reply | None = None
     async with aclosing(answer) as pieces:
         async for piece in pieces:
@@ -43,15 +63,7 @@ async def hear(
                     ctx.emit_chunk(delta.text)
             if sink is not None:
                 await sink.send(written_by, piece.events, piece.deltas)
-    reply = builder.reply() if whole is None else whole
-    request = asked()
-    vendor = request.vendor
-    if vendor.name != ctx.incoming.vendor:
-        # Signed thoughts, for callers whose dialect cannot carry them back.
-        await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
-    if sink is not None:
-        ctx.run.reply, ctx.run.heard = reply, None
-    return reply, vendor.render_reply(reply, request.wire) if whole is None else whole.raw
+    return whole
 
 
 def reply_out(reply: Reply, result: Json) -> dict[str, Json]:

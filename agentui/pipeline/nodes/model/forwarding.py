@@ -148,7 +148,7 @@ async def _passed(ctx: NodeContext, opened: OpenedForward) -> dict[str, Json]:
     told = {"content_type": stream.content_type, "bytes": size}
     if not kept:
         return {"result": told}
-    ctx.run.heard_bytes += held_when_parsed(kept)
+    ctx.run.received_bytes += held_when_parsed(kept)
     return {"result": _json_or(kept, told)}
 
 
@@ -160,7 +160,7 @@ async def _refused(ctx: NodeContext, stream: UpstreamStream) -> dict[str, Json]:
     if answer is None:
         assert ctx.incoming.vendor is not None
         raise ctx.services.vendors[ctx.incoming.vendor].parse_error(stream.status, stream.headers, body)
-    ctx.run.heard_bytes += held_when_parsed(body)
+    ctx.run.received_bytes += held_when_parsed(body)
     _, error = await hand_error_on(ctx, stream, body)
     return {"result": answer, "error": error}
 

@@ -18,7 +18,7 @@ from agentui.pipeline.nodecontext import NodeContext
 from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall
 from agentui.pipeline.nodes.model.calls import Calls, Targets
-from agentui.pipeline.nodes.model.chat_out import hear, reply_out
+from agentui.pipeline.nodes.model.chat_out import collect_reply, reply_out
 from agentui.pipeline.nodes.model.checked import AnswerParams, AnswerSchema, checked_out
 from agentui.pipeline.nodes.model.extraction import Extraction
 from agentui.pipeline.nodes.model.forwarding import forwarded, own_body
@@ -161,14 +161,15 @@ class ProviderCall(Node[ProviderCallParams]):
     ) -> tuple[Reply, Json]:
         """What a model answers to the conversation and what it was ``told`` behind it, also in the provider's JSON."""
         if executor is not None:
-            return await hear(ctx, lambda: calls.request, converse(ctx, executor, self._steps(calls, told)), None, sink)
+            steps = converse(ctx, executor, self._steps(calls, told))
+            return await collect_reply(ctx, lambda: calls.request, steps, None, sink)
 
         async def make(ctx: NodeContext, target: ModelTarget) -> ModelRequest:
             chat = await self._conversation(ctx, target)
             return await self._rendered(ctx, target, replace(chat, messages=(*chat.messages, *told)))
 
         answer = await calls.chat(make if told else self.assemble)
-        return await hear(ctx, lambda: calls.request, answer.pieces, answer.written_by, sink)
+        return await collect_reply(ctx, lambda: calls.request, answer.pieces, answer.written_by, sink)
 
     async def preview(self, ctx: NodeContext) -> Json:
         """The request that would go out: method, url, headers and body, about how many tokens go in, and the targets in their

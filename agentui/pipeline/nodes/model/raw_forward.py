@@ -175,14 +175,14 @@ class RawForward(Node[RawForwardParams]):
         copy = bytearray()
         if ctx.sink is not None and ctx.incoming.wire is not None and stream.content_type == "text/event-stream":
             vendor = ctx.services.vendors[ctx.incoming.wire.vendor]
-            ctx.run.heard = _Forwarded(vendor, ctx.services.max_event, copy)
+            ctx.run.partial_reply = _Forwarded(vendor, ctx.services.max_event, copy)
         kept, _ = await hand_on(ctx, stream, MAX_KEPT_BYTES, copy)
         if kept is None:
-            ctx.run.heard = None
+            ctx.run.partial_reply = None
             return {"result": {"error": f"The answer is larger than {MAX_KEPT_BYTES} bytes and was not kept.", "text": ""}}
-        ctx.run.heard_bytes += held_when_parsed(kept)
+        ctx.run.received_bytes += held_when_parsed(kept)
         out = await apart(len(kept), partial(self._result, ctx, stream.content_type, kept))
-        ctx.run.heard = None
+        ctx.run.partial_reply = None
         return out
 
     async def _pass_error_on(self, ctx: NodeContext, stream: UpstreamStream) -> Mapping[str, Json]:

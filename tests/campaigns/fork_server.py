@@ -1,9 +1,9 @@
-"""A nursery of server processes: one process that has read all of agentui's code and forks a server whenever one is wanted.
+"""Server processes by forks: one process that has read all of agentui's code and forks a server whenever one is wanted.
 
 Starting Python and reading the code takes longer than all that a cycle of a kill campaign does. A fork of a process that has
 read it is a process like any other, with its own memory, files and sockets, and it runs ``agentui serve`` from its first line.
 
-``python -m tests.campaigns.nursery`` takes a JSON object a line, and answers each with a line:
+``python -m tests.campaigns.fork_server`` takes a JSON object a line, and answers each with a line:
 
     {"start": [arguments], "environment": {name: value}, "constants": {name: value}, "out": path, "err": path}   the process id
     {"kill": process id, "signal": number}                               how it ended, once it is gone
@@ -39,12 +39,12 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "NO_PROXY": "*", "AGENTUI_TURN_MATCHING": "false", **more}
 
 
-class Nursery:
+class ForkServer:
     """The near end: asks for processes and for their deaths, one request at a time, from whichever thread."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.campaigns.nursery"],
+            [sys.executable, "-m", "tests.campaigns.fork_server"],
             cwd=ROOT,
             env=environment({}),
             stdin=subprocess.PIPE,
@@ -86,7 +86,7 @@ class Nursery:
             return subprocess.CompletedProcess(arguments, code, *(path.read_text() for path in heard))
 
     def close(self) -> None:
-        """End the nursery, and with it all that it started."""
+        """End the fork server, and with it all that it started."""
         self._process.communicate()
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
@@ -99,23 +99,23 @@ class Nursery:
 
 
 @cache
-def nursery() -> Nursery:
+def fork_server() -> ForkServer:
     """The one of this process."""
-    made = Nursery()
+    made = ForkServer()
     atexit.register(made.close)
     return made
 
 
 class Forked:
-    """A server that the nursery forked, to whoever asks it: what it said so far, signals, and its end. ``folder`` is where its
-    two streams are kept."""
+    """A server that is a fork, to whoever asks it: what it said so far, signals, and its end. ``folder`` is where its two
+    streams are kept."""
 
     def __init__(
         self, arguments: Sequence[str], settings: Mapping[str, str], folder: Path, constants: Mapping[str, float] | None
     ) -> None:
         self._out, self._err = folder / "out", folder / "err"
         self.returncode: int | None = None
-        self.pid = nursery().start(arguments, settings, self._out, self._err, constants)
+        self.pid = fork_server().start(arguments, settings, self._out, self._err, constants)
 
     @property
     def out(self) -> str:
@@ -139,7 +139,7 @@ class Forked:
     def is_over(self) -> bool:
         """Whether it has ended; ``returncode`` says how."""
         if self.returncode is None:
-            self.returncode = nursery().ended(self.pid)
+            self.returncode = fork_server().ended(self.pid)
         return self.returncode is not None
 
     def send_signal(self, number: int) -> None:
@@ -160,7 +160,7 @@ class Forked:
     def kill(self) -> None:
         """End it, and wait until it is gone."""
         if self.returncode is None:
-            self.returncode = nursery().kill(self.pid)
+            self.returncode = fork_server().kill(self.pid)
 
 
 @contextmanager
@@ -227,7 +227,7 @@ def serve(arguments: list[str], settings: Mapping[str, str], constants: Mapping[
 
     # The processes that it starts ask for its program, which is not this one.
     sys.modules["__main__"] = agentui.__main__
-    # Its own standard streams: the nursery's belong to the conversation.
+    # Its own standard streams: the fork server's belong to the conversation.
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     for number, opened in enumerate((os.open(os.devnull, os.O_RDONLY), *(os.open(file, flags, 0o600) for file in files))):
         os.dup2(opened, number)
@@ -253,7 +253,7 @@ def obey(arguments: list[str], settings: Mapping[str, str], folder: Path) -> int
             return run(arguments)
         except SystemExit as ended:
             return int(ended.code or 0)
-        except Exception:  # noqa: BLE001  # the child must not go on as the nursery
+        except Exception:  # noqa: BLE001  # the child must not go on as the fork server
             traceback.print_exc()
             return 1
 

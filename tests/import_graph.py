@@ -1,4 +1,4 @@
-"""The house as its imports draw it: which module imports which, those for types and those inside of functions too."""
+"""The graph of a package's imports: which module imports which, those for types and those inside of functions too."""
 
 import ast
 import sys
@@ -7,23 +7,23 @@ from pathlib import Path
 import networkx as nx
 
 
-def draw(root: Path) -> nx.DiGraph:
+def import_graph(root: Path) -> nx.DiGraph:
     """Every module below ``root`` (a package), with an edge to each module and to each library that it imports.
 
     A module's node has its file as ``file``; a library has none.
     """
     files = {_name(root, file): file for file in sorted(root.rglob("*.py"))}
-    house = nx.DiGraph()
+    graph = nx.DiGraph()
     for name, file in files.items():
-        house.add_node(name, file=file)
+        graph.add_node(name, file=file)
     for name, file in files.items():
         for imported in _imports(ast.parse(file.read_text(encoding="utf-8"))):
             if imported in files:
                 if imported != name:
-                    house.add_edge(name, imported)
+                    graph.add_edge(name, imported)
             elif (library := imported.partition(".")[0]) not in sys.stdlib_module_names and library != root.name:
-                house.add_edge(name, library)
-    return house
+                graph.add_edge(name, library)
+    return graph
 
 
 def _name(root: Path, file: Path) -> str:
@@ -43,20 +43,20 @@ def _imports(tree: ast.Module) -> list[str]:
     return found
 
 
-def circles(house: nx.DiGraph) -> list[list[str]]:
+def circles(graph: nx.DiGraph) -> list[list[str]]:
     """The modules that import each other, however far around."""
-    return [sorted(circle) for circle in nx.strongly_connected_components(house) if len(circle) > 1]
+    return [sorted(circle) for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
 
 
-def loose_files(house: nx.DiGraph) -> dict[str, str]:
+def loose_files(graph: nx.DiGraph) -> dict[str, str]:
     """Files beside a folder that is their subject: those which that folder alone imports, with the folder."""
     loose = {}
-    for module, file in house.nodes(data="file"):
+    for module, file in graph.nodes(data="file"):
         package = module.rpartition(".")[0]
         if file is None or file.name == "__init__.py" or not package:
             continue
-        folders = {_step_below(package, importer) for importer in house.predecessors(module)}
-        if len(folders) == 1 and (folder := folders.pop()) is not None and _is_package(house, folder):
+        folders = {_step_below(package, importer) for importer in graph.predecessors(module)}
+        if len(folders) == 1 and (folder := folders.pop()) is not None and _is_package(graph, folder):
             loose[module] = folder
     return loose
 
@@ -68,11 +68,11 @@ def _step_below(package: str, module: str) -> str | None:
     return f"{package}.{module.removeprefix(f'{package}.').partition('.')[0]}"
 
 
-def _is_package(house: nx.DiGraph, name: str) -> bool:
-    file = house.nodes[name].get("file") if name in house else None
+def _is_package(graph: nx.DiGraph, name: str) -> bool:
+    file = graph.nodes[name].get("file") if name in graph else None
     return file is not None and file.name == "__init__.py"
 
 
-def doors(house: nx.DiGraph) -> dict[str, set[str]]:
+def importers(graph: nx.DiGraph) -> dict[str, set[str]]:
     """The modules that import each library."""
-    return {library: set(house.predecessors(library)) for library, file in house.nodes(data="file") if file is None}
+    return {library: set(graph.predecessors(library)) for library, file in graph.nodes(data="file") if file is None}
