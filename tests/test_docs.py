@@ -386,6 +386,12 @@ def test_every_pipeline_and_preset_of_the_gallery_is_in_the_docs() -> None:
     assert missing([path.stem for path in (ROOT / "presets").glob("*.json")], page("docs/pipelines.md")) == []
 
 
+def test_every_package_has_its_layer_on_the_page_of_the_architecture() -> None:
+    page = (DOCS / "architecture.md").read_text()
+    packages = [path.parent.name for path in sorted((ROOT / "agentui").glob("*/__init__.py"))]
+    assert [name for name in packages if f"`agentui/{name}/`" not in page] == []
+
+
 def test_every_page_is_reached_from_the_readme() -> None:
     linked = set(re.findall(r"\]\((docs/[\w-]+\.md)", page("README.md")))
     assert {path.relative_to(ROOT).as_posix() for path in DOCS.glob("*.md")} == linked
