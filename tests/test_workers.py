@@ -27,6 +27,7 @@ from tests.campaigns.fork_server import Forked, forked
 from tests.campaigns.process import serving as executing
 from tests.conftest import call
 from tests.test_cli import agentui, assert_refused
+from tests.test_shutdown import refused
 from tests.turns.house import Memory, chain, sets, target
 from tests.upstreams.server import API_KEY, Mock
 
@@ -527,10 +528,10 @@ async def test_workers_serve_where_nobody_has_read_the_code_before(tmp_path: Pat
                 workers.add(worker_of(answer.headers["x-agentui-run"]))
 
 
-async def test_a_worker_that_dies_is_started_again_while_the_others_serve_and_all_end_when_told(
+async def test_a_worker_that_dies_is_started_again_while_the_others_serve_and_all_end_after_their_streams_when_told(
     tmp_path: Path, mock: Mock
 ) -> None:
-    async with own_crew(tmp_path, call("caller", mock.origin)) as crew:
+    async with own_crew(tmp_path, call("caller", mock.origin), AGENTUI_STOP_TIMEOUT="1000") as crew:
         before = await crew.one_run_each()
         pids = await crew.server.pids()
         # A connection that stays open stays with its worker, and says which one that is.
@@ -557,7 +558,13 @@ async def test_a_worker_that_dies_is_started_again_while_the_others_serve_and_al
                     await crew.one_run_each()
                     heard += (await live.content.readany()).decode()
         pids = await crew.server.pids()
-        crew.server.supervisor.send_signal(signal.SIGTERM)
+        async with crew.start("hang-mid") as answer, asyncio.timeout(PATIENCE):
+            begun = await answer.content.readany()
+            crew.server.supervisor.send_signal(signal.SIGTERM)
+            await refused(crew.origin)
+            assert not crew.server.supervisor.is_over()
+            mock.release()
+            assert (begun + await answer.read()).endswith(b"data: [DONE]\n\n")
         assert await crew.server.ends() == 0
         assert not any(is_alive(pid) for pid in pids.values())
         assert list((tmp_path / "tmp").glob("agentui-*")) == []

@@ -9,7 +9,7 @@ that exists goes on from the committed floor before it on its branch, else from 
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, Select, and_, bindparam, func, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, literal, select, update
 
 from agentui.chats.records import Branch, Floor, floor_of
 from agentui.chats.rows import find_floor, on_branch
@@ -117,12 +117,20 @@ def bridge_branch(db: Connection, account: str, branch: Branch) -> None:
     """Let what was forked from a branch stand behind that one's source: the branch is about to be removed."""
     lying = (floors.c.session_id == branch.session_id, floors.c.branch_id == branch.branch_id)
     source = source_of(db, account, branch.session_id, branch.branch_id)
-    _bridge(db, account, branch.session_id, select(floors.c.id).where(*lying), source)
+    _bridge(db, account, branch.session_id, select(floors.c.id).where(*lying), source, floors.c.branch_id != branch.branch_id)
 
 
-def _bridge(db: Connection, account: str, session_id: str, removed: Select[tuple[str]], before: Floor | None) -> None:
-    """Put ``before`` in the place of the removed floors wherever one is named as a parent or a source."""
-    here = (floors.c.account_id == account, floors.c.session_id == session_id)
+def _bridge(
+    db: Connection,
+    account: str,
+    session_id: str,
+    removed: Select[tuple[str]],
+    before: Floor | None,
+    *stays: ColumnElement[bool],
+) -> None:
+    """Put ``before`` in the place of the removed floors wherever one is named as a parent, by a floor that ``stays``, or as a
+    source."""
+    here = (floors.c.account_id == account, floors.c.session_id == session_id, *stays)
     before_id = before.id if before is not None else None
     db.execute(update(floors).where(*here, floors.c.parent_floor_id.in_(removed)).values(parent_floor_id=before_id))
     db.execute(update(floors).where(*here, floors.c.superseded_by_floor_id.in_(removed)).values(superseded_by_floor_id=None))

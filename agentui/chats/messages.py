@@ -17,6 +17,7 @@ from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.paging import MAX_PART_BYTES, length
 from agentui.store.tables import floors, messages, pages
+from agentui.variables.places import MESSAGE_IS_KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class MessageFilter:
 
 def find_message(db: Connection, account: str, message_id: str, *, code: str = "not_found") -> Message:
     """A message. Raises 404."""
-    query = select(messages).where(messages.c.id == message_id, messages.c.account_id == account)
+    query = select(messages).where(messages.c.id == message_id, messages.c.account_id == account, MESSAGE_IS_KEPT)
     row = db.execute(query).one_or_none()
     if row is None:
         raise failure(code, "There is no such message.", message_id=message_id)
@@ -142,7 +143,7 @@ def hide_messages(db: Connection, account: str, ids: Sequence[str], is_hidden: b
     The messages come back as far as one answer may hold them together.
     """
     _check_all_open(db, account, ids, now)
-    wanted = (messages.c.account_id == account, messages.c.id.in_(ids))
+    wanted = (messages.c.account_id == account, messages.c.id.in_(ids), MESSAGE_IS_KEPT)
     sizes = {
         row.id: row.size
         for row in db.execute(
@@ -166,7 +167,9 @@ def remove_messages(db: Connection, account: str, ids: Sequence[str], now: int) 
     _check_all_open(db, account, ids, now)
     known = set(
         db.execute(
-            delete(messages).where(messages.c.account_id == account, messages.c.id.in_(ids)).returning(messages.c.id)
+            delete(messages)
+            .where(messages.c.account_id == account, messages.c.id.in_(ids), MESSAGE_IS_KEPT)
+            .returning(messages.c.id)
         ).scalars()
     )
     return [BatchResult(index, id, "deleted" if id in known else "not_found") for index, id in enumerate(ids)]
@@ -177,7 +180,7 @@ def _check_all_open(db: Connection, account: str, ids: Sequence[str], now: int) 
     lying = (
         select(pages.c.floor_id)
         .join(messages, messages.c.page_id == pages.c.id)
-        .where(messages.c.account_id == account, messages.c.id.in_(ids))
+        .where(messages.c.account_id == account, messages.c.id.in_(ids), MESSAGE_IS_KEPT)
     )
     check_contents_open(db, account, db.execute(lying).scalars(), now)
 

@@ -23,6 +23,7 @@ from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
 from agentui.store.tables import floors, pages
+from agentui.variables.places import PAGE_IS_KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def _make_way(db: Connection, account: str, page: Page, now: int) -> None:
 
 def remove_pages(db: Connection, account: str, ids: Sequence[str], now: int) -> list[BatchResult]:
     """Remove many pages; unknown ones are reported. Raises 409 as ``remove_page`` does if any is locked."""
-    wanted = (pages.c.account_id == account, pages.c.id.in_(ids))
+    wanted = (pages.c.account_id == account, pages.c.id.in_(ids), PAGE_IS_KEPT)
     broken = (pages.c.is_partial, floors.c.state == "committed")
     of_floors = select(pages.c.id).join(floors, floors.c.id == pages.c.floor_id).where(*wanted, *broken)
     partial = set(db.execute(of_floors).scalars())

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import (
     BindParameter,
     Column,
+    ColumnElement,
     Connection,
     ScalarSelect,
     Select,
@@ -29,14 +30,15 @@ from agentui.jobs.queue import add
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, generations, messages, pages, sessions, state_mutations, variables
+from agentui.variables.places import FLOOR_IS_KEPT, PAGE_IS_KEPT
 from agentui.variables.scopes import Scope, branch_target
 
 AT_ONCE = 200
 """Floors that one transaction removes of sessions: whoever else writes waits for it."""
 REMOVAL = "chats.remove_session"
-"""The kind of the jobs that do the rest."""
+"""The kind of the jobs that do the rest, of branches too."""
 NOBODY = ""
-"""The account of what is left of a removed session: no caller has it."""
+"""The account of what is left of a removed session or branch: no caller has it."""
 
 
 def find_session(db: Connection, account: str, session_id: str, *, code: str = "not_found", hold: bool = False) -> Session:
@@ -80,7 +82,7 @@ _HAS_BRANCH = Prepared(
 
 def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_found", hold: bool = False) -> Floor:
     """A floor, superseded or not. Raises 404. ``hold`` lets nobody change its state until the transaction ends."""
-    query = select(floors).where(floors.c.id == floor_id, floors.c.account_id == account)
+    query = select(floors).where(floors.c.id == floor_id, floors.c.account_id == account, FLOOR_IS_KEPT)
     row = db.execute(_held(query, hold)).one_or_none()
     if row is None:
         raise failure(code, "There is no such floor.", floor_id=floor_id)
@@ -98,7 +100,8 @@ def hold_floor(db: Connection, account: str, floor_id: str) -> Floor:
 
 def find_page(db: Connection, account: str, page_id: str) -> Page:
     """A page. Raises 404."""
-    row = db.execute(select(pages).where(pages.c.id == page_id, pages.c.account_id == account)).one_or_none()
+    query = select(pages).where(pages.c.id == page_id, pages.c.account_id == account, PAGE_IS_KEPT)
+    row = db.execute(query).one_or_none()
     if row is None:
         raise failure("not_found", "There is no such page.", page_id=page_id)
     return page_of(row)
@@ -128,9 +131,9 @@ def register_branch(
     db: Connection, account: str, session_id: str, branch_id: str, now: int, source: Floor | None = None
 ) -> bool:
     """Put a branch into the registry, forked from ``source`` if given, with the assets that it keeps then (``frozen.py``).
-    Returns False when it was there already."""
+    Returns False when it was there already. Raises 409 ``branch_exists`` while one of that name is being removed."""
     frozen = None if source is None else frozen_behind(db, account, source)
-    return insert_new(
+    is_new = insert_new(
         db,
         branches,
         {
@@ -144,6 +147,10 @@ def register_branch(
             "updated_at": now,
         },
     )
+    if not is_new and not has_branch(db, account, session_id, branch_id):
+        message = f"The branch {branch_id!r} is being removed. Try again in a moment, or choose another name."
+        raise failure("branch_exists", message, retry_after=1, branch_id=branch_id)
+    return is_new
 
 
 def insert_new(db: Connection, table: Table, values: Mapping[str, Json]) -> bool:
@@ -229,10 +236,7 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
     below = select(floors.c.id).where(floors.c.session_id == session_id)
     count = len(db.execute(below.limit(most + 1)).all())
     if count > most:
-        # Floors whose turns died, or outlived their locks: none of them may end in what is left of the session.
-        unended = select(generations.c.floor_id).where(generations.c.session_id == session_id)
-        _forget_floors(db, account, unended)
-        db.execute(delete(floors).where(floors.c.id.in_(unended)))
+        _forget_unended(db, account, generations.c.session_id == session_id)
         db.execute(update(branches).where(branches.c.session_id == session_id).values(account_id=NOBODY))
         db.execute(update(sessions).where(sessions.c.id == session_id).values(account_id=NOBODY, name=None))
         add(db, REMOVAL, [account, session_id], now)
@@ -242,13 +246,30 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
     return count
 
 
-def remove_part(db: Connection, account: str, session_id: str) -> bool:
-    """Remove the next part of what is below a session that ``delete_session`` took from its account, at last the session; False
-    when nothing is left of it."""
-    ids = db.execute(select(floors.c.id).where(floors.c.session_id == session_id).limit(AT_ONCE)).scalars().all()
+def _forget_unended(db: Connection, account: str, where: ColumnElement[bool]) -> None:
+    """Remove the floors of generations whose turns died, or outlived their locks: none may end in what is removed in parts."""
+    unended = select(generations.c.floor_id).where(where)
+    _forget_floors(db, account, unended)
+    db.execute(delete(floors).where(floors.c.id.in_(unended)))
+
+
+def remove_part(db: Connection, account: str, session_id: str, branch_id: str | None = None) -> bool:
+    """Remove the next part of what is below a session that ``delete_session`` took from its account, or below one of its
+    branches that ``delete_branch`` did, at last the session or the branch itself; False when nothing is left of it."""
+    below = floors.c.session_id == session_id
+    left = and_(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == NOBODY)
+    if branch_id is not None:
+        if db.execute(select(branches.c.branch_id).where(left)).first() is None:
+            return False  # the name may be another branch's by now
+        below = and_(below, floors.c.branch_id == branch_id)
+    ids = db.execute(select(floors.c.id).where(below).limit(AT_ONCE)).scalars().all()
     if ids:
         _forget_floors(db, account, select(floors.c.id).where(floors.c.id.in_(ids)))
-        return db.execute(delete(floors).where(floors.c.id.in_(ids))).rowcount > 0
+        db.execute(delete(floors).where(floors.c.id.in_(ids)))
+        return True
+    if branch_id is not None:
+        db.execute(delete(branches).where(left))
+        return False
     written = select(state_mutations.c.id).where(state_mutations.c.session_id == session_id).limit(10 * AT_ONCE)
     if db.execute(delete(state_mutations).where(state_mutations.c.id.in_(written))).rowcount > 0:
         return True
@@ -256,14 +277,21 @@ def remove_part(db: Connection, account: str, session_id: str) -> bool:
     return False
 
 
-def delete_branch(db: Connection, account: str, session_id: str, branch_id: str) -> list[str]:
-    """Remove a branch with its floors and all their variables; returns the floors' ids."""
+def delete_branch(db: Connection, account: str, session_id: str, branch_id: str, now: int) -> list[str]:
+    """Remove a branch with its floors and all their variables; returns the floors' ids. One with more than ``AT_ONCE`` goes
+    from its account with the branch's variables, and its floors are removed by a job (``remove_part``)."""
     named = and_(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account)
     db.execute(select(branches.c.branch_id).where(named).with_for_update())
     lying = and_(floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.account_id == account)
-    removed = list(db.execute(select(floors.c.id).where(lying).order_by(floors.c.floor_no).with_for_update()).scalars())
-    _forget_floors(db, account, select(floors.c.id).where(lying))
+    removed = list(db.execute(select(floors.c.id).where(lying).order_by(floors.c.floor_no)).scalars())
     _forget(db, account, "branch", [branch_target(session_id, branch_id).scope_id])
+    if len(removed) > AT_ONCE:
+        _forget_unended(db, account, and_(generations.c.session_id == session_id, generations.c.branch_id == branch_id))
+        db.execute(update(branches).where(named).values(account_id=NOBODY))
+        add(db, REMOVAL, [account, session_id, branch_id], now)
+        return removed
+    db.execute(select(floors.c.id).where(lying).with_for_update())
+    _forget_floors(db, account, select(floors.c.id).where(lying))
     db.execute(delete(branches).where(named))
     return removed
 

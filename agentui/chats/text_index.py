@@ -8,6 +8,7 @@ from sqlalchemy.sql.expression import cast
 from agentui.chat.fingerprints import fingerprint
 from agentui.store.prepared import INSERT, Found, Prepared
 from agentui.store.tables import floors, pages, text_index
+from agentui.variables.places import FLOOR_IS_KEPT
 
 MOST_FLOORS = 48
 """Of a path from a floor upward: enough to tell it from every other."""
@@ -128,6 +129,7 @@ _SAYING = Prepared(
         text_index.c.side == bindparam("side", type_=String),
         floors.c.state == "committed",
         floors.c.superseded_at.is_(null()),
+        FLOOR_IS_KEPT,
     )
     .order_by(text_index.c.floor_id.desc())  # as SQLite's index has them: it stops at the last that is wanted
     .limit(bindparam("most", type_=Integer))

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from agentui.errors import AgentUIError
+from agentui.errors import AgentUIError, Busy
 from agentui.ids import Clock, SystemClock
 from agentui.jobs.queue import Job, add, extend, finish, next_due, plan, release, release_others, retry, take
 from agentui.jsonio import Json
@@ -27,7 +27,8 @@ log = logging.getLogger("agentui.jobs")
 
 
 class JobRunner:
-    """Runs the jobs of one process, ``owner``, from the moment in which the store is open until ``close``.
+    """Runs the jobs of one process, ``owner``, from ``start``, or from the moment in which something makes the store, until
+    ``close``.
 
     ``poll_seconds`` is the longest pause between two looks at the rows.
     """
@@ -69,7 +70,7 @@ class JobRunner:
         self._wake.set()
 
     def start(self) -> None:
-        """Begin to take jobs once the store is open."""
+        """Begin to take jobs; a store that nothing was ever written to is not opened for them."""
         self._running = asyncio.get_running_loop().create_task(self._run(), name="jobs")
 
     async def close(self) -> None:
@@ -85,7 +86,7 @@ class JobRunner:
                 log.warning("Jobs under way are given back when their time runs out: %s", error.message)
 
     async def _run(self) -> None:
-        await self._store.opened.wait()
+        await self._open()
         await self._plan()
         free = asyncio.Semaphore(MOST_AT_ONCE)
         async with asyncio.TaskGroup() as group:
@@ -94,6 +95,20 @@ class JobRunner:
                 job = await self._next()
                 task = group.create_task(self._do(job), name=f"job {job.kind}")
                 task.add_done_callback(lambda _: free.release())
+
+    async def _open(self) -> None:
+        """Wait until the store is open. One that may have jobs is opened, as soon as its database can be reached; where it
+        cannot be opened as it is, its first user is told why."""
+        while not self._store.is_blank and not self._store.opened.is_set():
+            with _GoingOn("Jobs wait until the database can be used", logging.WARNING):
+                try:
+                    await self._store.start()
+                except Busy as error:
+                    log.debug("Jobs wait until the database can be reached: %s", error.message)
+                    await asyncio.sleep(RETRY_SECONDS)
+                    continue
+            break
+        await self._store.opened.wait()
 
     async def _plan(self) -> None:
         while True:

@@ -188,7 +188,10 @@ def _queue(db: Connection, account: str, id: str, due_at: int) -> str:
 
 
 def _check_room(db: Connection, account: str, size: int) -> None:
-    """Raise 429 ``too_many_jobs`` where another job, with a file of ``size`` bytes, would be too much."""
+    """Raise 429 ``too_many_jobs`` where another job, with a file of ``size`` bytes, would be too much. Nobody else looks before
+    this transaction ends; SQLite has one writer anyway."""
+    if db.dialect.name == "postgresql":
+        db.execute(select(func.pg_advisory_xact_lock(func.hashtext(KIND), func.hashtext(account))))
     mine = (chat_jobs.c.account_id == account, chat_jobs.c.status.in_(_OPEN))
     count, held = db.execute(select(func.count(), func.coalesce(func.sum(chat_jobs.c.size), 0)).where(*mine)).one()
     if count < MOST_JOBS and held + size <= MOST_BYTES:

@@ -33,7 +33,7 @@ from agentui.turns.transactions import (
     commit_floor,
     commit_generating,
     end_run,
-    hold_place_of,
+    hold_places_of,
     insert_message,
     insert_version,
 )
@@ -95,7 +95,7 @@ def _commit_anew(
 ) -> None:
     """Keep an answer in the place of an older one, whose changes of variables and Session State go back."""
     if not is_alone(db):
-        hold_place_of(db, account, place.floor.floor_id)
+        hold_places_of(db, [place.floor_id])
     old_floor, old_page = find_floor(db, account, replaced_id, code="commit_conflict"), active_output(db, replaced_id)
     forget_checkpoints(db, place.session_id, old_floor.floor_no)
     changes = () if old_page is None else tuple(changes_of(db, account, old_page))
@@ -208,7 +208,13 @@ class FailedTurn:
 
 
 def fail_all(db: Connection, every: Sequence[FailedTurn], now: int) -> None:
-    """Record turns that failed. One whose floor is gone or over is no longer of interest."""
+    """Record turns that failed. One whose floor is gone or over is no longer of interest.
+
+    The places of all are held before the first one's session is written to: a commit holds its branch until it writes to its
+    session, and would wait for this one while this one waits for that branch.
+    """
+    if not is_alone(db):
+        hold_places_of(db, [failed.place.floor_id for failed in every])
     for failed in every:
         _fail(db, DEFAULT_ACCOUNT, failed, now)
 

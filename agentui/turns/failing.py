@@ -20,7 +20,7 @@ from agentui.jsonio import Json
 from agentui.store.prepared import Prepared
 from agentui.store.tables import branches, claims, floors
 from agentui.turns.locks import is_alone, made_branch, release_lock
-from agentui.turns.transactions import end_run, hold_place_of, leave
+from agentui.turns.transactions import end_run, hold_places_of, leave
 
 LOST: Json = {"code": "generation_lost", "message": "The process that generated this floor ended before the answer did."}
 """Why the floor of a dead generation failed."""
@@ -49,7 +49,7 @@ def fail_floor(
     ``error`` is ``{"code", "message"}`` for the run's record; ``calls`` are those of tools that it made.
     """
     if not is_alone(db):
-        hold_place_of(db, account, floor_id)
+        hold_places_of(db, [floor_id])
     made = made_branch(db, account, floor_id)
     was_locked = release_lock(db, account, floor_id, run_id)
     has_left = leave(db, account, floor_id, "failed", 0, 0, now)
@@ -64,18 +64,18 @@ def fail_floor(
         free_key(db, account, floor_id)
     touch_above(db, floor_id, now)
     if made is not None and not has_lasting(db, account, floor_id):
-        _remove_branch(db, account, *made, floor_id)
+        _remove_branch(db, account, *made, floor_id, now)
     return True
 
 
-def _remove_branch(db: Connection, account: str, session_id: str, branch_id: str, floor_id: str) -> None:
+def _remove_branch(db: Connection, account: str, session_id: str, branch_id: str, floor_id: str, now: int) -> None:
     """Take back the branch that was made for a floor's turn, unless anything else is there."""
     others = select(floors.c.id).where(
         floors.c.session_id == session_id, floors.c.branch_id == branch_id, floors.c.id != floor_id
     )
     forked = select(branches.c.branch_id).where(branches.c.source_floor_id == floor_id)
     if not db.execute(select(exists(others) | exists(forked))).scalar_one():
-        delete_branch(db, account, session_id, branch_id)
+        delete_branch(db, account, session_id, branch_id, now)
 
 
 def free_key(db: Connection, account: str, floor_id: str) -> None:

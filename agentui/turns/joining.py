@@ -88,7 +88,12 @@ def _called() -> Prepared:
     )
     return Prepared(
         select(sessions.c.id, sessions.c.status, branches.c.branch_id)
-        .outerjoin(branches, (branches.c.session_id == sessions.c.id) & (branches.c.branch_id == bindparam("branch")))
+        .outerjoin(
+            branches,
+            (branches.c.session_id == sessions.c.id)
+            & (branches.c.branch_id == bindparam("branch"))
+            & (branches.c.account_id == sessions.c.account_id),
+        )
         .where(sessions.c.account_id == mine, sessions.c.id == func.coalesce(by_id, by_name))
         .with_for_update(read=True, key_share=True, of=sessions)
     )

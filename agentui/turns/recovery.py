@@ -16,7 +16,7 @@ from agentui.store.tables import generations
 from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.failing import LOST, fail_floor
 from agentui.turns.locks import BranchQueue, is_alone
-from agentui.turns.transactions import hold_place_of
+from agentui.turns.transactions import hold_places_of
 
 RETRY_SECONDS = 1.0
 """Before a failure that the store could not take is tried again."""
@@ -145,14 +145,15 @@ def recover(db: Connection, owner: str, now: int) -> int:
 def _fail_dead(db: Connection, is_dead: ColumnElement[bool], now: int) -> int:
     """Let the floors of generations fail that are dead; returns how many.
 
-    Their sessions are held before them, as a commit does it, and in the order of their ids, as those do who hold several: a
-    turn that is only slow may commit meanwhile, and has then not died.
+    The places of all are held before, as ``fail_all`` does it: a turn that is only slow may commit meanwhile, and has then not
+    died.
     """
     dead = select(generations.c.account_id, generations.c.floor_id, generations.c.run_id).where(is_dead)
+    found = db.execute(dead.order_by(generations.c.session_id, generations.c.branch_id)).all()
+    if found and not is_alone(db):
+        hold_places_of(db, [row.floor_id for row in found])
     count = 0
-    for account, floor_id, run_id in db.execute(dead.order_by(generations.c.session_id, generations.c.branch_id)).all():
-        if not is_alone(db):
-            hold_place_of(db, account, floor_id)
+    for account, floor_id, run_id in found:
         still = dead.where(generations.c.floor_id == floor_id, generations.c.run_id == run_id)
         if db.execute(still.with_for_update()).first() is not None:
             count += fail_floor(db, account, floor_id, LOST, now, run_id=run_id)

@@ -216,7 +216,7 @@ class TurnService:
         self._global: tuple[float, int, Layers] | None = None
         jobs.handle("turns.tidy_answers", self._tidy_answers, every_seconds=TIDY_SECONDS)
         jobs.handle("chats.tidy_blobs", self._tidy_blobs, every_seconds=TIDY_BLOBS_SECONDS)
-        jobs.handle(REMOVAL, self._remove_rest)
+        jobs.handle(REMOVAL, self.remove_rest)
         if not is_alone:
             jobs.handle("turns.recover", self.recovery.sweep, every_seconds=min(SWEEP_SECONDS, lease_seconds))
 
@@ -311,7 +311,9 @@ class TurnService:
     async def _tidy_blobs(self, _: Json) -> None:
         await self.store.write(tidy_blobs, now_ms(), round(TIDY_BLOBS_SECONDS * 1000))
 
-    async def _remove_rest(self, removed: Json) -> None:
+    async def remove_rest(self, removed: Json) -> None:
+        """Remove what is left of a session or a branch, in transactions between which others write; ``removed`` are the words
+        of ``remove_part``. Raises the store's errors."""
         while await self.store.write(remove_part, *removed):
             continue
 

@@ -3,6 +3,7 @@
 join_session -> open_floor -> (extend_lock ...) -> commit_floor | fail_floor
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,7 @@ from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, generations, messages, pages, runs, sessions
 from agentui.turns.joining import Joined, check_active
 from agentui.turns.locks import Owner, conflict, is_alone, release_lock, take_lock
+from agentui.variables.places import FLOOR_IS_KEPT
 
 MAX_INTEGER = 2**31 - 1
 
@@ -312,7 +314,7 @@ _INSERT_MESSAGE = Prepared(
 def commit_generating(db: Connection, account: str, floor_id: str, token_in: int, token_out: int, now: int) -> bool:
     """Make a generating floor a committed one and free its branch; False when it was not generating (any more)."""
     if not is_alone(db):
-        hold_place_of(db, account, floor_id)
+        hold_places_of(db, [floor_id])
     has_left = leave(db, account, floor_id, "committed", token_in, token_out, now)
     release_lock(db, account, floor_id)
     return has_left
@@ -336,14 +338,15 @@ _LEAVE = Prepared(
 )
 
 
-def hold_place_of(db: Connection, account: str, floor_id: str) -> None:
-    """Lock the floor's session and branch in the order in which ``open_floor`` does: a turn that ends and one that waits to
-    begin would lock each other's rows otherwise, and PostgreSQL needs a second to notice."""
-    mine = (floors.c.id == floor_id, floors.c.account_id == account)
-    row = db.execute(select(floors.c.session_id, floors.c.branch_id).where(*mine)).one_or_none()
-    if row is not None:
-        find_session(db, account, row.session_id, hold=True)
-        find_branch(db, account, row.session_id, row.branch_id, hold=True)
+def hold_places_of(db: Connection, floor_ids: Sequence[str]) -> None:
+    """Lock the floors' sessions and branches in the order in which ``open_floor`` does: a turn that ends and one that waits to
+    begin would lock each other's rows otherwise, and PostgreSQL needs a second to notice. Several are locked in the one order
+    of all who hold several, by the ids of the sessions and then of the branches."""
+    places = select(floors.c.account_id, floors.c.session_id, floors.c.branch_id).distinct()
+    places = places.where(floors.c.id.in_(floor_ids), FLOOR_IS_KEPT).order_by(floors.c.session_id, floors.c.branch_id)
+    for row in db.execute(places).all():
+        find_session(db, row.account_id, row.session_id, hold=True)
+        find_branch(db, row.account_id, row.session_id, row.branch_id, hold=True)
 
 
 def end_run(db: Connection, floor_id: str, status: RunStatus, error: Json, now: int) -> None:

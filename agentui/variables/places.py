@@ -2,16 +2,30 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, exists, select
 
 from agentui.store.prepared import Prepared
-from agentui.store.tables import branches, floors, pages, sessions
+from agentui.store.tables import branches, floors, messages, pages, sessions
 from agentui.variables.errors import HostNotFound, InvalidContext, TargetLocked
 from agentui.variables.scopes import Target, branch_target, split_branch_id
 
 _LOCKED = ("generating", "committed")
 """States of a floor in which its variables, and those of its pages, do not change (seed 000, errors 409)."""
+
+
+FLOOR_IS_KEPT: Final = (
+    exists()
+    .where(branches.c.session_id == floors.c.session_id, branches.c.branch_id == floors.c.branch_id)
+    .where(branches.c.account_id == floors.c.account_id)
+    .correlate(floors)
+)
+"""Of a floor: its branch is the account's. What was removed with many floors is nobody's, until they are gone, too."""
+PAGE_IS_KEPT: Final = exists().where(floors.c.id == pages.c.floor_id, FLOOR_IS_KEPT).correlate(pages)
+"""The same of a page."""
+MESSAGE_IS_KEPT: Final = exists().where(pages.c.id == messages.c.page_id, PAGE_IS_KEPT).correlate(messages)
+"""The same of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +57,12 @@ _branch = select(branches.c.branch_id).where(
     branches.c.account_id == bindparam("account"),
 )
 _floor = select(floors.c.session_id, floors.c.branch_id, floors.c.id, floors.c.state).where(
-    floors.c.id == bindparam("id"), floors.c.account_id == bindparam("account")
+    floors.c.id == bindparam("id"), floors.c.account_id == bindparam("account"), FLOOR_IS_KEPT
 )
 _page = (
     select(floors.c.session_id, floors.c.branch_id, floors.c.id, floors.c.state)
     .join(pages, pages.c.floor_id == floors.c.id)
-    .where(pages.c.id == bindparam("id"), pages.c.account_id == bindparam("account"))
+    .where(pages.c.id == bindparam("id"), pages.c.account_id == bindparam("account"), FLOOR_IS_KEPT)
 )
 # What a writing transaction looks at must neither go nor change its state until it ends. SQLite has one writer anyway.
 _SESSION, _SESSION_HELD = Prepared(_session), Prepared(_session.with_for_update(read=True, key_share=True))
@@ -106,7 +120,7 @@ def place_of_floor(db: Connection, account: str, floor_id: str) -> Place | None:
     return None if row is None else Place(row[0], row[1], row[2])
 
 
-def exists(db: Connection, account: str, target: Target) -> bool:
+def has_host(db: Connection, account: str, target: Target) -> bool:
     """True when the target has its host."""
     return _look(db, account, target, hold=False) is not None
 

@@ -16,7 +16,7 @@ from agentui.store.paging import fitting, length
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, pages, sessions, variables
 from agentui.variables.errors import DuplicateTarget, VariableNotFound
-from agentui.variables.places import exists, hold_writable
+from agentui.variables.places import has_host, hold_writable
 from agentui.variables.scopes import Scope, Target, scope_ref
 from agentui.variables.values import parse
 
@@ -150,7 +150,7 @@ _UPSERT = Prepared({engine: _upsert_of(insert) for engine, insert in INSERT.item
 def get(db: Connection, account: str, id: str) -> Variable:
     """A variable by its id. Raises VariableNotFound, also for an orphan."""
     variable = _by_id(db, account, id)
-    if variable is None or not exists(db, account, variable.target):
+    if variable is None or not has_host(db, account, variable.target):
         raise VariableNotFound(f"There is no variable {id[:100]!r}.", id=id[:100])
     return variable
 
@@ -160,7 +160,7 @@ def remove(db: Connection, account: str, id: str) -> None:
     variable = _by_id(db, account, id)
     if variable is None:
         raise VariableNotFound(f"There is no variable {id[:100]!r}.", id=id[:100])
-    if exists(db, account, variable.target):
+    if has_host(db, account, variable.target):
         hold_writable(db, account, [variable.target])
     db.execute(delete(variables).where(variables.c.id == id, variables.c.account_id == account))
 

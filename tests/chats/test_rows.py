@@ -5,18 +5,21 @@ import asyncio
 import pytest
 from sqlalchemy import Connection, select
 
+from agentui.chats.branches.reading import BranchSummary, list_branches
 from agentui.chats.branches.writing import remove_branch
 from agentui.chats.codes import CODES, failure
 from agentui.chats.conversations import remove_many, remove_session
 from agentui.chats.floors import NewFloor, create_floor, remove_floor
-from agentui.chats.messages import NewMessage, create_message
-from agentui.chats.pages import NewPage, activate_page, create_page, remove_page
-from agentui.chats.rows import AT_ONCE, REMOVAL, find_branch, find_floor, find_page, find_session, remove_part
+from agentui.chats.listing import Listed, Paging
+from agentui.chats.messages import NewMessage, create_message, find_message, remove_messages
+from agentui.chats.pages import NewPage, activate_page, create_page, remove_page, remove_pages
+from agentui.chats.rows import AT_ONCE, REMOVAL, find_branch, find_floor, find_page, find_session, register_branch, remove_part
 from agentui.errors import ApiError
 from agentui.jsonio import loads
 from agentui.store.tables import floors, jobs, messages, metadata, pages, sessions, variables
 from agentui.turns.recovery import recover
 from agentui.variables.errors import VariableError
+from agentui.variables.records import get
 from tests.chats.conftest import OWNER, Memory, code_of
 
 
@@ -97,18 +100,20 @@ async def test_a_session_takes_everything_along(memory: Memory) -> None:
         assert await memory.rows(select(table)) == []
 
 
-async def with_floors(memory: Memory, name: str, count: int) -> str:
-    """A session of so many floors, each with a page and a variable of it; its id."""
+async def with_floors(memory: Memory, name: str, count: int, branch: str = "main") -> str:
+    """A session of so many floors on a branch, each with a page, a message and a variable of the page; its id."""
     joined = await memory.join(name)
     mine = {"account_id": memory.account, "created_at": 1, "updated_at": 1}
-    place = {"session_id": joined.session_id, "branch_id": "main", "state": "committed", **mine}
+    place = {"session_id": joined.session_id, "branch_id": branch, "state": "committed", **mine}
     page = {"page_no": 0, "page_kind": "input", "is_active": True, **mine}
+    said = {"account_id": memory.account, "seq": 0, "role": "user", "content": "Hello?", "created_at": 1}
     value = {"account_id": memory.account, "scope": "page", "key": "gold", "value_json": "1", "updated_at": 1}
     ids = [f"{name}-{number:05}" for number in range(count)]
 
     def fill(db: Connection) -> None:
         db.execute(floors.insert(), [{"id": id, "floor_no": number, **place} for number, id in enumerate(ids)])
         db.execute(pages.insert(), [{"id": id, "floor_id": id, **page} for id in ids])
+        db.execute(messages.insert(), [{"id": id, "page_id": id, **said} for id in ids])
         db.execute(variables.insert(), [{"id": id, "scope_id": id, **value} for id in ids])
 
     await memory.store.write(fill)
@@ -125,6 +130,15 @@ async def test_a_long_session_is_gone_at_once_and_its_rows_in_parts(memory: Memo
         with pytest.raises(ApiError) as caught:
             await memory.write(find, *ids)
         assert caught.value.status == 404
+    variable = await memory.rows(select(variables.c.id).where(variables.c.scope_id == "long-00000"))
+    for find, id in ((find_floor, "long-00000"), (find_page, "long-00000"), (find_message, "long-00000")):
+        with pytest.raises(ApiError) as caught:
+            await memory.read(find, id)
+        assert caught.value.status == 404
+    with pytest.raises(VariableError):
+        await memory.read(get, variable[0].id)
+    for remove_those in (remove_pages, remove_messages):
+        assert [one.action for one in await memory.write(remove_those, ["long-00000"], memory.now)] == ["not_found"]
     assert await memory.store.write(recover, OWNER, memory.now) == 0
     with pytest.raises(ApiError) as caught:
         await memory.commit(slow.floor_id)
@@ -139,6 +153,38 @@ async def test_a_long_session_is_gone_at_once_and_its_rows_in_parts(memory: Memo
     for table in (floors, pages, variables):
         assert await memory.rows(select(table)) == []
     assert long not in {row.id for row in await memory.rows(select(sessions.c.id))}
+
+
+async def test_a_long_branch_is_gone_at_once_and_its_rows_in_parts(memory: Memory) -> None:
+    joined = await memory.join("tale")
+    root = await memory.turn(joined)
+    await memory.join("tale", "alt")
+    await with_floors(memory, "tale", AT_ONCE + 1, "alt")
+    last = await memory.read(find_floor, "tale-00200")
+    assert await memory.write(register_branch, joined.session_id, "behind", memory.now, last)
+    session_id, ids = await memory.write(remove_branch, "alt", None, memory.now)
+    assert session_id == joined.session_id and ids == [f"tale-{number:05}" for number in range(AT_ONCE + 1)]
+    assert [branch.source_floor_id for branch in await listed(memory, session_id)] == [root.floor_id, None]
+    for find, names in ((find_floor, ("tale-00007",)), (find_branch, (session_id, "alt"))):
+        with pytest.raises(ApiError) as caught:
+            await memory.read(find, *names)
+        assert caught.value.status == 404
+    with pytest.raises(ApiError) as caught:
+        await memory.join("tale", "alt")
+    assert (caught.value.code, caught.value.retry_after) == ("branch_exists", 1)
+    (job,) = await memory.rows(select(jobs).where(jobs.c.kind == REMOVAL))
+    assert [await memory.store.write(remove_part, *loads(job.payload_json)) for _ in range(3)] == [True, True, False]
+    assert (await memory.join("tale", "alt")).branch_id == "alt"
+    await memory.turn(await memory.join("tale", "alt"))
+    # A job may be done again, also where the name is another branch's by now.
+    assert not await memory.store.write(remove_part, *loads(job.payload_json))
+    assert len(await memory.rows(select(floors))) == 2
+
+
+async def listed(memory: Memory, session_id: str) -> list[BranchSummary]:
+    """The branches of a session."""
+    found: Listed[BranchSummary] = await memory.read(list_branches, session_id, Paging(sort_by="branch_id", sort_order="asc"))
+    return found.items
 
 
 async def test_what_generates_stays(memory: Memory) -> None:

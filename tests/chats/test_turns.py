@@ -17,11 +17,13 @@ from agentui.chats.listing import Paging
 from agentui.chats.parts import Content
 from agentui.chats.rows import branch_head, find_floor
 from agentui.errors import ApiError
-from agentui.store.tables import floors, generations, messages, pages, sessions, variables
+from agentui.store.tables import DEFAULT_ACCOUNT, floors, generations, messages, pages, sessions, variables
+from agentui.turns.ending import FailedTurn, fail_all
 from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner, extend_lock
 from agentui.turns.recovery import recover
-from agentui.turns.transactions import OpenedFloor, commit_floor, hold_place_of, open_floor
+from agentui.turns.request import TurnPlace
+from agentui.turns.transactions import OpenedFloor, commit_floor, hold_places_of, open_floor
 from tests.chats.conftest import ME, OWNER, Memory, code_of
 
 
@@ -222,7 +224,7 @@ async def test_a_turn_that_commits_while_it_is_released_has_not_died(memory: Mem
 
     def commit(db: Connection) -> None:
         tried.append("commit")
-        hold_place_of(db, ME, opened.floor_id)
+        hold_places_of(db, [opened.floor_id])
         holds.set()
         while db.dialect.name == "postgresql" and not db.execute(text(_SOMEBODY_WAITS_FOR_US)).scalar_one():
             time.sleep(0.01)  # SQLite's other writer does not come so far
@@ -238,6 +240,40 @@ async def test_a_turn_that_commits_while_it_is_released_has_not_died(memory: Mem
         released = group.create_task(memory.store.write(release))
     assert (tried, released.result()) == (["commit", "release"], 0), "neither was undone as half of a deadlock, and tried again"
     assert (await memory.read(find_floor, opened.floor_id)).state == "committed"
+
+
+@pytest.mark.parametrize("how", ["fail", "bury"])
+async def test_turns_that_fail_together_and_a_commit_do_not_wait_for_each_other(memory: Memory, how: str) -> None:
+    memory.account = DEFAULT_ACCOUNT
+    places = [await memory.join(branch=name) for name in ("a", "b")]
+    opened = [await memory.open(place, owner="slow", lasts=1) for place in places]
+    memory.now += 100
+    tried: list[str] = []
+    holds = threading.Event()
+
+    def commit(db: Connection) -> None:
+        tried.append("commit")
+        hold_places_of(db, [opened[1].floor_id])
+        holds.set()
+        while db.dialect.name == "postgresql" and not db.execute(text(_SOMEBODY_WAITS_FOR_US)).scalar_one():
+            time.sleep(0.01)  # SQLite's other writer does not come so far
+        commit_floor(db, DEFAULT_ACCOUNT, opened[1].floor_id, Content("Late."), 3, 5, memory.now)
+
+    def fail(db: Connection) -> None:
+        tried.append(how)
+        if how == "bury":
+            recover(db, OWNER, memory.now)
+            return
+        pairs = zip(places, opened, strict=True)
+        turns = [TurnPlace(place.session_id, place.branch_id, "run_1", "respond", floor) for place, floor in pairs]
+        fail_all(db, [FailedTurn(turn, {"code": "cancelled"}, True) for turn in turns], memory.now)
+
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        group.create_task(memory.store.write(commit))
+        await asyncio.to_thread(holds.wait)
+        group.create_task(memory.store.write(fail))
+    assert tried == ["commit", how], "neither was undone as half of a deadlock, and tried again"
+    assert [(await memory.read(find_floor, floor.floor_id)).state for floor in opened] == ["failed", "committed"]
 
 
 _SOMEBODY_WAITS_FOR_US = (

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import ProgrammingError
 
-from agentui.errors import StoreFailed
+from agentui.errors import Busy, StoreFailed
 from agentui.jobs import runner as runner_module
 from agentui.jobs.queue import MOST_TRIES, Job, add, extend, finish, next_due, plan, release, release_others, retry, take
 from agentui.jobs.runner import JobRunner
@@ -202,10 +202,32 @@ async def test_a_runner_that_closes_gives_back_what_it_was_doing(store: Store) -
     assert [row[4] for row in await rows(store)] == [None]
 
 
-async def test_a_runner_opens_no_store_that_nobody_needs(store: Store) -> None:
-    runner = JobRunner(store, "one", poll_seconds=0.01)
-    runner.handle("sweep", lambda _: asyncio.sleep(0), every_seconds=0.01)
+async def test_a_runner_opens_a_store_that_was_used_before_and_no_other(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner_module, "RETRY_SECONDS", 0.01)
+    before, store = make_store(), make_store()
+    if before.is_blank:
+        runner = JobRunner(before, "none", poll_seconds=0.01)
+        runner.start()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        await runner.close()
+        assert before.status["open"] is False
+    await before.write(add, "index", "left", 1)
+    await before.close()
+    away, real, done = [Busy("The database is away."), Busy("Still.")], store.start, asyncio.Queue[Json]()
+
+    async def start() -> None:
+        if away:
+            raise away.pop()
+        await real()
+
+    monkeypatch.setattr(store, "start", start)
+    runner = JobRunner(store, "one", poll_seconds=0.05)
+    runner.handle("index", done.put)
     runner.start()
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(60):
+        assert await done.get() == "left"
     await runner.close()
-    assert store.status["open"] is False
+    await store.close()

@@ -164,6 +164,22 @@ async def test_jobs_and_bytes_that_wait_are_bounded(memory: Memory, monkeypatch:
     assert await refusal(memory.write(jobs.add_import, REQUEST, memory.now)) == "too_many_jobs"
 
 
+async def test_jobs_that_come_at_once_do_not_pass_the_bounds_together(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "MOST_JOBS", 3)
+    stores = [make_store()]
+    await stores[0].start()
+    if stores[0].status["engine"] == "postgresql":
+        stores.append(make_store())
+    adding = (stores[number % len(stores)].write(jobs.add_import, ME, REQUEST, 1) for number in range(10))
+    made = await asyncio.gather(*adding, return_exceptions=True)
+    assert sum(isinstance(one, ChatTransferJob) for one in made) == 3
+    assert {one.code for one in made if isinstance(one, ApiError)} == {"too_many_jobs"}
+    for store in stores:
+        await store.close()
+
+
 @asynccontextmanager
 async def worker(store: Store, name: str) -> AsyncIterator[None]:
     """A process that does jobs."""

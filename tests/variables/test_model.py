@@ -220,7 +220,7 @@ class Tiers(RuleBasedStateMachine):
     @rule(data=st.data())
     def drop_branch(self, data: st.DataObject) -> None:
         session, branch = data.draw(st.sampled_from(sorted(self.model.branches)))
-        self.base.run(rows.delete_branch, ACCOUNT, session, branch)
+        self.base.run(rows.delete_branch, ACCOUNT, session, branch, 1)
         self.model.drop_branch(session, branch)
 
     @precondition(lambda self: len(self.model.sessions) > 1)

@@ -3,6 +3,7 @@
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
+    account_of,
     data_answer,
     described,
     list_answer,
@@ -15,6 +16,7 @@ from agentui.api.chats.protocol import (
     route,
     write,
 )
+from agentui.api.keys import TURNS
 from agentui.chats.branches import merging, reading, writing
 from agentui.chats.branches.merging import Merged, MergePreview
 from agentui.chats.branches.reading import BranchDiff, BranchSummary
@@ -91,12 +93,17 @@ async def merge_branch(request: web.Request) -> web.Response:
 async def delete_branch(request: web.Request) -> web.Response:
     """Remove a branch with its floors, pages, messages and their variables; main stays."""
     branch_id, query = path_id(request), read_query(request, SessionOfBranch)
+    removed_of: set[str] = set()
 
     def show(removed: tuple[str, list[str]]) -> web.Response:
         session_id, floor_ids = removed
+        removed_of.add(session_id)
         return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids, len(floor_ids)))
 
-    return await write(request, show, writing.remove_branch, branch_id, query.session_id, now_ms())
+    answer = await write(request, show, writing.remove_branch, branch_id, query.session_id, now_ms())
+    for session_id in removed_of:  # until then nobody can have a branch of that name; a job does it where this is cut short
+        await request.app[TURNS].remove_rest([account_of(request), session_id, branch_id])
+    return answer
 
 
 ROUTES: tuple[Route, ...] = (

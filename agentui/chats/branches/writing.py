@@ -14,6 +14,7 @@ from agentui.chats.rows import (
     find_branch,
     find_floor,
     find_session,
+    hold_to_delete,
     on_branch,
     register_branch,
     touch,
@@ -86,18 +87,19 @@ def branch_from_floor(db: Connection, account: str, floor_id: str, branch_id: st
 
 def remove_branch(db: Connection, account: str, branch_id: str, session_id: str | None, now: int) -> tuple[str, list[str]]:
     """Remove a branch with its floors; returns its session and their ids. What was forked from it stands behind its source
-    then.
+    then. The floors of a long one go in parts (``delete_branch``).
 
     Raises 409 ``protected_branch`` for main, ``ambiguous_branch`` when several sessions have it and none is named, 404.
     """
     if branch_id == MAIN:
         raise failure("protected_branch", "The branch main cannot be removed.", branch_id=branch_id)
     session_id = session_id or _session_with(db, account, branch_id)
+    hold_to_delete(db, account, [session_id])  # against everything: what is written below looks for its branch first
     branch = find_branch(db, account, session_id, branch_id, hold=True)
     check_no_live_run(db, account, now, session_id=session_id, branch_id=branch_id)
     bridge_branch(db, account, branch)
     forget_checkpoints(db, session_id, -1)
-    removed = delete_branch(db, account, session_id, branch_id)
+    removed = delete_branch(db, account, session_id, branch_id, now)
     touch(db, session_id, None, now)
     return session_id, removed
 

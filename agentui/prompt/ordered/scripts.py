@@ -41,7 +41,8 @@ class PromptScripts:
             time=self._time,
         )
         for trace in result.trace:
-            counts = self._traces.setdefault(replace(trace, matches=0), [0, 0])
+            key = replace(trace, matches=0) if trace.matches else trace
+            counts = self._traces.setdefault(key, [0, 0])
             counts[0] += trace.matches
             counts[1] += 1
         return result.text

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import Connection, delete, update
 
 from agentui.api.chats.protocol import now_ms
+from agentui.chats import rows
 from agentui.chats.parts import Content
 from agentui.jsonio import Json
 from agentui.store.paging import MAX_PART_BYTES
@@ -277,7 +278,7 @@ async def test_what_a_turn_answers_is_not_changed_meanwhile(reader: Reader) -> N
     assert (await reader.patch(f"/messages/{question['id']}", {"content": "How old?"})).status == 200
 
 
-async def test_a_branch_name_of_two_sessions_needs_the_session(reader: Reader) -> None:
+async def test_a_branch_name_of_two_sessions_needs_the_session(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = [await reader.session_id(), await reader.session_id()]
     floors = [await reader.floor_id(session_id, branch_id="alt") for session_id in sessions]
     assert (await reader.delete("/branches/alt")).code == "ambiguous_branch"
@@ -291,7 +292,13 @@ async def test_a_branch_name_of_two_sessions_needs_the_session(reader: Reader) -
         "deleted_floor_ids": floors[:1],
     }
     assert [(await reader.get(f"/floors/{floor_id}")).status for floor_id in floors] == [404, 200]
-    assert (await reader.delete("/branches/alt")).status == 200
+    monkeypatch.setattr(rows, "AT_ONCE", 1)
+    await reader.floor_id(sessions[1], 1, branch_id="alt")
+    assert (await reader.delete("/branches/alt")).body["data"]["deleted_floor_count"] == 2
+    # Also a branch that goes in parts is gone with the answer.
+    again = await reader.floor_id(sessions[1], branch_id="alt")
+    listed = (await reader.get(f"/floors?session_id={sessions[1]}")).body["data"]
+    assert [floor["id"] for floor in listed] == [again]
 
 
 async def test_two_branches_are_compared_by_the_floors_they_lead_through(reader: Reader) -> None:
