@@ -1,11 +1,31 @@
 """Where each text of a chat was said: written with every message, and asked by who looks for a client's place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
 
-from sqlalchemy import Connection, Integer, String, bindparam, case, func, literal, null, or_, select, update
+from sqlalchemy import (
+    CTE,
+    JSON,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Integer,
+    Select,
+    String,
+    bindparam,
+    case,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.sql.expression import cast
 
 from agentui.chat.fingerprints import fingerprint
+from agentui.jsonio import dumps_text
 from agentui.store.prepared import INSERT, Found, Prepared
 from agentui.store.tables import floors, pages, text_index
 from agentui.variables.places import FLOOR_IS_KEPT
@@ -113,46 +133,83 @@ def _path() -> Prepared:
 _PATH = _path()
 
 
-def floors_saying(db: Connection, account: str, session_id: str, side: str, number: int) -> Sequence[str]:
-    """The latest committed floors of a session on which this was said."""
-    values = {"account": account, "session": session_id, "side": side, "number": number, "most": _MOST_HITS}
-    return [row[0] for row in _SAYING.all(db, values)]
+Said: TypeAlias = Collection[tuple[str, int]]
+"""Texts that are looked for: the side that said each, and its number."""
 
 
-_SAYING = Prepared(
-    select(floors.c.id)
-    .join(text_index, text_index.c.floor_id == floors.c.id)
-    .where(
-        text_index.c.account_id == bindparam("account", type_=String),
-        text_index.c.number == bindparam("number", type_=text_index.c.number.type),
-        text_index.c.session_id == bindparam("session", type_=String),
-        text_index.c.side == bindparam("side", type_=String),
-        floors.c.state == "committed",
-        floors.c.superseded_at.is_(null()),
-        FLOOR_IS_KEPT,
+def floors_saying(db: Connection, account: str, session_id: str, said: Said) -> set[str]:
+    """The latest committed floors of a session on which each of these was said."""
+    values = {"account": account, "session": session_id, "said": dumps_text(list(said)), "most": _MOST_HITS}
+    return {row[0] for row in _SAYING.all(db, values)}
+
+
+def sessions_saying(db: Connection, account: str, said: Said, most: int) -> Sequence[Found]:
+    """The sessions in which each of these was said, whoever said it, the newest first: side, number and session."""
+    return _SESSIONS.all(db, {"account": account, "said": dumps_text(list(said)), "most": most})
+
+
+def _looked_for(engine: str) -> FromClause:
+    """The texts of ``said`` as rows: one statement looks for all of them."""
+    said = bindparam("said", type_=String)
+    if engine == "sqlite":
+        pair = func.json_each(said).table_valued("value").c.value
+        side, number = func.json_extract(pair, "$[0]"), func.json_extract(pair, "$[1]")
+    else:
+        pair = func.json_array_elements(cast(said, JSON)).table_valued("value").c.value
+        side, number = func.json_extract_path_text(pair, "0"), func.json_extract_path_text(pair, "1")
+    types = text_index.c.side.type, text_index.c.number.type
+    return select(cast(side, types[0]).label("side"), cast(number, types[1]).label("number")).subquery("given")
+
+
+def _saying() -> Prepared:
+    """What SQLite's index has in the order of the floors, step by step; PostgreSQL sorts it, so that it is asked once."""
+    given = _looked_for("postgresql")
+    newest = _floors_saying(given).limit(bindparam("most", type_=Integer)).lateral()
+    found = _steps(_looked_for("sqlite"), lambda said, *before: _floors_saying(said, *before).limit(1))
+    return Prepared(
+        {
+            "postgresql": select(newest.c.floor_id).select_from(given.join(newest, true())),
+            "sqlite": select(found.c.id).where(found.c.id.is_not(null())),
+        }
     )
-    .order_by(text_index.c.floor_id.desc())  # as SQLite's index has them: it stops at the last that is wanted
-    .limit(bindparam("most", type_=Integer))
-)
 
 
-def sessions_saying(db: Connection, account: str, number: int, most: int) -> Sequence[str]:
-    """The sessions in which this was said, the newest first."""
-    return [row[0] for row in _SESSIONS.all(db, {"account": account, "number": number, "most": most})]
+def _floors_saying(said: FromClause, before: ColumnElement[str] | None = None) -> Select[tuple[str]]:
+    """The committed floors of the session on which a text was said, the latest first; those before another if that is given."""
+    index = text_index.alias()
+    query = select(index.c.floor_id).join(floors, floors.c.id == index.c.floor_id)
+    place = (index.c.account_id == bindparam("account", type_=String), index.c.session_id == bindparam("session", type_=String))
+    is_live = (floors.c.state == "committed", floors.c.superseded_at.is_(null()), FLOOR_IS_KEPT)
+    query = query.where(*place, index.c.number == said.c.number, index.c.side == said.c.side, *is_live).correlate(said)
+    return (query if before is None else query.where(index.c.floor_id < before)).order_by(index.c.floor_id.desc())
 
 
 def _sessions() -> Prepared:
-    """One step of the index a session, from the last to the first: some texts are said thousands of times in each."""
-    said = (
-        text_index.c.account_id == bindparam("account", type_=String),
-        text_index.c.number == bindparam("number", type_=text_index.c.number.type),
-    )
-    newest = func.max(text_index.c.session_id)
-    found = select(newest.label("id"), literal(1).label("count")).where(*said).cte("found", recursive=True)
-    before = select(newest).where(*said, text_index.c.session_id < found.c.id).correlate(found).scalar_subquery()
+    by_engine = {}
+    for engine in INSERT:
+        found = _steps(_looked_for(engine), _newest_session)
+        columns = select(found.c.side, found.c.number, found.c.id)
+        by_engine[engine] = columns.where(found.c.id.is_not(null())).order_by(found.c.count)
+    return Prepared(by_engine)
+
+
+def _newest_session(said: FromClause, before: ColumnElement[str] | None = None) -> Select[tuple[str]]:
+    """The newest session in which a text was said; of those before another if that is given."""
+    index = text_index.alias()
+    place = (index.c.account_id == bindparam("account", type_=String), index.c.number == said.c.number)
+    query = select(func.max(index.c.session_id)).where(*place).correlate(said)
+    return query if before is None else query.where(index.c.session_id < before)
+
+
+def _steps(given: FromClause, newest: Callable[..., Select[tuple[str]]]) -> CTE:
+    """What ``newest`` finds of each text, then what it finds before that, and so on: one step of the index each, from its end,
+    for some texts are said thousands of times."""
+    first = newest(given).scalar_subquery()
+    found = select(given.c.side, given.c.number, first.label("id"), literal(1).label("count")).cte("found", recursive=True)
     is_wanted = (found.c.id.is_not(null()), found.c.count < bindparam("most", type_=Integer))
-    found = found.union_all(select(before, found.c.count + 1).where(*is_wanted))
-    return Prepared(select(found.c.id).where(found.c.id.is_not(null())).order_by(found.c.count))
+    before = newest(found, found.c.id).scalar_subquery()
+    return found.union_all(select(found.c.side, found.c.number, before, found.c.count + 1).where(*is_wanted))
 
 
+_SAYING = _saying()
 _SESSIONS = _sessions()

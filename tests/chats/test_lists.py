@@ -66,7 +66,10 @@ async def test_what_was_said_often_is_found_in_the_newest_sessions(memory: Memor
     floors = [(await memory.turn(each, "Go on.")).floor_id for _ in range(5) for each in joined]
     number = fingerprint("Go on.")
     assert number is not None
-    assert await memory.read(sessions_saying, number, 2) == [joined[2].session_id, joined[1].session_id]
-    assert len(await memory.read(sessions_saying, number, 9)) == 3
-    assert await memory.read(sessions_saying, number + 1, 9) == []
-    assert await memory.read(floors_saying, joined[0].session_id, "user", number) == floors[12::-3][:4]
+    said = [("user", number), ("assistant", number + 1)]
+    found = await memory.read(sessions_saying, said, 2)
+    assert [tuple(row) for row in found] == [("user", number, joined[2].session_id), ("user", number, joined[1].session_id)]
+    assert len(await memory.read(sessions_saying, said, 9)) == 3
+    assert await memory.read(sessions_saying, said[1:], 9) == []
+    assert await memory.read(floors_saying, joined[0].session_id, said) == set(floors[12::-3][:4])
+    assert await memory.read(floors_saying, joined[0].session_id, [("assistant", number)]) == set()

@@ -105,8 +105,8 @@ async def test_a_chat_of_a_thousand_turns_goes_out_as_it_came_in(memory: Memory)
 
 async def test_a_chat_that_came_in_is_found_by_its_words_and_can_be_forked(memory: Memory) -> None:
     made: ImportedChat = await memory.write(import_chat, RECORD, None, None, memory.now)
-    found = await memory.read(sessions_saying, fingerprint("Answer 2.3"), 5)
-    assert found == [made.session.id]
+    found = await memory.read(sessions_saying, [("assistant", fingerprint("Answer 2.3"))], 5)
+    assert [row[2] for row in found] == [made.session.id]
     head = await memory.read(branch_head, made.session.id, "main")
     assert head is not None and head.floor_no == 3
     forked = await memory.write(branch_from_floor, head.id, "other", memory.now)
@@ -159,11 +159,11 @@ async def test_a_chat_whose_variables_cannot_be_kept_leaves_nothing(
         await memory.write(import_chat, record, None, None, memory.now)
     assert code_of(refused.value) == code
     number = fingerprint("Answer 1.1")
-    assert await memory.read(sessions_saying, number, 5) == []
+    assert await memory.read(sessions_saying, [("user", number)], 5) == []
 
 
 async def test_a_chat_with_a_character_that_is_not_there_leaves_nothing(memory: Memory) -> None:
     with pytest.raises(ApiError) as refused:
         await memory.write(import_chat, RECORD, None, "nobody", memory.now)
     assert code_of(refused.value) == "character_not_found"
-    assert await memory.read(sessions_saying, fingerprint("Answer 2.3"), 5) == []
+    assert await memory.read(sessions_saying, [("assistant", fingerprint("Answer 2.3"))], 5) == []

@@ -60,12 +60,10 @@ def find_chat(db: Connection, account: str, sent: Sent) -> str | None:
     model: the same question begins many chats."""
     votes: dict[str, float] = {}
     answered: set[str] = set()
-    for entry in sent.entries[-_MOST_ENTRIES:]:
-        for number in entry.numbers:
-            for session_id in sessions_saying(db, account, number, 4 * _MOST_SESSIONS):
-                votes[session_id] = votes.get(session_id, 0) + (2 if entry.side == "assistant" else 1)
-                if entry.side == "assistant":
-                    answered.add(session_id)
+    for side, _, session_id in sessions_saying(db, account, _last_said(sent), 4 * _MOST_SESSIONS):
+        votes[session_id] = votes.get(session_id, 0) + (2 if side == "assistant" else 1)
+        if side == "assistant":
+            answered.add(session_id)
     best = sorted((id for id in votes if id in answered), key=lambda id: (votes[id], id), reverse=True)[:_MOST_SESSIONS]
     found: tuple[float, str] | None = None
     for session_id in best:
@@ -119,12 +117,7 @@ def _is_clear(sent: Sent, found: Found | None, head: Stop) -> bool:
 def _other_paths(db: Connection, account: str, session_id: str, sent: Sent, own: Path, family: str | None) -> Iterator[Path]:
     """The paths to other floors on which the last things were said, the latest first."""
     known = {stop.floor_id for stop in own}
-    hits = {
-        floor_id
-        for entry in sent.entries[-_MOST_ENTRIES:]
-        for number in entry.numbers
-        for floor_id in floors_saying(db, account, session_id, entry.side, number)
-    }
+    hits = floors_saying(db, account, session_id, _last_said(sent))
     count = 0
     for floor_id in sorted(hits, reverse=True):
         if floor_id in known or count == _MOST_PATHS:
@@ -134,6 +127,11 @@ def _other_paths(db: Connection, account: str, session_id: str, sent: Sent, own:
         count += 1
         if path and (family is None or _is_of(path[-1].branch_id, family)):
             yield path
+
+
+def _last_said(sent: Sent) -> list[tuple[str, int]]:
+    """The last things that were said: by which side, and the numbers that each may have."""
+    return [(entry.side, number) for entry in sent.entries[-_MOST_ENTRIES:] for number in entry.numbers]
 
 
 def _is_of(branch_id: str, family: str) -> bool:
