@@ -6,6 +6,7 @@ import {preview} from '../state/values.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
+import {Waiting} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {useTalk} from './talk.js';
@@ -47,7 +48,7 @@ export function CompareFloors({place, left: first, right: second, close}) {
     ),
     error !== null ? p({className: 'field-error', role: 'alert'}, error) : null,
     left === right ? p({className: 'panel-empty'}, h(Icon, {name: 'info'}), t('chat.sameFloor')) : null,
-    left !== right && found === null && error === null ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading')) : null,
+    left !== right && found === null && error === null ? h(Waiting) : null,
     found ? h(Changes, {found}) : null,
   );
 }

@@ -5,6 +5,7 @@ import {readMemory, writeMemory} from '../state/memory.js';
 import {preview} from '../state/values.js';
 import {t, translated} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {SaidText} from '../ui/said.js';
@@ -60,9 +61,9 @@ export function Sent({place}) {
     chosen === null || (chosen === DRAFT && words.trim() === '')
       ? p({className: 'panel-empty'}, h(Icon, {name: 'info'}), t('chat.sentNothing'))
       : read === null
-        ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+        ? h(Waiting)
         : 'error' in read
-          ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), read.error)
+          ? h(NotRead, null, read.error)
           : h(Explained, {key: read.of, data: read.data}),
   );
 }

@@ -1,6 +1,7 @@
 /** What a chat allows models to do with tools: whether at all, how often, and which. */
 import {h, tags, useEffect, useId, useRef, useState} from '../h.js';
 import {t} from '../words.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {CheckField, Field} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {allow, readAllowed, withTool} from './allowed.js';
@@ -33,8 +34,8 @@ export function Tools({place}) {
     };
   }, [session, times]);
   if (session === null) return p({className: 'panel-empty'}, h(Icon, {name: 'info'}), t('chat.empty'));
-  if (read === null) return p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'));
-  if ('error' in read) return p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), read.error);
+  if (read === null) return h(Waiting);
+  if ('error' in read) return h(NotRead, null, read.error);
   const {permissions, tools} = read;
   /** What was changed is shown at once, and then what the server made of it. @param {Record<string, any>} patch @param {import('./allowed.js').Tool[]} [shown] */
   const change = (patch, shown = tools) => {

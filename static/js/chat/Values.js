@@ -7,6 +7,7 @@ import {preview} from '../state/values.js';
 import {openDock} from '../state/view.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {NotRead} from '../ui/empty.js';
 import {Icon} from '../ui/icons.js';
 import {useTalk} from './talk.js';
 import {answerOf} from './versions.js';
@@ -29,7 +30,7 @@ export function Values({place}) {
   const changed = new Map(changes.map((one) => [`${one.scope} ${one.key}`, one]));
   const gone = changes.filter((one) => !('after' in one) && !rows.some((row) => row.key === one.key && row.winner === one.scope));
   const shown = [...rows].sort((a, b) => Number(changed.has(`${b.winner} ${b.key}`)) - Number(changed.has(`${a.winner} ${a.key}`)));
-  if (state === 'failed') return p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), t('variables.notRead', {message: error ?? ''}));
+  if (state === 'failed') return h(NotRead, null, t('variables.notRead', {message: error ?? ''}));
   return div(
     {className: 'chat-values'},
     floor ? p({className: 'field-hint'}, t('chat.changed', {n: changes.length})) : null,

@@ -76,7 +76,7 @@ export function OutputView({node}) {
         })
       : value !== undefined
         ? h(JsonTree, {label: t('inspector.output'), value, depth: 2, aside: (path) => h(CopyMacro, {path: [id, ...path]})})
-        : p({className: 'inspector-empty'}, t(out.isLoading ? 'inspector.loading' : hasRun ? 'inspector.noOutput' : 'inspector.noRun')),
+        : p({className: 'inspector-empty'}, t(out.isLoading ? 'app.loading' : hasRun ? 'inspector.noOutput' : 'inspector.noRun')),
   );
 }
 

@@ -136,7 +136,7 @@ export function PresetDialog({id, close}) {
       ],
     },
     base === null
-      ? p({className: 'panel-empty'}, t('inspector.loading'))
+      ? p({className: 'panel-empty'}, t('app.loading'))
       : div(
           {className: 'preset-dialog'},
           problems.length ? ul({className: 'inspector-problems'}, problems.map((one, position) => li({key: position, className: 'field-error'}, [one.field, one.message].filter(Boolean).join(': ')))) : null,

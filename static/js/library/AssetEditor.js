@@ -3,7 +3,6 @@ import {keysOfEvent} from '../actions.js';
 import {h, tags, useEffect, useState} from '../h.js';
 import {ApiFailure} from '../api/client.js';
 import {isSame} from '../core/doc.js';
-import {ask} from '../state/dialogs.js';
 import {reasonOf} from '../state/failures.js';
 import {notify} from '../state/notices.js';
 import {t} from '../words.js';
@@ -17,6 +16,7 @@ import {CharacterForm} from './forms/CharacterForm.js';
 import {Consent, scriptsIn} from './Consent.js';
 import {readAsset, writeAsset} from './contents.js';
 import {LorebookForm} from './forms/LorebookForm.js';
+import {leave} from './leaving.js';
 import {refresh} from './lists.js';
 import {PresetForm} from './forms/PresetForm.js';
 import {RegexForm} from './forms/RegexForm.js';
@@ -74,13 +74,6 @@ export function AssetEditor({kind, id, close}) {
     addEventListener('keydown', onKey, true);
     return () => removeEventListener('keydown', onKey, true);
   });
-  const leave = async () => {
-    if (isChanged) {
-      const answer = await ask({title: t('library.unsaved'), text: t('library.unsavedText'), choices: [{id: 'leave', label: t('library.discard'), tone: 'danger'}]});
-      if (answer !== 'leave') return;
-    }
-    close();
-  };
   const title = asset === null ? t(`library.one.${kind}`) : `${t(`library.one.${kind}`)}: ${asset.name}`;
   const Form = FORMS[kind];
   return h(
@@ -89,15 +82,15 @@ export function AssetEditor({kind, id, close}) {
       title,
       size: 'full',
       className: 'library-editor',
-      onClose: () => void leave(),
+      onClose: () => void leave(isChanged, close),
       actions: [
         asset === null || kind === 'user' ? null : h(MenuButton, {key: 'export', label: t('library.export'), icon: 'export', tone: 'plain', items: () => exportsOf(kind, asset)}),
-        h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave()}),
+        h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave(isChanged, close)}),
         h(Button, {key: 'save', label: t('app.save'), icon: 'disk', tone: 'primary', keys: 'Ctrl+S', disabled: !isChanged || isSaving, onClick: () => void save()}),
       ],
     },
     asset === null
-      ? p({className: 'panel-empty', role: error === null ? 'status' : 'alert'}, h(Icon, {name: error === null ? 'spinner' : 'error', className: error === null ? 'spin' : ''}), span(null, error ?? t('library.loading')))
+      ? p({className: 'panel-empty', role: error === null ? 'status' : 'alert'}, h(Icon, {name: error === null ? 'spinner' : 'error', className: error === null ? 'spin' : ''}), span(null, error ?? t('app.loading')))
       : div(
           {className: 'library-editing'},
           scriptsIn(asset.content) > 0 ? h(Consent, {kind, asset, isChanged, onAllowed: () => void Promise.all([read(), refresh()])}) : null,

@@ -8,7 +8,7 @@ import {Icon} from '../ui/icons.js';
 import {Menu, MenuButton} from '../ui/menu.js';
 import {beginChat, deleteAsset, exportAsset, isInChat, openAsset, renameAsset, tagAsset, toggleInChat} from './commands.js';
 import {ICONS} from './kinds.js';
-import {assetAt, need, useShelf} from './lists.js';
+import {assetAt, need, useListing} from './lists.js';
 import {Picture} from './Picture.js';
 import {useWindow} from './window.js';
 
@@ -23,7 +23,7 @@ const FORMATS = ['png', 'v3', 'v2', 'charx'];
 /** @typedef {import('./lists.js').Asset} Asset */
 
 export function Assets() {
-  const state = useShelf((all) => all);
+  const state = useListing((all) => all);
   const {kind, total} = state;
   const hasPictures = kind === 'character';
   const seen = useWindow({count: total ?? 0, ...(hasPictures ? CARD : LINE)});

@@ -5,8 +5,8 @@ import {reasonOf} from '../state/failures.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {CheckField} from '../ui/fields.js';
-import {Icon} from '../ui/icons.js';
 import {tried} from './commands.js';
 import {McpForm} from './McpForm.js';
 import {deleteServer, mayNamePrograms, readServers, switchServer} from './servers.js';
@@ -47,9 +47,9 @@ export function McpServers({close}) {
     p({className: 'text-soft'}, t('library.mcpText')),
     edited === null ? null : h(McpForm, {key: edited === 'new' ? '' : edited.id, server: edited === 'new' ? null : edited, hasPrograms, onDone: () => void done(), onCancel: () => setEdited(null)}),
     servers === null
-      ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+      ? h(Waiting)
       : 'error' in servers
-        ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), servers.error)
+        ? h(NotRead, null, servers.error)
         : servers.length === 0
           ? p({className: 'panel-empty'}, t('library.mcpNone'))
           : ul({className: 'key-list', 'aria-label': t('library.mcp')}, servers.map((server) => h(Line, {key: server.id, server, onChanged: load, onEdit: () => setEdited(server)}))),

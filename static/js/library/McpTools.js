@@ -5,8 +5,8 @@ import {notify} from '../state/notices.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
-import {Icon} from '../ui/icons.js';
 import {JsonTree} from '../ui/JsonTree.js';
+import {Waiting} from '../ui/empty.js';
 import {approveTools, readTools} from './servers.js';
 
 const {code, details, li, p, span, summary, ul} = tags;
@@ -46,7 +46,7 @@ export function McpTools({server, onChanged, close}) {
     },
     p({className: 'text-soft'}, t('library.mcpApproveText')),
     error === null ? null : p({className: 'field-error', role: 'alert'}, error),
-    tools === null && error === null ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading')) : null,
+    tools === null && error === null ? h(Waiting) : null,
     tools === null ? null : ul({className: 'key-list', 'aria-label': t('library.mcpLook', {name: server.name})}, tools.map((tool, place) => li({key: place}, h(Tool, {tool})))),
   );
 }

@@ -3,12 +3,12 @@ import {runAction} from '../actions.js';
 import {h, tags, useEffect, useMemo, useState} from '../h.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {NotRead} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
-import {Icon} from '../ui/icons.js';
 import {Assets} from './Assets.js';
 import {createAsset, showKind} from './commands.js';
 import {KINDS} from './kinds.js';
-import {refresh, show, useShelf} from './lists.js';
+import {refresh, show, useListing} from './lists.js';
 
 const {datalist, div, input, option, p, span} = tags;
 const TAGS = 'library-known-tags';
@@ -16,11 +16,11 @@ const SEARCH_MS = 250;
 const SORTS = /** @type {const} */ (['updated_at', 'created_at', 'name']);
 
 export function Library() {
-  const kind = useShelf((state) => state.kind);
-  const sort = useShelf((state) => state.sort);
-  const total = useShelf((state) => state.total);
-  const error = useShelf((state) => state.error);
-  const isSought = useShelf(({keyword, tag}) => keyword !== '' || tag !== '');
+  const kind = useListing((state) => state.kind);
+  const sort = useListing((state) => state.sort);
+  const total = useListing((state) => state.total);
+  const error = useListing((state) => state.error);
+  const isSought = useListing(({keyword, tag}) => keyword !== '' || tag !== '');
   useEffect(() => void refresh(), []);
   return div(
     {className: 'library'},
@@ -49,7 +49,7 @@ export function Library() {
       span({className: 'library-count', role: 'status'}, total === null ? '' : t('library.count', {n: total})),
     ),
     error !== null
-      ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), span(null, error), h(Button, {label: t('library.again'), onClick: () => void refresh()}))
+      ? h(NotRead, null, span(null, error), h(Button, {label: t('library.again'), onClick: () => void refresh()}))
       : total === 0
         ? p({className: 'panel-empty'}, t(isSought ? 'library.noneFound' : `library.none.${kind}`))
         : h(Assets, {key: kind}),
@@ -58,9 +58,9 @@ export function Library() {
 
 /** What is searched for: words of the name, and a tag; offered are the tags of what was read. */
 function Search() {
-  const keyword = useShelf((state) => state.keyword);
-  const tag = useShelf((state) => state.tag);
-  const parts = useShelf((state) => state.parts);
+  const keyword = useListing((state) => state.keyword);
+  const tag = useListing((state) => state.tag);
+  const parts = useListing((state) => state.parts);
   const known = useMemo(() => [...new Set(Object.values(parts).flatMap((part) => part.flatMap((one) => one.tags)))].sort(), [parts]);
   const [typed, setTyped] = useState({keyword, tag});
   useEffect(() => {

@@ -6,7 +6,7 @@ import {reasonOf} from '../state/failures.js';
 import {timeInWords} from '../state/times.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
-import {Icon} from '../ui/icons.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {tried} from './commands.js';
 import {readVersions, rollBack} from './contents.js';
 
@@ -31,11 +31,11 @@ export function Versions({kind, asset, isChanged, onRolledBack}) {
   const back = async () => {
     if (version !== undefined && (await tried(() => rollBack(kind, asset, version.id).then(() => true)))) onRolledBack();
   };
-  if (error !== null) return p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), span(null, error));
+  if (error !== null) return h(NotRead, null, span(null, error));
   return div(
     {className: 'versions library-versions'},
     versions === null
-      ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('library.loading'))
+      ? h(Waiting)
       : ul(
           {className: 'version-list', 'aria-label': t('library.versions')},
           versions.map(({id, number, created_at, isCurrent}) =>

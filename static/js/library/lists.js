@@ -41,7 +41,7 @@ let look = 0;
 const reading = new Set();
 
 /** @template T @param {(state: Listing) => T} select @returns {T} */
-export function useShelf(select) {
+export function useListing(select) {
   return useSyncExternalStore(listing.subscribe, () => select(listing.get()));
 }
 

@@ -60,7 +60,7 @@ export function History() {
         thead(null, tr(null, ...['state', 'time', 'pipeline', 'model', 'from', 'took', 'tokens'].map((one) => th({key: one, scope: 'col'}, t(`run.column.${one}`))), th({scope: 'col'}, span({className: 'visually-hidden'}, t('run.compare'))))),
         tbody(null, shown.map((line) => h(Line, {key: line.id, line, isViewed: line.id === viewed, compared}))),
       ),
-      shown.length === 0 ? p({className: 'run-empty'}, isLoading ? t('run.loading') : t('run.noRuns')) : null,
+      shown.length === 0 ? p({className: 'run-empty'}, isLoading ? t('app.loading') : t('run.noRuns')) : null,
       !isEnd && limit < MOST ? h(Button, {label: t('run.more'), onClick: () => setLimit(Math.min(MOST, limit * 2))}) : null,
     ),
   );

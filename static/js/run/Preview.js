@@ -71,7 +71,7 @@ function PreviewOfTab({tab: key}) {
               ? found.failure
                 ? h(Refusal, {failure: found.failure})
                 : h(Rendered, {found, isOld: isWorking})
-              : p({className: 'run-empty'}, t('run.loading')),
+              : p({className: 'run-empty'}, t('app.loading')),
           ),
     ),
   );
@@ -135,7 +135,7 @@ function NodeLine({node, doc, isWorking, again, answer}) {
     typeof answer?.tokens === 'number' ? span({className: 'chip', title: t('run.tokensHint')}, t('run.tokensAbout', {n: answer.tokens})) : null,
     varies(before) ? span({className: 'chip chip-warn', title: t('run.variesHint')}, h(Icon, {name: 'refresh', size: 12}), t('run.varies')) : null,
     span({className: 'run-space'}),
-    isWorking ? span({className: 'text-soft'}, h(Icon, {name: 'spinner', className: 'spin', size: 14}), span({className: 'visually-hidden'}, t('run.loading'))) : null,
+    isWorking ? span({className: 'text-soft'}, h(Icon, {name: 'spinner', className: 'spin', size: 14}), span({className: 'visually-hidden'}, t('app.loading'))) : null,
     h(Button, {label: t('run.renderAgain'), icon: 'refresh', iconOnly: true, tone: 'quiet', onClick: again}),
     request
       ? h(MenuButton, {

@@ -5,6 +5,7 @@ import {store} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
+import {Waiting} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {branchDifference, branchesOf, loadList, useChats, useList} from '../state/chats.js';
@@ -53,7 +54,7 @@ export function BranchDiff({session, target: wanted, close}) {
     left === right
       ? p({className: 'panel-empty'}, h(Icon, {name: 'info'}), t(names.length < 2 ? 'variables.oneBranch' : 'variables.sameBranch'))
       : found === null && error === null
-        ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+        ? h(Waiting)
         : null,
     found ? h(Floors, {floors: found.floors, left, right}) : null,
     found ? h(VariablesOf, {variables: found.variables, left, right}) : null,

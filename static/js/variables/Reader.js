@@ -50,7 +50,7 @@ function FloorReader({floor}) {
     {className: 'chats-reader', 'aria-label': t('variables.reader'), tabIndex: 0},
     h3(null, t('variables.reader')),
     error !== null ? p({className: 'field-error', role: 'alert'}, error) : null,
-    messages === null && error === null ? p({role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading')) : null,
+    messages === null && error === null ? p({role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('app.loading')) : null,
     shown.map((one) =>
       section(
         {key: one.id, className: classes('chats-page', !one.is_active && 'chats-inactive'), 'aria-label': pageLabel(one)},

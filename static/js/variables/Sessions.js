@@ -7,6 +7,7 @@ import {shallow, store, useStore} from '../state/store.js';
 import {openDock} from '../state/view.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {Menu} from '../ui/menu.js';
@@ -86,11 +87,11 @@ export function Sessions() {
       h(Button, {label: t('variables.open'), icon: 'variable', iconOnly: true, tone: 'quiet', onClick: () => openDock('variables')}),
     ),
     list.state === 'failed' && list.items.length === 0
-      ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), span(null, list.error), h(Button, {label: t('variables.again'), onClick: () => void loadList(SESSIONS)}))
+      ? h(NotRead, null, span(null, list.error), h(Button, {label: t('variables.again'), onClick: () => void loadList(SESSIONS)}))
       : list.items.length > 0
         ? h(Tree)
         : list.state !== 'ready'
-          ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+          ? h(Waiting)
           : isPlain
             ? h(JoinHint, {text: t('variables.noSessions')})
             : p({className: 'panel-empty'}, t('variables.noSessionFound')),
@@ -260,7 +261,7 @@ function visibleLines({open, words}) {
     const note = {level, parent, place, position: size || 1, size: size || 1};
     if (known.hasMore) lines.push({...note, id: `more ${parent}`, kind: 'more', label: t('variables.moreOf', {shown: known.items.length, n: known.total}), list});
     else if (known.items.length === 0) {
-      const label = known.state === 'failed' ? (known.error ?? '') : known.state === 'ready' ? t('variables.none') : t('variables.loading');
+      const label = known.state === 'failed' ? (known.error ?? '') : known.state === 'ready' ? t('variables.none') : t('app.loading');
       lines.push({...note, id: `note ${parent}`, kind: 'note', label, list});
     }
   };

@@ -8,6 +8,7 @@ import {refreshStored} from '../state/session.js';
 import {store, useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {Waiting} from '../ui/empty.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {Menu, MenuButton} from '../ui/menu.js';
@@ -109,11 +110,6 @@ export function Stored() {
         )
       : null,
   );
-}
-
-/** The store opens at its first use; that may take a moment. */
-export function Waiting() {
-  return p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'));
 }
 
 /** @param {'edit' | 'import' | 'export'} mode @param {TierRow[]} rows */

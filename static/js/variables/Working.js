@@ -6,9 +6,9 @@ import {shallow, useStore} from '../state/store.js';
 import {timeInWords} from '../state/times.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {SelectField, TextField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {Waiting} from './Stored.js';
 import {listVariables, TYPES} from './workingvariables.js';
 
 const {button, caption, code, div, p, span, table, tbody, td, th, thead, tr} = tags;
@@ -69,7 +69,7 @@ function List({place}) {
     read === null
       ? h(Waiting)
       : 'error' in read
-        ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), read.error)
+        ? h(NotRead, null, read.error)
         : read.items.length === 0
           ? p({className: 'panel-empty'}, t('variables.workingNone'))
           : h(Rows, {items: read.items, onOpen: open}),

@@ -3,9 +3,9 @@ import {h, tags, useEffect, useState} from '../h.js';
 import {readMemory} from '../state/memory.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {Icon} from '../ui/icons.js';
 import {reasonOf} from '../state/failures.js';
-import {Waiting} from './Stored.js';
 import {timeInWords} from '../state/times.js';
 import {preview} from '../state/values.js';
 
@@ -32,7 +32,7 @@ export function Writes() {
   useEffect(() => setRead(null), [page]);
   if (page === null) return p({className: 'panel-empty'}, h(Icon, {name: 'info'}), t('variables.choosePage'));
   if (read === null) return h(Waiting);
-  if ('error' in read) return p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), read.error);
+  if ('error' in read) return h(NotRead, null, read.error);
   return div(
     {className: 'variables-writes'},
     h(List, {

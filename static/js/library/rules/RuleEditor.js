@@ -2,14 +2,14 @@
 import {h, tags, useEffect, useState} from '../../h.js';
 import {ApiFailure} from '../../api/client.js';
 import {isSame} from '../../core/doc.js';
-import {ask} from '../../state/dialogs.js';
 import {reasonOf} from '../../state/failures.js';
 import {notify} from '../../state/notices.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
+import {Waiting} from '../../ui/empty.js';
 import {CheckField, TextField} from '../../ui/fields.js';
-import {Icon} from '../../ui/icons.js';
+import {leave} from '../leaving.js';
 import {NEW_RULE, partsOf, readRule, textOfParts, writeRule} from './files.js';
 
 const {div, p, pre, span} = tags;
@@ -59,22 +59,15 @@ export function RuleEditor({rule, rules, onChanged, close}) {
       setSaving(false);
     }
   };
-  const leave = async () => {
-    if (isChanged) {
-      const answer = await ask({title: t('library.unsaved'), text: t('library.unsavedText'), choices: [{id: 'leave', label: t('library.discard'), tone: 'danger'}]});
-      if (answer !== 'leave') return;
-    }
-    close();
-  };
   const isShipped = rule?.shipped ?? false;
   return h(
     Dialog,
     {
       title: rule ? `${rule.group} / ${rule.name}` : t('library.ruleNew'),
       size: 'large',
-      onClose: () => void leave(),
+      onClose: () => void leave(isChanged, close),
       actions: [
-        h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave()}),
+        h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave(isChanged, close)}),
         isShipped ? null : h(Button, {key: 'save', label: t('app.save'), icon: 'disk', tone: 'primary', disabled: !isReady || isSaving, onClick: () => void save()}),
       ],
     },
@@ -90,7 +83,7 @@ export function RuleEditor({rule, rules, onChanged, close}) {
         ? pre({className: 'rule-shipped', tabIndex: 0, role: 'group', 'aria-label': t('library.ruleText')}, draft.text)
         : h(Fields, {draft, isNew: !rule, isTaken, problem: rule?.problem ?? null, onChange: setDraft})
       : failure === null
-        ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+        ? h(Waiting)
         : null,
   );
 }

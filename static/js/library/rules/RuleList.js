@@ -5,7 +5,7 @@ import {reasonOf} from '../../state/failures.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
-import {Icon} from '../../ui/icons.js';
+import {NotRead, Waiting} from '../../ui/empty.js';
 import {tried} from '../commands.js';
 import {deleteRule, readRules} from './files.js';
 
@@ -29,9 +29,9 @@ export function RuleList({close}) {
     },
     p({className: 'text-soft'}, t('library.rulesText')),
     rules === null
-      ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+      ? h(Waiting)
       : 'error' in rules
-        ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), rules.error)
+        ? h(NotRead, null, rules.error)
         : groupsOf(rules).map(([group, own]) =>
             h(
               Fragment,

@@ -1,7 +1,6 @@
 /** One defined tool: what models are told of it, and what serves its calls. */
 import {Fragment, h, tags, useState} from '../../h.js';
 import {isSame} from '../../core/doc.js';
-import {ask} from '../../state/dialogs.js';
 import {reasonOf} from '../../state/failures.js';
 import {notify} from '../../state/notices.js';
 import {useStore} from '../../state/store.js';
@@ -9,6 +8,7 @@ import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
 import {SelectField, TextField} from '../../ui/fields.js';
+import {leave} from '../leaving.js';
 import {NEW_TOOL, refusalsOf, saidOf, writeDefinition, wrongIn} from './definitions.js';
 
 const {p} = tags;
@@ -50,13 +50,6 @@ export function ToolForm({tool, onChanged, close}) {
       setSaving(false);
     }
   };
-  const leave = async () => {
-    if (isChanged) {
-      const answer = await ask({title: t('library.unsaved'), text: t('library.unsavedText'), choices: [{id: 'leave', label: t('library.discard'), tone: 'danger'}]});
-      if (answer !== 'leave') return;
-    }
-    close();
-  };
   const part = {said, errors, change};
   const levels = [...(tool ? [] : ['']), ...LEVELS];
   return h(
@@ -64,9 +57,9 @@ export function ToolForm({tool, onChanged, close}) {
     {
       title: tool ? t('library.toolEdit', {name: tool.name}) : t('library.toolNew'),
       size: 'large',
-      onClose: () => void leave(),
+      onClose: () => void leave(isChanged, close),
       actions: [
-        h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave()}),
+        h(Button, {key: 'close', label: t('app.close'), onClick: () => void leave(isChanged, close)}),
         h(Button, {key: 'save', label: t('app.save'), icon: 'disk', tone: 'primary', disabled: !isChanged || wrong.length > 0 || isSaving, onClick: () => void save()}),
       ],
     },

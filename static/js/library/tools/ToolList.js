@@ -5,8 +5,8 @@ import {reasonOf} from '../../state/failures.js';
 import {t} from '../../words.js';
 import {Button} from '../../ui/buttons.js';
 import {Dialog} from '../../ui/dialog.js';
+import {NotRead, Waiting} from '../../ui/empty.js';
 import {CheckField} from '../../ui/fields.js';
-import {Icon} from '../../ui/icons.js';
 import {tried} from '../commands.js';
 import {deleteDefinition, readDefinitions, switchDefinition} from './definitions.js';
 
@@ -29,9 +29,9 @@ export function ToolList({close}) {
     },
     p({className: 'text-soft'}, t('library.toolsText')),
     tools === null
-      ? p({className: 'panel-empty', role: 'status'}, h(Icon, {name: 'spinner', className: 'spin'}), t('variables.loading'))
+      ? h(Waiting)
       : 'error' in tools
-        ? p({className: 'panel-empty', role: 'alert'}, h(Icon, {name: 'error'}), tools.error)
+        ? h(NotRead, null, tools.error)
         : tools.length === 0
           ? p({className: 'panel-empty'}, t('library.toolsNone'))
           : ul({className: 'key-list', 'aria-label': t('library.tools')}, tools.map((tool) => h(Line, {key: tool.id, tool, onChanged: load}))),
