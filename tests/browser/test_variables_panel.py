@@ -485,6 +485,7 @@ async def test_sessions_are_made_renamed_archived_and_deleted(memory: OpenMemory
     await here.page.get_by_role("menuitem", name="Reopen").click()
     await here.page.get_by_text("No session matches.").wait_for()
     await here.page.get_by_label("State").select_option("Active")
+    await tree.get_by_role("treeitem", name="adventure").wait_for()
     await here.page.get_by_role("searchbox", name="Find a session").fill("secon")
     await tree.get_by_role("treeitem", name="adventure").wait_for(state="detached")
     await second.focus()

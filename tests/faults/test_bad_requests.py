@@ -202,12 +202,11 @@ async def test_a_header_that_does_not_come_is_given_up_and_others_are_served(
 
     slow = asyncio.gather(*(dribble() for _ in range(20)))
     served = 0
-    while not slow.done():
+    while not slow.done():  # which is asked at least once, on however slow a machine
         heard = await house.ask(Route("claude", "same", stream=False))
         assert heard.status == 200
         served += 1
         await asyncio.sleep(0.02)
-    assert served > 1
     assert all(heard.count(b"HTTP/1.1 ") == name.count("behind") for heard in await slow)
     assert len(mock.requests) == served
     assert house.server.state.in_flight == 0

@@ -1,10 +1,13 @@
 """Somebody else's hands on the database: a lock that keeps every writer waiting, and a disk that is full."""
 
+import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import asyncpg
+import pytest
 from sqlalchemy import Connection
 
 from tests.turns.house import House
@@ -35,6 +38,24 @@ async def locked(house: House, table: str = "floors") -> AsyncIterator[None]:
             yield
     finally:
         await connection.close()
+
+
+def asked_to_write(house: House, transaction: str, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set as soon as the store is asked for a transaction of this name, which nobody stops from then on by leaving."""
+    store, asked = house.server.state.store, asyncio.Event()
+
+    def listen(write: Callable[..., Any]) -> Callable[..., Any]:
+        def hear(wanted: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            writing = write(wanted, *args, **kwargs)
+            if getattr(wanted, "__name__", "") == transaction:
+                asked.set()
+            return writing
+
+        return hear
+
+    for name in ("write", "start_write"):
+        monkeypatch.setattr(store, name, listen(getattr(store, name)))
+    return asked
 
 
 async def fill_disk(house: House) -> None:

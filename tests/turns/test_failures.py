@@ -13,7 +13,7 @@ from tests.faults.callers import Asked, Heard, ask, asking, check_failed, send
 from tests.faults.conftest import until
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, Json, chain, forward, sets, target, text
-from tests.turns.locks import fill_disk, locked, make_room
+from tests.turns.locks import asked_to_write, fill_disk, locked, make_room
 from tests.turns.talk import begin_talk
 from tests.upstreams.step import Step
 
@@ -152,14 +152,14 @@ async def test_a_caller_who_leaves(adventure: House, pipeline: str) -> None:
     await check_nothing_stayed(adventure, "cancelled", "cancelled")
 
 
-async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House) -> None:
+async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House, monkeypatch: pytest.MonkeyPatch) -> None:
     question = asked("find", "openai", "text", stream=False)
     await adventure.memory.call("POST", "/sessions", {"title": "opens the memory"})
     opened = (await adventure.memory.get("/sessions"))[0]["id"]
+    is_opening = asked_to_write(adventure, "open_turn", monkeypatch)
     async with asyncio.timeout(100), locked(adventure):
         async with asking(adventure.server.origin, question):
-            await until(lambda: adventure.server.state.history.list(10, state="running"))
-            await asyncio.sleep(0.5)  # nobody is told that the turn is being opened
+            await is_opening.wait()
         await until(lambda: adventure.server.state.in_flight == 0)
     await adventure.memory.call("DELETE", f"/sessions/{opened}")
     await adventure.memory.becomes("/floors?limit=200", lambda floors: {floor["state"] for floor in floors} == {"failed"})
@@ -167,15 +167,17 @@ async def test_a_caller_who_leaves_while_the_turn_is_opened(adventure: House) ->
     await check_nothing_stayed(adventure, "cancelled", "cancelled")
 
 
-async def test_a_caller_who_leaves_while_the_turn_is_committed_has_had_it(adventure: House) -> None:
+async def test_a_caller_who_leaves_while_the_turn_is_committed_has_had_it(
+    adventure: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_committing = asked_to_write(adventure, "commit_turn", monkeypatch)
     adventure.mock.script(Step(hold="headers"))
     question = asked("find", "openai", "text", stream=False)
     async with asyncio.timeout(100), asking(adventure.server.origin, question):
         await adventure.mock.was_asked()
         async with locked(adventure):
             adventure.mock.release()
-            await adventure.mock.is_idle()
-            await asyncio.sleep(0.2)
+            await is_committing.wait()
     await until(lambda: adventure.server.state.in_flight == 0)
     session = (await adventure.memory.get("/sessions"))[0]["id"]
     assert await adventure.memory.states(session) == ["committed"]

@@ -171,9 +171,11 @@ class Exchange:
         return asyncio.get_running_loop().call_later(limit, self._expire, connection)
 
     def _expire(self, connection: Connection) -> None:
-        """No headers in time: drop the connection, which wakes whoever waits for it."""
-        self._expired = True
-        connection.abort()
+        """No headers in time: drop the connection, which wakes whoever waits for it. Whoever has been woken by headers that
+        came in the last moment keeps them."""
+        if not connection.status:
+            self._expired = True
+            connection.abort()
 
     def _head_received(self, connection: Connection) -> None:
         """Headers are there: keep them, and refuse what is no final answer."""

@@ -46,11 +46,12 @@ function reachedOf(said) {
   return command === '' || env === null ? null : {transport: 'stdio', stdio: {command, args, env, cwd: said.cwd}};
 }
 
-/** @param {{server: McpServer | null, hasPrograms: boolean, onDone: () => void, onCancel: () => void}} props `server`: null for a new one */
+/** @param {{server: McpServer | null, hasPrograms: boolean, onDone: () => Promise<void>, onCancel: () => void}} props `server`: null for a new one; `onDone` reads what is kept now */
 export function McpForm({server, hasPrograms, onDone, onCancel}) {
   const [before] = useState(() => saidOf(server));
   const [said, setSaid] = useState(before);
   const [failure, setFailure] = useState(/** @type {string | null} */ (null));
+  const [isSaving, setSaving] = useState(false);
   // Where no programs may be named here, one keeps its own: only how it is used is changed.
   const isReachShown = said.transport === 'http' || hasPrograms;
   const reached = reachedOf(said);
@@ -58,15 +59,17 @@ export function McpForm({server, hasPrograms, onDone, onCancel}) {
   const isReady = said.name.trim() !== '' && (!isReachShown || reached !== null);
   const title = server === null ? t('library.mcpAdd') : t('library.mcpEdit', {name: server.name});
   const submit = async () => {
-    if (!isReady) return;
+    if (!isReady || isSaving) return;
+    setSaving(true);
     const use = {name: said.name.trim(), tool_prefix: said.prefix.trim() || null, default_side_effect_level: said.level};
     try {
       if (server !== null) await changeServer(server.id, isMoved && reached !== null ? {...use, ...reached} : use);
       else if (reached !== null) await addServer({...use, ...reached});
       if (isMoved) notify('warning', 'library.mcpMoved', {name: use.name});
-      onDone();
+      await onDone();
     } catch (error) {
       setFailure(reasonOf(error));
+      setSaving(false);
     }
   };
   /** @param {Partial<Said>} patch */
@@ -93,7 +96,7 @@ export function McpForm({server, hasPrograms, onDone, onCancel}) {
     div(
       {className: 'key-form-foot'},
       h(Button, {label: t('app.cancel'), onClick: onCancel}),
-      h(Button, {label: server === null ? title : t('app.save'), tone: 'primary', type: 'submit', disabled: !isReady}),
+      h(Button, {label: server === null ? title : t('app.save'), tone: 'primary', type: 'submit', disabled: !isReady || isSaving}),
     ),
   );
 }

@@ -33,8 +33,9 @@ export function McpServers({close}) {
   };
   useEffect(() => void load(), []);
   const done = async () => {
-    setEdited(null);
+    // Only then: who opens the form of the same server again is to find what was kept.
     await load();
+    setEdited(null);
   };
   return h(
     Dialog,
@@ -45,7 +46,7 @@ export function McpServers({close}) {
       actions: edited === null ? h(Button, {label: t('library.mcpAdd'), icon: 'add', tone: 'primary', onClick: () => setEdited('new')}) : null,
     },
     p({className: 'text-soft'}, t('library.mcpText')),
-    edited === null ? null : h(McpForm, {key: edited === 'new' ? '' : edited.id, server: edited === 'new' ? null : edited, hasPrograms, onDone: () => void done(), onCancel: () => setEdited(null)}),
+    edited === null ? null : h(McpForm, {key: edited === 'new' ? '' : edited.id, server: edited === 'new' ? null : edited, hasPrograms, onDone: done, onCancel: () => setEdited(null)}),
     servers === null
       ? h(Waiting)
       : 'error' in servers

@@ -13,7 +13,7 @@ const {code, details, li, p, span, summary, ul} = tags;
 
 /** @typedef {import('./servers.js').McpTool} McpTool */
 
-/** @param {{server: import('./servers.js').McpServer, onChanged: () => void, close: () => void}} props */
+/** @param {{server: import('./servers.js').McpServer, onChanged: () => Promise<void>, close: () => void}} props */
 export function McpTools({server, onChanged, close}) {
   const [tools, setTools] = useState(/** @type {McpTool[] | null} */ (null));
   const [error, setError] = useState(/** @type {string | null} */ (null));
@@ -26,12 +26,13 @@ export function McpTools({server, onChanged, close}) {
     try {
       await approveTools(server);
       notify('success', 'library.mcpApproved', {name: server.name});
+      await onChanged();
       close();
     } catch (failure) {
       setError(reasonOf(failure));
       setBusy(false);
+      await onChanged();
     }
-    onChanged();
   };
   return h(
     Dialog,
