@@ -18,7 +18,7 @@ from agentui.pipeline.run import Services
 from agentui.presets import PresetLibrary
 from agentui.store.base import Store
 from agentui.store.health import StoreHealth
-from agentui.tools.vars.rulefolder import RuleFolder
+from agentui.tools.vars.rule_folder import RuleFolder
 from agentui.turns.live.driver import LiveTurns
 from agentui.turns.service import TurnService
 from agentui.turns.thin.assembler import Assembler

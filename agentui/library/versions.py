@@ -47,7 +47,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class VersionDifference:
     """What two contents differ in. ``is_cut``: there are more changes than those told."""
 
     added: int
@@ -129,7 +129,7 @@ def find_two(db: Connection, account: str, kind: AssetKind, id: str, left: str, 
     return find_content(db, account, kind, id, left), find_content(db, account, kind, id, right)
 
 
-def difference(left: Json, right: Json, *, full: bool) -> Difference:
+def difference(left: Json, right: Json, *, full: bool) -> VersionDifference:
     """What two contents differ in, ``full`` with the values on both sides. The work grows with their size."""
     counts: dict[ChangeKind, int] = {"added": 0, "removed": 0, "changed": 0}
     changes: list[Change] = []
@@ -148,7 +148,7 @@ def difference(left: Json, right: Json, *, full: bool) -> Difference:
         olds, news = sides
         names = [*olds, *(name for name in news if name not in olds)]
         waiting += [(_Place(place, name), olds.get(name, _NONE), news.get(name, _NONE)) for name in reversed(names)]
-    return Difference(**counts, changes=changes, is_cut=sum(counts.values()) > len(changes))
+    return VersionDifference(**counts, changes=changes, is_cut=sum(counts.values()) > len(changes))
 
 
 _NONE: Final = object()

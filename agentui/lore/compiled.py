@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from agentui.assets.lorebook import BoundBook, LoreEntry, LoreScope
 from agentui.lore.given import LoreSettings, LoreStrategy
 from agentui.lore.keys import Key, KeyReader, KeyRules
-from agentui.lore.needles import Needle, NeedleTable
+from agentui.lore.plain_keys import Needle, NeedleTable
 
 _PRECEDENCE: Final[tuple[LoreScope, ...]] = ("global", "chat", "persona", "character")
 """Which binding of a book counts where it has several."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from agentui.lore.needles import Needle
+from agentui.lore.plain_keys import Needle
 from agentui.regexes.cursor import RegexError
 from agentui.regexes.javascript import JsPattern, compile_js
 

@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from agentui.errors import AgentUIError
 from agentui.mcp.errors import McpUnavailable
 from agentui.mcp.records import Program
-from agentui.mcp.weighing import TooManyValues, Weighing
+from agentui.mcp.value_count import TooManyValues, Weighing
 from agentui.pipeline.engine import to_its_end
 from agentui.threads import apart
 from agentui.upstream.call import UpstreamCall

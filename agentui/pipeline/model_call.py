@@ -14,7 +14,7 @@ from agentui.chat.stops import StopFilter
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
 from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads
 from agentui.pipeline.events import parsed
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.redaction import mask_url
 from agentui.threads import apart
 from agentui.upstream.call import Attempt, UpstreamCall

@@ -27,7 +27,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from agentui.documents.document import problems_of
 from agentui.errors import AgentUIError, Problem
 from agentui.jsonio import Json, dumps
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.templating.core.language import Language, Macro, Reads
 from agentui.templating.core.problems import TemplateSyntaxError
 from agentui.templating.hadtavern.conditions import ConditionLanguage, ValueLanguage

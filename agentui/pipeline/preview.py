@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from agentui.errors import AgentUIError, NotFound
 from agentui.jsonio import Json, dumps, dumps_text, loads
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.plans.plan import Plan, PlanNode
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink, Sink

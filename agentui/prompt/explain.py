@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Final, Literal
 
 from agentui.jsonio import Json
-from agentui.prompt.macroreport import macro_report
+from agentui.prompt.macro_report import macro_report
 from agentui.prompt.policy import FORCED_NO_ASSISTANT, Resolution, policy_document
 from agentui.prompt.prepared import PreparedTurn, PromptSection
 

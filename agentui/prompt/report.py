@@ -10,8 +10,8 @@ from typing import Final
 from agentui.chat.messages import Media, Message, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
 from agentui.jsonio import Json
 from agentui.prompt.explain import LONGEST_TEXT, MOST_TRACES, NO_MEMORY
-from agentui.prompt.macroreport import macro_report
-from agentui.prompt.ordered.lorereport import lore_trace
+from agentui.prompt.macro_report import macro_report
+from agentui.prompt.ordered.lore_report import lore_trace
 from agentui.prompt.policy import VisibilityPolicy
 from agentui.prompt.prepared import PreparedTurn, PresetFacts, ScriptsReport
 from agentui.regexes.scripts import ScriptTrace

@@ -11,7 +11,7 @@ from agentui.library.assets import AssetFilter
 from agentui.library.content import MAX_NAME, MAX_TAG, MAX_TAGS, wrong_content
 from agentui.library.prompts import joined
 from agentui.library.records import Asset, AssetKind, AssetStatus, AssetVersion, Expected
-from agentui.library.versions import Difference
+from agentui.library.versions import VersionDifference
 from agentui.schemas.forms import MAX_INTEGER, NO_NUL, Form, Id, Ids, ListQuery, LongListQuery, QueryBool
 
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), NO_NUL]
@@ -361,14 +361,14 @@ class PresetEditor:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VersionComparison:
     """What two versions differ in."""
 
     asset_id: str
     kind: AssetKind
     left_version_id: str
     right_version_id: str
-    diff: Difference
+    diff: VersionDifference
 
 
 def character_version(version: AssetVersion) -> CharacterVersion:

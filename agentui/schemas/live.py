@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AliasChoices, Field
 from agentui.jsonio import Json
 from agentui.prompt.policy import SECTIONS
 from agentui.schemas.forms import MAX_INTEGER, NO_NUL, BranchId, Form, Id
-from agentui.schemas.promptruntime import DeliveryForm, PolicyFields, StructureForm
+from agentui.schemas.prompt_runtime import DeliveryForm, PolicyFields, StructureForm
 from agentui.schemas.state import StateWrites
 from agentui.turns.request import Confirmed
 

@@ -74,7 +74,7 @@ from agentui.tools.catalog import Catalog
 from agentui.tools.plugins import load_tools
 from agentui.tools.sources import ToolSources
 from agentui.tools.tool import HostedTool
-from agentui.tools.vars.rulefolder import RuleFolder
+from agentui.tools.vars.rule_folder import RuleFolder
 from agentui.tools.vars.tools import NAMES as VARIABLE_TOOLS
 from agentui.turns.live.choice import PipelineChoice
 from agentui.turns.live.driver import LiveTurns

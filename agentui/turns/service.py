@@ -44,7 +44,7 @@ from agentui.turns.recovery import FailedTurns, Recovery
 from agentui.turns.repeats import Claim, Saved, answer_to, once, tidy
 from agentui.turns.request import Outcome, TurnPlace, TurnRequest
 from agentui.turns.targets import TurnTarget, find_target
-from agentui.turns.toolcalls import TurnCalls
+from agentui.turns.tool_calls import TurnCalls
 from agentui.variables.committing import commit_staged
 from agentui.variables.resolve import Layers, load_global, load_layers
 from agentui.variables.scopes import Scope

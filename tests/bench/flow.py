@@ -12,7 +12,7 @@ from time import perf_counter, process_time
 
 from agentui.jsonio import Json
 from agentui.pipeline.node import Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan
 from tests.unit.pipeline.parts import catalog_of, compiled, document, execute

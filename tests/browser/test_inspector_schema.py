@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from tests.browser.conftest import Editor, OpenEditor, axe, becomes
 from tests.browser.inspector_page import choose, config_of, undo, write
 

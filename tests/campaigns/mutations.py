@@ -384,7 +384,7 @@ MUTATIONS = [
     ),
     Mutation(
         "agentui/variables/records.py",
-        "if variable is None or not exists(db, account, variable.target):",
+        "if variable is None or not has_host(db, account, variable.target):",
         "if variable is None:",
         "a variable outlives its host",
         VARIABLES,

@@ -12,7 +12,7 @@ from agentui.mcp.connection import Connection
 from agentui.mcp.errors import McpFailed, McpUnavailable
 from agentui.mcp.records import Program
 from agentui.mcp.streams import MAX_MESSAGE, http_streams, program_streams
-from agentui.mcp.weighing import MAX_VALUES
+from agentui.mcp.value_count import MAX_VALUES
 from agentui.tools.errors import OutcomeUnknown
 from agentui.upstream.client import Upstream
 from agentui.upstream.http.exchange import Timeouts

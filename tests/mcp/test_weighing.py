@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.jsonio import dumps
-from agentui.mcp.weighing import MAX_VALUES, TooManyValues, Weighing
+from agentui.mcp.value_count import MAX_VALUES, TooManyValues, Weighing
 
 texts = st.text(st.characters(codec="utf-8")) | st.sampled_from(['"', "\\", '\\"', "[[,,{", "\n\n"])
 values = st.recursive(st.none() | st.integers() | texts, lambda inner: st.lists(inner) | st.dictionaries(texts, inner))

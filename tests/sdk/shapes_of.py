@@ -12,10 +12,6 @@ Schema = Mapping[str, Any]
 PREFIX = "#/components/schemas/"
 RENAMED = {
     "Endpoint": "McpEndpoint",
-    "agentui__schemas__library__Comparison": "VersionComparison",
-    "agentui__library__versions__Difference": "VersionDifference",
-    "agentui__schemas__promptexplain__Comparison": "PromptComparison",
-    "agentui__schemas__promptexplain__Difference": "PromptDifference",
 }
 """Shapes whose names say too little where all of them stand together."""
 BUILT_IN = {"ListMeta"}

@@ -14,8 +14,8 @@ from typing import Any
 from aiohttp import web
 
 from agentui.api.chats.listeners import StreamListener, WholeListener
-from agentui.api.chats.promptruntime import ROUTES as PROMPT_ROUTES
-from agentui.api.chats.promptruntime import check_pipeline
+from agentui.api.chats.prompt_runtime import ROUTES as PROMPT_ROUTES
+from agentui.api.chats.prompt_runtime import check_pipeline
 from agentui.api.chats.protocol import (
     BODY,
     data_answer,

@@ -12,7 +12,7 @@ from agentui.http.keys import REDACTOR
 from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer, read_model
 from agentui.pipeline.incoming import Incoming
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.run import Run

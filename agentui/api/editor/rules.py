@@ -7,7 +7,7 @@ from aiohttp import web
 from agentui.api.keys import RULES
 from agentui.http.route import Route, answer, read_model
 from agentui.schemas.editor import NewRule, RuleLine, RuleText
-from agentui.tools.vars.rulefolder import ListedRule, RuleFolder, version_of
+from agentui.tools.vars.rule_folder import ListedRule, RuleFolder, version_of
 from agentui.tools.vars.rules import shipped_rule
 
 _BODY_LIMIT = 1024 * 1024

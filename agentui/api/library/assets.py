@@ -26,9 +26,17 @@ from agentui.library import assets, versions
 from agentui.library.assets import Edit
 from agentui.library.content import Packed, packed
 from agentui.library.records import Asset, AssetKind, AssetVersion, Kept
-from agentui.library.versions import Difference, difference
+from agentui.library.versions import VersionDifference, difference
 from agentui.schemas.forms import Data, ListData
-from agentui.schemas.library import AssetPatch, Compare, Comparison, ExpectedRevision, ExpectedVersion, RolledBack, VersionQuery
+from agentui.schemas.library import (
+    AssetPatch,
+    Compare,
+    ExpectedRevision,
+    ExpectedVersion,
+    RolledBack,
+    VersionComparison,
+    VersionQuery,
+)
 from agentui.threads import apart
 
 A = TypeVar("A", bound=Asset)
@@ -98,7 +106,7 @@ class AssetRoutes:
         id, form = path_id(request), await read_form(request, Compare)
         two = await read(request, versions.find_two, self.kind, id, form.left_version_id, form.right_version_id)
         found = await apart(len(two[0].text) + len(two[1].text), partial(_compared, *two, full=form.mode == "full"))
-        return data_answer(Comparison(id, self.kind, form.left_version_id, form.right_version_id, found))
+        return data_answer(VersionComparison(id, self.kind, form.left_version_id, form.right_version_id, found))
 
     @property
     def tagging(self) -> tuple[Route, ...]:
@@ -115,7 +123,7 @@ class AssetRoutes:
     def comparing(self) -> Route:
         """The route that compares versions."""
         path = f"{self.path}/{{id}}/versions/compare"
-        return route("POST", path, self.compare, Data[Comparison], body=Compare, writes=False)
+        return route("POST", path, self.compare, Data[VersionComparison], body=Compare, writes=False)
 
     @property
     def versions(self) -> tuple[Route, ...]:
@@ -129,5 +137,5 @@ class AssetRoutes:
         )
 
 
-def _compared(left: Kept, right: Kept, *, full: bool) -> Difference:
+def _compared(left: Kept, right: Kept, *, full: bool) -> VersionDifference:
     return difference(loads(left.text), loads(right.text), full=full)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
-from agentui.api.proxy.chatnames import MEMBER, SESSION, read_member
+from agentui.api.proxy.chat_names import MEMBER, SESSION, read_member
 from agentui.errors import BadRequest, WrongContentType
 from agentui.http.reading import TOKEN_HEADERS, essence_of, holds_secret, is_form, is_json, same_secret, split_prefix
 from agentui.jsonio import InvalidJson, Json, dumps, loads

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from agentui.errors import AgentUIError, NodeFailed, UpstreamError, UpstreamRefused
 from agentui.jsonio import Json
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.plans.plan import ERROR_PORT, PlanNode
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone, Sink

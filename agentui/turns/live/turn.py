@@ -41,7 +41,7 @@ from agentui.turns.live.preparing import (
 from agentui.turns.live.progress import Pending, Phase, Progress
 from agentui.turns.live.request import LiveRequest
 from agentui.turns.live.rewriting import rewritten
-from agentui.turns.live.toolround import call_tools
+from agentui.turns.live.tool_round import call_tools
 from agentui.turns.live.tools import TurnTools, permissions_for
 from agentui.turns.live.words import WordSink, parts_with_text
 from agentui.turns.request import Outcome

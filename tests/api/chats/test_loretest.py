@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentui.api.chats.loretest import MOST_ENTRIES
+from agentui.api.chats.lore_trial import MOST_ENTRIES
 from agentui.jsonio import Json
 from tests.api.chats.conftest import Reader
 

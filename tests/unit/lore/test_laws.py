@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agentui.assets.lorebook import BoundBook, Lorebook, LoreScope
 from agentui.lore.activation import activate
 from agentui.lore.given import LoreInput, LoreMessage, LoreSettings, SeededRolls
-from agentui.lore.needles import Needle, NeedleTable
+from agentui.lore.plain_keys import Needle, NeedleTable
 from tests.unit.assets.values import ANYTHING
 from tests.unit.work import assert_doubling
 

@@ -11,7 +11,7 @@ from agentui.chat.request import ChatRequest, WireRequest
 from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Build
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.model.provider_call import ProviderCall
 from tests.unit.pipeline.parts import VENDORS, Ear, compiled, make_incoming, make_run

@@ -9,7 +9,7 @@ import pytest
 from agentui.errors import NodeFailed, UpstreamTimeout
 from agentui.jsonio import Json
 from agentui.pipeline.node import Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.walk.said import answer_text
 from tests.unit.pipeline.parts import Ear, compiled, execute, heard, make_incoming, make_run
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from agentui.errors import InvalidPipeline, NoAnswer, NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.plans.compile import compile_plan
 from tests.bench.flow import deciding
 from tests.unit.pipeline.parts import Ear, catalog_of, document, execute, heard

@@ -10,7 +10,7 @@ from agentui.chat.messages import Media
 from agentui.chat.request import VendorName
 from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.jsonio import Json, dumps_text
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.image_block import read_image
 from tests.unit.pipeline.parts import Ear, compiled, make_incoming, make_run
 

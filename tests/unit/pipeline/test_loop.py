@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.flow.folding import FIRST, LAST
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan

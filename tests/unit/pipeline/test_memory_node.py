@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.jsonio import Json
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.turns.proxied import ReadMemory
 from agentui.variables.errors import CannotStage
 from agentui.variables.scopes import SCOPES

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from agentui.pipeline import nodecontext
+from agentui.pipeline import node_context
 from agentui.pipeline.history import RunHistory
-from agentui.pipeline.nodecontext import MOST_GATHERED, NodeContext
+from agentui.pipeline.node_context import MOST_GATHERED, NodeContext
 from agentui.pipeline.run import Run
 from tests.unit.pipeline.parts import compiled, make_run
 
@@ -16,8 +16,8 @@ NODE = {"id": "n1", "type": "SetVars", "config": {"variables": []}}
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run in which each piece comes late enough for an event of its own, and none so late that it gets one unwatched."""
-    monkeypatch.setattr(nodecontext, "CHUNK_EVENT_SECONDS", 0.0)
-    monkeypatch.setattr(nodecontext, "UNWATCHED_EVENT_SECONDS", float("inf"))
+    monkeypatch.setattr(node_context, "CHUNK_EVENT_SECONDS", 0.0)
+    monkeypatch.setattr(node_context, "UNWATCHED_EVENT_SECONDS", float("inf"))
     return make_run(compiled([NODE]))
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from agentui.errors import InvalidPipeline, NoAnswer, NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, describe, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.plans.compile import compile_plan
 from agentui.pipeline.plans.plan import Plan
 from agentui.pipeline.run import Run

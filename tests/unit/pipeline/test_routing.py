@@ -20,7 +20,7 @@ from agentui.errors import (
     UpstreamTimeout,
     UpstreamUnreachable,
 )
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.calls import Targets
 from agentui.pipeline.nodes.model.failures import kind_of
 from agentui.pipeline.nodes.model.provider_call import ProviderCall

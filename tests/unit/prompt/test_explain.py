@@ -18,7 +18,7 @@ from agentui.prompt.explain import (
     shown_sections,
 )
 from agentui.prompt.history import HistoryEntry
-from agentui.prompt.macroreport import macro_report
+from agentui.prompt.macro_report import macro_report
 from agentui.prompt.policy import resolve_policy
 from agentui.prompt.prepared import PromptInput, PromptSection, TurnMessage
 from agentui.templating.sillytavern.run import MacroRun

@@ -14,7 +14,7 @@ from agentui.jsonio import Json, dumps, held_when_parsed
 from agentui.pipeline.events import parsed
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.target import render_proxy, rendered_headers
 from agentui.redaction import LONGEST, mask_url
 from agentui.secrets.store import check_origin

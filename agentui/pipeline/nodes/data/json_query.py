@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.data.queries import Query, QueryError, QueryLanguage, compile_query
 from agentui.pipeline.nodes.data.set_vars import check_variable
 from agentui.templating.core.paths import MISSING

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 
 MOST_SHOWN = 2000
 """Characters of a message: as many as an event shows in place, whatever they are."""

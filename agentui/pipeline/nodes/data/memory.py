@@ -11,7 +11,7 @@ from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.memory import NoMemory
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.data.set_vars import check_stored, check_variable
 from agentui.templating.core.language import Reads
 from agentui.templating.core.paths import MISSING, Step

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.data.set_vars import check_variable
 from agentui.pipeline.plans.plan import ERROR_PORT
 from agentui.templating.core.paths import is_sequence

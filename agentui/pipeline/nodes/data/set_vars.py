@@ -12,7 +12,7 @@ from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.memory import Tier
 from agentui.pipeline.node import LANGUAGE, Build, Node, NodeParams, TextLanguageName, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.templating.core.values import CONSTANTS
 from agentui.templating.hadtavern.expressions import Expression
 from agentui.templating.hadtavern.formulas.tokens import ExpressionError

@@ -8,7 +8,7 @@ from pydantic import Field
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.data.schema_field import SchemaField, complaint
 from agentui.templating.core.values import text_of
 from agentui.tools.schemas import BadSchema, Misfit

@@ -10,7 +10,7 @@ from pydantic import Field
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 
 LONGEST = 3_600_000
 """Milliseconds of one wait."""

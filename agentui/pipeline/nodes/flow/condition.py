@@ -6,7 +6,7 @@ from pydantic import Field
 
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 
 
 class IfParams(NodeParams):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agentui.errors import AgentUIError, NodeFailed
 from agentui.jsonio import Json
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.flow.folding import Folding
 from agentui.pipeline.walk.budget import Allowance, Budget
 from agentui.pipeline.walk.executor import describe_error, execute

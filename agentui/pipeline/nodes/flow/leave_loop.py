@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from agentui.jsonio import Json
 from agentui.pipeline.node import Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.walk.frame import LoopExit
 
 

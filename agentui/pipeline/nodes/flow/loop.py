@@ -9,7 +9,7 @@ from pydantic import Field
 from agentui.errors import NodeFailed
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.flow.iterations import Iterations, Rules, loop_names
 from agentui.templating.core.paths import is_sequence
 from agentui.templating.core.values import json_text

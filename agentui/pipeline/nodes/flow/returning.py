@@ -10,7 +10,7 @@ from pydantic import Field
 from agentui.errors import NodeFailed, Returned
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.walk.said import answer_with, reply_of, said_in
 from agentui.pipeline.walk.speaker import Speaker
 from agentui.upstream.http.request import is_token

@@ -11,7 +11,7 @@ from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.walk.executor import execute
 from agentui.pipeline.walk.frame import Frame
 from agentui.pipeline.walk.said import said_in

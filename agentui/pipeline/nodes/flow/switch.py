@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 
 DEFAULT = "default"
 _TAKEN = frozenset({DEFAULT, "error"})

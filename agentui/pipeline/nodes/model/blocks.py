@@ -14,7 +14,7 @@ from agentui.chat.messages import Message, ToolResult, text_message
 from agentui.errors import NodeFailed
 from agentui.pipeline.assets import CHAT_SECTION, AssetName, missing_text
 from agentui.pipeline.node import LANGUAGE, Build, TextLanguageName
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.model.image_block import ImageBlock
 from agentui.pipeline.nodes.model.library_blocks import USUAL_FIELDS, CharacterBlock, CharacterField, LorebookBlock
 from agentui.templating.core.language import Reads

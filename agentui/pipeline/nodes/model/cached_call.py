@@ -21,7 +21,7 @@ from agentui.pipeline.caches.answer_cache import KeptAnswer
 from agentui.pipeline.caches.tool_steps import size_of_part
 from agentui.pipeline.model_call import ModelPiece, ModelRequest, StreamedPiece, WholeReply, call_model
 from agentui.pipeline.node import NodeParams
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.target import ACCOUNT_HEADERS, KEY_HEADERS
 from agentui.redaction import mask_url, provider_keys
 

@@ -8,7 +8,7 @@ from agentui.chat.deltas import End, Finish, Start, UsageDelta
 from agentui.errors import AgentUIError, NotFound, UpstreamTruncated
 from agentui.jsonio import Json
 from agentui.pipeline.model_call import ModelPiece, ModelRequest, WholeReply, ask_model
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall, open_call
 from agentui.pipeline.nodes.model.failures import filtered
 from agentui.pipeline.nodes.model.forwarding import OpenedForward, begin_forward, check_offered, open_forward

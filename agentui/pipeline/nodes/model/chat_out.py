@@ -8,7 +8,7 @@ from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import VendorName
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.pipeline.model_call import ModelPiece, ModelRequest, StreamedPiece, WholeReply
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.sink import Sink
 
 

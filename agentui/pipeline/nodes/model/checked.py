@@ -13,7 +13,7 @@ from agentui.chat.request import ChatRequest, ResponseFormat
 from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, NodeParams
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.data.schema_field import SchemaField, complaint
 from agentui.pipeline.nodes.model.chat_out import reply_out
 from agentui.pipeline.nodes.model.extraction import Way

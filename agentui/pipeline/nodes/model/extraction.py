@@ -7,7 +7,7 @@ from agentui.chat.request import VendorName
 from agentui.errors import AgentUIError, NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.data.queries import Query, QueryError, compile_query
 from agentui.regexes.cursor import RegexError
 from agentui.regexes.javascript import JsPattern, compile_js

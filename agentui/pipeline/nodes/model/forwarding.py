@@ -8,7 +8,7 @@ from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.model_call import MAX_ERROR_BYTES
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.sink import ListenerGone
 from agentui.redaction import mask_url
 from agentui.upstream.call import UpstreamCall

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.guard_rules import GUARD_SECONDS, Checked, GuardRule, apply_patterns, compiled
 from agentui.pipeline.nodes.text.words import small
 from agentui.threads import apart, in_search_thread

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentui.errors import NodeFailed
 from agentui.pipeline.node import Build
-from agentui.pipeline.nodecontext import TemplateField
+from agentui.pipeline.node_context import TemplateField
 from agentui.pipeline.nodes.text.words import places, small
 from agentui.regexes.cursor import RegexError
 from agentui.regexes.javascript import MAX_TEXT, JsPattern, compile_js

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agentui.assets.files.pictures import UNKNOWN, picture_type
 from agentui.chat.messages import Media, Message
 from agentui.errors import NodeFailed
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.templating.hadtavern.scope import Scope
 
 MAX_ADDRESS = 8192

@@ -10,7 +10,7 @@ from agentui.chat.messages import Message, text_message
 from agentui.lore.activation import activate
 from agentui.lore.given import MAX_SCAN_DEPTH, LoreInput, LoreMessage, LoreSettings, SeededRolls
 from agentui.lore.result import ActivatedEntry, LoreResult
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 
 BlockRole = Literal["system", "user", "assistant"]
 CharacterField = Literal["description", "personality", "scenario", "system_prompt", "examples", "post_history", "first_message"]

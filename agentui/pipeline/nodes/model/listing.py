@@ -5,7 +5,7 @@ from functools import partial
 from agentui.errors import UpstreamError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.pipeline.model_call import make_call
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.target import forward_target
 from agentui.pipeline.nodes.model.targets import ModelTarget
 from agentui.threads import apart

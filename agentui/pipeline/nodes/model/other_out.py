@@ -2,7 +2,7 @@
 
 from agentui.chat.request import WireRequest
 from agentui.jsonio import Json
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.calls import Calls, Make
 from agentui.vendors.base import Embeddings
 

@@ -14,7 +14,7 @@ from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
 from agentui.jsonio import Json
 from agentui.pipeline.model_call import ModelRequest, make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.blocks import Block, BlockList, Found
 from agentui.pipeline.nodes.model.cached_call import CacheParams, OpenedCall
 from agentui.pipeline.nodes.model.calls import Calls, Targets

@@ -13,7 +13,7 @@ from agentui.errors import AgentUIError, BadRequest, NodeFailed, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, held_when_parsed, loads
 from agentui.pipeline.model_call import make_call
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.model.forwarding import forwarded, hand_error_on, hand_on, open_forward, own_body
 from agentui.pipeline.nodes.model.target import join_url, render_proxy, tidy_header, with_query, without_key
 from agentui.pipeline.tokens import estimate_outgoing

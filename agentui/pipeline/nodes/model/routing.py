@@ -20,7 +20,7 @@ from agentui.errors import AgentUIError, AllTargetsFailed, UpstreamTimeout
 from agentui.ids import fingerprint
 from agentui.jsonio import Json
 from agentui.pipeline.caches.thought_cache import conversation_of
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.failures import harms, kind_of
 from agentui.pipeline.nodes.model.targets import Candidate, ModelTarget, RoutingParams, hash_draws, weighted_order
 from agentui.pipeline.sink import NullSink, Sink

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, NodeFailed
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.secrets.store import check_origin
 from agentui.templating.hadtavern.scope import Scope
 from agentui.templating.hadtavern.url import has_fixed_host

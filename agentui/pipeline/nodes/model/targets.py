@@ -11,7 +11,7 @@ from agentui.chat.request import VendorName
 from agentui.errors import InvalidPipeline, NodeFailed
 from agentui.ids import fingerprint
 from agentui.pipeline.node import Build, NodeParams
-from agentui.pipeline.nodecontext import NodeContext, TemplateField
+from agentui.pipeline.node_context import NodeContext, TemplateField
 from agentui.pipeline.nodes.model.failures import USUAL, FailureKind
 from agentui.pipeline.nodes.model.target import KEY_HEADERS, TargetFields, target_headers
 from agentui.pipeline.run import PresetFields

@@ -17,7 +17,7 @@ from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, Tool, ToolChoice
 from agentui.jsonio import Json, dumps_text
 from agentui.pipeline.model_call import StreamedPiece, WholeReply
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.model.cached_call import OpenedCall
 from agentui.tools.catalog import GROUP, Catalog
 from agentui.tools.errors import ToolCatalogConflict

@@ -9,7 +9,7 @@ from pydantic import Field
 from agentui.errors import NodeFailed
 from agentui.jsonio import Json
 from agentui.pipeline.node import Build, Node, NodeParams, node
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.nodes.data.schema_field import SchemaField, complaint
 from agentui.pipeline.nodes.data.set_vars import check_variable
 from agentui.pipeline.nodes.text.model_json import Found, NoJson, find_json

@@ -7,7 +7,7 @@ import pytest
 
 from agentui.errors import InvalidPipeline, NodeFailed, Returned
 from agentui.jsonio import Json, loads
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.preview import preview_node
 from tests.unit.pipeline.parts import Ear, execute, make_incoming, make_run
 from tests.unit.pipeline.test_executor import calling, of, say

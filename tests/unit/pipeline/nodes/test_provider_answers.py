@@ -8,7 +8,7 @@ from aiohttp import ClientSession
 
 from agentui.errors import InvalidPipeline, NodeFailed, UpstreamInvalid
 from agentui.jsonio import Json, dumps_text, loads
-from agentui.pipeline.nodecontext import NodeContext
+from agentui.pipeline.node_context import NodeContext
 from agentui.pipeline.run import Run
 from agentui.upstream.client import Upstream
 from tests.conftest import StartServer, call

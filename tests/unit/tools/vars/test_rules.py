@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentui.tools.vars.errors import InvalidVariable
 from agentui.tools.vars.references import References
-from agentui.tools.vars.rulefolder import MAX_FILE, RuleFolder, read_rule
+from agentui.tools.vars.rule_folder import MAX_FILE, RuleFolder, read_rule
 from agentui.tools.vars.rules import AGENT_RULES, SkillRule, rule_index, rule_variables, rules_prompt
 from agentui.tools.vars.system import VariableSystem
 

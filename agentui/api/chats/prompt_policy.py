@@ -27,7 +27,7 @@ from agentui.prompt.capabilities import LIMITATIONS, capabilities
 from agentui.prompt.explain import PromptScope, diagnostics, shown_policy, shown_sources
 from agentui.prompt.modes import ModeView, resolve_mode
 from agentui.schemas.forms import Data
-from agentui.schemas.promptruntime import (
+from agentui.schemas.prompt_runtime import (
     AssetsView,
     ModePatch,
     PolicyPatch,

@@ -10,7 +10,7 @@ from agentui.assets.script import PLACEMENT_BY_NUMBER, BoundScript, RegexScript
 from agentui.http.route import Route
 from agentui.regexes.scripts import Channel, SearchTime, run_scripts
 from agentui.schemas.forms import Data
-from agentui.schemas.regextest import RegexTestForm, TriedChannel, TriedScript, TriedText
+from agentui.schemas.regex_trial import RegexTestForm, TriedChannel, TriedScript, TriedText
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import in_search_thread

@@ -18,7 +18,7 @@ from agentui.chats.state.records import SCHEMA_VERSION, Mutation, Wanted
 from agentui.http.route import Route
 from agentui.schemas.forms import Data, ListData
 from agentui.schemas.state import ResolvedState, SnapshotState
-from agentui.schemas.stateobservation import (
+from agentui.schemas.state_observation import (
     FloorDiffQuery,
     KeptHead,
     KeptQuery,

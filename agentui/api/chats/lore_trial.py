@@ -16,7 +16,7 @@ from agentui.lore.activation import activate
 from agentui.lore.given import LoreInput, LoreMessage, LoreSettings, SeededRolls
 from agentui.lore.result import ActivatedEntry, UnusedEntry
 from agentui.schemas.forms import Data
-from agentui.schemas.loretest import LoreTestForm, TriedEntry, TriedLore
+from agentui.schemas.lore_trial import LoreTestForm, TriedEntry, TriedLore
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import in_search_thread

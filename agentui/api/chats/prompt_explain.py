@@ -11,7 +11,7 @@ from agentui.prompt.capabilities import LIMITATIONS
 from agentui.prompt.comparing import differences
 from agentui.prompt.explain import Diagnostic, PromptScope
 from agentui.schemas.forms import Data
-from agentui.schemas.promptexplain import ComparedFloor, CompareForm, Comparison, ExplainedFloor, Explanation
+from agentui.schemas.prompt_explain import ComparedFloor, CompareForm, ExplainedFloor, Explanation, PromptComparison
 
 PERSISTED_ONLY = "This tells what was kept at the commit; nothing is worked out again."
 NO_SNAPSHOT = "Nothing was kept of this floor's prompt: its client made it, or an earlier version of agentui."
@@ -94,6 +94,8 @@ def _explained(kept: KeptPrompt) -> Json:
 
 
 ROUTES: tuple[Route, ...] = (
-    route("POST", "/sessions/{id}/prompt-runtime/compare", compare, Data[Comparison], 409, body=CompareForm, writes=False),
+    route(
+        "POST", "/sessions/{id}/prompt-runtime/compare", compare, Data[PromptComparison], 409, body=CompareForm, writes=False
+    ),
     route("GET", "/floors/{id}/prompt-runtime/explain", explain, Data[Explanation], 409),
 )

@@ -20,7 +20,7 @@ from agentui.api.keys import RULES, SERVICES
 from agentui.chats.working.editing import Part, list_working, read_working, remove_working, write_working
 from agentui.http.route import Route
 from agentui.schemas.forms import Data, Deleted, ListData
-from agentui.schemas.workingvariables import (
+from agentui.schemas.working_variables import (
     WorkingFacts,
     WorkingForm,
     WorkingListQuery,

@@ -6,7 +6,7 @@ from functools import partial
 
 from aiohttp import web
 
-from agentui.api.chats.promptpolicy import mode_of
+from agentui.api.chats.prompt_policy import mode_of
 from agentui.api.chats.protocol import data_answer, now_ms, path_id, read, read_form, route
 from agentui.api.keys import LIVE
 from agentui.http.route import Route
@@ -22,12 +22,12 @@ from agentui.prompt.explain import (
     shown_sections,
     shown_sources,
 )
-from agentui.prompt.macroreport import macro_report
+from agentui.prompt.macro_report import macro_report
 from agentui.prompt.prepared import PreparedTurn
 from agentui.prompt.preview import TextPreview, preview_text
 from agentui.prompt.report import history_normalization, prompt_snapshot, runtime_trace, shown_messages
 from agentui.schemas.forms import Data
-from agentui.schemas.promptlook import (
+from agentui.schemas.prompt_look import (
     InspectedTurn,
     InspectForm,
     Inspection,

@@ -11,7 +11,7 @@ from agentui.prompt.modes import ModeView
 from agentui.prompt.policy import SECTIONS
 from agentui.schemas.forms import NO_NUL, BranchId, Form, Id, Line
 from agentui.schemas.live import Intent, LiveForm
-from agentui.schemas.promptruntime import PolicyFields
+from agentui.schemas.prompt_runtime import PolicyFields
 
 
 class LookFields(PolicyFields):

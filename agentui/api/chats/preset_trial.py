@@ -12,7 +12,7 @@ from agentui.prompt.explain import shown_sections
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.prompt.report import shown_messages
 from agentui.schemas.forms import Data
-from agentui.schemas.promptlook import PresetTestForm, TriedPreset
+from agentui.schemas.prompt_look import PresetTestForm, TriedPreset
 from agentui.threads import apart
 from agentui.turns.live.preparing import Preparation, Seen
 from agentui.turns.live.request import PromptRequest

@@ -7,7 +7,7 @@ from agentui.chats.floors import FloorResult
 from agentui.jsonio import Json
 from agentui.prompt.explain import Diagnostic, PromptScope
 from agentui.schemas.forms import Form, Id
-from agentui.schemas.promptruntime import AssetsView
+from agentui.schemas.prompt_runtime import AssetsView
 
 
 class FloorRef(Form):
@@ -73,7 +73,7 @@ class ComparedFloor:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PromptDifference:
     """A path at which two prompts differ: ``added`` has no ``left``, ``removed`` no ``right``."""
 
     path: str
@@ -83,16 +83,16 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PromptComparison:
     """Where the prompts of two floors differ."""
 
     left: ComparedFloor
     right: ComparedFloor
-    scope_changes: list[Difference]
-    policy_changes: list[Difference]
-    asset_changes: list[Difference]
-    diagnostics_changes: list[Difference]
-    trim_changes: list[Difference]
-    exclusion_changes: list[Difference]
-    governance_changes: list[Difference]
+    scope_changes: list[PromptDifference]
+    policy_changes: list[PromptDifference]
+    asset_changes: list[PromptDifference]
+    diagnostics_changes: list[PromptDifference]
+    trim_changes: list[PromptDifference]
+    exclusion_changes: list[PromptDifference]
+    governance_changes: list[PromptDifference]
     limitations: list[str]
