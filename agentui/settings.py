@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 MIB = 1024 * 1024
 MIN_TOKEN = 8
@@ -145,6 +145,18 @@ class Settings(BaseSettings):
     import_messages: int = Field(50_000, gt=0, description="Most messages of a chat that is imported.")
     run_history: int = Field(200, ge=0, description="How many finished runs are kept in memory for the editor.")
     run_history_bytes: int = Field(64 * MIB, ge=0, description="How much memory the kept runs may hold in all.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is given and the environment; files of either kind are not looked for."""
+        return init_settings, env_settings
 
     @field_validator("allowed_hosts", "cors_origins", "trusted_proxies", mode="before")
     @classmethod

@@ -47,10 +47,10 @@ class Route:
     tag: str = "editor"
 
 
-def add_routes(app: web.Application, routes: Iterable[Route]) -> None:
+def add_routes(router: web.UrlDispatcher, routes: Iterable[Route]) -> None:
     """Register routes in their order, which decides between paths that fit alike."""
     for route in routes:
-        app.router.add_route(route.method, route.path, route.handler)
+        router.add_route(route.method, route.path, route.handler)
 
 
 def answer(value: Json, *, status: int = 200, etag: str | None = None) -> web.Response:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 
 from aiohttp import web
@@ -12,7 +12,8 @@ from aiohttp import web
 from agentui.api.chats import ROUTES as CHAT_ROUTES
 from agentui.api.chats.live import PIPELINE_ROUTES
 from agentui.api.chats.stopping import stop_told
-from agentui.api.editor import add_editor_routes
+from agentui.api.editor import ROUTES as EDITOR_ROUTES
+from agentui.api.editor import add_editor_streams
 from agentui.api.keys import (
     ASSEMBLER,
     CATALOG,
@@ -38,7 +39,7 @@ from agentui.api.ops.openapi import openapi
 from agentui.api.ops.telemetry import TELEMETRY, Telemetry
 from agentui.api.ops.workers import add_worker_routes
 from agentui.api.proxy.detached import DETACHED, DetachedRuns
-from agentui.api.proxy.models import add_model_routes
+from agentui.api.proxy.models import CACHE, ModelCache, add_model_routes
 from agentui.api.proxy.routes import add_proxy_routes
 from agentui.api.tools import ROUTES as TOOL_ROUTES
 from agentui.assets.files.limits import FileLimits
@@ -136,6 +137,7 @@ def create_app(
     _add_documents(app, default_active, is_shared=group is not None)
     _add_memory(app, owner, is_shared=group is not None)
     _add_routes(app, is_shared=group is not None)
+    add_editor_streams(app)
     return app
 
 
@@ -181,6 +183,7 @@ def _add_engine(
         app[SERVICES], app[HISTORY], app[REDACTOR], timeout=settings.run_timeout, new_run_id=workers.new_run_id
     )
     app[DETACHED] = DetachedRuns(app[REDACTOR])
+    app[CACHE] = ModelCache()
 
 
 def _add_documents(app: web.Application, default_active: str, *, is_shared: bool) -> None:
@@ -252,21 +255,30 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
 
 
 def _add_routes(app: web.Application, *, is_shared: bool) -> None:
-    add_proxy_routes(app)
-    add_model_routes(app)
-    add_editor_routes(app)
-    add_routes(app, CHAT_ROUTES)
-    add_routes(app, LIBRARY_ROUTES)
-    add_routes(app, TOOL_ROUTES)
-    add_routes(app, PIPELINE_ROUTES)
+    for resource in _resources():
+        app.router.register_resource(resource)
     add_page_routes(app)
     if is_shared:
         add_worker_routes(app)
-    app.router.add_get("/health", health)
-    app.router.add_get("/ready", ready)
-    app.router.add_get("/version", version)
-    app.router.add_get("/metrics", metrics)
-    app.router.add_get("/openapi.json", openapi)
+
+
+@cache
+def _resources() -> tuple[web.AbstractResource, ...]:
+    """
+    The routes whose handlers find all that they need in the request's application. They are made once in a process: their
+    hundreds of patterns take longer than the rest of an application, and every application can use the same.
+    """
+    router = web.UrlDispatcher()
+    add_proxy_routes(router)
+    add_model_routes(router)
+    for routes in (EDITOR_ROUTES, CHAT_ROUTES, LIBRARY_ROUTES, TOOL_ROUTES, PIPELINE_ROUTES):
+        add_routes(router, routes)
+    router.add_get("/health", health)
+    router.add_get("/ready", ready)
+    router.add_get("/version", version)
+    router.add_get("/metrics", metrics)
+    router.add_get("/openapi.json", openapi)
+    return tuple(router.resources())
 
 
 async def _live(app: web.Application) -> AsyncIterator[None]:

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from agentui.api.editor import changes, documents, drafts, facts, models, rules, runs, secrets
 from agentui.api.keys import HISTORY
-from agentui.http.route import Route, add_routes
+from agentui.http.route import Route
 
 ROUTES: tuple[Route, ...] = (
     *documents.ROUTES,
@@ -18,9 +18,8 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-def add_editor_routes(app: web.Application) -> None:
-    """Register the routes, and listen to changes from now on: whoever comes later may ask for them."""
-    add_routes(app, ROUTES)
+def add_editor_streams(app: web.Application) -> None:
+    """Listen to changes from now on: whoever comes later may ask for them."""
     app.on_startup.append(changes.open_feed)
     app.on_shutdown.append(_end_live_streams)
 

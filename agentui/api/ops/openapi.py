@@ -215,12 +215,12 @@ def first_sentence(text: str) -> str:
 def _registered() -> Iterator[tuple[str, str, Any]]:
     """Method, path and handler of every route but those of ``server``; HEAD comes with GET and is left out, and so is the
     prefix of a session, with which every proxied route stands thrice."""
-    app = web.Application()
-    add_proxy_routes(app)
-    add_model_routes(app)
+    router = web.UrlDispatcher()
+    add_proxy_routes(router)
+    add_model_routes(router)
     for known in _ROUTES.values():
-        app.router.add_route(known.method, known.path, known.handler)
-    for route in app.router.routes():
+        router.add_route(known.method, known.path, known.handler)
+    for route in router.routes():
         resource = route.resource
         if route.method != "HEAD" and resource is not None and "/s/{session}" not in resource.canonical:
             yield route.method, resource.canonical, route.handler

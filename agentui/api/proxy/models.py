@@ -73,13 +73,12 @@ def _named_in(text: str) -> list[str]:
 CACHE: web.AppKey[ModelCache] = web.AppKey("models", ModelCache)
 
 
-def add_model_routes(app: web.Application) -> None:
+def add_model_routes(router: web.UrlDispatcher) -> None:
     """Register the model lists."""
-    app[CACHE] = ModelCache()
     for prefix in PREFIXES:
         for version in ("v1", "v1beta", "v1alpha"):
-            app.router.add_get(f"{prefix}/{version}/models", list_models)
-            app.router.add_get(f"{prefix}/{version}/models/{{model:.+}}", get_model)
+            router.add_get(f"{prefix}/{version}/models", list_models)
+            router.add_get(f"{prefix}/{version}/models/{{model:.+}}", get_model)
 
 
 async def list_models(request: web.Request) -> web.Response:

@@ -33,14 +33,14 @@ from agentui.vendors.detect import METHOD_PATH, PROXIED_PATHS
 from agentui.vendors.passed import PASSED, passed_route
 
 
-def add_proxy_routes(app: web.Application) -> None:
+def add_proxy_routes(router: web.UrlDispatcher) -> None:
     """Register the proxied routes."""
     for path in (*PROXIED_PATHS, METHOD_PATH):
         for prefix in PREFIXES:
-            app.router.add_post(prefix + path, proxy)
+            router.add_post(prefix + path, proxy)
     for route in PASSED:
         for prefix in PREFIXES:
-            app.router.add_route(route.method, prefix + route.path, pass_through)
+            router.add_route(route.method, prefix + route.path, pass_through)
 
 
 async def proxy(request: web.Request) -> web.StreamResponse:
