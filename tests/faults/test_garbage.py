@@ -76,14 +76,16 @@ def paths(base_url: str) -> dict[str, Json]:
 def asked_by(house: House, route: Route, model: str) -> Asked:
     """A question by a route, in a chat of the route's own where its pipeline writes to one."""
     asked = house.at(route, ask(route.caller, model, stream=route.stream))
-    chat = {"x-agentui-session": f"{route.caller} {route.stream}"} if route.kind in ("turn", "tree") else {}
+    chat = {"x-agentui-session": f"{route.kind} {route.caller} {route.stream}"} if route.kind in ("turn", "tree") else {}
     return replace(asked, headers={**asked.headers, **chat})
 
 
+WAYS = [route for kind in (*KINDS, "turn", "tree") for route in routes(kind)]
+
+
 @pytest.mark.usefixtures("no_collector")
-@pytest.mark.parametrize("kind", [*KINDS, "turn", "tree"])
 async def test_a_run_is_freed_as_soon_as_nobody_has_it(
-    start_house: StartHouse, mock: Mock, monkeypatch: pytest.MonkeyPatch, kind: str
+    start_house: StartHouse, mock: Mock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However much fails here, the upstream is asked again.
     monkeypatch.setattr(breaker, "ENOUGH", sys.maxsize)
@@ -94,31 +96,33 @@ async def test_a_run_is_freed_as_soon_as_nobody_has_it(
         for model in MODELS:
             await house.send(asked_by(house, route, model))
 
-    await asyncio.gather(*map(ask_all, routes(kind)))
-    assert len(mock.requests) >= 2 * len(DIALECTS) * len(MODELS)  # each reached it
-    await runs.are_freed(2 * len(DIALECTS) * len(MODELS))
+    await asyncio.gather(*map(ask_all, WAYS))
+    assert len(mock.requests) >= len(WAYS) * len(MODELS)  # each reached it
+    await runs.are_freed(len(WAYS) * len(MODELS))
 
 
 @pytest.mark.usefixtures("no_collector")
-@pytest.mark.parametrize("kind", [*KINDS, "turn", "tree"])
-async def test_a_run_whose_caller_left_is_freed(start_house: StartHouse, mock: Mock, kind: str) -> None:
+async def test_a_run_whose_caller_left_is_freed(start_house: StartHouse, mock: Mock) -> None:
     house = await start_house(mock.origin, paths(mock.origin), run_history=0)
     runs = Runs(house)
-    for route in routes(kind)[1::2]:
+
+    async def ask_and_leave(route: Route) -> None:
         async with asking(house.origin, asked_by(house, route, "forever")) as (reader, _):
             await reader.readuntil(b"again")
-        await house.is_quiet()
-    await runs.are_freed(len(DIALECTS))
+
+    streams = [route for route in WAYS if route.stream]
+    await asyncio.gather(*map(ask_and_leave, streams))
+    await house.is_quiet()
+    await runs.are_freed(len(streams))
 
 
 @pytest.mark.usefixtures("no_collector")
-@pytest.mark.parametrize("kind", [*KINDS, "turn", "tree"])
-async def test_a_run_that_took_too_long_is_freed(start_house: StartHouse, mock: Mock, kind: str) -> None:
+async def test_a_run_that_took_too_long_is_freed(start_house: StartHouse, mock: Mock) -> None:
     house = await start_house(mock.origin, paths(mock.origin), run_history=0, run_timeout=0.3)
     runs = Runs(house)
-    heard = await asyncio.gather(*(house.send(asked_by(house, route, "hang")) for route in routes(kind)))
+    heard = await asyncio.gather(*(house.send(asked_by(house, route, "hang")) for route in WAYS))
     assert {each.status for each in heard} == {504}
-    await runs.are_freed(2 * len(DIALECTS))
+    await runs.are_freed(len(WAYS))
 
 
 @pytest.mark.usefixtures("no_collector")

@@ -1,9 +1,14 @@
-"""Every route there is against everybody who must not come in (T12-T14, T23, T26-T28): names, origins, sites, types, tokens."""
+"""Every route there is against everybody who must not come in (T12-T14, T23, T26-T28): names, origins, sites, types, tokens.
+
+What the guard refuses, it refuses before it knows the route: each route is asked in one of the ways in which somebody may not
+come in (``dealt``), and each way is tried at some routes of every kind.
+"""
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from yarl import URL
@@ -22,6 +27,14 @@ KEYS = {"authorization": f"Bearer {API_KEY}", "x-api-key": API_KEY, "x-goog-api-
 OPEN = frozenset({"/health", "/ready", "/version"})
 """What anybody may ask for beside the page: whether the server works, and nothing about what it does."""
 JSON_TYPE = {"content-type": "application/json"}
+
+Way = TypeVar("Way")
+
+
+def dealt(which: Sequence[Door], ways: Sequence[Way], each: int = 1) -> Iterator[tuple[Way, list[Door]]]:
+    """Each way with the doors that it is tried at: every door gets ``each`` of them, neighbours others."""
+    apart = len(ways) // each
+    return ((way, list(which[number % apart :: apart])) for number, way in enumerate(ways))
 
 
 async def knock(house: House, door: Door, headers: Mapping[str, str], **more: object) -> Heard:
@@ -46,7 +59,10 @@ async def all_knock(house: House, which: list[Door], headers: Mapping[str, str],
         async with places:
             return await knock(house, door, headers, **more)
 
-    return list(zip(which, await asyncio.gather(*(one(door) for door in which)), strict=True))
+    answers = list(zip(which, await asyncio.gather(*(one(door) for door in which)), strict=True))
+    for door, heard in answers:
+        assert heard.headers.getall("server") == ["agentui"], str(door)  # and no version of anything
+    return answers
 
 
 def refused(answers: list[tuple[Door, Heard]], status: int) -> None:
@@ -91,24 +107,30 @@ async def test_the_matrix_holds_every_route_and_every_dialect(house: House) -> N
         assert [door for door in found if door.path.startswith(prefix)], prefix
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:80", "10.0.0.1", "a@localhost", "127.0.0.1.nip.io"])
-async def test_no_route_answers_to_a_name_that_is_not_ours(house: House, mock: Mock, host: str) -> None:
-    refused(await all_knock(house, doors(house.server.app), {"Host": host}), 421)
+HOSTS = ("evil.example", "localhost.evil.example:80", "10.0.0.1", "a@localhost", "127.0.0.1.nip.io")
+
+
+async def test_no_route_answers_to_a_name_that_is_not_ours(house: House, mock: Mock) -> None:
+    for host, which in dealt(doors(house.server.app), HOSTS):
+        refused(await all_knock(house, which, {"Host": host}), 421)
     untouched(house, mock)
 
 
-@pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "chrome-extension://abcdef", "file://"]
-)
-async def test_no_route_serves_a_page_of_another_origin(house: House, mock: Mock, origin: str) -> None:
-    refused(await all_knock(house, doors(house.server.app), {"Origin": origin}), 403)
+ORIGINS = ("https://evil.example", "null", "http://127.0.0.1:1", "chrome-extension://abcdef", "file://")
+
+
+async def test_no_route_serves_a_page_of_another_origin(house: House, mock: Mock) -> None:
+    for origin, which in dealt(doors(house.server.app), ORIGINS):
+        refused(await all_knock(house, which, {"Origin": origin}), 403)
     untouched(house, mock)
 
 
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-@pytest.mark.parametrize("mode", ["cors", "no-cors", "websocket"])
-async def test_no_route_serves_another_site_that_names_no_origin(house: House, mock: Mock, site: str, mode: str) -> None:
-    refused(await all_knock(house, doors(house.server.app), {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}), 403)
+SITES = [(site, mode) for site in ("cross-site", "same-site") for mode in ("cors", "no-cors", "websocket")]
+
+
+async def test_no_route_serves_another_site_that_names_no_origin(house: House, mock: Mock) -> None:
+    for (site, mode), which in dealt(doors(house.server.app), SITES):
+        refused(await all_knock(house, which, {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}), 403)
     untouched(house, mock)
 
 
@@ -150,20 +172,20 @@ def takes_forms(door: Door) -> bool:
     return body_of(door) == "form" or door.path.startswith("/import/") or door.path.endswith("/image")
 
 
-@pytest.mark.parametrize("name", TYPES)
-async def test_no_route_that_acts_takes_anything_but_json(house: House, mock: Mock, name: str) -> None:
-    kind, data = TYPES[name]
-    closed = [door for door in acting(house.server.app) if name != "a form with fields" or not takes_forms(door)]
-    refused(await all_knock(house, closed, {"content-type": kind}, json=None, data=data), 415)
+async def test_no_route_that_acts_takes_anything_but_json(house: House, mock: Mock) -> None:
+    for name, which in dealt(acting(house.server.app), list(TYPES)):
+        kind, data = TYPES[name]
+        closed = [door for door in which if name != "a form with fields" or not takes_forms(door)]
+        refused(await all_knock(house, closed, {"content-type": kind}, json=None, data=data), 415)
     untouched(house, mock)
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null"])
-async def test_no_browser_is_told_that_another_page_may_ask(house: House, mock: Mock, origin: str) -> None:
+async def test_no_browser_is_told_that_another_page_may_ask(house: House, mock: Mock) -> None:
     paths = [Door("OPTIONS", door.pattern, door.path) for door in doors(house.server.app)]
-    for wanted in ("POST", "DELETE"):
+    wishes = [(origin, method) for origin in ("https://evil.example", "null") for method in ("POST", "DELETE")]
+    for (origin, wanted), which in dealt(paths, wishes):
         asks = {"Origin": origin, "Access-Control-Request-Method": wanted, "Access-Control-Request-Headers": "content-type"}
-        refused(await all_knock(house, paths, asks), 403)
+        refused(await all_knock(house, which, asks), 403)
     untouched(house, mock)
 
 
@@ -198,16 +220,20 @@ async def test_reading_changes_nothing_and_calls_no_model(house: House, mock: Mo
         assert heard.json["data"] == [], path
 
 
-@pytest.mark.parametrize("given", ["", "wrong-token-0123456789", TOKEN[:-1], TOKEN + "\u0000", TOKEN.upper(), f"Basic {TOKEN}"])
-async def test_no_route_opens_without_the_token(start_house: StartHouse, mock: Mock, given: str) -> None:
+GUESSES = ("", "wrong-token-0123456789", TOKEN[:-1], TOKEN + "\u0000", TOKEN.upper(), f"Basic {TOKEN}")
+
+
+async def test_no_route_opens_without_the_token(start_house: StartHouse, mock: Mock) -> None:
     # Guesses are not counted here, which would close every door for a while (tests/api/test_limits.py).
     house = await start_house(mock.origin, token=TOKEN, token_attempts=0)
     closed = [door for door in doors(house.server.app) if not door.is_page and door.path not in OPEN]
-    if "\0" not in given:  # no client sends it; the parser's own test does
-        refused(await all_knock(house, closed, {"x-agentui-token": given}), 401)
-        refused(await all_knock(house, closed, {"authorization": f"Bearer {given}", "x-api-key": given}), 401)
-    path = f"?key={URL.build(query={'key': given}).raw_query_string[4:]}"
-    refused(await all_knock(house, [Door(door.method, door.pattern, door.path + path, door.body) for door in closed], {}), 401)
+    for given, which in dealt(closed, GUESSES):
+        if "\0" not in given:  # no client sends it; the parser's own test does
+            refused(await all_knock(house, which, {"x-agentui-token": given}), 401)
+            refused(await all_knock(house, which, {"authorization": f"Bearer {given}", "x-api-key": given}), 401)
+        path = f"?key={URL.build(query={'key': given}).raw_query_string[4:]}"
+        asked = [Door(door.method, door.pattern, door.path + path, door.body) for door in which]
+        refused(await all_knock(house, asked, {}), 401)
     untouched(house, mock)
     for door, heard in await all_knock(house, [door for door in doors(house.server.app) if door not in closed], {}):
         assert heard.status == 200, str(door)
@@ -228,21 +254,15 @@ async def test_a_token_that_was_sent_twice_is_sent_on_in_no_part(start_house: St
         assert TOKEN not in repr(request)
 
 
-async def test_no_answer_names_the_versions_of_its_server(house: House) -> None:
-    for door, heard in await all_knock(house, doors(house.server.app), {}):
-        assert heard.headers.getall("server") == ["agentui"], str(door)
-
-
-@pytest.mark.parametrize("number", range(12))
-async def test_what_nobody_can_read_is_refused_by_every_route_in_a_sentence(house: House, mock: Mock, number: int) -> None:
-    data = list(bodies_nobody_can_read())[number]
-    for door, heard in await all_knock(house, acting(house.server.app), JSON_TYPE, json=None, data=data):
-        if heard.status < 300:
-            # Routes without a body of their own do not look at one.
-            assert door.method == "DELETE" or door.path.endswith(("/activate", "/cancel")), (str(door), heard.body)
-            continue
-        assert 400 <= heard.status < 500, (str(door), heard.status, heard.body)
-        check_hygiene(heard.status, heard.headers, heard.body)
+async def test_what_nobody_can_read_is_refused_by_every_route_in_a_sentence(house: House, mock: Mock) -> None:
+    for data, which in dealt(acting(house.server.app), list(bodies_nobody_can_read()), each=3):
+        for door, heard in await all_knock(house, which, JSON_TYPE, json=None, data=data):
+            if heard.status < 300:
+                # Routes without a body of their own do not look at one.
+                assert door.method == "DELETE" or door.path.endswith(("/activate", "/cancel")), (str(door), heard.body)
+                continue
+            assert 400 <= heard.status < 500, (str(door), heard.status, heard.body)
+            check_hygiene(heard.status, heard.headers, heard.body)
     # What passes through without a body is asked without one, whatever came with it.
     for request in mock.requests:
         assert body_of(Door(request.method, "", request.path)) == "none" and request.raw == b""
@@ -251,22 +271,23 @@ async def test_what_nobody_can_read_is_refused_by_every_route_in_a_sentence(hous
 UNKNOWN = ("nobody", "..", "%2e%2e%2f", "a%00b", "%ff", "x" * 2000, "a b".replace(" ", "%20"), "'%20OR%201=1--", "{{7*7}}")
 
 
-@pytest.mark.parametrize("name", UNKNOWN)
-async def test_a_name_that_means_nothing_is_told_in_a_sentence_by_every_route(house: House, mock: Mock, name: str) -> None:
-    patterns = [door for door in doors(house.server.app) if "{" in door.pattern]
-    named = []
-    for door in patterns:
-        path = door.pattern
-        for part in sorted(EXAMPLES, key=len):
-            value = {"version": EXAMPLES["version"], "call": f"{name}:generateContent"}.get(part, name)
-            path = path.replace(f"{{{part}}}", value)
-        named.append(Door(door.method, door.pattern, path, door.body))
-    for door, heard in await all_knock(house, named, {}):
-        if door.method == "HEAD":
-            assert heard.status != 500, str(door)
-        elif heard.status >= 300:
-            check_hygiene(heard.status, heard.headers, heard.body)
-            # What shows the caller's own text shows it as JSON, which nothing takes for a page.
-            own = heard.body.replace(b"pipeline/<id>/<model>", b"")
-            assert b"<" not in own or b"<" in name.encode()
+def named(door: Door, name: str) -> Door:
+    """A route with this name in place of everything that its path names."""
+    path = door.pattern
+    for part in sorted(EXAMPLES, key=len):
+        value = {"version": EXAMPLES["version"], "call": f"{name}:generateContent"}.get(part, name)
+        path = path.replace(f"{{{part}}}", value)
+    return Door(door.method, door.pattern, path, door.body)
+
+
+async def test_a_name_that_means_nothing_is_told_in_a_sentence_by_every_route(house: House) -> None:
+    for name, which in dealt([door for door in doors(house.server.app) if "{" in door.pattern], UNKNOWN, each=3):
+        for door, heard in await all_knock(house, [named(door, name) for door in which], {}):
+            if door.method == "HEAD":
+                assert heard.status != 500, str(door)
+            elif heard.status >= 300:
+                check_hygiene(heard.status, heard.headers, heard.body)
+                # What shows the caller's own text shows it as JSON, which nothing takes for a page.
+                own = heard.body.replace(b"pipeline/<id>/<model>", b"")
+                assert b"<" not in own or b"<" in name.encode()
     await house.is_quiet()

@@ -242,8 +242,8 @@ def is_read_elsewhere(path: str, schema: Json, field: str) -> bool:
 def tried(place: Place, method: str, path: str, operation: Json, turn: int, *, forms: bool) -> Iterator[Sent]:
     """
     All that is tried on one operation: ids that do not exist, or belong to somebody else, or are locked, and what a database
-    refuses; where ``forms``, what is refused before anything asks the database, too. Of what the same functions refuse for
-    every operation each gets a part, by its number ``turn``.
+    refuses. Where ``forms``, this is SQLite, which takes more than PostgreSQL does: each place gets half of that, and a part of
+    what is refused before anything asks the database. Which part is by the operation's number ``turn``.
     """
     here = filled(path, place.mine)
     schema = operation_body(method, path)
@@ -251,7 +251,7 @@ def tried(place: Place, method: str, path: str, operation: Json, turn: int, *, f
     plain = None if body is None else written(body)
     for owner in (place.theirs, place.locked):
         yield Sent(method, filled(path, owner), plain)
-    in_urls = (*KEPT_BADLY_IN_URLS, *(WRONG_IN_URLS if forms else ()))
+    in_urls = (*KEPT_BADLY_IN_URLS[turn % 2 :: 2], *WRONG_IN_URLS[turn % 2 :: 2]) if forms else KEPT_BADLY_IN_URLS
     for name in re.findall(r"{(\w+)}", path):
         for wrong in (*in_urls, quote(place.theirs.floor)):
             if wrong:
@@ -260,7 +260,7 @@ def tried(place: Place, method: str, path: str, operation: Json, turn: int, *, f
         for name in (parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "query"):
             for wrong in (*in_urls, place.theirs.named(name) or "x"):
                 yield Sent(method, f"{here}?{name}={wrong}", plain)
-    if method != "GET":
+    if forms and method != "GET":
         for key in ("", "x" * 300, "\xe4"):
             yield Sent(method, filled(path, place.theirs), plain, {"idempotency-key": key})
     if schema is None or body is None:
@@ -271,7 +271,7 @@ def tried(place: Place, method: str, path: str, operation: Json, turn: int, *, f
         yield Sent(method, here, plain, {"content-type": "text/plain"})
     for number, where in enumerate(leaves(schema), turn):
         others = [owned for owner in (place.theirs, place.locked) if (owned := owner.named(where[-1])) is not None]
-        values = (*KEPT_BADLY, *(WRONG[number % 3 :: 3] if forms else ()))
+        values = (*KEPT_BADLY[number % 2 :: 2], *WRONG[number % 3 :: 3]) if forms else KEPT_BADLY
         wrongs = (values[number % len(values)],) if is_read_elsewhere(path, schema, where[0]) else values
         for value in (*wrongs, *others):
             yield Sent(method, here, written(changed(body, where, value)))

@@ -325,8 +325,9 @@ async def test_a_slow_reader_is_not_mistaken_for_a_silent_upstream(server: Bytes
     got = []
     async with upstream.open(post(server, timeouts=Timeouts(idle=0.7))) as stream:
         async for piece in stream.chunks():
+            if not got:
+                await asyncio.sleep(1)
             got.append(piece)
-            await asyncio.sleep(1)
     assert b"".join(got) == b"hellohello"
 
 
