@@ -6,7 +6,7 @@ import re
 
 from agentui.demo import DemoServer
 from tests.faults.callers import ANOTHER, DIALECTS, Heard, Route, ask, asking, check_failed, check_whole, said_in
-from tests.faults.conftest import KINDS, StartHouse
+from tests.faults.conftest import KINDS, PATIENCE, StartHouse
 from tests.unit.upstream.conftest import Bytes, Visit
 from tests.upstreams.server import Mock
 
@@ -136,7 +136,7 @@ async def test_ones_trouble_is_nobody_elses(start_house: StartHouse, mock: Mock)
         for route in fine:
             group.create_task(succeeds(route))
     await house.is_quiet()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(PATIENCE):
         await mock.is_idle()
     assert mock.aborted >= 24
     assert house.run_states() == {"finished", "failed", "cancelled"}
