@@ -99,7 +99,7 @@ async def test_nodes_go_in_and_out_and_iterations_are_told_apart(open_document: 
 
     # A wire into the box is refused, in words.
     await node(page, "in").click()
-    await page.evaluate("async () => (await own('canvas/editing.js')).connectNodes({from: 'free', to: 'in'})")
+    await page.evaluate("async () => (await own('canvas/editing/wires.js')).connectNodes({from: 'free', to: 'in'})")
     await expect(page.get_by_text("Not connected: a wire cannot lead into Each")).to_be_visible()
     await page.get_by_role("button", name="Outline").click()
     await expect(page.locator('.canvas-outline-item[data-depth="1"]')).to_have_count(1)

@@ -8,7 +8,7 @@ import {activeTab, docOf, NOTHING} from '../state/tabs.js';
 import {Menu} from '../ui/menu.js';
 import {t} from '../words.js';
 import {CanvasTools, EmptyCanvas} from './CanvasTools.js';
-import {canChange, canEdit, frontDoc} from './editing.js';
+import {canChange, canEdit, frontDoc} from './editing/front.js';
 import {flowHandlers} from './flow/events.js';
 import {useHand} from './flow/moves.js';
 import {rootListeners} from './flow/page.js';

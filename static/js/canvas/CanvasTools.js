@@ -4,7 +4,7 @@ import {canRun, menuItem} from '../actions.js';
 import {useStore} from '../state/store.js';
 import {Button} from '../ui/buttons.js';
 import {t} from '../words.js';
-import {canEdit} from './editing.js';
+import {canEdit} from './editing/front.js';
 import {besideNode, openChooser, viewCentre} from './stage.js';
 import {NODE_HEIGHT, NODE_WIDTH} from './geometry.js';
 import {zoomWhole} from './view.js';

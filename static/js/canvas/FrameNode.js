@@ -1,7 +1,8 @@
 /** A frame: a titled, coloured rectangle behind the nodes, which takes along what stands in it. */
 import {classes, Flow, h, memo, tags} from '../h.js';
 import {t} from '../words.js';
-import {canChange, changeBox} from './editing.js';
+import {changeBox} from './editing/boxes.js';
+import {canChange} from './editing/front.js';
 import {stage, useStage} from './stage.js';
 import {TextInPlace} from './TextInPlace.js';
 

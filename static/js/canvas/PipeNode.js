@@ -8,7 +8,7 @@ import {Icon} from '../ui/icons.js';
 import {t} from '../words.js';
 import {nodeHeight, portY} from './geometry.js';
 import {calledBy, openCalled} from './calls.js';
-import {nameOf} from './editing.js';
+import {nameOf} from './editing/front.js';
 import {hasAnswered, mayAnswer, nodeRun, problemsOf, stateOf, timesRun} from './nodestate.js';
 import {summaryOf, titleOf} from './summary.js';
 

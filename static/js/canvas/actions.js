@@ -3,26 +3,11 @@ import {ERROR_PORT} from '../core/ports.js';
 import {activeTab, select} from '../state/tabs.js';
 import {store} from '../state/store.js';
 import {setView} from '../state/view.js';
-import {
-  addNoteAt,
-  alignSelection,
-  canChange,
-  canEdit,
-  deleteSelection,
-  duplicateSelection,
-  firstPort,
-  frameSelection,
-  layOut,
-  nudge,
-  portsOfNode,
-  resizeSelection,
-  selectAll,
-  selectionOf,
-  sizeOf,
-  toggleAnswer,
-  toggleSelection,
-  walk,
-} from './editing.js';
+import {addNoteAt, frameSelection} from './editing/boxes.js';
+import {deleteSelection, duplicateSelection, selectAll, toggleAnswer, toggleSelection} from './editing/nodes.js';
+import {canChange, canEdit, firstPort, portsOfNode, selectionOf, sizeOf} from './editing/front.js';
+import {walk} from './editing/ordering.js';
+import {alignSelection, layOut, nudge, resizeSelection} from './editing/places.js';
 import {calledBySelected, goBack, openCalled, wayHere} from './calls.js';
 import {isHeld, holdersFor, putInto} from './containers.js';
 import {GRID} from './geometry.js';

@@ -5,7 +5,7 @@ import {scopeIn} from '../state/runs.js';
 import {store} from '../state/store.js';
 import {activateTab, activeTab, docOf, openPipeline, select, updateTab} from '../state/tabs.js';
 import {t} from '../words.js';
-import {selectionOf} from './editing.js';
+import {selectionOf} from './editing/front.js';
 import {viewedRun} from './nodestate.js';
 import {titleOf} from './summary.js';
 

@@ -7,7 +7,7 @@ import {announce} from '../state/notices.js';
 import {store} from '../state/store.js';
 import {edit} from '../state/tabs.js';
 import {t} from '../words.js';
-import {frontDoc, nameOf, selectionOf} from './editing.js';
+import {frontDoc, nameOf, selectionOf} from './editing/front.js';
 import {around, GRID, isHolder, nodeRects, snapped} from './geometry.js';
 import {headHeight, movedWithBodies, withHolders} from './holding.js';
 

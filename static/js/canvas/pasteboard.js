@@ -12,7 +12,8 @@ import {announce, notify} from '../state/notices.js';
 import {store} from '../state/store.js';
 import {edit, select} from '../state/tabs.js';
 import {t} from '../words.js';
-import {canChange, deleteSelection, frontDoc, selectionOf} from './editing.js';
+import {deleteSelection} from './editing/nodes.js';
+import {canChange, frontDoc, selectionOf} from './editing/front.js';
 import {holderAt, snapped} from './geometry.js';
 import {pointerPlace} from './stage.js';
 

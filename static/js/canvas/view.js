@@ -1,7 +1,7 @@
 /** Where the canvas looks: fit, centre, zoom. Nothing here changes the document. */
 import {store} from '../state/store.js';
 import {around, nodeRects} from './geometry.js';
-import {frontDoc, selectionOf} from './editing.js';
+import {frontDoc, selectionOf} from './editing/front.js';
 import {flowId} from './projection.js';
 import {isCalm, shown} from './stage.js';
 

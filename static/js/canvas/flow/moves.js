@@ -2,7 +2,8 @@
 import {withBodies} from '../../core/holders.js';
 import {useMemo, useRef, useState} from '../../h.js';
 import {store} from '../../state/store.js';
-import {commitMove, frontDoc, membersOf} from '../editing.js';
+import {frontDoc} from '../editing/front.js';
+import {commitMove, membersOf} from '../editing/places.js';
 import {nodeRects, placeOf} from '../geometry.js';
 import {flowId, thingOf} from '../projection.js';
 import {isCalm} from '../stage.js';

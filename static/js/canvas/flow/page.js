@@ -1,6 +1,7 @@
 /** What the page's own events do at the canvas: pointer, keys, and things dropped from the palette. */
 import {select} from '../../state/tabs.js';
-import {addAt, canChange, firstPort, frontDoc, selectionOf} from '../editing.js';
+import {addAt} from '../editing/nodes.js';
+import {canChange, firstPort, frontDoc, selectionOf} from '../editing/front.js';
 import {edgeKey, NODE_HEIGHT, NODE_WIDTH} from '../geometry.js';
 import {menuAt} from '../menus.js';
 import {thingOf} from '../projection.js';
