@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from agentui.chat.request import WireRequest
-from agentui.demo.brain import CREATED, answer, count_tokens, deltas, embedding, refuse_on_demand
+from agentui.demo.model import CREATED, answer, count_tokens, deltas, embedding, refuse_on_demand
 from agentui.errors import AgentUIError, BadRequest, NotFound
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
 from agentui.vendors.base import ModelInfo, Vendor, Vendors

@@ -11,7 +11,8 @@ from agentui.assets.lorebook import DEFAULT_DEPTH, DEFAULT_ORDER
 from agentui.assets.values import flag, number, text, texts, whole
 from agentui.chats.listing import Listed, Paging
 from agentui.jsonio import Json, dumps_text
-from agentui.library.entries import Content, check_length, part_missing
+from agentui.library.content import Content
+from agentui.library.entries import check_length, part_missing
 from agentui.library.records import Asset
 from agentui.store.paging import MAX_PART_BYTES
 

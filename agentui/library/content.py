@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from agentui.jsonio import Json, dumps_text
 from agentui.library.records import AssetKind
+
+Content: TypeAlias = dict[str, Any]
+"""The JSON object of a version, parsed."""
 
 MAX_CONTENT: Final = 16 * 1024 * 1024
 """The largest content of an asset that is written through the API, in bytes."""

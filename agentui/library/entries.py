@@ -1,19 +1,17 @@
 """The parts of prompt presets and worldbooks, changed one by one: each change makes a version of the whole."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from agentui.chats.codes import failure
 from agentui.jsonio import InvalidJson, loads
 from agentui.library.assets import find_asset, find_content, hold_asset, write_version
-from agentui.library.content import MAX_CONTENT, packed
+from agentui.library.content import MAX_CONTENT, Content, packed
 from agentui.library.records import KINDS, Asset, AssetKind, Expected, Kept
 
 T = TypeVar("T")
-
-Content = dict[str, Any]
 
 
 def find_whole(db: Connection, account: str, kind: AssetKind, id: str) -> tuple[Asset, Kept]:

@@ -11,7 +11,8 @@ from agentui.assets.preset import CURRENT_TRACK, FACTORY_ORDER
 from agentui.assets.values import Role, flag, role, text, whole
 from agentui.chats.codes import failure
 from agentui.jsonio import Json, dumps_text
-from agentui.library.entries import Content, check_length, part_missing
+from agentui.library.content import Content
+from agentui.library.entries import check_length, part_missing
 from agentui.library.prompts import active_track, prompts_of, tracks_of
 
 MEMBERS: Final = (

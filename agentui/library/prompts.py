@@ -1,13 +1,11 @@
 """The parts of a prompt preset: its ``prompts``, and the tracks of its ``prompt_order``."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from agentui.assets.preset import CURRENT_TRACK, selected_track
 from agentui.assets.values import whole
 from agentui.jsonio import Json
-
-Content = dict[str, Any]
+from agentui.library.content import Content
 
 
 def joined(top_level: Mapping[str, Json], prompts: Sequence[Json], tracks: Sequence[Json]) -> Content:

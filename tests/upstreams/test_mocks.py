@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from agentui.chat.messages import text_message
 from agentui.chat.request import ChatRequest, Params, WireRequest
 from agentui.demo import DemoSettings, start_demo
-from agentui.demo.brain import answer, sample, words
+from agentui.demo.model import answer, sample, words
 from tests.upstreams.server import API_KEY, Call, Mock, Step, start_mock
 from tests.upstreams.step import HOSTILE_TEXT, SCENARIOS
 

@@ -22,7 +22,8 @@ from agentui.http.route import Route
 from agentui.jsonio import loads
 from agentui.library import preset_entries
 from agentui.library.assets import find_content
-from agentui.library.entries import Content, edit_content
+from agentui.library.content import Content
+from agentui.library.entries import edit_content
 from agentui.library.preset_entries import PresetEntry
 from agentui.library.prompts import default_character_id
 from agentui.library.records import Asset, Expected, Kept

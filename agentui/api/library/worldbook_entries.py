@@ -23,7 +23,8 @@ from agentui.http.route import Route
 from agentui.jsonio import Json, loads
 from agentui.library import book_entries
 from agentui.library.book_entries import WorldbookEntry
-from agentui.library.entries import Content, edit_content, find_whole
+from agentui.library.content import Content
+from agentui.library.entries import edit_content, find_whole
 from agentui.library.records import Asset, Expected
 from agentui.schemas.entries import (
     EntriesDeleted,
