@@ -237,8 +237,7 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
     count = len(db.execute(below.limit(most + 1)).all())
     if count > most:
         _forget_unended(db, account, generations.c.session_id == session_id)
-        db.execute(update(branches).where(branches.c.session_id == session_id).values(account_id=NOBODY))
-        db.execute(update(sessions).where(sessions.c.id == session_id).values(account_id=NOBODY, name=None))
+        give_session(db, session_id, NOBODY)
         add(db, REMOVAL, [account, session_id], now)
         return 0
     _forget_floors(db, account, below)
@@ -253,9 +252,16 @@ def _forget_unended(db: Connection, account: str, where: ColumnElement[bool]) ->
     db.execute(delete(floors).where(floors.c.id.in_(unended)))
 
 
+def give_session(db: Connection, session_id: str, account: str) -> None:
+    """Give a session, without its name, and its branches to an account. ``NOBODY`` has those that are not whole: what lies on
+    them is found by nobody."""
+    db.execute(update(branches).where(branches.c.session_id == session_id).values(account_id=account))
+    db.execute(update(sessions).where(sessions.c.id == session_id).values(account_id=account, name=None))
+
+
 def remove_part(db: Connection, account: str, session_id: str, branch_id: str | None = None) -> bool:
-    """Remove the next part of what is below a session that ``delete_session`` took from its account, or below one of its
-    branches that ``delete_branch`` did, at last the session or the branch itself; False when nothing is left of it."""
+    """Remove the next part of what is below a session that is nobody's, or below one of its branches that is, at last the
+    session or the branch itself; False when nothing is left of it."""
     below = floors.c.session_id == session_id
     left = and_(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == NOBODY)
     if branch_id is not None:

@@ -41,6 +41,16 @@ def add(db: Connection, kind: str, payload: Json, now: int, *, due_at: int | Non
     return id
 
 
+def hasten(db: Connection, id: str, now: int) -> None:
+    """Let a job that runs once be due now, where it is still there."""
+    db.execute(update(jobs).where(jobs.c.id == id, jobs.c.due_at > now).values(due_at=now))
+
+
+def take_back(db: Connection, id: str) -> bool:
+    """Remove a job that no process has taken; False where one has, or it is gone."""
+    return db.execute(delete(jobs).where(jobs.c.id == id, jobs.c.owner.is_(None))).rowcount == 1
+
+
 def plan(db: Connection, every_ms: Mapping[str, int], now: int) -> None:
     """Put down periodic jobs, by kind; one that is there already keeps its time and takes the new period."""
     for kind, period in every_ms.items():

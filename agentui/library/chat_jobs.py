@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
 from agentui.assets.files.chat_files import MEDIA, ChatFormat, Media
-from agentui.assets.files.chats import MAIN, ChatFile
+from agentui.assets.files.chats import MAIN
 from agentui.assets.files.report import ImportReport
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed, Paging, list_rows
@@ -23,7 +23,7 @@ from agentui.errors import ApiError
 from agentui.ids import new_short_id
 from agentui.jobs.queue import add as add_job
 from agentui.jsonio import Json, dumps_text, loads
-from agentui.library.transfer import import_chat
+from agentui.library.incoming import IncomingChat, keep_chat
 from agentui.store.paging import length
 from agentui.store.tables import chat_jobs
 
@@ -263,15 +263,15 @@ def begin(db: Connection, account: str, id: str, ticket: str, now: int) -> Attem
 _DIED: Final = dumps_text(asdict(JobError("internal_error", "The server ended each time before the job did.", {})))
 
 
-def end_import(db: Connection, account: str, attempt: Attempt, request: ImportRequest, file: ChatFile, now: int) -> None:
+def end_import(db: Connection, account: str, attempt: Attempt, chat: IncomingChat, report: ImportReport, now: int) -> None:
     """Make the session and end the job, both or neither; nothing for an attempt that no longer counts. Raises as
-    ``import_chat``."""
+    ``keep_chat``."""
     if not _counts(db, account, attempt):
         return
-    made = import_chat(db, account, file.record, request.title, request.character_id, now)
+    made = keep_chat(db, account, chat, now)
     sizes = (made.floors, made.pages, made.messages, made.variables)
-    result = dumps_text(asdict(ImportedCounts(made.session.id, *sizes, file.report)))
-    facts = {"result_session_id": made.session.id, "result_json": result, "format": file.report.format}
+    result = dumps_text(asdict(ImportedCounts(made.session.id, *sizes, report)))
+    facts = {"result_session_id": made.session.id, "result_json": result, "format": report.format}
     _end(db, account, attempt.id, "succeeded", now, **facts, **_NO_FILE, error_json=None)
 
 

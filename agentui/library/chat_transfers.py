@@ -22,6 +22,7 @@ from agentui.library.chat_jobs import (
     tidy,
 )
 from agentui.library.imports import refused
+from agentui.library.incoming import IncomingChat, incoming
 from agentui.library.transfer import export_chat
 from agentui.redaction import Redactor
 from agentui.store.base import Store
@@ -71,7 +72,9 @@ class ChatTransfers:
             file = await apart(len(request.data), partial(read_chat, request.data, self._limits))
         except InvalidFile as error:
             raise refused(error) from error
-        await self._store.write(end_import, account, attempt, request, file, _now_ms())
+        chat = IncomingChat(file.record, request.title, request.character_id)
+        async with incoming(self._store, account, chat, _now_ms()) as written:
+            await self._store.write(end_import, account, attempt, written, file.report, _now_ms())
 
     async def _export(self, account: str, attempt: Attempt, request: ExportRequest) -> None:
         branch_id = branch_to_write(request.branch_id, request.format)

@@ -1,188 +1,27 @@
-"""Whole chats that come in and go out: a session made of a record, and the record of its branches or of one of them.
+"""Whole chats that go out: the record of a session's branches, or of one of them. How a record comes in: ``incoming.py``."""
 
-A record's floors are committed ones, in their order; what stood beside the chat in its file is kept in the session's metadata
-(``chat_metadata``), so that it goes out again.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from agentui.assets.files.chats import MAIN, MAX_BRANCHES, ChatBranch, ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.assets.values import members, text
 from agentui.chats.codes import failure
 from agentui.chats.lineage import ancestors, own_floors, source_of
-from agentui.chats.records import AnyRow, CharacterBinding, Session, UserBinding, shown_parts
+from agentui.chats.records import AnyRow, CharacterBinding, UserBinding, shown_parts
 from agentui.chats.rows import find_branch, find_session
-from agentui.chats.text_index import index_text
-from agentui.ids import new_short_id
-from agentui.jsonio import Json, dumps_text, loads
-from agentui.library.bindings import CHAT_HEADER, create_session, update_session
+from agentui.jsonio import Json, loads
+from agentui.library.bindings import CHAT_HEADER
 from agentui.library.bound import CHAT_METADATA
-from agentui.store.tables import branch_snapshots, branches, floors, message_extras, messages, pages
-from agentui.variables.records import Put, put_all
+from agentui.library.incoming import SPEAKER
+from agentui.store.tables import branches, floors, message_extras, messages, pages
 from agentui.variables.resolve import load_targets
 from agentui.variables.scopes import Target
-from agentui.variables.values import check_key, render
 
-MAX_TITLE: Final = 200
 _ROWS: Final = 500
 """Rows in one statement: neither engine takes any number of values."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedChat:
-    """A chat that was made of a record, and how much it holds."""
-
-    session: Session
-    floors: int
-    pages: int
-    messages: int
-    variables: int
-
-
-def import_chat(
-    db: Connection, account: str, record: ChatRecord, title: str | None, character_id: str | None, now: int
-) -> ImportedChat:
-    """Make a session of a record, bound to a character where one is named. Raises 404 ``character_not_found``, 400 and 413 for
-    variables that cannot be kept."""
-    fields: dict[str, Json] = {"title": (title or _clean(record.title))[:MAX_TITLE] or None}
-    told = {CHAT_METADATA: dict(record.metadata), CHAT_HEADER: dict(record.header)}
-    if kept := {name: value for name, value in told.items() if value}:
-        fields["metadata"] = kept
-    if name := _clean(record.character_name)[:MAX_TITLE]:
-        fields["character_snapshot"] = {"name": name}
-    if name := _clean(record.user_name)[:MAX_TITLE]:
-        fields["user_snapshot"] = {"name": name}
-    session = create_session(db, account, fields, now)
-    if character_id is not None:
-        # Afterwards: a session that is made with a character begins with its greeting, and this chat has its own.
-        session = update_session(db, account, session.id, {"character_id": character_id}, now)
-    rows = _Rows(account, session.id, now)
-    rows.add_line(MAIN, _Line("", 0), record.floors)
-    for branch in record.branches:
-        rows.add_branch(branch)
-    rows.insert(db)
-    chat = Target("chat", session.id)
-    writes = [Put(chat, check_key(key), render(value)) for key, value in record.variables.items()]
-    put_all(db, account, writes, now)
-    return ImportedChat(session, len(rows.floors), len(rows.pages), len(rows.messages), len(writes))
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """How many floors of its source a branch begins with, and the rows of its own."""
-
-    source_branch_id: str
-    shared: int
-    floors: list[dict[str, Json]] = field(default_factory=list)
-
-
-class _Rows:
-    """The rows of a chat: its branches, and the floors of each, one after the other."""
-
-    def __init__(self, account: str, session_id: str, now: int) -> None:
-        self._made = {"account_id": account}
-        self._session_id = session_id
-        self._now = now
-        self._lines: dict[str, _Line] = {}
-        self.branches: list[dict[str, Json]] = []
-        self.floors: list[dict[str, Json]] = []
-        self.pages: list[dict[str, Json]] = []
-        self.messages: list[dict[str, Json]] = []
-        self.extras: list[dict[str, Json]] = []
-
-    def add_branch(self, branch: ChatBranch) -> None:
-        """A branch whose source was added before."""
-        source = self._last_of(branch.source_branch_id, branch.shared)
-        forked = {f"source_{name}": None if source is None else source[key] for name, key in _FORKED.items()}
-        times = {"created_at": self._now, "updated_at": self._now}
-        self.branches.append({**self._made, "session_id": self._session_id, "branch_id": branch.branch_id, **forked, **times})
-        self.add_line(branch.branch_id, _Line(branch.source_branch_id, branch.shared), branch.floors)
-
-    def _last_of(self, branch_id: str, count: int) -> dict[str, Json] | None:
-        """The last of the first floors of a branch, so many; None for no floors."""
-        line = self._lines[branch_id]
-        while 0 < count <= line.shared:
-            line = self._lines[line.source_branch_id]
-        return line.floors[count - line.shared - 1] if count else None
-
-    def add_line(self, branch_id: str, line: _Line, own: Iterable[ChatFloor]) -> None:
-        """The floors of a branch behind those of its source."""
-        self._lines[branch_id] = line
-        before = self._last_of(line.source_branch_id, line.shared) if line.shared else None
-        for floor_no, floor in enumerate(own, line.shared):
-            before = self._add(floor, branch_id, floor_no, before)
-            line.floors.append(before)
-
-    def _add(self, floor: ChatFloor, branch_id: str, floor_no: int, before: Mapping[str, Json] | None) -> dict[str, Json]:
-        """A floor that follows the one before; returns its row."""
-        parent = None if before is None else before["id"]
-        times = [said.said_at for page in floor.pages for said in page.messages if said.said_at is not None]
-        when = min(times, default=self._now)
-        place = {"session_id": self._session_id, "branch_id": branch_id, "floor_no": floor_no, "parent_floor_id": parent}
-        row: dict[str, Json] = {**self._made, "id": new_short_id(), **place, "state": "committed", "created_at": when}
-        row["updated_at"] = self._now
-        self.floors.append(row)
-        for page in floor.pages:
-            self._add_page(page, row["id"], when)
-        return row
-
-    def _add_page(self, page: ChatPage, floor_id: Json, when: int) -> None:
-        id = new_short_id()
-        place = {"floor_id": floor_id, "page_no": page.page_no, "page_kind": page.kind, "version": page.version}
-        times = {"created_at": when, "updated_at": self._now}
-        self.pages.append({**self._made, "id": id, **place, "is_active": page.is_active, **times})
-        for seq, said in enumerate(page.messages):
-            message_id = new_short_id()
-            if said.beside:
-                self.extras.append({**self._made, "message_id": message_id, "beside_json": dumps_text(said.beside)})
-            self.messages.append(
-                {
-                    **self._made,
-                    "id": message_id,
-                    "page_id": id,
-                    "seq": seq,
-                    "role": said.role,
-                    "content": _clean(said.content),
-                    "content_format": said.content_format,
-                    "is_hidden": said.is_hidden,
-                    "source": f"{_SPEAKER}{_clean(said.name)[:100]}" if said.name else None,
-                    "created_at": when if said.said_at is None else said.said_at,
-                }
-            )
-
-    def insert(self, db: Connection) -> None:
-        """Write all rows; branches that begin at a floor find that it left no variables on its branch."""
-        snapshots = [
-            {**self._made, "floor_id": row["id"], "values_json": "{}", "created_at": self._now, "is_journaled": True}
-            for row in self.floors
-        ]
-        lines = (branches, self.branches), (floors, self.floors)
-        said = (pages, self.pages), (messages, self.messages), (message_extras, self.extras)
-        for table, rows in (*lines, *said, (branch_snapshots, snapshots)):
-            for some in _batches(rows):
-                db.execute(insert(table), list(some))
-        for row in self.messages:
-            index_text(db, row["account_id"], row["page_id"], row["role"], row["content"])
-
-
-_FORKED: Final = {"floor_id": "id", "branch_id": "branch_id"}
-"""What a branch keeps of the floor behind which it begins, as ``source_``, and the columns of that."""
-_SPEAKER: Final = "speaker:"
-"""Begins the source of a message whose file named somebody else than the chat's user or character."""
-
-
-def _batches(rows: Sequence[dict[str, Json]]) -> Iterator[Sequence[dict[str, Json]]]:
-    return (rows[at : at + _ROWS] for at in range(0, len(rows), _ROWS))
-
-
-def _clean(said: str) -> str:
-    """A text as it is kept: PostgreSQL keeps no NUL, so both engines get the replacement character for it."""
-    return said.replace("\0", "\ufffd")
 
 
 def export_chat(db: Connection, account: str, session_id: str, branch_id: str | None, *, include_variables: bool) -> ChatRecord:
@@ -284,7 +123,7 @@ def _floors_of(db: Connection, account: str, ids: Sequence[str]) -> Iterable[tup
 
 def _message(row: AnyRow) -> ChatMessage:
     source = row.source or ""
-    name = source.removeprefix(_SPEAKER) if source.startswith(_SPEAKER) else ""
+    name = source.removeprefix(SPEAKER) if source.startswith(SPEAKER) else ""
     return ChatMessage(row.role, row.content, name, row.is_hidden, row.created_at, row.content_format, _beside(row))
 
 

@@ -19,7 +19,8 @@ from agentui.chats.listing import Paging
 from agentui.jsonio import dumps
 from agentui.library.assets import AssetFilter, create_asset, list_assets
 from agentui.library.content import packed
-from agentui.library.transfer import export_chat, import_chat
+from agentui.library.incoming import IncomingChat, keep_chat
+from agentui.library.transfer import export_chat
 from agentui.store.sqlite import SqliteStore
 from agentui.store.tables import DEFAULT_ACCOUNT
 
@@ -76,7 +77,7 @@ async def chats(store: SqliteStore) -> None:
     record = read_lines(data, FileLimits()).record
     told("read the file", process_time() - began)
     began = process_time()
-    kept = await store.write(import_chat, DEFAULT_ACCOUNT, record, None, None, 1)
+    kept = await store.write(keep_chat, DEFAULT_ACCOUNT, IncomingChat(record), 1)
     told("keep it", process_time() - began)
     began = process_time()
     again = await store.read(export_chat, DEFAULT_ACCOUNT, kept.session.id, "main", include_variables=True)

@@ -21,6 +21,7 @@ from agentui.library import chat_jobs as jobs
 from agentui.library import chat_transfers
 from agentui.library.chat_jobs import Attempt, ChatTransferJob, ImportRequest, JobError
 from agentui.library.chat_transfers import ChatTransfers
+from agentui.library.incoming import IncomingChat
 from agentui.redaction import Redactor
 from agentui.store.base import Store
 from agentui.store.tables import chat_jobs, sessions
@@ -59,7 +60,7 @@ async def begun_import(memory: Memory) -> Attempt:
 
 
 async def end_import(memory: Memory, attempt: Attempt) -> ChatTransferJob:
-    await memory.write(jobs.end_import, attempt, REQUEST, FILE, memory.now)
+    await memory.write(jobs.end_import, attempt, IncomingChat(FILE.record, "Night"), FILE.report, memory.now)
     job: ChatTransferJob = await memory.read(jobs.find_job, attempt.id)
     return job
 
@@ -245,12 +246,12 @@ from agentui.library.chat_transfers import ChatTransfers
 from agentui.redaction import Redactor
 from tests.store.test_migrations import FOLDER, open_with
 
-def dying(*args, import_chat=chat_jobs.import_chat):
-    import_chat(*args)
+def dying(*args, keep_chat=chat_jobs.keep_chat):
+    keep_chat(*args)
     os.kill(os.getpid(), signal.SIGKILL)
 
 async def main():
-    chat_jobs.import_chat = dying
+    chat_jobs.keep_chat = dying
     store = open_with(sys.argv[1], FOLDER)
     runner = JobRunner(store, "first", poll_seconds=0.05, lease_seconds=1)
     ChatTransfers(store, runner, FileLimits(), Redactor())

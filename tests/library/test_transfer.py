@@ -8,13 +8,16 @@ from sqlalchemy import Connection, delete, select, update
 from agentui.assets.files.chats import ChatBranch, ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.chat.fingerprints import fingerprint
 from agentui.chats.branches.writing import branch_from_floor
+from agentui.chats.conversations import list_sessions
+from agentui.chats.listing import Paging
 from agentui.chats.questions import copy_question
-from agentui.chats.rows import branch_head
-from agentui.chats.text_index import sessions_saying
+from agentui.chats.rows import REMOVAL, branch_head, remove_part
+from agentui.chats.text_index import floors_saying, sessions_saying
 from agentui.errors import ApiError
-from agentui.jsonio import dumps_text
-from agentui.library.transfer import ImportedChat, export_chat, import_chat
-from agentui.store.tables import messages, pages
+from agentui.jsonio import dumps_text, loads
+from agentui.library.incoming import ImportedChat, IncomingChat, incoming, keep_chat
+from agentui.library.transfer import export_chat
+from agentui.store.tables import branches, floors, jobs, messages, pages, sessions, text_index
 from tests.chats.conftest import Memory, code_of, make_store, memory
 
 __all__ = ["make_store", "memory"]
@@ -56,7 +59,7 @@ RECORD = ChatRecord(
 
 
 async def test_a_chat_goes_out_as_it_came_in(memory: Memory) -> None:
-    made: ImportedChat = await memory.write(import_chat, RECORD, None, None, memory.now)
+    made: ImportedChat = await memory.write(keep_chat, IncomingChat(RECORD), memory.now)
     assert (made.floors, made.pages, made.messages, made.variables) == (4, 8, 9, 2)
     assert made.session.title == "At sea"
     assert await memory.read(export_chat, made.session.id, "main", include_variables=True) == RECORD
@@ -66,7 +69,7 @@ async def test_a_chat_goes_out_as_it_came_in(memory: Memory) -> None:
 
 async def test_thoughts_of_answers_go_out_as_reasoning(memory: Memory) -> None:
     own = ChatFloor((ChatPage(0, "output", (ChatMessage("assistant", "So.", said_at=5, beside={"extra": {"model": "m"}}),)),))
-    made: ImportedChat = await memory.write(import_chat, ChatRecord((own,)), None, None, memory.now)
+    made: ImportedChat = await memory.write(keep_chat, IncomingChat(ChatRecord((own,))), memory.now)
 
     def think(db: Connection, account: str) -> None:
         parts = dumps_text([{"type": "thinking", "text": "Hm."}, {"type": "text", "text": "So."}])
@@ -78,10 +81,10 @@ async def test_thoughts_of_answers_go_out_as_reasoning(memory: Memory) -> None:
 
 
 async def test_a_copied_question_keeps_what_its_file_told(memory: Memory) -> None:
-    made: ImportedChat = await memory.write(import_chat, RECORD, None, None, memory.now)
+    made: ImportedChat = await memory.write(keep_chat, IncomingChat(RECORD), memory.now)
     asked = ChatMessage("user", "Question?", said_at=1, beside={"extra": {"token_count": 2}})
     record = ChatRecord((ChatFloor((ChatPage(0, "input", (asked,)),)),))
-    source: ImportedChat = await memory.write(import_chat, record, None, None, memory.now)
+    source: ImportedChat = await memory.write(keep_chat, IncomingChat(record), memory.now)
     head = await memory.read(branch_head, source.session.id, "main")
     target = await memory.read(branch_head, made.session.id, "main")
     assert head is not None and target is not None
@@ -98,13 +101,35 @@ async def test_a_copied_question_keeps_what_its_file_told(memory: Memory) -> Non
 
 
 async def test_a_chat_of_a_thousand_turns_goes_out_as_it_came_in(memory: Memory) -> None:
-    record = ChatRecord(tuple(turn(number, versions=2) for number in range(1100)))
-    made: ImportedChat = await memory.write(import_chat, record, "Long", None, memory.now)
-    assert (await memory.read(export_chat, made.session.id, "main", include_variables=True)).floors == record.floors
+    record = ChatRecord(tuple(turn(number, versions=2) for number in range(1100)), variables={"gold": 3})
+    async with incoming(memory.store, memory.account, IncomingChat(record, "Long"), memory.now) as chat:
+        assert len(await memory.rows(select(floors.c.id))) == 1100
+        assert (await memory.read(list_sessions, Paging())).items == []
+        assert chat.rows is not None
+        assert await memory.read(floors_saying, chat.rows.session_id, [("assistant", fingerprint("Answer 2.0"))]) == set()
+        made: ImportedChat = await memory.write(keep_chat, chat, memory.now)
+    assert made.session.title == "Long" and await memory.rows(select(jobs)) == []
+    assert (await memory.read(list_sessions, Paging())).items == [made.session]
+    told = await memory.read(export_chat, made.session.id, "main", include_variables=True)
+    assert (told.floors, told.variables) == (record.floors, record.variables)
+
+
+async def test_what_was_written_of_a_long_chat_that_was_not_kept_is_removed(memory: Memory) -> None:
+    lines = [tuple(turn(number) for number in range(first, first + 150)) for first in (0, 150)]
+    record = ChatRecord(lines[0], branches=(ChatBranch("side", "main", 150, lines[1]),), variables={"": 1})
+    with pytest.raises(ApiError):
+        async with incoming(memory.store, memory.account, IncomingChat(record), memory.now) as chat:
+            await memory.write(keep_chat, chat, memory.now)
+    (job,) = await memory.rows(select(jobs))
+    assert (job.kind, job.due_at) == (REMOVAL, memory.now)
+    while await memory.store.write(remove_part, *loads(job.payload_json)):
+        continue
+    for table in (sessions, branches, floors, pages, messages, text_index):
+        assert await memory.rows(select(table)) == []
 
 
 async def test_a_chat_that_came_in_is_found_by_its_words_and_can_be_forked(memory: Memory) -> None:
-    made: ImportedChat = await memory.write(import_chat, RECORD, None, None, memory.now)
+    made: ImportedChat = await memory.write(keep_chat, IncomingChat(RECORD), memory.now)
     found = await memory.read(sessions_saying, [("assistant", fingerprint("Answer 2.3"))], 5)
     assert [row[2] for row in found] == [made.session.id]
     head = await memory.read(branch_head, made.session.id, "main")
@@ -128,7 +153,7 @@ async def test_all_branches_of_a_chat_go_out_and_come_in_again(memory: Memory) -
         )
 
     record = replace(RECORD, branches=branches())
-    made: ImportedChat = await memory.write(import_chat, record, None, None, memory.now)
+    made: ImportedChat = await memory.write(keep_chat, IncomingChat(record), memory.now)
     assert made.floors == 9
     out: ChatRecord = await memory.read(export_chat, made.session.id, None, include_variables=True)
     assert out.floors == record.floors
@@ -140,7 +165,7 @@ async def test_all_branches_of_a_chat_go_out_and_come_in_again(memory: Memory) -
         "alone": (turn(11),),
     }
     assert {branch.branch_id for branch in out.branches} == paths.keys() - {"main"}
-    again: ImportedChat = await memory.write(import_chat, out, None, None, memory.now)
+    again: ImportedChat = await memory.write(keep_chat, IncomingChat(out), memory.now)
     assert again.floors == 9
     assert await memory.read(export_chat, again.session.id, None, include_variables=True) == out
     for session in (made.session.id, again.session.id):
@@ -156,7 +181,7 @@ async def test_a_chat_whose_variables_cannot_be_kept_leaves_nothing(
 ) -> None:
     record = ChatRecord((turn(1),), variables=variables)
     with pytest.raises(ApiError) as refused:
-        await memory.write(import_chat, record, None, None, memory.now)
+        await memory.write(keep_chat, IncomingChat(record), memory.now)
     assert code_of(refused.value) == code
     number = fingerprint("Answer 1.1")
     assert await memory.read(sessions_saying, [("user", number)], 5) == []
@@ -164,6 +189,6 @@ async def test_a_chat_whose_variables_cannot_be_kept_leaves_nothing(
 
 async def test_a_chat_with_a_character_that_is_not_there_leaves_nothing(memory: Memory) -> None:
     with pytest.raises(ApiError) as refused:
-        await memory.write(import_chat, RECORD, None, "nobody", memory.now)
+        await memory.write(keep_chat, IncomingChat(RECORD, None, "nobody"), memory.now)
     assert code_of(refused.value) == "character_not_found"
     assert await memory.read(sessions_saying, [("assistant", fingerprint("Answer 2.3"))], 5) == []

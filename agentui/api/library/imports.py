@@ -7,8 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
-from agentui.api.chats.protocol import BODY, data_answer, made_answer, now_ms, route, write
-from agentui.api.keys import CATALOG
+from agentui.api.chats.protocol import BODY, account_of, data_answer, made_answer, now_ms, route, write
+from agentui.api.keys import CATALOG, STORE
 from agentui.api.library.uploads import Upload, read_upload, reading
 from agentui.assets.files.books import read_book
 from agentui.assets.files.cards import CardFile, read_card, read_card_file
@@ -24,8 +24,8 @@ from agentui.http.route import Route
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.library.content import Packed, name_of, packed, tags_of_card
 from agentui.library.imports import FileAsset, import_asset, import_with_session
+from agentui.library.incoming import ImportedChat, IncomingChat, incoming, keep_chat
 from agentui.library.records import Asset
-from agentui.library.transfer import ImportedChat, import_chat
 from agentui.pipeline.hadtavern.convert import ConvertedPipeline, convert
 from agentui.schemas.files import (
     AutoImport,
@@ -187,7 +187,9 @@ async def _keep_chat(request: web.Request, data: bytes, options: ChatOptions, an
         counts = (made.floors, made.pages, made.messages, made.variables)
         return answer(ImportedSession(made.session.id, made.session, *counts, found.report))
 
-    return await write(request, show, import_chat, found.record, options.title, options.character_id, now_ms())
+    chat = IncomingChat(found.record, options.title, options.character_id)
+    async with incoming(request.app[STORE], account_of(request), chat, now_ms()) as written:
+        return await write(request, show, keep_chat, written, now_ms())
 
 
 async def import_hadtavern(request: web.Request) -> web.Response:
