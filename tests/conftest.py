@@ -57,11 +57,15 @@ COLLECTOR = (5_000, 20, 50)
 through all of them every few seconds, as often as Python does by itself, took a seventh of the tests' processor time."""
 
 
+def pytest_collection() -> None:
+    """Collecting makes a million objects, too."""
+    gc.set_threshold(*COLLECTOR)
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays until the end, so no look for garbage goes through it: thousands of tests are a large heap."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECTOR)
 
 
 def must_run() -> bool:

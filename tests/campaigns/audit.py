@@ -52,7 +52,6 @@ class Watch:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         _Hook.watch = None
-        gc.unfreeze()
 
     @property
     def has_seen(self) -> bool:

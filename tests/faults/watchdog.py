@@ -58,8 +58,8 @@ class Watchdog:
 
 @asynccontextmanager
 async def watching() -> AsyncIterator[Watchdog]:
-    """A watchdog over this loop. What earlier tests have left is kept out of the garbage collector: looking through all of it
-    would be taken for somebody's work."""
+    """A watchdog over this loop. What earlier tests have left is kept out of the garbage collector, then and later: looking
+    through all of it would be taken for somebody's work."""
     gc.collect()
     gc.freeze()
     dog = Watchdog()
@@ -72,4 +72,3 @@ async def watching() -> AsyncIterator[Watchdog]:
         beating.cancel()
         dog.end()
         await asyncio.to_thread(looking.join)
-        gc.unfreeze()
