@@ -11,9 +11,10 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ except ImportError:
     playwright = None  # type: ignore[assignment]  # the tests say that they are skipped
 
 from agentui.demo import DemoServer
+from agentui.http import pages
 from agentui.jsonio import Json, dumps
 from tests.browser.core import Evaluate, evaluator
 from tests.browser.slowness import Slowed, slow_answers, slow_pages
@@ -74,6 +76,20 @@ def port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def page_files() -> Callable[[Path], object]:
+    """What serves the page's files, made once for all servers of this folder's tests: a server of its own would read all files,
+    put the bundles together and compress them, which takes almost as long as Chromium takes to open the page. It sees itself
+    when a file changes."""
+    return cache(pages._Files)
+
+
+@pytest.fixture(autouse=True)
+def _shared_page_files(monkeypatch: pytest.MonkeyPatch, page_files: Callable[[Path], object]) -> None:
+    """Servers that a test of this folder starts share ``page_files``; those of other folders live in other loops."""
+    monkeypatch.setattr(pages, "_Files", page_files)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -369,32 +385,39 @@ async def editor(open_editor: OpenEditor) -> Editor:
     return await open_editor()
 
 
-async def axe(page: "playwright.Page", within: str = "body") -> list[dict[str, Any]]:
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
+"""The rules of axe-core that look at colours: all that another theme or contrast can break, in a page that keeps its elements."""
+THEMES: tuple[tuple[str, Sequence[str]], ...] = (("dark", ()), ("light", COLOUR_RULES))
+"""The themes, each with the rules that ``axe`` checks in it where a page is looked at in both."""
+
+
+async def axe(page: "playwright.Page", within: str = "body", rules: Sequence[str] = ()) -> list[dict[str, Any]]:
     """
     What axe-core finds against the accessibility rules in this part of the page, as ``{"rule", "impact", "help", "where"}``.
 
     ``where`` lists the selectors of the elements. An empty list means no violation; every rule of axe-core that is on by
-    default takes part (WCAG 2 A and AA, and best practices).
+    default takes part (WCAG 2 A and AA, and best practices), or those of ``rules`` alone.
     """
     if not await page.evaluate("() => 'axe' in window"):
         await page.evaluate(AXE.read_text(encoding="utf-8"))
     await page.locator(within).first.wait_for(state="attached")
-    return await _violations(page, within) and await _violations(page, within)
+    return await _violations(page, within, rules) and await _violations(page, within, rules)
 
 
-async def _violations(page: "playwright.Page", within: str) -> list[dict[str, Any]]:
+async def _violations(page: "playwright.Page", within: str, rules: Sequence[str]) -> list[dict[str, Any]]:
     """One look; what the next one does not find was on its way."""
     found: list[dict[str, Any]] = await page.evaluate(
-        """async (within) => {
+        """async ([within, rules]) => {
           // A colour on its way to another has a contrast of its own.
           const ending = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime < Infinity);
           await Promise.allSettled(ending.map((one) => one.finished));
           // Some rules are about the document as a whole, such as that it has a heading.
-          const { violations } = await axe.run(within === "body" ? document : within, { resultTypes: ["violations"] });
+          const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
+          const { violations } = await axe.run(within === "body" ? document : within, { resultTypes: ["violations"], ...only });
           const selectors = (nodes) => nodes.map((node) => node.target.join(" "));
           return violations.map(({ id, impact, help, nodes }) => ({ rule: id, impact, help, where: selectors(nodes) }));
         }""",
-        within,
+        [within, list(rules)],
     )
     return found
 

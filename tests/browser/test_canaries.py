@@ -43,25 +43,25 @@ KEPT = """async () => {
 }"""
 """All that the browser keeps for the page."""
 
-KNOWN = """async () => {
-  const {store} = await own('state/store.js');
+KNOWN = """async (ofOne) => {
+  const {runs} = (await own('state/store.js')).store.get();
   const seen = new WeakSet();
-  return JSON.stringify(store.get().runs, (name, value) => {
+  return JSON.stringify(ofOne ? runs.byId[runs.viewed] : runs, (name, value) => {
     if (typeof value !== 'object' || value === null) return value;
     if (seen.has(value)) return undefined;
     seen.add(value);
     return value;
   });
 }"""
-"""What the page knows of runs, shown or not."""
+"""What the page knows of the run that it shows, or of all runs, shown or not."""
 
 
-async def look(page: Page, scanner: Scanner, where: str) -> None:
-    """Look through the page: its elements, the values of its fields, and what it knows."""
+async def look(page: Page, scanner: Scanner, where: str, *, of_one: bool = False) -> None:
+    """Look through the page: its elements, the values of its fields, and what it knows of one run or of all."""
     scanner.scan(f"the page at {where}", await page.evaluate("document.documentElement.outerHTML"))
     values = "JSON.stringify([...document.querySelectorAll('input, textarea')].map((field) => field.value))"
     scanner.scan(f"the fields at {where}", await page.evaluate(values))
-    scanner.scan(f"the state at {where}", await page.evaluate(KNOWN))
+    scanner.scan(f"the state at {where}", await page.evaluate(KNOWN, of_one))
 
 
 async def fill(server: Server, keys: dict[str, str]) -> None:
@@ -99,6 +99,7 @@ async def test_no_key_is_in_the_page_nor_in_what_the_browser_keeps(open_editor: 
         await fill(editor.server, keys)
         await look(page, scanner, "the runs as they came in")
         await walk_history(page, scanner)
+        await look(page, scanner, "the editor after all runs")
         await walk_pipelines(page, scanner, editor.server)
         scanner.scan("what the browser keeps", await page.evaluate(KEPT))
         assert scanner.finds == []
@@ -120,9 +121,9 @@ async def walk_history(page: Page, scanner: Scanner) -> None:
         rows = page.locator(".run-row")
         await expect(rows.first).to_be_visible()
         await rows.last.click()
-        await look(page, scanner, f"the timeline of run {number}")
+        await look(page, scanner, f"the timeline of run {number}", of_one=True)
         await tabs.get_by_role("tab", name="Node").click()
-        await look(page, scanner, f"the node of run {number}")
+        await look(page, scanner, f"the node of run {number}", of_one=True)
         await page.get_by_role("button", name="Back to editing").click()
 
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from agentui.jsonio import Json
-from tests.browser.conftest import Editor, OpenEditor, axe, becomes, box, until
+from tests.browser.conftest import THEMES, Editor, OpenEditor, axe, becomes, box, until
 
 pytestmark = pytest.mark.browser
 
@@ -652,10 +652,10 @@ async def test_axe_finds_nothing_at_the_canvas_its_menus_and_searches(canvas: Op
     }
     here = await canvas(document)
     await here.node("n2").locator(".canvas-badge-error").wait_for()
-    for theme in ("dark", "light"):
+    for theme, rules in THEMES:
         await here.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-        assert await axe(here.page, ".canvas") == []
-        assert await axe(here.page, ".left-side") == []
+        assert await axe(here.page, ".canvas", rules) == []
+        assert await axe(here.page, ".left-side", rules) == []
     await here.node("n1").click(button="right")
     assert await axe(here.page, ".menu") == []
     await here.press("Escape")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import axe, becomes
+from tests.browser.conftest import THEMES, axe, becomes
 from tests.browser.test_canvas import Canvas, Open, canvas, pipeline
 
 pytestmark = pytest.mark.browser
@@ -94,7 +94,7 @@ async def test_axe_finds_nothing_in_the_outline(canvas: Open) -> None:
     await outline(here)
     await here.page.get_by_role("list", name="Problems of n2").wait_for()
     await here.page.locator('.canvas-outline-main[data-node="n2"]').click()
-    for theme in ("dark", "light"):
+    for theme, rules in THEMES:
         await here.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-        assert await axe(here.page, ".canvas-outline") == []
-        assert await axe(here.page, ".canvas") == []
+        assert await axe(here.page, ".canvas-outline", rules) == []
+        assert await axe(here.page, ".canvas", rules) == []
