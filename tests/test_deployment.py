@@ -108,7 +108,7 @@ async def behind(proxy: str, server: Server, folder: Path) -> AsyncIterator[str]
     command = PROXIES[proxy](port, server, folder)
     process = await asyncio.create_subprocess_exec(*command, env=environment, stderr=subprocess.DEVNULL)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 try:
                     _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -176,7 +176,7 @@ async def test_who_leaves_the_proxy_stops_the_model(front: str, mock: Mock, step
     ):
         await answer.content.readany()
         answer.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await mock.was_aborted()
 
 

@@ -32,7 +32,7 @@ async def connected(server: Server) -> AsyncIterator[tuple[asyncio.StreamReader,
     """A connection, for ten seconds."""
     reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.origin).port)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             yield reader, writer
     finally:
         writer.close()

@@ -26,7 +26,7 @@ async def editor(server: Server) -> AsyncIterator[Editor]:
 async def heard(stream: AsyncIterator[tuple[str, Json]], count: int) -> list[Json]:
     """The next changes."""
     found = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(found) < count:
             name, change = await anext(stream)
             assert name == "change" and change.keys() == {"kind", "id", "etag", "valid"}
@@ -39,7 +39,7 @@ async def ids_and_changes(editor: Editor, last: str | None, count: int) -> list[
     headers = {"Last-Event-ID": last} if last is not None else {}
     found: list[tuple[str, Json]] = []
     async with editor.session.get(f"{editor.server.origin}/api/changes", headers=headers) as response:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             id = ""
             async for line in response.content:
                 if line.startswith(b"id: "):
@@ -97,7 +97,7 @@ async def test_a_stopping_server_lets_its_readers_go(editor: Editor, server: Ser
     async with editor.stream("/api/changes") as stream:
         await heard(stream, 1)
         server.app[FEED].close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert [event async for event in stream] == []
 
 

@@ -376,7 +376,7 @@ async def test_an_answer_ends_with_its_caller(client: AsyncOpenAI, server: Serve
 
 
 async def _until(holds: Any) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110  what is waited for tells nobody
             await asyncio.sleep(0.01)
 

@@ -39,7 +39,7 @@ async def test_who_takes_one_of_two_writes_and_not_the_other_is_dropped() -> Non
     watch.note(writing=True)
     watch.note(writing=True)
     watch.note(writing=False)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await caller.broken.wait()
 
 
@@ -50,7 +50,7 @@ async def test_who_has_taken_everything_is_kept_alive() -> None:
     watch = _StreamWatch(request, answer, b": beat", settings)
     for writing in (True, True, False, False):
         watch.note(writing=writing)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         assert [await answer.beats.get() for _ in range(10)] == [b": beat"] * 10
     watch.stop()
     assert not caller.broken.is_set()

@@ -32,7 +32,7 @@ async def raw(
     message = f"{method} {path} {line}\r\n{rest}Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
     writer.write(message.encode() + sent)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             came = await reader.read()
     finally:
         writer.close()
@@ -95,7 +95,7 @@ async def test_a_connection_serves_again_unless_the_caller_closes_it(start_serve
     request = f"POST {PLAIN} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.origin).port)
     writer.write(f"{request}\r\n".encode() + body + f"{request}Connection: close\r\n\r\n".encode() + body)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         came = await reader.read()
     writer.close()
     first, second = came.split(b"HTTP/1.1 200 OK\r\n")[1:]
@@ -121,7 +121,7 @@ async def test_http_1_0_may_keep_its_connection(start_server: StartServer) -> No
     head = f"POST {PLAIN} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(server.origin).port)
     writer.write(f"{head}Connection: keep-alive\r\n\r\n".encode() + body + f"{head}\r\n".encode() + body)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         came = await reader.read()
     writer.close()
     first, second = came.split(b"HTTP/1.0 200 OK\r\n")[1:]

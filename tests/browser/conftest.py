@@ -41,7 +41,7 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell")
 """The browser: Chromium without the part that draws windows, where there is one. A page costs it a quarter less."""
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--process-per-site"]
 WIDTH, HEIGHT = 1440, 900
-WAIT_MS = 30_000
+WAIT_MS = 60_000
 """How long a step in the page may take; pytest's own limit comes later and could not say which step it was."""
 TEST_SECONDS = 240
 """How long a whole test of the page may take, on a machine that has other things to do."""

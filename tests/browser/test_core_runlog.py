@@ -40,7 +40,7 @@ async def real_run(start_server: StartServer, demo: DemoServer) -> dict[str, Any
         async with client.post("/v1/chat/completions", json=question) as reply:
             await reply.read()
             run = reply.headers["x-agentui-run"]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 async with client.get(f"/api/runs/{run}") as reply:
                     told: dict[str, Any] = await reply.json()

@@ -298,7 +298,7 @@ async def test_a_break_loses_nothing(runs: Open, mock: Mock) -> None:
     mock.release()
     await asking
     await page.page.context.set_offline(False)
-    await expect(page.page.locator(".run-line-state")).to_contain_text("Finished", timeout=30_000)
+    await expect(page.page.locator(".run-line-state")).to_contain_text("Finished")
     run = (await page.runs())[0]
     await becomes(lambda: page.state("state.runs.byId[state.runs.viewed].lastSeq"), run["event_count"] - 1)
 

@@ -42,7 +42,7 @@ async def test_the_exact_request_is_shown_with_the_origin_of_its_pieces(preview:
 async def test_a_run_gives_what_is_missing(preview: Runs) -> None:
     shown = preview.page.locator(".run-preview-right")
     await shown.get_by_role("button", name="Run once").click()
-    await expect(shown).to_contain_text("after: This is agentui's built-in demo model", timeout=15_000)
+    await expect(shown).to_contain_text("after: This is agentui's built-in demo model")
 
 
 async def test_edits_are_rendered_when_the_typing_rests_and_mistakes_are_gone_to(preview: Runs) -> None:

@@ -61,7 +61,7 @@ async def say(page: Page, text: str) -> Locator:
     field = page.get_by_role("textbox", name="Say something to the pipeline")
     await field.fill(text)
     await field.press("Enter")
-    await expect(page.locator(".composer").get_by_role("button", name="Send", exact=True)).to_be_visible(timeout=60_000)
+    await expect(page.locator(".composer").get_by_role("button", name="Send", exact=True)).to_be_visible()
     return page.locator('[data-t="said-assistant"]').last
 
 
@@ -112,7 +112,7 @@ async def test_the_server_stops_and_comes_back(open_calm: OpenCalm, restartable:
     await page.keyboard.press("Enter")
     await mock.was_asked()
     await restartable.stop()
-    await expect(page.get_by_text("Server gone")).to_be_visible(timeout=20_000)
+    await expect(page.get_by_text("Server gone")).to_be_visible()
     # Whoever was being answered is told, and can say something else.
     await expect(page.locator('[data-t="said-assistant"]').last.get_by_role("alert")).to_be_visible()
     await rename(page, "Written while it was gone")
@@ -124,7 +124,7 @@ async def test_the_server_stops_and_comes_back(open_calm: OpenCalm, restartable:
     await expect(page.get_by_text("Not checked as it is now.")).to_be_visible()
 
     await restartable.start()
-    await expect(page.get_by_text("Server gone")).to_have_count(0, timeout=30_000)
+    await expect(page.get_by_text("Server gone")).to_have_count(0)
     # What could not be checked meanwhile is checked now.
     await expect(page.get_by_text("No problems.")).to_be_visible()
     await page.keyboard.press("Control+s")
@@ -132,7 +132,7 @@ async def test_the_server_stops_and_comes_back(open_calm: OpenCalm, restartable:
     assert loads((restartable.folder / "pipelines" / "default.json").read_bytes())["name"] == "Written while it was gone"
     mock.script(Step(text="Here again."))
     await expect(await say(page, "Hello again")).to_contain_text("Here again.")
-    await expect(page.locator(".run-line-state")).to_contain_text("Finished", timeout=30_000)
+    await expect(page.locator(".run-line-state")).to_contain_text("Finished")
 
 
 FAILURES = {
@@ -333,7 +333,7 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
     editor = await open_calm({"default": document})
     page = editor.page
     answer = await say(page, "Tell me everything")
-    await expect(page.locator(".run-line-state")).to_contain_text("Finished", timeout=60_000)
+    await expect(page.locator(".run-line-state")).to_contain_text("Finished")
     # What was said is whole, and only a part of it is in the page; more comes when it is asked for.
     await becomes(lambda: drawn(page), lambda found: found < MOST_DRAWN)
     before = len(await answer.inner_text())
@@ -348,7 +348,7 @@ async def test_ten_megabytes_are_drawn_in_part_and_kept_whole(open_calm: OpenCal
             await load.first.click()
             await expect(page.locator(".dock .json-tree").last).to_be_visible()
         await page.get_by_role("region", name="Inspector").get_by_role("tab", name="Output").click()
-        await expect(page.locator(".inspector .json-tree")).to_be_visible(timeout=30_000)
+        await expect(page.locator(".inspector .json-tree")).to_be_visible()
         await becomes(lambda: drawn(page), lambda found: found < MOST_DRAWN)
     length = await page.evaluate(
         """async () => {

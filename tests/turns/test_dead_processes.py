@@ -56,7 +56,7 @@ async def held_by(count: int, url: str) -> None:
     """Wait until so many process locks are left: the database hears a moment later that a connection has ended."""
     admin = await asyncpg.connect(url)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while await admin.fetchval(f"SELECT count(*) {HELD}") != count:  # noqa: ASYNC110  # the database tells nobody
                 await asyncio.sleep(0.01)
     finally:
@@ -126,7 +126,7 @@ async def test_who_has_lost_its_own_lock_a_moment_ago_judges_nobody(database: st
         await admin.close()
         monkeypatch.setattr(process_lock, "RESTART_SECONDS", 10**6)
         monkeypatch.setattr(process_lock, "_IS_FREE", sql("SELECT :restart > 0 AND pg_try_advisory_xact_lock_shared(:key)"))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while store.may_judge_locks:  # noqa: ASYNC110  # the lock tells nobody
                 await asyncio.sleep(0.01)
         with pytest.raises(ApiError) as refused:

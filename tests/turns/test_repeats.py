@@ -196,7 +196,7 @@ async def test_who_leaves_and_asks_again_gets_the_whole_answer(adventure: House,
         adventure.mock.hold_again()
         adventure.mock.script(Step(text="Some words and some more.", hold=2 if stream else "headers"))
         question = _question(dialect, pipeline, f"k{number}", stream=stream)
-        async with asyncio.timeout(30), asking(adventure.server.origin, question) as (reader, _):
+        async with asyncio.timeout(60), asking(adventure.server.origin, question) as (reader, _):
             await adventure.mock.was_asked(number + 1)
             if stream and pipeline != "count-claude":  # of another dialect's first events some callers hear nothing
                 await reader.readuntil(b"data: ")
@@ -233,7 +233,7 @@ async def _ask_plainly(house: House, question: Asked) -> Got:
 
 async def test_who_leaves_before_the_turn_has_begun_is_not_waited_for(adventure: House) -> None:
     await adventure.turn(pipeline="count", session="s")
-    async with asyncio.timeout(30), locked(adventure):
+    async with asyncio.timeout(60), locked(adventure):
         async with asking(adventure.server.origin, _question("openai", "count", "k", stream=False)):
             await until(lambda: adventure.server.state.in_flight)
             await asyncio.sleep(0.1)
@@ -251,7 +251,7 @@ def generating(db: Connection) -> int:
 
 async def until_free(house: House) -> None:
     """Until nothing generates."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await house.server.state.store.read(generating):  # noqa: ASYNC110  # the store tells nobody
             await asyncio.sleep(0.02)
 
@@ -260,7 +260,7 @@ async def test_nobody_waits_for_ever_for_a_turn_without_a_caller(start_house: St
     house = await start_house(run_timeout=4)
     for number, (model, stream) in enumerate([("hang", False), ("hang-mid", True), ("forever", True)], 1):
         question = _question("openai", "plain", f"k{number}", stream=stream, model=model)
-        async with asyncio.timeout(30), asking(house.server.origin, question) as (reader, _):
+        async with asyncio.timeout(60), asking(house.server.origin, question) as (reader, _):
             await house.mock.was_asked(number)
             if stream:
                 await reader.readuntil(b"data: ")
@@ -294,7 +294,7 @@ async def test_a_commit_that_fails_is_told_in_the_stream_and_may_be_tried_again(
         asked = len(adventure.mock.requests)
         adventure.mock.hold_again()
         adventure.mock.script(Step(hold=2))
-        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
             turn = group.create_task(keyed(adventure, f"k{number}", dialect=dialect, pipeline=pipeline, stream=True))
             await adventure.mock.was_asked(asked + 1)
             await adventure.memory.put("chat", "gold", number * 10, scope_id=session)
@@ -474,7 +474,7 @@ async def test_an_sdk_reads_a_stream_that_is_given_again(adventure: House) -> No
 async def test_a_turn_without_a_caller_can_be_stopped(start_house: StartHouse) -> None:
     house = await start_house()
     question = _question("openai", "plain", "k", stream=False, model="hang")
-    async with asyncio.timeout(30), asking(house.server.origin, question):
+    async with asyncio.timeout(60), asking(house.server.origin, question):
         await house.mock.was_asked()
     await until(lambda: house.server.state.in_flight == 1)
     [run] = house.server.state.history.running

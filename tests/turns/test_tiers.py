@@ -124,7 +124,7 @@ async def test_nobody_else_sees_a_write_before_the_turn_is_over(start_house: Sta
     house.server.put("slow", chain(sets(*rows), target("openai", house.mock.origin)))
     house.server.put("look", say("{{ gold|default('none') }}"))
     session = await begun(house)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         turn = group.create_task(house.turn(pipeline="slow", model="hang", session="s"))
         await house.mock.was_asked(2)
         assert await heard(house, "look") == "none"

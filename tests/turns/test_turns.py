@@ -118,7 +118,7 @@ async def test_who_has_read_the_end_marker_finds_the_floor_committed(house: Hous
         house.mock.script(Step(text="Sun.", pause=pause))
         asked = ask(dialect, stream=True)
         there = Asked(f"/p/{way}{asked.path}", {**asked.headers, "x-agentui-session": "s"}, asked.body)
-        async with asyncio.timeout(10), asking(house.server.origin, there) as (reader, _):
+        async with asyncio.timeout(60), asking(house.server.origin, there) as (reader, _):
             heard = await reader.readuntil(b"\r\n\r\n")
             floor = next(line[17:] for line in heard.decode().split("\r\n") if line.lower().startswith("x-agentui-floor: "))
             await reader.readuntil(ENDS[dialect])

@@ -10,7 +10,7 @@ import pytest
 from agentui.upstream.client import Upstream
 
 Script = Callable[["Visit"], Awaitable[None]]
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds to wait for what is soon on a machine that does nothing else."""
 
 

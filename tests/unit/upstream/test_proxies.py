@@ -235,7 +235,7 @@ async def test_what_a_socks_proxy_refuses(
 
 
 async def test_a_web_server_is_no_socks_proxy(plain: Bytes, trusting: ssl.SSLContext) -> None:
-    async with asyncio.timeout(10), through(plain.url.replace("http", "socks5h"), trusting) as upstream:
+    async with asyncio.timeout(60), through(plain.url.replace("http", "socks5h"), trusting) as upstream:
         plain.script = Visit.answer
         limits = Timeouts(connect=0.3)
         assert "did not bring about" in (await fails(upstream, call(timeouts=limits))).message

@@ -51,7 +51,7 @@ def in_flight(upstream: Upstream) -> int:
 
 
 async def until_queued(upstream: Upstream, count: int) -> None:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(60):
         while queued(upstream) != count:  # noqa: ASYNC110 - a queue tells nobody
             await asyncio.sleep(0.001)
 
@@ -157,7 +157,7 @@ async def test_a_queue_at_one_origin_holds_up_no_other(server: Bytes) -> None:
         await until_queued(upstream, 1)
         other = server.url.replace("127.0.0.1", "localhost")
         beside = asyncio.create_task(upstream.send(UpstreamCall("POST", f"{other}/9", body=b"{}", timeouts=PATIENT)))
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(60):
             while gate.inside < 2:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.001)
         gate.opened.set()
