@@ -27,8 +27,8 @@ _LONE = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
 _SHORT = 1024
 _LONG = 8 * 1024
 _WIDE = 1000
-_LOOKED_AT = 16 * 1024
-_PIECE = 512
+_LOOKED_AT = 4 * 1024
+_PIECE = 128
 _OBJECT = 192
 """Bytes of an object or a list with a member or two; one without any takes 64."""
 _VALUE = 56
