@@ -35,8 +35,8 @@ _AT_ONCE = 256 * 1024
 """Bodies beyond this many bytes are written in pieces of this size, as fast as the upstream takes them."""
 _MAX_READ = 256 * 1024
 """Bytes that one read takes from the system."""
-_FIRST_READ = 16 * 1024
-"""Bytes that a read takes while it is not known what comes."""
+_FIRST_READ = 128 * 1024
+"""Bytes that a read takes while it is not known what comes: a whole answer mostly comes in one, and is in one piece then."""
 
 
 class Disconnected(Exception):
@@ -273,9 +273,8 @@ class Connection(asyncio.BufferedProtocol):
             self._stray()
         if self._barren > MAX_HEAD and not self.is_complete:
             self._stray()
-        if self._held > self._most_held and self._reads and self._transport is not None and not self._transport.is_closing():
-            self._transport.pause_reading()
-            self._reads = False
+        if self._held > self._most_held and not self.is_complete:
+            self._pause()
         if self.status:
             self._wake()
 
@@ -355,6 +354,12 @@ class Connection(asyncio.BufferedProtocol):
         while self._unsent and self._writes and self._transport is not None:
             piece, self._unsent = self._unsent[:_AT_ONCE], self._unsent[_AT_ONCE:]
             self._transport.write(piece)
+
+    def _pause(self) -> None:
+        """Let the upstream wait."""
+        if self._reads and self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+            self._reads = False
 
     def _resume(self) -> None:
         """Let the upstream go on."""
