@@ -140,15 +140,7 @@ class UpstreamStream:
 
     async def next(self) -> bytes:
         """The next piece; b"" at the end."""
-        return self.ready() or await (self._arrived() if self._inflater is None else self._inflated_piece(self._inflater))
-
-    def ready(self) -> bytes:
-        """The next piece if it is there already; b"" when it must be waited for, or never comes."""
-        if self._inflater is not None or self._has_ended or self._clock.has_expired:
-            return b""
-        if not self._connection.is_complete:
-            self._clock.start()  # whoever never waits has a deadline all the same
-        return self._connection.take()
+        return await (self._arrived() if self._inflater is None else self._inflated_piece(self._inflater))
 
     def close(self) -> None:
         """Stop the clock; the connection is the exchange's, and from now on perhaps another's."""
@@ -183,7 +175,8 @@ class UpstreamStream:
         if self._was_left:
             raise RuntimeError("The stream was left; nothing more can be read from it.")
         connection, clock = self._connection, self._clock
-        waits = False
+        if not connection.is_complete:
+            clock.begin_wait()  # also where something is there: whoever never waits has a deadline all the same
         try:
             while not self._has_ended:
                 if clock.has_expired:
@@ -195,9 +188,6 @@ class UpstreamStream:
                 elif connection.failure is not None:
                     raise self._broken(connection.failure)
                 else:
-                    if not waits:
-                        clock.begin_wait()
-                        waits = True
                     await connection.arrival()
         finally:
             clock.end_wait()
