@@ -161,9 +161,8 @@ class Upstream:
 
     async def _exchange(self, call: UpstreamCall, target: UpstreamTarget, origin: OriginState) -> Exchange:
         """Attempt the call until there is an answer to hand out. Raises the last attempt's error when there is none."""
-        head = render_head(call.method, target, call.headers, _length(call))
-        if call.hops:
-            head = with_headers(head, {HOPS: str(call.hops)})
+        headers = {**call.headers, HOPS: str(call.hops)} if call.hops else call.headers
+        head = render_head(call.method, target, headers, _length(call))
         origin.budget.asked(time.monotonic())
         number = retries = 0
         was_stale = False
