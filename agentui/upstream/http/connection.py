@@ -6,7 +6,8 @@
 
 llhttp (httptools) reads the answers. Nothing is polite here: whoever leaves early drops the connection, so that the upstream
 stops working. At most 64 KB and one read of the socket are held for a reader who is slow, and of an event stream 4 KB and a
-read of 4 KB: there are many of those at once, they stay long, and what they say comes in small pieces.
+read of 4 KB: there are many of those at once, they stay long, and what they say comes in small pieces. What kind it is shows
+in the first read, which takes 128 KB.
 """
 
 import asyncio
