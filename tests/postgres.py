@@ -86,15 +86,16 @@ def stop_postgres(server: "PostgresServer") -> None:
     server.cleanup()
 
 
+def postgres_folder() -> AbstractContextManager[str]:
+    """A folder for a server, in memory where that has room: a database is hundreds of files, and a disk takes four times as
+    long to copy them. It is not pytest's own: the server's user must get in."""
+    return in_memory() if has_room() else tempfile.TemporaryDirectory(prefix="agentui-pg-", ignore_cleanup_errors=True)
+
+
 @contextmanager
 def running_postgres() -> Iterator["PostgresServer"]:
-    """A running server, in memory where that has room: a database is hundreds of files, and a disk takes four times as long to
-    copy them. Raises ImportError, OSError or RuntimeError where this machine can have none."""
-    # Not pytest's own folder: the server's user must get in.
-    place: AbstractContextManager[str] = (
-        in_memory() if has_room() else tempfile.TemporaryDirectory(prefix="agentui-pg-", ignore_cleanup_errors=True)
-    )
-    with place as folder:
+    """A running server. Raises ImportError, OSError or RuntimeError where this machine can have none."""
+    with postgres_folder() as folder:
         server = start_postgres(Path(folder) / "data")
         server.psql(UNSAFE + SMALL + "SELECT pg_reload_conf();")
         yield server

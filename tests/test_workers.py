@@ -20,7 +20,7 @@ from agentui.http.workers import WorkerGroup
 from agentui.jsonio import Json, dumps, loads
 from agentui.serving.application import create_app
 from agentui.serving.process import CommandError
-from agentui.serving.supervisor import FIRST_PAUSE, held_port
+from agentui.serving.supervisor import FIRST_PAUSE, MAX_DEATHS, held_port
 from agentui.settings import Settings
 from tests.api.editor_client import say
 from tests.campaigns.fork_server import Forked, forked
@@ -78,13 +78,18 @@ class Process:
 
 
 @contextmanager
-def serving(folder: Path, *, workers: int = 2, first_pause: float = FIRST_PAUSE, **env: str) -> Iterator[Process]:
+def serving(
+    folder: Path, *, workers: int = 2, first_pause: float = FIRST_PAUSE, max_deaths: int = MAX_DEATHS, **env: str
+) -> Iterator[Process]:
     """Start a server with workers; its pipelines are in ``folder/p``. ``first_pause`` is in seconds, before a worker that died
-    at once is started again."""
+    at once is started again, and ``max_deaths`` how often that is before it is hopeless."""
     for name in ("p", "tmp"):
         (folder / name).mkdir(exist_ok=True)
     folders = [f"--pipelines={folder / 'p'}", f"--presets={folder / 'q'}", f"--data={folder / 'data'}"]
-    constants = {"agentui.serving.supervisor.FIRST_PAUSE": first_pause}
+    constants = {
+        "agentui.serving.supervisor.FIRST_PAUSE": first_pause,
+        "agentui.serving.supervisor.MAX_DEATHS": max_deaths,
+    }
     command = ("serve", "--port", "0", f"--workers={workers}", *folders)
     with forked(*command, constants=constants, TMPDIR=str(folder / "tmp"), **env) as supervisor:
         hello = supervisor.hello(PATIENCE).splitlines()[0]
@@ -190,12 +195,14 @@ async def crew(shared: Process, mock: Mock) -> AsyncIterator[Crew]:
 
 
 @asynccontextmanager
-async def own_crew(folder: Path, document: Json, *, first_pause: float = FIRST_PAUSE, **env: str) -> AsyncIterator[Crew]:
+async def own_crew(
+    folder: Path, document: Json, *, first_pause: float = FIRST_PAUSE, max_deaths: int = MAX_DEATHS, **env: str
+) -> AsyncIterator[Crew]:
     """A server for one test."""
     (folder / "p").mkdir()
     (folder / "p" / "default.json").write_bytes(dumps(document))
     headers = {"x-agentui-token": env["AGENTUI_TOKEN"]} if "AGENTUI_TOKEN" in env else None
-    starting = serving(folder, first_pause=first_pause, **env)
+    starting = serving(folder, first_pause=first_pause, max_deaths=max_deaths, **env)
     # In a thread: the mock goes on meanwhile.
     server = await asyncio.to_thread(starting.__enter__)
     try:
@@ -574,12 +581,12 @@ async def test_a_worker_that_dies_is_started_again_while_the_others_serve_and_al
 async def test_a_worker_that_keeps_dying_is_tried_again_while_the_others_serve_and_the_last_ends_the_server(
     tmp_path: Path, mock: Mock
 ) -> None:
-    async with own_crew(tmp_path, call("caller", mock.origin), first_pause=0.05) as crew:
+    async with own_crew(tmp_path, call("caller", mock.origin), first_pause=0.05, max_deaths=2) as crew:
         [folder] = (tmp_path / "tmp").glob("agentui-*")
         shutil.rmtree(folder)  # no socket can be made any more
         pids = await crew.server.pids()
         os.kill(pids[1], signal.SIGKILL)
-        await crew.server.says(r"Worker 1 \(process \d+\) ended with exit code 1. It is started again in 0.8 seconds", 1)
+        await crew.server.says(r"Worker 1 \(process \d+\) ended with exit code 1. It is started again in 0.1 seconds", 1)
         assert worker_of(await crew.chat()) == 0
         assert is_alive(pids[0])
         os.kill(pids[0], signal.SIGKILL)

@@ -32,6 +32,10 @@ LIMIT = 2.0
 """Seconds after which an upstream is let go at the latest."""
 USUALLY = 0.5
 """Seconds within which 99.9 % of them are, in the long form."""
+SETTLED = 10.0
+"""Seconds after which nothing more ends that nobody uses."""
+SPARE = 6
+"""Files that two threads of the database may have opened, for connections of three files each."""
 LONG = 10_000
 SESSIONS = 24
 KINDS = ("same", "translated", "raw", "turn", "turn-raw")
@@ -285,7 +289,7 @@ async def disconnects(trial: Trial) -> None:
             async with aiohttp.ClientSession() as http:
                 memory = Memory(server.origin, http)
                 await memory.get("/sessions")  # the database is open
-            await _until(lambda: _is_quiet(server), 10)
+            await _until(lambda: _is_quiet(server), SETTLED)
             before_tasks, before_fds = _tasks(), _sockets(upstreams)
             await _crowd(trial, server, upstreams, lag)
             await _left_behind(trial, server, upstreams, before_tasks, before_fds)
@@ -384,19 +388,19 @@ async def _left_behind(
     trial: Trial, server: Server, upstreams: Upstreams, before_tasks: set["asyncio.Task[object]"], before_fds: int | None
 ) -> None:
     """What should be gone, and is not."""
-    if not await _until(lambda: _is_quiet(server), 10):
+    if not await _until(lambda: _is_quiet(server), SETTLED):
         trial.fail(f"{server.state.in_flight} requests are still under way")
-    if not await _until(lambda: not (_tasks() - before_tasks), 10):
+    if not await _until(lambda: not (_tasks() - before_tasks), SETTLED):
         trial.fail(f"tasks are left: {[repr(task)[:300] for task in _tasks() - before_tasks][:3]}")
     asked = {number for number in upstreams.asked if number not in upstreams.gone and number not in upstreams.done}
     if asked:
         trial.fail(f"the upstream still works on {sorted(asked)[:10]}")
     trial.figures["kept_connections"] = len(upstreams.connections)
     if before_fds is not None:
-        await _until(lambda: (_sockets(upstreams) or 0) <= before_fds, 10)
+        await _until(lambda: (_sockets(upstreams) or 0) <= before_fds + SPARE, SETTLED)
         after = _sockets(upstreams) or 0
         trial.figures["open_files"] = {"before": before_fds, "after": after}
-        if after > before_fds + 6:  # two threads of the database may have opened connections, of three files each
+        if after > before_fds + SPARE:
             trial.fail(f"{after - before_fds} open files more than before")
 
 

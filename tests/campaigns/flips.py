@@ -98,4 +98,4 @@ def _said(dialect: str, got: Got, *, stream: bool) -> str:
     return streamed_text(dialect, got.events) if stream else text_of(dialect, got.json)
 
 
-CAMPAIGNS = [Campaign("files.flips", flips, counted="flips", short=60, long=1000, short_seconds=30.0)]
+CAMPAIGNS = [Campaign("files.flips", flips, counted="flips", short=100, long=1000, short_seconds=30.0)]

@@ -7,11 +7,9 @@ that everything acknowledged is there once and whole, let callers take turns, an
 import asyncio
 import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -28,7 +26,7 @@ from tests.campaigns.campaign import Campaign, Trial
 from tests.campaigns.fork_server import ForkServer, environment, fork_server
 from tests.campaigns.witness import File, Tables, Witness, counting, found_wrong
 from tests.conftest import ROOT
-from tests.postgres import start_postgres, stop_postgres
+from tests.postgres import postgres_folder, start_postgres, stop_postgres
 from tests.upstreams.server import Mock, start_mock
 
 if TYPE_CHECKING:
@@ -287,13 +285,12 @@ async def house_of(engine: str, folder: Path) -> AsyncIterator[House]:
     if engine == "sqlite":
         yield SqliteHouse(folder)
         return
-    place = Path(tempfile.mkdtemp(prefix="agentui-pg-"))  # PostgreSQL's own user must get in
-    server = await asyncio.to_thread(start_postgres, place / "data")
-    try:
-        yield PostgresHouse(server)
-    finally:
-        await asyncio.to_thread(stop_postgres, server)
-        shutil.rmtree(place, ignore_errors=True)
+    with postgres_folder() as place:
+        server = await asyncio.to_thread(start_postgres, Path(place) / "data")
+        try:
+            yield PostgresHouse(server)
+        finally:
+            await asyncio.to_thread(stop_postgres, server)
 
 
 @asynccontextmanager

@@ -34,7 +34,8 @@ async def test_answers_that_end_wherever_they_end_are_found(tmp_path: Path) -> N
 
 async def test_upstreams_that_are_not_let_go_are_found(tmp_path: Path) -> None:
     trial = Trial("faults.disconnects", 24, 60, 1, tmp_path)
-    with patch.object(Exchange, "close", lambda exchange: None), patch.object(disconnects, "LIMIT", 0.3):
+    hasty = patch.multiple(disconnects, LIMIT=0.3, SETTLED=0.3)
+    with patch.object(Exchange, "close", lambda exchange: None), hasty:
         await leave(trial)
     assert any("the upstream was not let go" in text for text in trial.failures)
 

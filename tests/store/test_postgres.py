@@ -148,11 +148,20 @@ async def test_a_lock_that_stays_is_busy(store: PostgresStore, database: str) ->
     assert await store.read(number) == 101
 
 
-async def test_when_every_connection_is_taken_the_rest_are_busy(store: PostgresStore) -> None:
-    def sleep(db: Connection) -> None:
-        db.execute(text("SELECT pg_sleep(6)"))
+async def test_when_every_connection_is_taken_the_rest_are_busy(store: PostgresStore, database: str) -> None:
+    import asyncpg
 
-    outcomes = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
+    def wait(db: Connection) -> None:
+        db.execute(text("SET LOCAL lock_timeout = 0"))
+        db.execute(text("SELECT pg_advisory_xact_lock_shared(1)"))
+
+    other = await asyncpg.connect(database)
+    await other.execute("SELECT pg_advisory_lock(1)")
+    reading = [asyncio.create_task(store.read(wait)) for _ in range(3)]
+    done, _ = await asyncio.wait(reading, return_when=asyncio.FIRST_COMPLETED)
+    assert [type(task.exception()) for task in done] == [Busy]
+    await other.close()
+    outcomes = await asyncio.gather(*reading, return_exceptions=True)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Busy", "NoneType", "NoneType"]
 
 

@@ -130,9 +130,9 @@ async def test_a_value_that_cannot_be_kept(adventure: House) -> None:
     await check_nothing_stayed(adventure, "failed", "variable_not_writable")
 
 
-async def test_a_deadline_that_passes(start_house: StartHouse) -> None:
+async def test_a_deadline_that_passes(start_house: StartHouse, engine: str) -> None:
     house = await furnish(await start_house(run_timeout=3))
-    for stream in (False, True):
+    for stream in (False, True) if engine == "sqlite" else (True,):
         got = await house.ask(pipeline="find", model="hang", stream=stream, session="s")
         assert got.status == 504
         house.mock.requests.clear()

@@ -258,16 +258,22 @@ async def until_free(house: House) -> None:
 
 async def test_nobody_waits_for_ever_for_a_turn_without_a_caller(start_house: StartHouse) -> None:
     house = await start_house(run_timeout=4)
-    for number, (model, stream) in enumerate([("hang", False), ("hang-mid", True), ("forever", True)], 1):
-        question = _question("openai", "plain", f"k{number}", stream=stream, model=model)
-        async with asyncio.timeout(60), asking(house.server.origin, question) as (reader, _):
-            await house.mock.was_asked(number)
+    assert await house.memory.get("/sessions") == []  # the database is open
+
+    async def leave(model: str, *, stream: bool) -> None:
+        question = _question("openai", "plain", model, stream=stream, model=model)
+        headers = {**question.headers, "x-agentui-session": model}
+        async with asking(house.server.origin, replace(question, headers=headers)) as (reader, _):
+            await house.mock.was_asked(3)
             if stream:
                 await reader.readuntil(b"data: ")
-        await until(lambda: house.server.state.in_flight == 0)
-        await until_free(house)
-    session = (await house.memory.get("/sessions"))[0]["id"]
-    assert await house.memory.states(session) == ["failed"] * 3
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(leave("hang", stream=False), leave("hang-mid", stream=True), leave("forever", stream=True))
+    await until(lambda: house.server.state.in_flight == 0)
+    await until_free(house)
+    sessions = await house.memory.get("/sessions")
+    assert [await house.memory.states(session["id"]) for session in sessions] == [["failed"]] * 3
 
 
 async def test_a_turn_that_failed_may_be_tried_again(adventure: House) -> None:
@@ -433,7 +439,7 @@ async def test_an_sdk_that_tries_again_by_itself_is_one_turn(adventure: House) -
         await client.chat.completions.create(model="text", messages=said, extra_headers={"x-agentui-session": "other"})
         adventure.mock.script(Step(text="Slow words.", hold="headers"))
         turn = asyncio.ensure_future(
-            client.chat.completions.with_raw_response.create(model="text", messages=said, extra_headers=headers, timeout=3)
+            client.chat.completions.with_raw_response.create(model="text", messages=said, extra_headers=headers, timeout=2)
         )
         await adventure.mock.was_asked(2)
         await came_again.wait()
