@@ -40,9 +40,10 @@ SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = cu
 SHAPE = """
 SELECT relname::text, relnatts, (SELECT count(*) FROM pg_trigger WHERE tgrelid = c.oid),
     (SELECT count(*) FROM pg_statistic WHERE starelid = c.oid)
-FROM pg_class c WHERE relnamespace = 'public'::regnamespace ORDER BY relname
+FROM pg_class c WHERE relnamespace = 'public'::regnamespace
+UNION ALL SELECT proname::text, pronargs, 0, 0 FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1
 """
-"""What a test may have changed of a database besides its rows: tables and indexes, triggers, and what ANALYZE has found."""
+"""What a test may have changed of a database besides its rows: tables, indexes, triggers, functions, what ANALYZE has found."""
 EMPTY = """
 SET session_replication_role = replica;
 DO $$ DECLARE used record; BEGIN

@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import Connection
 
 from tests.turns.house import House
@@ -64,9 +65,7 @@ async def fill_disk(house: House) -> None:
     if url is None:
         await house.server.state.store.write(_allow_no_page_more)
         return
-    connection = await asyncpg.connect(url.get_secret_value())
-    await connection.execute(_NO_ROOM)
-    await connection.close()
+    await _execute(url, _NO_ROOM)
 
 
 async def make_room(house: House) -> None:
@@ -75,9 +74,15 @@ async def make_room(house: House) -> None:
     if url is None:
         await house.server.state.store.write(lambda db: db.exec_driver_sql("PRAGMA max_page_count=1000000").scalar())
         return
+    await _execute(url, "DROP FUNCTION no_room CASCADE")
+
+
+async def _execute(url: SecretStr, statements: str) -> None:
     connection = await asyncpg.connect(url.get_secret_value())
-    await connection.execute("DROP TRIGGER no_room ON messages")
-    await connection.close()
+    try:
+        await connection.execute(statements)
+    finally:
+        await connection.close()
 
 
 def _allow_no_page_more(db: Connection) -> None:
