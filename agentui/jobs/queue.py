@@ -47,8 +47,8 @@ def hasten(db: Connection, id: str, now: int) -> None:
 
 
 def take_back(db: Connection, id: str) -> bool:
-    """Remove a job that no process has taken; False where one has, or it is gone."""
-    return db.execute(delete(jobs).where(jobs.c.id == id, jobs.c.owner.is_(None))).rowcount == 1
+    """Remove a job that no process has ever taken; False where one has, though it may have given it back, or it is gone."""
+    return db.execute(delete(jobs).where(jobs.c.id == id, jobs.c.tries == 0)).rowcount == 1
 
 
 def plan(db: Connection, every_ms: Mapping[str, int], now: int) -> None:

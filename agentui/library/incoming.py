@@ -8,7 +8,7 @@ A record's floors are committed ones, in their order; what stood beside the chat
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,7 +18,7 @@ from agentui.assets.files.chats import MAIN, ChatBranch, ChatFloor, ChatPage, Ch
 from agentui.chats.records import Session
 from agentui.chats.rows import AT_ONCE, NOBODY, REMOVAL, find_session, give_session
 from agentui.chats.text_index import index_text
-from agentui.errors import Busy
+from agentui.errors import AgentUIError, Busy
 from agentui.ids import new_short_id
 from agentui.jobs.queue import add, hasten, take_back
 from agentui.jsonio import Json, dumps_text
@@ -76,7 +76,8 @@ async def incoming(store: Store, account: str, chat: IncomingChat, now: int) -> 
             await store.write(rows.insert, part)
         yield IncomingChat(chat.record, chat.title, chat.character_id, rows)
     finally:
-        await store.write(hasten, session_id, now)
+        with suppress(AgentUIError):  # what was kept is kept; what was not is removed later
+            await store.write(hasten, session_id, now)
 
 
 def keep_chat(db: Connection, account: str, chat: IncomingChat, now: int) -> ImportedChat:

@@ -30,9 +30,9 @@ class Store(ABC):
     - Where speed matters, values stand beside the statement, ``db.execute(insert(table), {...})``: building them into it with
       ``.values(...)`` costs more than twice as much. What every turn runs is a ``Prepared`` (store/prepared.py).
 
-    The store opens at its first use, so that a server without chats makes no file and needs no database; one that is not blank
-    the runner of jobs opens (jobs/runner.py). Where opening fails,
-    that caller gets the error, and the next one tries again. After ``close`` everything is Busy until somebody starts it.
+    The store opens at its first use, so that a server without chats makes no file and needs no database; the runner of jobs
+    opens one that is not blank (jobs/runner.py). Where opening fails, that caller gets the error, and the next one tries again.
+    After ``close`` everything is Busy until somebody starts it.
     """
 
     def __init__(self) -> None:

@@ -9,7 +9,20 @@ from sqlalchemy.exc import ProgrammingError
 
 from agentui.errors import Busy, StoreFailed
 from agentui.jobs import runner as runner_module
-from agentui.jobs.queue import MOST_TRIES, Job, add, extend, finish, next_due, plan, release, release_others, retry, take
+from agentui.jobs.queue import (
+    MOST_TRIES,
+    Job,
+    add,
+    extend,
+    finish,
+    next_due,
+    plan,
+    release,
+    release_others,
+    retry,
+    take,
+    take_back,
+)
 from agentui.jobs.runner import JobRunner
 from agentui.jsonio import Json
 from agentui.store.base import Store
@@ -113,10 +126,15 @@ async def test_a_periodic_job_does_not_wait_for_many_others(store: Store) -> Non
     assert [job and job.kind for job in (first, second)] == ["sweep", "index"]
 
 
-async def test_a_job_with_an_id_of_its_own_is_there_once(store: Store) -> None:
+async def test_a_job_with_an_id_of_its_own_is_there_once_and_taken_back_until_it_has_begun(store: Store) -> None:
     for _ in range(2):
         await store.write(add, "index", None, 5, id="index asset a")
     assert len(await rows(store)) == 1
+    assert [await store.write(take_back, "index asset a") for _ in range(2)] == [True, False]
+    await store.write(add, "index", None, 5, id="index asset a")
+    assert await taken(store, "one") is not None
+    await store.write(release, "one")
+    assert not await store.write(take_back, "index asset a")
 
 
 async def test_a_runner_does_what_is_due_and_goes_on_after_failures(store: Store) -> None:

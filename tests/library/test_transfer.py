@@ -108,6 +108,8 @@ async def test_a_chat_of_a_thousand_turns_goes_out_as_it_came_in(memory: Memory)
         assert chat.rows is not None
         assert await memory.read(floors_saying, chat.rows.session_id, [("assistant", fingerprint("Answer 2.0"))]) == set()
         made: ImportedChat = await memory.write(keep_chat, chat, memory.now)
+        await memory.store.close()  # what is kept is kept, whatever comes after
+    await memory.store.start()
     assert made.session.title == "Long" and await memory.rows(select(jobs)) == []
     assert (await memory.read(list_sessions, Paging())).items == [made.session]
     told = await memory.read(export_chat, made.session.id, "main", include_variables=True)

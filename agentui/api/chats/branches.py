@@ -1,5 +1,7 @@
 """Branches: the lines of a session."""
 
+from contextlib import suppress
+
 from aiohttp import web
 
 from agentui.api.chats.protocol import (
@@ -21,6 +23,7 @@ from agentui.chats.branches import merging, reading, writing
 from agentui.chats.branches.merging import Merged, MergePreview
 from agentui.chats.branches.reading import BranchDiff, BranchSummary
 from agentui.chats.branches.writing import BranchReset, Forked
+from agentui.errors import AgentUIError
 from agentui.http.route import Route
 from agentui.schemas.chats import (
     BranchListQuery,
@@ -101,8 +104,10 @@ async def delete_branch(request: web.Request) -> web.Response:
         return data_answer(DeletedBranch(branch_id, branch_id, session_id, floor_ids, len(floor_ids)))
 
     answer = await write(request, show, writing.remove_branch, branch_id, query.session_id, now_ms())
-    for session_id in removed_of:  # until then nobody can have a branch of that name; a job does it where this is cut short
-        await request.app[TURNS].remove_rest([account_of(request), session_id, branch_id])
+    # Until then nobody can have a branch of that name. A job does it where this is cut short or fails: the branch is removed.
+    with suppress(AgentUIError):
+        for session_id in removed_of:
+            await request.app[TURNS].remove_rest([account_of(request), session_id, branch_id])
     return answer
 
 

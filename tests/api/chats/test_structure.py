@@ -6,9 +6,11 @@ from sqlalchemy import Connection, delete, update
 from agentui.api.chats.protocol import now_ms
 from agentui.chats import rows
 from agentui.chats.parts import Content
+from agentui.errors import Busy
 from agentui.jsonio import Json
 from agentui.store.paging import MAX_PART_BYTES
 from agentui.store.tables import DEFAULT_ACCOUNT, branch_snapshots, messages
+from agentui.turns import service
 from agentui.turns.failing import fail_floor
 from agentui.turns.locks import Owner
 from agentui.turns.transactions import commit_floor, open_floor
@@ -299,6 +301,15 @@ async def test_a_branch_name_of_two_sessions_needs_the_session(reader: Reader, m
     again = await reader.floor_id(sessions[1], branch_id="alt")
     listed = (await reader.get(f"/floors?session_id={sessions[1]}")).body["data"]
     assert [floor["id"] for floor in listed] == [again]
+
+    def busy(*_: object) -> bool:
+        raise Busy("The database is busy.", retry_after=1)
+
+    # It is removed also where its parts cannot be yet.
+    await reader.floor_id(sessions[1], 1, branch_id="alt")
+    monkeypatch.setattr(service, "remove_part", busy)
+    assert (await reader.delete("/branches/alt")).body["data"]["deleted_floor_count"] == 2
+    assert (await reader.get(f"/floors/{again}")).status == 404
 
 
 async def test_two_branches_are_compared_by_the_floors_they_lead_through(reader: Reader) -> None:
