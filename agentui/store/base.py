@@ -72,7 +72,7 @@ class Store(ABC):
 
     async def start(self) -> None:
         """Open and migrate, unless it is open. Raises StoreInUse with the other process's id, Busy, StoreFull, StoreFailed,
-        StoreReadOnly."""
+        StoreReadOnly, and Unsupported for a URL whose options the driver does not understand."""
         self._is_closed = False
         await self._open_once()
 
@@ -80,6 +80,7 @@ class Store(ABC):
         """Finish what was begun, close, and let others in."""
         self._is_closed = True
         if self._opener is not None:
+            self._leave_opening(self._opener)
             await asyncio.wait([self._opener])
         was_open = self.opened.is_set()
         self.opened.clear()
@@ -135,7 +136,11 @@ class Store(ABC):
         if self._opener is None:
             self._opener = asyncio.get_running_loop().create_task(self._open_and_prepare(), name="opening the store")
             self._opener.add_done_callback(self._was_opened)
-        await asyncio.shield(self._opener)
+        opener = self._opener
+        await asyncio.wait([opener])
+        if opener.cancelled():
+            raise _closed()
+        opener.result()
 
     def _was_opened(self, opener: "asyncio.Task[None]") -> None:
         self._opener = None
@@ -151,6 +156,9 @@ class Store(ABC):
             await self._close()
             raise
         self.opened.set()
+
+    def _leave_opening(self, opener: "asyncio.Task[None]") -> None:  # noqa: B027 - a file is soon open
+        """Cancel what opens the store where it may take long to find out that it cannot."""
 
     @abstractmethod
     async def _open(self) -> None:

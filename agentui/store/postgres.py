@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from agentui.errors import BadRequest, Busy, StoreFailed, StoreFull, StoreReadOnly
+from agentui.errors import BadRequest, Busy, StoreFailed, StoreFull, StoreReadOnly, Unsupported
 from agentui.store import migrations
 from agentui.store.address import place_of
 from agentui.store.base import Store, guard, lend
@@ -75,6 +75,10 @@ class PostgresStore(Store):
             raise
         self._engine = engine
         self._reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+    def _leave_opening(self, opener: asyncio.Task[None]) -> None:
+        """Wait for no server that does not answer; a migration is undone."""
+        opener.cancel()
 
     async def _read(self, run: Callable[[Connection], T]) -> T:
         return await self._run(self._reading, run)
@@ -145,7 +149,7 @@ class PostgresStore(Store):
                 server_settings={"application_name": "agentui", "lock_timeout": str(int(self._patience * 1000))},
             )
         except (ValueError, asyncpg.exceptions.ClientConfigurationError):
-            raise ValueError("The database URL has an option that the driver does not understand.") from None
+            raise Unsupported("AGENTUI_DATABASE_URL has an option that the driver does not understand.") from None
 
     async def _take_process_lock(self) -> None:
         try:

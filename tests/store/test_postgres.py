@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import Connection, select, text
 
-from agentui.errors import BadRequest, Busy, StoreFull
+from agentui.errors import BadRequest, Busy, StoreFull, Unsupported
 from agentui.store.opening import make_store
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
@@ -70,6 +70,31 @@ async def test_a_server_that_is_not_there_is_busy(free_port: int) -> None:
 async def test_a_database_that_is_not_there_is_busy_and_named(postgres: "PostgresServer") -> None:
     with pytest.raises(Busy, match="nowhere"):
         await PostgresStore(postgres.get_uri("nowhere"), patience=PATIENCE).start()
+
+
+async def test_a_server_that_does_not_answer_keeps_no_store_from_closing() -> None:
+    accepted = asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted.set()
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(listen, "127.0.0.1", 0)
+    store = PostgresStore(f"postgresql://u:p@127.0.0.1:{server.sockets[0].getsockname()[1]}/memory", patience=3600)
+    opening = asyncio.ensure_future(store.start())
+    async with asyncio.timeout(60):
+        await accepted.wait()
+        await store.close()
+        with pytest.raises(Busy, match="closed"):
+            await opening
+    server.close()
+
+
+async def test_an_option_that_the_driver_does_not_know_is_told_and_not_repeated() -> None:
+    with pytest.raises(Unsupported, match="option") as refused:
+        await PostgresStore("postgresql://u:p@127.0.0.1/d?sslmode=s3cret", patience=PATIENCE).start()
+    assert "s3cret" not in f"{refused.value!r} {refused.value.details} {refused.value.__cause__!r}"
 
 
 @pytest.mark.parametrize(
