@@ -14,6 +14,7 @@ import {Settings} from './help/Settings.js';
 import {Shortcuts} from './help/Shortcuts.js';
 import {h, useEffect, useState} from './h.js';
 import {PresetDialog} from './inspector/Presets.js';
+import {dialogCame} from './state/dialogs.js';
 import {notifyFailure} from './state/notices.js';
 import {Question, TextQuestion} from './ui/questions.js';
 
@@ -33,12 +34,15 @@ function onDemand(kind) {
   return function Later(props) {
     const [more, setMore] = useState(loaded);
     useEffect(() => {
-      if (more) return;
+      if (more) {
+        dialogCame();
+        return;
+      }
       loadMore().then(setMore, (error) => {
         props.close();
         notifyFailure(error, 'app.partFailed');
       });
-    }, []);
+    }, [more]);
     return more ? h(more[kind], props) : null;
   };
 }

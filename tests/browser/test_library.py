@@ -331,6 +331,11 @@ async def test_the_library_serves_a_phone_in_three_languages(library: OpenLibrar
     await becomes(lambda: here.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), True)
     assert await axe(here.page, "dialog") == []
     await dialog.get_by_label("Scenario").fill("A glade.")
+    # A message that stays covers none of the buttons.
+    await here.page.evaluate(
+        "async () => (await own('state/notices.js')).notifyFailure(new Error('It is far too long. '.repeat(9)))"
+    )
+    await expect(here.page.locator("dialog .notice")).to_contain_text("far too long")
     await here.save()
 
 

@@ -22,6 +22,11 @@ export function closeDialog(key) {
   }));
 }
 
+/** A dialog that had to be loaded is there now: messages move into it. */
+export function dialogCame() {
+  store.set(({dialogs}) => ({dialogs: [...dialogs]}));
+}
+
 /**
  * Ask a question; the answer is the id of the choice, or null when the dialog was closed.
  * @param {{title: string, text: string, details?: string[], choices: {id: string, label: string, tone?: 'primary' | 'danger'}[]}} question
