@@ -1,11 +1,12 @@
 """MCP servers in the page: added, looked at, approved, switched and deleted."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.browser.conftest import axe
 from tests.browser.test_chat import OpenChat, chat
@@ -111,3 +112,21 @@ async def test_a_server_is_added_looked_at_approved_switched_and_deleted(chat: O
     await line.get_by_role("button", name="Change files").click()
     await expect(changed.get_by_label("Arguments of the command")).to_have_value("--folder\n/home/me/notes")
     await expect(changed.get_by_label("Environment", exact=True)).to_have_value("TOKEN=***")
+    # Who has left a form that is being saved, and opened another one, keeps that.
+    held = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await held.wait()
+        await route.continue_()
+
+    await page.route("**/mcp/statuses", hold)
+    await changed.get_by_label("Name", exact=True).fill("papers")
+    async with page.expect_request("**/mcp/statuses"):
+        await changed.get_by_role("button", name="Save", exact=True).click()
+    await changed.get_by_role("button", name="Cancel").click()
+    await dialog.get_by_role("button", name="Add a server").click()
+    await form.get_by_label("Name", exact=True).fill("another")
+    held.set()
+    await expect(dialog.get_by_role("listitem").filter(has_text="papers")).to_be_visible()
+    await form.get_by_label("Address", exact=True).fill(served.url)
+    await expect(form.get_by_label("Name", exact=True)).to_have_value("another")

@@ -33,9 +33,9 @@ export function McpServers({close}) {
   };
   useEffect(() => void load(), []);
   const done = async () => {
-    // Only then: who opens the form of the same server again is to find what was kept.
+    // Only then: who opens the form of the same server again is to find what was kept. Another's may have been opened meanwhile.
     await load();
-    setEdited(null);
+    setEdited((now) => (now === edited ? null : now));
   };
   return h(
     Dialog,
