@@ -71,11 +71,13 @@ async def test_no_menu_and_no_page_of_a_run_or_a_chat_breaks_a_rule(screen: Open
         await check(name)
     await page.get_by_role("button", name="Menu", exact=True).click()
     await check("main menu")
+    await expect(page.get_by_role("menu")).to_be_visible()
     await page.keyboard.press("Escape")
     for place in (".doc-tab-front", ".react-flow__node", ".react-flow__pane"):
         await page.locator(place).first.click(button="right", force=place == ".react-flow__pane", position={"x": 12, "y": 12})
         await expect(page.get_by_role("menu")).to_be_visible()
         await check(place)
+        await expect(page.get_by_role("menu")).to_be_visible()
         await page.keyboard.press("Escape")
     assert {place: wrong for place, wrong in found.items() if wrong} == {}
 

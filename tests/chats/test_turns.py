@@ -242,7 +242,7 @@ async def test_a_turn_that_commits_while_it_is_released_has_not_died(memory: Mem
     assert (await memory.read(find_floor, opened.floor_id)).state == "committed"
 
 
-@pytest.mark.parametrize("how", ["fail", "bury"])
+@pytest.mark.parametrize("how", ["fail", "release"])
 async def test_turns_that_fail_together_and_a_commit_do_not_wait_for_each_other(memory: Memory, how: str) -> None:
     memory.account = DEFAULT_ACCOUNT
     places = [await memory.join(branch=name) for name in ("a", "b")]
@@ -261,7 +261,7 @@ async def test_turns_that_fail_together_and_a_commit_do_not_wait_for_each_other(
 
     def fail(db: Connection) -> None:
         tried.append(how)
-        if how == "bury":
+        if how == "release":
             recover(db, OWNER, memory.now)
             return
         pairs = zip(places, opened, strict=True)

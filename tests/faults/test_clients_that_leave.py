@@ -191,14 +191,10 @@ async def test_every_kind_of_caller_who_does_not_read_holds_the_upstream_and_is_
         await visit.say(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n", begin)
         try:
             while True:
-                async with asyncio.timeout(0.3):
-                    await visit.say(event)
+                await visit.say(event)
                 taken += len(event)
-        except TimeoutError:
-            await visit.gone()
         finally:
             took.append(taken)
-        raise ConnectionResetError
 
     wild.script = script
     ways = [route for kind in KINDS for route in routes(kind) if route.stream]
