@@ -282,13 +282,13 @@ async def test_an_upstream_that_never_answers_is_a_timeout_naming_the_host(serve
 async def test_headers_that_come_in_the_last_moment_count(server: Bytes, upstream: Upstream) -> None:
     async def script(visit: Visit) -> None:
         visit.writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
-        time.sleep(0.3)  # noqa: ASYNC251  # the clock rings in the turn of the event loop that reads them
+        time.sleep(1.1)  # noqa: ASYNC251  # the clock rings in the turn of the event loop that reads them
         await asyncio.sleep(0.05)
         await visit.say(b"hello")
         await visit.gone()
 
     server.script = script
-    assert (await upstream.send(post(server, timeouts=Timeouts(first_byte=0.2)))).body == b"hello"
+    assert (await upstream.send(post(server, timeouts=Timeouts(first_byte=1.0)))).body == b"hello"
 
 
 async def test_silence_in_the_middle_is_a_timeout(server: Bytes, upstream: Upstream) -> None:
