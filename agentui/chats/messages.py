@@ -15,9 +15,9 @@ from agentui.chats.rows import check_content_open, check_contents_open, find_pag
 from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
+from agentui.store.kept import MESSAGE_IS_KEPT
 from agentui.store.paging import MAX_PART_BYTES, length
 from agentui.store.tables import floors, messages, pages
-from agentui.variables.places import MESSAGE_IS_KEPT
 
 
 @dataclass(frozen=True, slots=True)

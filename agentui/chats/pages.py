@@ -22,8 +22,8 @@ from agentui.chats.versions import switch_variables
 from agentui.chats.working.checkpoints import forget_checkpoints
 from agentui.ids import new_short_id
 from agentui.jsonio import Json
+from agentui.store.kept import PAGE_IS_KEPT
 from agentui.store.tables import floors, pages
-from agentui.variables.places import PAGE_IS_KEPT
 
 
 @dataclass(frozen=True, slots=True)

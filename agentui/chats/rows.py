@@ -28,9 +28,9 @@ from agentui.chats.frozen import frozen_behind
 from agentui.chats.records import Branch, Floor, Page, Session, branch_of, floor_of, page_of, session_of
 from agentui.jobs.queue import add
 from agentui.jsonio import Json, dumps_text
+from agentui.store.kept import FLOOR_IS_KEPT, PAGE_IS_KEPT
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, generations, messages, pages, sessions, state_mutations, variables
-from agentui.variables.places import FLOOR_IS_KEPT, PAGE_IS_KEPT
 from agentui.variables.scopes import Scope, branch_target
 
 AT_ONCE = 200
@@ -247,9 +247,12 @@ def delete_session(db: Connection, account: str, session_id: str, now: int, most
 
 def _forget_unended(db: Connection, account: str, where: ColumnElement[bool]) -> None:
     """Remove the floors of generations whose turns died, or outlived their locks: none may end in what is removed in parts."""
-    unended = select(generations.c.floor_id).where(where)
-    _forget_floors(db, account, unended)
-    db.execute(delete(floors).where(floors.c.id.in_(unended)))
+    _remove_floors(db, account, select(generations.c.floor_id).where(where))
+
+
+def _remove_floors(db: Connection, account: str, floor_ids: Select[Any]) -> None:
+    _forget_floors(db, account, floor_ids)
+    db.execute(delete(floors).where(floors.c.id.in_(floor_ids)))
 
 
 def give_session(db: Connection, session_id: str, account: str) -> None:
@@ -262,25 +265,33 @@ def give_session(db: Connection, session_id: str, account: str) -> None:
 def remove_part(db: Connection, account: str, session_id: str, branch_id: str | None = None) -> bool:
     """Remove the next part of what is below a session that is nobody's, or below one of its branches that is, at last the
     session or the branch itself; False when nothing is left of it."""
-    below = floors.c.session_id == session_id
-    left = and_(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == NOBODY)
     if branch_id is not None:
-        if db.execute(select(branches.c.branch_id).where(left)).first() is None:
-            return False  # the name may be another branch's by now
-        below = and_(below, floors.c.branch_id == branch_id)
-    ids = db.execute(select(floors.c.id).where(below).limit(AT_ONCE)).scalars().all()
-    if ids:
-        _forget_floors(db, account, select(floors.c.id).where(floors.c.id.in_(ids)))
-        db.execute(delete(floors).where(floors.c.id.in_(ids)))
+        return _remove_part_of_branch(db, account, session_id, branch_id)
+    if _remove_some(db, account, floors.c.session_id == session_id):
         return True
-    if branch_id is not None:
-        db.execute(delete(branches).where(left))
-        return False
     written = select(state_mutations.c.id).where(state_mutations.c.session_id == session_id).limit(10 * AT_ONCE)
     if db.execute(delete(state_mutations).where(state_mutations.c.id.in_(written))).rowcount > 0:
         return True
     db.execute(delete(sessions).where(sessions.c.id == session_id, sessions.c.account_id == NOBODY))
     return False
+
+
+def _remove_part_of_branch(db: Connection, account: str, session_id: str, branch_id: str) -> bool:
+    left = and_(branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == NOBODY)
+    if db.execute(select(branches.c.branch_id).where(left)).first() is None:
+        return False  # the name may be another branch's by now
+    if _remove_some(db, account, and_(floors.c.session_id == session_id, floors.c.branch_id == branch_id)):
+        return True
+    db.execute(delete(branches).where(left))
+    return False
+
+
+def _remove_some(db: Connection, account: str, where: ColumnElement[bool]) -> bool:
+    """Remove floors, ``AT_ONCE`` at most; False when there were none."""
+    ids = db.execute(select(floors.c.id).where(where).limit(AT_ONCE)).scalars().all()
+    if ids:
+        _remove_floors(db, account, select(floors.c.id).where(floors.c.id.in_(ids)))
+    return bool(ids)
 
 
 def delete_branch(db: Connection, account: str, session_id: str, branch_id: str, now: int) -> list[str]:

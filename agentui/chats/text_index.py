@@ -26,9 +26,9 @@ from sqlalchemy.sql.expression import cast
 
 from agentui.chat.fingerprints import fingerprint
 from agentui.jsonio import dumps_text
+from agentui.store.kept import FLOOR_IS_KEPT
 from agentui.store.prepared import INSERT, Found, Prepared
 from agentui.store.tables import floors, pages, text_index
-from agentui.variables.places import FLOOR_IS_KEPT
 
 MOST_FLOORS = 48
 """Of a path from a floor upward: enough to tell it from every other."""

@@ -157,7 +157,7 @@ class Store(ABC):
             raise
         self.opened.set()
 
-    def _leave_opening(self, opener: "asyncio.Task[None]") -> None:  # noqa: B027 - a file is soon open
+    def _leave_opening(self, opener: "asyncio.Task[None]") -> None:  # noqa: B027 - a thread that opens a file cannot be cancelled
         """Cancel what opens the store where it may take long to find out that it cannot."""
 
     @abstractmethod

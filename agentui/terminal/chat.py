@@ -70,11 +70,11 @@ class Chat:
             case "swipe" if command.argument:
                 screen.message("assistant", conversation.show_version(int(command.argument)))
             case "swipe":
-                self._hear(conversation.swipe())
+                self._show_answer(conversation.swipe())
             case "regenerate":
-                self._hear(conversation.regenerate())
+                self._show_answer(conversation.regenerate())
             case "edit":
-                self._hear(conversation.edit(command.argument))
+                self._show_answer(conversation.edit(command.argument))
             case "branch":
                 is_new = conversation.go_to(command.argument)
                 screen.note(f"{'A new branch' if is_new else 'Branch'} {conversation.branch}.")
@@ -88,9 +88,9 @@ class Chat:
                 screen.help()
             case _:
                 assert command.name == SAY
-                self._hear(conversation.say(command.argument))
+                self._show_answer(conversation.say(command.argument))
 
-    def _hear(self, stream: TurnStream) -> None:
+    def _show_answer(self, stream: TurnStream) -> None:
         """Show an answer while it comes. Ctrl+C leaves the stream, which stops this turn and no other."""
         screen, state = self._screen, create_initial_respond_stream_state()
         try:

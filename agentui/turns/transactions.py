@@ -36,11 +36,11 @@ from agentui.chats.rows import (
 from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
+from agentui.store.kept import FLOOR_IS_KEPT
 from agentui.store.prepared import INSERT, Prepared, named
 from agentui.store.tables import branches, floors, generations, messages, pages, runs, sessions
 from agentui.turns.joining import Joined, check_active
 from agentui.turns.locks import Owner, conflict, is_alone, release_lock, take_lock
-from agentui.variables.places import FLOOR_IS_KEPT
 
 MAX_INTEGER = 2**31 - 1
 

@@ -2,30 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
-from sqlalchemy import Connection, bindparam, exists, select
+from sqlalchemy import Connection, bindparam, select
 
+from agentui.store.kept import FLOOR_IS_KEPT
 from agentui.store.prepared import Prepared
-from agentui.store.tables import branches, floors, messages, pages, sessions
+from agentui.store.tables import branches, floors, pages, sessions
 from agentui.variables.errors import HostNotFound, InvalidContext, TargetLocked
 from agentui.variables.scopes import Target, branch_target, split_branch_id
 
 _LOCKED = ("generating", "committed")
 """States of a floor in which its variables, and those of its pages, do not change (seed 000, errors 409)."""
-
-
-FLOOR_IS_KEPT: Final = (
-    exists()
-    .where(branches.c.session_id == floors.c.session_id, branches.c.branch_id == floors.c.branch_id)
-    .where(branches.c.account_id == floors.c.account_id)
-    .correlate(floors)
-)
-"""Of a floor: its branch is the account's. What was removed with many floors is nobody's, until they are gone, too."""
-PAGE_IS_KEPT: Final = exists().where(floors.c.id == pages.c.floor_id, FLOOR_IS_KEPT).correlate(pages)
-"""The same of a page."""
-MESSAGE_IS_KEPT: Final = exists().where(pages.c.id == messages.c.page_id, PAGE_IS_KEPT).correlate(messages)
-"""The same of a message."""
 
 
 @dataclass(frozen=True, slots=True)

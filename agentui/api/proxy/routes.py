@@ -1,6 +1,7 @@
 """The proxied routes: a caller's request through a pipeline and back in the caller's dialect."""
 
 from collections.abc import Coroutine
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -130,8 +131,7 @@ async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter, me
         request[RUN_REDACTOR] = run.redactor
         app[TELEMETRY].follow(request, run)
 
-    request_of_run = RunRequest(asked.plan, asked.incoming, asked.pins, asked.origin, memory, begin)
-    result = await app[ENGINE].run(request_of_run, writer)
+    result = await app[ENGINE].run(replace(asked, memory=memory, on_begin=begin), writer)
     if result.error is not None:
         app[TELEMETRY].count_error(result.error.code)
 

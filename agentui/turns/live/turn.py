@@ -279,7 +279,7 @@ class LiveTurn:
         if self._words:
             pending.pieces.append(self._words)
         await self._move("page_generating")
-        sink, memory = WordSink(self._hear, conversation.vendor), AttemptMemory(turn)
+        sink, memory = WordSink(self._receive, conversation.vendor), AttemptMemory(turn)
 
         def begin(run: Run) -> None:
             sink.run = self._run = run
@@ -319,7 +319,7 @@ class LiveTurn:
         chat = chat_of(prepared.messages, self._model, self._params)
         return Conversation(chat, asked.headers, asked.api_key, self._services.vendors)
 
-    async def _hear(self, text: str) -> None:
+    async def _receive(self, text: str) -> None:
         """More words have arrived."""
         self.progress.append(text, now_ms())
         await self._listener.tell("chunk", {"chunk": text})
