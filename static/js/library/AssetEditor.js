@@ -8,7 +8,7 @@ import {notify} from '../state/notices.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Dialog} from '../ui/dialog.js';
-import {Icon} from '../ui/icons.js';
+import {NotRead, Waiting} from '../ui/empty.js';
 import {MenuButton} from '../ui/menu.js';
 import {Tablist} from '../ui/tablist.js';
 import {exportsOf} from './Assets.js';
@@ -90,7 +90,9 @@ export function AssetEditor({kind, id, close}) {
       ],
     },
     asset === null
-      ? p({className: 'panel-empty', role: error === null ? 'status' : 'alert'}, h(Icon, {name: error === null ? 'spinner' : 'error', className: error === null ? 'spin' : ''}), span(null, error ?? t('app.loading')))
+      ? error === null
+        ? h(Waiting)
+        : h(NotRead, null, span(null, error))
       : div(
           {className: 'library-editing'},
           scriptsIn(asset.content) > 0 ? h(Consent, {kind, asset, isChanged, onAllowed: () => void Promise.all([read(), refresh()])}) : null,

@@ -31,14 +31,15 @@ export async function tried(work) {
 const turns = new Map();
 
 /**
- * Do something to an asset once what was done to it before is done: what each saves goes by the revision that it read.
+ * Do something to an asset once what was done to it before is done, and say so when it is refused: what each saves goes by the
+ * revision that it read.
  * @template T
  * @param {string} id
- * @param {() => Promise<T>} work which says itself when it is refused (`tried`)
- * @returns {Promise<T>}
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T | null>}
  */
 async function inTurn(id, work) {
-  const turn = (turns.get(id) ?? Promise.resolve()).then(work);
+  const turn = (turns.get(id) ?? Promise.resolve()).then(() => tried(work));
   turns.set(id, turn);
   try {
     return await turn;
@@ -72,7 +73,7 @@ export function openAsset(kind, id) {
 export async function renameAsset(kind, {id, name: old}) {
   const name = await askText({title: t('library.rename'), label: t('library.name'), value: old, confirm: t('library.rename'), check: nameProblem});
   if (name === null || name.trim() === old) return;
-  if (await inTurn(id, () => tried(() => saveContent(kind, id, (content) => ({...content, name: name.trim()}))))) await refresh();
+  if (await inTurn(id, () => saveContent(kind, id, (content) => ({...content, name: name.trim()})))) await refresh();
 }
 
 /** Say by which words an asset is found. @param {Kind} kind @param {Asset} asset */
@@ -80,12 +81,12 @@ export async function tagAsset(kind, {id, tags: old}) {
   const text = await askText({title: t('library.tags'), label: t('library.tags'), value: old.join(', '), hint: t('library.tagsHint'), confirm: t('app.save')});
   if (text === null) return;
   const tags = [...new Set(text.split(',').map((tag) => tag.trim()).filter((tag) => tag !== ''))];
-  if (await inTurn(id, () => tried(() => writeMemory('PATCH', pathOf(kind, id), {tags})))) await refresh();
+  if (await inTurn(id, () => writeMemory('PATCH', pathOf(kind, id), {tags}))) await refresh();
 }
 
 /** @param {Kind} kind @param {Asset} asset */
 export async function deleteAsset(kind, {id, name}) {
-  if ((await inTurn(id, () => tried(() => writeMemory('DELETE', pathOf(kind, id)).then(() => true)))) === null) return;
+  if ((await inTurn(id, () => writeMemory('DELETE', pathOf(kind, id)).then(() => true))) === null) return;
   await refresh();
   const shown = notify('success', 'library.deleted', {name}, {
     action: {
