@@ -196,7 +196,7 @@ def _chat(options: argparse.Namespace) -> int:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("httpx", "prompt_toolkit", "rich"):
             raise
-        raise CommandError("agentui chat needs packages that are not installed: pip install 'agentui[chat]'.") from error
+        raise CommandError("agentui chat needs more packages: pip install -e '.[chat]' in agentui's folder.") from error
     token = options.token or os.environ.get("AGENTUI_TOKEN")
     place = {"session": options.session, "character": options.character, "pipeline": options.pipeline}
     return chat(options.url, token=token, **place)

@@ -412,7 +412,7 @@ def test_the_sdk_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_missing_packages_are_said_and_harm_nobody(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setitem(__import__("sys").modules, "opentelemetry.sdk.trace", None)
     assert Tracing.open(Settings(otel_endpoint="http://127.0.0.1:4318"), "server") is None
-    assert "agentui[otel]" in caplog.text
+    assert "pip install -e '.[otel]'" in caplog.text
 
 
 def test_a_variable_of_opentelemetry_that_is_wrong_is_said_and_harms_nobody(

@@ -50,7 +50,8 @@ except ModuleNotFoundError as error:
         def __getattr__(name: str) -> object:
             """What is missing, and why."""
             if name in __all__:
-                raise ImportError(f"{name} needs httpx: pip install 'agentui[sdk]', or httpx alone.", name="httpx")
+                needed = "pip install -e '.[sdk]' in agentui's folder, or httpx alone."
+                raise ImportError(f"{name} needs httpx: {needed}", name="httpx")
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

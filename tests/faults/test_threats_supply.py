@@ -40,6 +40,19 @@ def test_the_packages_are_the_documented_ones() -> None:
     assert documented() == served_with()
 
 
+ANOTHERS = re.compile(r"(?:pip|pipx|uvx|uv add|uv tool) (?:install |run )?(?:-\S+ )*[\"'`]*agentui(?!-proxy)\b|agentui\[")
+"""A command that would fetch the package index's ``agentui``, which is another project's. (A path ends in ``/agentui``.)"""
+
+
+def test_nobody_is_told_to_install_another_projects_package() -> None:
+    assert ANOTHERS.search("pip install -U 'agentui[sdk]'") and ANOTHERS.search("pipx run agentui")
+    assert PROJECT["name"] == "agentui-proxy" and PROJECT["scripts"] == {"agentui": "agentui.__main__:main"}
+    pages = [ROOT / "README.md", ROOT / "SECURITY.md", *(path for path in (ROOT / "docs").rglob("*") if path.is_file())]
+    scripts = [path for path in (ROOT / "static").rglob("*.js") if "vendor" not in path.parts]
+    read = [*CODE, *scripts, *(path for path in pages if path.suffix not in (".png", ".jpg", ".webp"))]
+    assert [str(path) for path in read if ANOTHERS.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_every_package_has_a_floor_and_those_with_a_past_have_the_version_that_mended_it() -> None:
     floors = {name_of(line): re.search(r">=([0-9.]+)", line) for line in PROJECT["dependencies"]}
     assert all(floors.values()), floors

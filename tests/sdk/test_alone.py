@@ -34,4 +34,5 @@ def test_without_httpx_the_helpers_are_there_and_the_client_says_what_it_needs()
     assert run("from agentui.sdk import helpers; import agentui.sdk.helpers", "httpx").returncode == 0
     program = "try:\n    from agentui.sdk import TavernClient\nexcept ImportError as error:\n    print(error.name, error)"
     said = run(f"\n{program}", "httpx")
-    assert said.stdout == "httpx TavernClient needs httpx: pip install 'agentui[sdk]', or httpx alone.\n", said.stderr
+    told = "TavernClient needs httpx: pip install -e '.[sdk]' in agentui's folder, or httpx alone."
+    assert said.stdout == f"httpx {told}\n", said.stderr

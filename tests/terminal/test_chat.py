@@ -147,4 +147,4 @@ def test_a_chat_says_which_packages_it_needs(monkeypatch: pytest.MonkeyPatch, ca
     monkeypatch.delitem(sys.modules, "agentui.terminal.chat", raising=False)
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     assert main(["chat"]) == 1
-    assert "pip install 'agentui[chat]'" in capsys.readouterr().err
+    assert "pip install -e '.[chat]'" in capsys.readouterr().err

@@ -4,7 +4,7 @@
     └── {type} {node}         INTERNAL  each node that ran
         └── chat {model}      CLIENT    each attempt at an upstream, which is told this span's id
 
-Spans hold names, numbers and codes; no prompt, answer, key, path, query or error text. The packages of ``agentui[otel]`` are
+Spans hold names, numbers and codes; no prompt, answer, key, path, query or error text. The packages of the extra ``otel`` are
 loaded when traces have somewhere to go, and never else. What is sent is gathered and sent by a thread of its own: a collector
 that is slow or away costs traces and nothing more.
 
@@ -60,7 +60,7 @@ class Tracing:
             from opentelemetry.sdk.trace import TracerProvider
             from opentelemetry.sdk.trace.export import BatchSpanProcessor
         except ImportError as error:
-            log.error("No traces are sent: %s is not installed. Install agentui with its extra: agentui[otel].", error.name)
+            log.error("No traces are sent: %s is not installed: pip install -e '.[otel]' in agentui's folder.", error.name)
             return None
         own = Resource({"service.name": "agentui", "service.version": __version__, "service.instance.id": owner})
         # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win over our own names.
