@@ -23,8 +23,8 @@ ToolNames = Annotated[list[ToolName], Field(max_length=MAX_LISTED)]
 
 
 class PermissionsForm(Form):
-    """What models may do with tools in a session; what is left out follows the defaults. The lists hold names of tools, or
-    ``*``, by who calls."""
+    """What models may do with tools in a session; what is left out follows the defaults. The lists hold names of tools,
+    ``group:NAME``, ``mcp:SERVER`` or ``*``, by who calls."""
 
     enabled: bool | None = None
     max_calls_per_turn: int | None = Field(None, ge=1, le=MAX_CALLS)

@@ -64,16 +64,17 @@ class Catalog:
 
     def _named(self, selector: str) -> Iterator[str]:
         """The names of the tools that one selector means."""
-        if selector.startswith(GROUP):
-            group = selector.removeprefix(GROUP)
-            yield from (name for name, tool in self.tools.items() if tool.group == group)
-        elif selector.startswith(MCP_SERVER):
-            # The group of a server's tools is called so, by the server's name; its id does as well.
-            server = selector.removeprefix(MCP_SERVER)
-            of_mcp = [tool for tool in self if tool.provider_type == "mcp"]
-            yield from (tool.name for tool in of_mcp if selector == tool.group or server == tool.provider_id)
+        if selector.startswith((GROUP, MCP_SERVER)):
+            yield from (tool.name for tool in self if selector in selectors_of(tool))
         elif selector in self.tools:
             yield selector
+
+
+def selectors_of(tool: HostedTool) -> frozenset[str]:
+    """All selectors that mean this tool: its name, ``*``, ``group:NAME`` and, of an MCP server's, ``mcp:`` with the server's
+    name (the group is called so) or its id."""
+    of_server = {tool.group, f"{MCP_SERVER}{tool.provider_id}"} if tool.provider_type == "mcp" else set[str]()
+    return frozenset({EVERY, tool.name, f"{GROUP}{tool.group}", *of_server})
 
 
 NO_TOOLS = Catalog({})

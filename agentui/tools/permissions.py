@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentui.tools.catalog import EVERY
+from agentui.tools.catalog import selectors_of
 from agentui.tools.tool import CallerSlot, HostedTool
+from agentui.tools.vars.tools import READING_GROUP
 
 MAX_CALLS = 1000
 MAX_STEPS = 50
@@ -18,8 +19,10 @@ MAX_REFUSED = 100
 class Permissions:
     """Which tools may be called and how often (spec: tavern-api part 10).
 
-    ``slot_allow_list`` and ``slot_deny_list`` hold names of tools, or ``*``, by who calls; a slot without a list of what is
-    allowed may call all that its tools allow it, and what is denied stays denied.
+    ``slot_allow_list`` and ``slot_deny_list`` hold selectors (a tool's name, ``group:NAME``, ``mcp:SERVER`` or ``*``) by who
+    calls; a slot without a list of what is allowed may call all that its tools allow it, and what is denied stays denied.
+    Where any tool is allowed, the group that reads working variables is as well (seed 004: it is there wherever a tool is):
+    the prompt tells models to read rules and long results by it.
     """
 
     enabled: bool = False
@@ -37,9 +40,10 @@ class Permissions:
             return "Tools are switched off here."
         if slot not in tool.slots:
             return f"The tool {tool.name} is not for the {slot}."
-        denied = self.slot_deny_list.get(slot, frozenset())
+        selectors = selectors_of(tool)
         allowed = self.slot_allow_list.get(slot)
-        if EVERY in denied or tool.name in denied or (allowed is not None and not {EVERY, tool.name} & allowed):
+        is_listed = allowed is None or not selectors.isdisjoint(allowed) or bool(allowed and tool.group == READING_GROUP)
+        if not is_listed or not selectors.isdisjoint(self.slot_deny_list.get(slot, frozenset())):
             return f"The tool {tool.name} is not allowed here."
         if tool.side_effect == "irreversible" and not self.allow_irreversible:
             return f"The tool {tool.name} cannot be undone, and such tools are not allowed here."

@@ -57,6 +57,19 @@ async def test_a_turn_calls_tools_and_is_told_of_them(house: House) -> None:
     assert (promoted["target_variable_id"], promoted["to_scope_id"]) == (target["id"], target["scope_id"])
 
 
+async def test_a_list_of_what_is_allowed_leaves_the_tools_that_read_what_prompts_tell_of(house: House) -> None:
+    talk = await begin_talk(house)
+    await allow(talk, slot_allow_list={"narrator": ["group:chance"]})
+    read = Call("ReadVar", '{"name": "Rule/Agent/VarRef"}', "call_1")
+    house.mock.script([Step(text="", calls=(read,)), Step(text="Read.")])
+    assert (await talk.respond("Hi", **TOOLS))["generated_text"] == "Read."
+    assert all({*names} == {"roll_dice", "random_choice", "ReadVar", "ListVars"} for names in offered(house))
+    asked = house.mock.requests[-1].body["messages"]
+    assert "ReadVar(" in str(asked[:2]) and "Write a reference" in str(asked[-1]["content"])
+    listed = await talk.house.memory.get(f"/sessions/{talk.session}/tool-catalog")
+    assert {one["name"] for one in listed if one["is_allowed"]} == {"roll_dice", "random_choice"}
+
+
 @pytest.mark.parametrize("said", [None, {"enabled": False}])
 async def test_a_session_that_does_not_allow_tools_offers_none(house: House, said: Json) -> None:
     talk = await begin_talk(house)

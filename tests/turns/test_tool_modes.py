@@ -73,7 +73,8 @@ async def test_directors_and_verifiers_call_what_their_slots_allow(house: House)
     house.mock.play(model)
     done = await talk.respond("Hi", config={"enableTools": True, "enableDirector": True, "enableVerifier": True})
     directing, directed, answered, judging = house.mock.requests
-    assert [len(each.body["tools"]) for each in (directing, directed)] == [1, 1]
+    told = [{tool["function"]["name"] for tool in each.body["tools"]} for each in (directing, directed)]
+    assert told == [{"roll_dice", "ReadVar", "ListVars"}] * 2
     assert (offers(answered), offers(judging)) == (True, False)
     assert "Be lucky." in str(answered.body["messages"])
     (call,) = await house.memory.get(f"/tool-executions?floor_id={done['floor_id']}")

@@ -46,16 +46,25 @@ export async function allow(session, patch) {
  * @param {Permissions} permissions as they are
  * @param {string} name
  * @param {boolean} isAllowed
- * @param {{name: string}[]} all the tools that there are
+ * @param {{name: string, group: string}[]} all the tools that there are
  * @returns {Record<string, any>}
  */
 export function withTool({slot_allow_list: allowed = {}, slot_deny_list: denied = {}}, name, isAllowed, all) {
   const refused = denied[SLOT] ?? [];
   if (!isAllowed) return {slot_deny_list: {...denied, [SLOT]: [...refused, name]}};
-  const known = refused.includes(EVERY) ? all.map((tool) => tool.name) : refused;
+  const meant = all.filter((tool) => tool.name === name);
+  /** What means this tool among others is told as the others' names. @param {string} one */
+  const without = (one) => (meant.some((tool) => isMeant(one, tool)) ? all.filter((tool) => isMeant(one, tool)).map((tool) => tool.name) : [one]);
+  const known = [...new Set(refused.flatMap(without))];
   const granted = allowed[SLOT];
+  const isGranted = !granted || meant.some((tool) => granted.some((one) => isMeant(one, tool)));
   return {
     slot_deny_list: {...denied, [SLOT]: known.filter((one) => one !== name)},
-    ...(granted && !granted.includes(EVERY) && !granted.includes(name) ? {slot_allow_list: {...allowed, [SLOT]: [...granted, name]}} : {}),
+    ...(granted && !isGranted ? {slot_allow_list: {...allowed, [SLOT]: [...granted, name]}} : {}),
   };
+}
+
+/** Whether an entry of the lists means a tool: its name, its group (an MCP server's is `mcp:NAME`), or all. @param {string} one @param {{name: string, group: string}} tool */
+function isMeant(one, {name, group}) {
+  return one === EVERY || one === name || one === `group:${group}` || (one === group && group.startsWith('mcp:'));
 }

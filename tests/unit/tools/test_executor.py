@@ -97,6 +97,10 @@ async def test_a_tool_that_is_not_there_is_an_error_that_is_recorded() -> None:
         (replace(ON, slot_allow_list={"narrator": frozenset({"other"})}), ECHO),
         (replace(ON, slot_allow_list={"narrator": frozenset({"*"})}, slot_deny_list={"narrator": frozenset({"echo"})}), ECHO),
         (replace(ON, slot_deny_list={"narrator": frozenset({"*"})}), ECHO),
+        (replace(ON, slot_deny_list={"narrator": frozenset({f"group:{ECHO.group}"})}), ECHO),
+        (replace(ON, slot_allow_list={"narrator": frozenset({"group:other", "mcp:server"})}), ECHO),
+        (replace(ON, slot_allow_list={"narrator": frozenset()}), replace(ECHO, group="vars_reading")),
+        (replace(ON, slot_deny_list={"narrator": frozenset({"group:vars_reading"})}), replace(ECHO, group="vars_reading")),
     ],
 )
 async def test_what_is_not_permitted_is_neither_offered_nor_run(permissions: Permissions, tool: HostedTool) -> None:
@@ -105,6 +109,23 @@ async def test_what_is_not_permitted_is_neither_offered_nor_run(permissions: Per
     assert list(executor.offered()) == []
     result = await executor.execute(ToolCall("1", "echo", '{"text": "hi"}'))
     assert result.is_error and heard.opened == [] and [one.status for one in heard.closed] == ["denied"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "tool"),
+    [
+        ("echo", ECHO),
+        (f"group:{ECHO.group}", ECHO),
+        ("other", replace(ECHO, group="vars_reading")),
+        ("mcp:files", replace(ECHO, provider_type="mcp", provider_id="server-1", group="mcp:files")),
+        ("mcp:server-1", replace(ECHO, provider_type="mcp", provider_id="server-1", group="mcp:files")),
+    ],
+)
+async def test_lists_name_tools_as_nodes_do_and_leave_what_reads_variables(listed: str, tool: HostedTool) -> None:
+    permissions = replace(ON, slot_allow_list={"narrator": frozenset({listed})})
+    executor = Executor(Catalog.of([tool]), permissions, PLACE)
+    assert [one.name for one in executor.offered()] == ["echo"]
+    assert not (await executor.execute(ToolCall("1", "echo", '{"text": "hi"}'))).is_error
 
 
 async def test_ten_thousand_calls_run_as_often_as_is_allowed_and_leave_one_record_of_the_rest() -> None:

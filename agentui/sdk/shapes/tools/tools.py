@@ -112,7 +112,7 @@ class NewDefinition(TypedDict):
 
 class PermissionsForm(TypedDict):
     """What models may do with tools in a session; what is left out follows the defaults. The lists hold names of
-    tools, or ``*``, by who calls.
+    tools, ``group:NAME``, ``mcp:SERVER`` or ``*``, by who calls.
     """
 
     enabled: NotRequired[bool | None]
