@@ -3,6 +3,8 @@
     {"scope", "assets", "prompt_snapshot", "resolved_policy", "source_map", "trim_reasons", "excluded_sources", "section_stats",
      "governance", "diagnostics", "sections", "first_included_no", "macro", "memory"}
 
+A turn that a client of the memory's API asked for has ``generation``, too: ``pipeline_id``, ``model``, ``params``, ``tools``.
+
 Beside it stand the ``assembly`` and the ``runtime_trace`` of a dry run (``report.py``). It is read back as it was written;
 nothing of it is ever worked out again. Every turn keeps one, so it is small: the texts of the history are the chat's own, and
 of very many sections or macros only some are told.

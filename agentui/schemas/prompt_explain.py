@@ -59,6 +59,7 @@ class Explanation:
     memory: dict[str, Json] | None
     assembly: dict[str, Json] | None
     runtime_trace: dict[str, Json] | None
+    generation: dict[str, Json] | None
     diagnostics: list[Diagnostic]
     limitations: list[str]
     result: FloorResult
@@ -83,6 +84,14 @@ class PromptDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedDifference(PromptDifference):
+    """Something with a name that one of two prompts has, or both in another way: ``left`` and ``right`` are all that is known
+    of it."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PromptComparison:
     """Where the prompts of two floors differ."""
 
@@ -95,4 +104,10 @@ class PromptComparison:
     trim_changes: list[PromptDifference]
     exclusion_changes: list[PromptDifference]
     governance_changes: list[PromptDifference]
+    section_changes: list[NamedDifference]
+    message_changes: list[NamedDifference]
+    macro_changes: list[PromptDifference]
+    lore_changes: list[NamedDifference]
+    tool_changes: list[NamedDifference]
+    parameter_changes: list[PromptDifference]
     limitations: list[str]

@@ -62,12 +62,18 @@ async def test_a_list_of_what_is_allowed_leaves_the_tools_that_read_what_prompts
     await allow(talk, slot_allow_list={"narrator": ["group:chance"]})
     read = Call("ReadVar", '{"name": "Rule/Agent/VarRef"}', "call_1")
     house.mock.script([Step(text="", calls=(read,)), Step(text="Read.")])
-    assert (await talk.respond("Hi", **TOOLS))["generated_text"] == "Read."
+    done = await talk.respond("Hi", **TOOLS)
+    assert done["generated_text"] == "Read."
     assert all({*names} == {"roll_dice", "random_choice", "ReadVar", "ListVars"} for names in offered(house))
     asked = house.mock.requests[-1].body["messages"]
     assert "ReadVar(" in str(asked[:2]) and "Write a reference" in str(asked[-1]["content"])
     listed = await talk.house.memory.get(f"/sessions/{talk.session}/tool-catalog")
     assert {one["name"] for one in listed if one["is_allowed"]} == {"roll_dice", "random_choice"}
+    house.mock.script([Step(text="Without.")])
+    floors = {"left": {"floor_id": done["floor_id"]}, "right": {"floor_id": (await talk.respond("And now?"))["floor_id"]}}
+    _, compared = await house.memory.call("POST", f"/sessions/{talk.session}/prompt-runtime/compare", floors)
+    changes = {(one["name"], one["change_type"]) for one in compared["data"]["tool_changes"]}
+    assert changes == {("roll_dice", "removed"), ("random_choice", "removed")}
 
 
 @pytest.mark.parametrize("said", [None, {"enabled": False}])

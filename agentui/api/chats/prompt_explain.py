@@ -8,15 +8,16 @@ from agentui.chats.rows import find_session
 from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.prompt.capabilities import LIMITATIONS
-from agentui.prompt.comparing import differences
-from agentui.prompt.explain import Diagnostic, PromptScope
+from agentui.prompt.comparing import compare_prompts, lacks_generation
+from agentui.prompt.explain import LONGEST_TEXT, Diagnostic, PromptScope
 from agentui.schemas.forms import Data
 from agentui.schemas.prompt_explain import ComparedFloor, CompareForm, ExplainedFloor, Explanation, PromptComparison
+from agentui.threads import apart
 
 PERSISTED_ONLY = "This tells what was kept at the commit; nothing is worked out again."
 NO_SNAPSHOT = "Nothing was kept of this floor's prompt: its client made it, or an earlier version of agentui."
 
-_LATER = ("first_included_no", "assembly", "runtime_trace")
+_LATER = ("first_included_no", "assembly", "runtime_trace", "generation")
 """Members that earlier versions of agentui did not keep."""
 
 
@@ -31,30 +32,24 @@ async def compare(request: web.Request) -> web.Response:
     await read(request, find_session, id)
     left, right = await read(request, read_two_prompts, id, form.left.floor_id, form.right.floor_id)
     old, new = left.document, right.document
-    missing = [kept.floor.id for kept in (left, right) if kept.document is None]
-
-    def changes(path: str, *names: str) -> list[Json]:
-        """Where these members of both documents differ; nowhere where one of them is not known."""
-        if old is None or new is None:
-            return []
-        return [
-            change for name in names for change in differences(old.get(name), new.get(name), f"{path}.{name}" if path else name)
+    limitations = [
+        f"Nothing was kept of the prompt of floor {kept.floor.id}: it is not compared."
+        for kept in (left, right)
+        if kept.document is None
+    ]
+    if old is not None and new is not None:
+        limitations += [
+            f"How the model was asked for floor {kept.floor.id} was not kept: tools and parameters are not compared."
+            for kept in (left, right)
+            if kept.document is not None and lacks_generation(kept.document)
         ]
-
-    return data_answer(
-        {
-            "left": ComparedFloor(left.floor.id, old is not None),
-            "right": ComparedFloor(right.floor.id, new is not None),
-            "scope_changes": changes("", "scope"),
-            "policy_changes": changes("policy", "resolved_policy", "source_map"),
-            "asset_changes": changes("", "assets"),
-            "diagnostics_changes": changes("", "diagnostics"),
-            "trim_changes": changes("", "trim_reasons"),
-            "exclusion_changes": changes("", "excluded_sources"),
-            "governance_changes": changes("", "governance"),
-            "limitations": [f"Nothing was kept of the prompt of floor {id}: it is not compared." for id in missing],
-        }
-    )
+    sides = {
+        "left": ComparedFloor(left.floor.id, old is not None),
+        "right": ComparedFloor(right.floor.id, new is not None),
+    }
+    size = sum(0 if document is None else len(document.get("sections") or ()) for document in (old, new))
+    changes = await apart(size * LONGEST_TEXT, lambda: compare_prompts(old, new))
+    return data_answer({**sides, **changes, "limitations": limitations})
 
 
 def _explained(kept: KeptPrompt) -> Json:

@@ -1,5 +1,6 @@
 """What is kept of the prompt of a turn, and what its caller is told of it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from agentui.jsonio import Json
@@ -21,6 +22,12 @@ def explained(place: TurnPlace, prepared: PreparedTurn, resolution: Resolution, 
     snapshot = prompt_snapshot(prepared, bundle.ids(), MOST_TRACES)
     document = explain_document(prepared, resolution, scope, bundle.named(), snapshot)
     return document | kept_report(prepared)
+
+
+def asked_with(pipeline_id: str, model: str | None, params: Mapping[str, Json], tools: Sequence[str]) -> dict[str, Json]:
+    """How a turn asks its model, as it is kept with its prompt: two turns are compared by it. ``tools`` are the names of those
+    that the session allows, without what nodes name themselves."""
+    return {"pipeline_id": pipeline_id, "model": model, "params": dict(params), "tools": list(tools)}
 
 
 def observed(asked: LiveRequest, prepared: PreparedTurn, bundle: Bundle) -> dict[str, Json]:

@@ -64,6 +64,12 @@ class TurnTools:
             self._budget,
         )
 
+    def offered(self) -> list[str]:
+        """The names of the tools that who answers was offered by the session; none where nobody asked for any."""
+        if self._catalog is None or not self.are_allowed:
+            return []
+        return [tool.name for tool in self._catalog if self._permissions.refusal(tool, "narrator") is None]
+
     async def _all(self) -> Catalog:
         """Every tool, as they were when the turn first wanted any."""
         if self._catalog is None:

@@ -26,7 +26,7 @@ from agentui.turns.live.attempt import AttemptMemory
 from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, kept, told_error
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice, SessionModel
-from agentui.turns.live.explaining import explained, observed
+from agentui.turns.live.explaining import asked_with, explained, observed
 from agentui.turns.live.generation import Conversation, chat_of, merged_params
 from agentui.turns.live.listener import TurnListener
 from agentui.turns.live.preparing import (
@@ -181,7 +181,7 @@ class LiveTurn:
             tokens_out=self._tokens_out,
             summaries=tuple(candidate.summaries),
             verifier=candidate.verdict.as_json(),
-            explain=self._explained(prepared),
+            explain=self._explained(prepared, plan, tools),
             saved=await listener.save(done),
         )
         await kept(turn.commit(outcome))
@@ -366,9 +366,11 @@ class LiveTurn:
         told: dict[str, Json] = await in_thread(lambda: redact(observed(self._asked, prepared, self._bundle)))
         return done | told
 
-    def _explained(self, prepared: PreparedTurn) -> dict[str, Json]:
-        """What is kept of the prompt."""
-        document = explained(self._turn.place, prepared, self._resolution, self._bundle)
+    def _explained(self, prepared: PreparedTurn, plan: Plan, tools: TurnTools) -> dict[str, Json]:
+        """What is kept of the prompt, and of how the model was asked."""
+        offered = tools.offered() if self._asked.tool_mode != "standalone" else []
+        generation = asked_with(plan.id, self._model, self._params, offered)
+        document = explained(self._turn.place, prepared, self._resolution, self._bundle) | {"generation": generation}
         assert self._run is not None
         redacted: dict[str, Json] = loads(self._run.redactor.redact(dumps_text(document)))
         return redacted

@@ -55,7 +55,7 @@ async def test_an_explanation_is_what_was_kept(reader: Reader) -> None:
     assert set(told) == {
         "floor", "scope", "snapshot_available", "assets", "prompt_snapshot", "resolved_policy", "source_map", "governance",
         "trim_reasons", "excluded_sources", "section_stats", "sections", "omitted_sections", "first_included_no", "macro",
-        "memory", "assembly", "runtime_trace", "diagnostics", "limitations", "result",
+        "memory", "assembly", "runtime_trace", "generation", "diagnostics", "limitations", "result",
     }  # fmt: skip
     assert told["snapshot_available"] is True
     assert told["floor"] == {
@@ -121,7 +121,8 @@ async def test_two_floors_are_compared_by_what_was_kept(reader: Reader) -> None:
     found = (await compared(reader, id, left, right)).body["data"]
     assert set(found) == {
         "left", "right", "scope_changes", "policy_changes", "asset_changes", "diagnostics_changes", "trim_changes",
-        "exclusion_changes", "governance_changes", "limitations",
+        "exclusion_changes", "governance_changes", "section_changes", "message_changes", "macro_changes", "lore_changes",
+        "tool_changes", "parameter_changes", "limitations",
     }  # fmt: skip
     assert found["left"] == {"floor_id": left, "snapshot_available": True}
     assert found["right"] == {"floor_id": right, "snapshot_available": True}
@@ -138,9 +139,35 @@ async def test_two_floors_are_compared_by_what_was_kept(reader: Reader) -> None:
         "right": "session_policy",
     }
     assert found["governance_changes"]
-    assert (found["scope_changes"], found["asset_changes"], found["limitations"]) == ([], [], [])
+    assert (found["scope_changes"], found["asset_changes"]) == ([], [])
+    assert len(found["limitations"]) == 2, "how the model was asked is not known of either"
     same = (await compared(reader, id, right, right)).body["data"]
     assert all(same[name] == [] for name in same if name.endswith("_changes"))
+
+
+async def test_two_floors_are_compared_by_what_was_sent(reader: Reader) -> None:
+    id = await reader.session_id(metadata={"system_prompt": "You are calm. {{user}} is here."})
+    floors = []
+    for words, changed, asked in (
+        ("one", {"metadata": {"system_prompt": "You are evil. {{user}} is here."}}, {}),
+        ("two", {}, {"generation_params": {"temperature": 0.3}}),
+    ):
+        answer = await reader.post(f"/sessions/{id}/respond", {"message": words, **asked})
+        assert answer.status == 200, answer.text
+        floors.append(answer.body["data"]["floor_id"])
+        if changed:
+            await reader.patch(f"/sessions/{id}", changed)
+            await reader.call("PUT", f"/sessions/{id}/tool-permissions", {"enabled": True}, {})
+    found = (await compared(reader, id, *floors)).body["data"]
+    [main] = found["section_changes"]
+    assert (main["name"], main["path"], main["change_type"]) == ("main", "sections.main", "changed")
+    assert [main[side]["text"].split(".")[0] for side in ("left", "right")] == ["You are calm", "You are evil"]
+    assert [(each["path"], each["change_type"]) for each in found["message_changes"]] == [
+        ("messages.message", "changed"),
+        ("messages.history.0-0", "added"),
+    ]
+    assert ("parameters.temperature", 0.3) in {(each["path"], each["right"]) for each in found["parameter_changes"]}
+    assert found["limitations"] == []
 
 
 async def test_a_floor_without_a_snapshot_is_not_compared(reader: Reader) -> None:

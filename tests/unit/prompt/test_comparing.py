@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.jsonio import Json
-from agentui.prompt.comparing import differences
+from agentui.prompt.comparing import compare_prompts, differences
 
 NAME = st.text("abc", min_size=1, max_size=2)
 DOCUMENT = st.recursive(
@@ -58,3 +58,84 @@ def test_a_very_deep_document_is_compared_without_recursion() -> None:
     for _ in range(5_000):
         deep = {"a": deep}
     assert differences(deep, {"a": 1}, "p")[0]["path"] == "p.a"
+
+
+def kept(*sections: Json, **more: Json) -> dict[str, Json]:
+    """What is kept of a prompt with these sections."""
+    generation = {"pipeline_id": "chat", "model": "m", "params": {}, "tools": []}
+    return {"sections": list(sections), "generation": generation, **more}
+
+
+def section(name: str, text: str | None, group: str = "section", source: str = "preset", **more: Json) -> Json:
+    told = {"name": name, "group": group, "source": source, "role": "system", "text": text, "is_cut": False, "tokens": 3}
+    return {**told, "kept": True, "why": None, "first_floor_no": None, "last_floor_no": None, **more}
+
+
+def history(first: int, last: int, *, is_kept: bool = True) -> Json:
+    return section("history", None, "history", "history", first_floor_no=first, last_floor_no=last, kept=is_kept)
+
+
+def paths(changes: Json) -> list[tuple[str, str]]:
+    return [(change["path"], change["change_type"]) for change in changes]
+
+
+def test_texts_are_compared_by_their_names_wherever_they_stand() -> None:
+    old = kept(section("main", "You are calm."), section("jailbreak", "Stay."), section("gone", "Bye."))
+    new = kept(section("note", "New."), section("main", "You are evil."), section("jailbreak", "Stay."))
+    found = compare_prompts(old, new)["section_changes"]
+    assert paths(found) == [("sections.note", "added"), ("sections.main", "changed"), ("sections.gone", "removed")]
+    assert [found[1][side]["text"] for side in ("left", "right")] == ["You are calm.", "You are evil."]
+    trimmed = kept(section("main", "You are calm.", kept=False, why="budget_exceeded"))
+    [change] = compare_prompts(kept(section("main", "You are calm.")), trimmed)["section_changes"]
+    assert (change["left"]["kept"], change["right"]["why"]) == (True, "budget_exceeded")
+
+
+def test_messages_are_what_was_said_and_the_floors_of_the_history() -> None:
+    said = {"source": "message", "group": "message"}
+    old = kept(history(0, 3), history(4, 4, is_kept=False), section("message", "one", **said))
+    new = kept(history(2, 3), history(5, 2_000_000_000), section("message", "two", **said))
+    found = compare_prompts(old, new)
+    assert found["section_changes"] == []
+    assert paths(found["message_changes"]) == [
+        ("messages.message", "changed"),
+        ("messages.history.0-1", "removed"),
+        ("messages.history.5-2000000000", "added"),
+    ]
+
+
+RUNS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), max_size=5)
+
+
+@given(RUNS, RUNS)
+def test_floors_that_came_and_went_are_those_of_one_side(left: list[tuple[int, int]], right: list[tuple[int, int]]) -> None:
+    one, other = ([history(first, first + more) for first, more in runs] for runs in (left, right))
+    changes = compare_prompts(kept(*one), kept(*other))["message_changes"]
+    floors = [{number for first, more in runs for number in range(first, first + more + 1)} for runs in (left, right)]
+    for kind, side, wanted in (("removed", "left", floors[0] - floors[1]), ("added", "right", floors[1] - floors[0])):
+        told = [change[side] for change in changes if change["change_type"] == kind]
+        numbers = [no for run in told for no in range(run["first_floor_no"], run["last_floor_no"] + 1)]
+        assert len(numbers) == len(set(numbers)) and set(numbers) == wanted
+
+
+def test_macros_lore_tools_and_parameters_are_compared() -> None:
+    def document(mood: str, state: str, **generation: Json) -> dict[str, Json]:
+        entry = {"uid": 7, "comment": "Fire", "source": {"worldbook_id": "wb", "worldbook_name": "World"}}
+        told = {"matches": [], "unused": [], state: [{**entry, "content_preview": "Hot."}]}
+        trace = {"raw_text": "{{mood}}", "resolved_text": mood}
+        write = {"kind": "set", "scope": "branch", "key": "gold", "value": mood}
+        macro = {"traces": [trace, trace], "mutation_preview": [], "staged_mutations": [write], "warnings": []}
+        kept_generation = {"pipeline_id": "chat", "model": "m", "params": {}, "tools": [], **generation}
+        return kept(macro=macro, runtime_trace={"worldbook": told}, generation=kept_generation)
+
+    old = document("calm", "matches", params={"temperature": 0.5}, tools=["roll_dice", "get_time"])
+    new = document("evil", "unused", params={"temperature": 0.9}, tools=["get_time", "set_variable"])
+    found = compare_prompts(old, new)
+    assert [(change["path"], change["left"], change["right"]) for change in found["macro_changes"]] == [
+        ("macro.values.{{mood}}", "calm", "evil"),
+        ("macro.writes.branch.gold.value", "calm", "evil"),
+    ]
+    [change] = found["lore_changes"]
+    assert (change["path"], change["left"]["state"], change["right"]["state"]) == ("lore.wb:7", "active", "unused")
+    assert paths(found["tool_changes"]) == [("tools.set_variable", "added"), ("tools.roll_dice", "removed")]
+    assert paths(found["parameter_changes"]) == [("parameters.temperature", "changed")]
+    assert not any(compare_prompts(new, new).values())

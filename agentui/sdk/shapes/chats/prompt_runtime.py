@@ -87,6 +87,7 @@ class Explanation(TypedDict):
     memory: dict[str, Json] | None
     assembly: dict[str, Json] | None
     runtime_trace: dict[str, Json] | None
+    generation: dict[str, Json] | None
     diagnostics: list[Diagnostic]
     limitations: list[str]
     result: FloorResult
@@ -164,6 +165,18 @@ class ModeView(TypedDict):
     source: Literal["session", "legacy_metadata", "default"]
 
 
+class NamedDifference(TypedDict):
+    """Something with a name that one of two prompts has, or both in another way: ``left`` and ``right`` are all that
+    is known of it.
+    """
+
+    path: str
+    change_type: Literal["added", "removed", "changed"]
+    left: NotRequired[Json]
+    right: NotRequired[Json]
+    name: NotRequired[str]
+
+
 class PolicyEnvelope(TypedDict):
     """A stored policy: how often it was written, when last (milliseconds since 1970) and by which account."""
 
@@ -239,6 +252,12 @@ class PromptComparison(TypedDict):
     trim_changes: list[PromptDifference]
     exclusion_changes: list[PromptDifference]
     governance_changes: list[PromptDifference]
+    section_changes: list[NamedDifference]
+    message_changes: list[NamedDifference]
+    macro_changes: list[PromptDifference]
+    lore_changes: list[NamedDifference]
+    tool_changes: list[NamedDifference]
+    parameter_changes: list[PromptDifference]
     limitations: list[str]
 
 
