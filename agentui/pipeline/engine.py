@@ -114,6 +114,8 @@ class Engine:
             if is_left:
                 fault.__traceback__ = None  # frames that know it, see drop_frames
             raise
+        finally:
+            run.release()
 
     def _begin(self, request: RunRequest) -> Run:
         """A run that knows the secrets of its request."""

@@ -165,8 +165,8 @@ class Run:
     floor: str | None = field(default=None, init=False)
     answers_anew: bool = field(default=False, init=False)
     """Whether another answer was given before, and is wanted no more: kept ones are none then."""
-    working: WorkingVariables = field(default_factory=WorkingVariables, init=False)
-    """The working variables of its models, those of the branch where it is a turn."""
+    working: WorkingVariables | None = field(default=None, init=False)
+    """Those of the turn that it is a part of; of any other run, once a node asks (``working_variables``)."""
     memory: RunMemory | None = field(default=None, init=False)
     """The stored variables, and the turn; None where the run has neither."""
     chat: ChatMacros = field(default_factory=ChatMacros, init=False)
@@ -237,6 +237,12 @@ class Run:
     def tools(self) -> ToolGrant:
         """The tools that the run's nodes may call."""
         return ToolGrant(self.services.tools.catalog) if self.granted is None else self.granted
+
+    def working_variables(self) -> WorkingVariables:
+        """The working variables of its models, those of the branch where it is a turn."""
+        if self.working is None:
+            self.working = WorkingVariables()
+        return self.working
 
     @property
     def has_no_deadline(self) -> bool:
@@ -315,6 +321,12 @@ class Run:
         self.context = MacroContext(self.incoming)
         if self.on_finish is not None:
             self.on_finish(self)
+
+    def release(self) -> None:
+        """Let go of what only a run under way needs: its turn with the past and the variables that it began with, its prompt
+        and its tools. The history keeps runs for what they said, and has hundreds of them."""
+        self.memory = self.working = self.macros = self.assembled = self.granted = self.partial_reply = None
+        self.chat, self.bound = ChatMacros(), unbound
 
     def revoke(self, error: Json) -> None:
         """What the run came to was not kept after all: who reads of it from here on is told that it failed, and why. Does

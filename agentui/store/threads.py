@@ -90,6 +90,7 @@ class StoreThread(Generic[C]):
                 for each in batch:
                     each.error = each.error or error
             loop.call_soon_threadsafe(settle, batch)
+            batch = []  # what it read is its caller's: until the next one comes this thread would keep it, too
 
     def _next(self) -> tuple[list[Pending], bool]:
         """Wait for a transaction, and take along those that wait already; True with the last ones."""

@@ -88,9 +88,9 @@ class Turn:
         self._layers = opened.layers
         self._staged = Staged(opened.layers, now=now_ms)
         self.calls = TurnCalls(service.store)
-        self.working = WorkingVariables(self._load_working)
+        self._stored_working = _StoredWorking(service.store, opened.place)
+        self.working = WorkingVariables(self._stored_working.load)
         """The working variables of the turn's models."""
-        self._is_working_long = False
         self._is_over = False
         self._store_is_away = False
         self._renewal = self._renew_later()
@@ -105,7 +105,7 @@ class Turn:
         state = self._staged.state
         self._staged = Staged(self._layers, now=now_ms)
         self._staged.state = state
-        self.working = WorkingVariables(self._load_working)
+        self.working = WorkingVariables(self._stored_working.load)
 
     async def see_state(self) -> None:
         """Let the run's templates see the Session State. Raises 413 ``payload_too_large`` and the store's errors."""
@@ -126,7 +126,7 @@ class Turn:
             keep_message(self.working.loaded, self.place.floor.floor_no, "assistant", outcome.answer.text)
         try:
             kept = replace(
-                outcome, calls=self.calls.calls, working=self.working.changes(), is_working_long=self._is_working_long
+                outcome, calls=self.calls.calls, working=self.working.changes(), is_working_long=self._stored_working.is_long
             )
             await self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms())
         except (Busy, StoreReadOnly):
@@ -157,12 +157,6 @@ class Turn:
         failed = FailedTurn(self.place, dict(error), cancelled, partial, told_status, self.calls.calls)
         await self._service.failed.record(failed, at_once=not self._store_is_away)
 
-    async def _load_working(self, rules: Sequence[WorkingVariable]) -> VariableSystem:
-        """The working variables of the branch before the turn."""
-        loaded = await self._service.store.read(_load_working, DEFAULT_ACCOUNT, self.place, rules)
-        self._is_working_long = loaded.is_long
-        return loaded.system
-
     def _end(self) -> None:
         self._is_over = True
         self._renewal.cancel()
@@ -179,6 +173,22 @@ class Turn:
             await service.store.write(extend_lock, DEFAULT_ACCOUNT, self.place.floor_id, service.owner_at(now), now)
         if not self._is_over:
             self._renewal = self._renew_later()
+
+
+class _StoredWorking:
+    """Loads the working variables of a turn. It knows the turn's place and not the turn, which would wait for the search for
+    circles with all that it has read. ``is_long`` as in ``Loaded``."""
+
+    def __init__(self, store: Store, place: TurnPlace) -> None:
+        self._store = store
+        self._place = place
+        self.is_long = False
+
+    async def load(self, rules: Sequence[WorkingVariable]) -> VariableSystem:
+        """Those of the branch before the turn."""
+        loaded = await self._store.read(_load_working, DEFAULT_ACCOUNT, self._place, rules)
+        self.is_long = loaded.is_long
+        return loaded.system
 
 
 class TurnService:

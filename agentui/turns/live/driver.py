@@ -92,6 +92,7 @@ class LiveTurns:
         try:
             return await live.generate()
         finally:
+            live.progress.stop = None  # it knows the turn, which knows the progress
             self.active.remove(live.progress)
 
     async def look(self, asked: PromptRequest, preset: PromptPreset | None = None) -> "LookedAt":

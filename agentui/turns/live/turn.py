@@ -17,6 +17,7 @@ from agentui.pipeline.result import RunResult
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import ListenerGone
 from agentui.pipeline.walk.executor import INTERNAL
+from agentui.pipeline.walk.group import drop_frames
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.prepared import PreparedTurn, TurnMessage
 from agentui.regexes.scripts import ScriptTrace
@@ -140,6 +141,7 @@ class LiveTurn:
             self._task.uncancel()
             error: AgentUIError = failure("generation_cancelled", "The generation was stopped.")
         except AgentUIError as raised:
+            drop_frames(raised)  # they know the run's result, which knows the error
             error = told_error(raised)
         except BaseException:
             await to_its_end(self._fail(INTERNAL, 500, is_cancelled=False))
@@ -153,7 +155,10 @@ class LiveTurn:
             "is_partial": self._partial(error.code) is not None,
         }
         await self._tell_run()
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # else this frame and the error would hold each other, and the turn
 
     async def _succeed(self) -> dict[str, Json]:
         """Everything that happens when nothing goes wrong. Raises what does."""

@@ -48,8 +48,8 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
     selectors = (*named, *(grant.offered if ctx.sink is not None else ()))
     if not selectors:
         return None
-    run = ctx.run
-    system = await run.working.system(ctx.services.rules)
+    run, working = ctx.run, ctx.run.working_variables()
+    system = await working.system(ctx.services.rules)
     grant = grant.calling_from(run.plan.id).with_variables(system, follows_all=ctx.services.follows_all_references)
     hops = hops_of(ctx.incoming.headers) + 1
     place = CallPlace(run.id, run.session or "", run.branch or "", run.floor or "", node_id=ctx.node_id, hops=hops)
@@ -57,13 +57,13 @@ async def executor_of(ctx: NodeContext, named: Sequence[str]) -> Executor | None
     offered = (await grant.executor(selectors, place)).offered()
     if not len(offered):
         return None
-    run.working.declare(declared_rules((tool.group, tool.rules) for tool in offered))
+    working.declare(declared_rules((tool.group, tool.rules) for tool in offered))
     return await grant.executor((*selectors, f"{GROUP}{READING_GROUP}"), place, _Events(ctx))
 
 
 def with_steps(ctx: NodeContext, chat: ChatRequest) -> ChatRequest:
     """The request with what its system prompt says of the skill rules, and with the steps of earlier answers that are kept."""
-    text, at = ctx.run.working.rules_prompt, 0
+    text, at = ctx.run.working_variables().rules_prompt, 0
     while at < len(chat.messages) and chat.messages[at].role == "system":
         at += 1
     messages = (*chat.messages[:at], text_message("system", text), *chat.messages[at:])
