@@ -45,13 +45,14 @@ MAX_DEPTH_SHOWN = 400
 class RunEvent(NamedTuple):
     """One thing that happened. ``at`` is seconds since the run began; ``data`` must not change afterwards;
     a function without arguments is called when somebody reads the event. ``pinned`` marks the end of a node that did not run,
-    because its OUT was given."""
+    because its OUT was given; ``port`` says by which the node left, where another one would have led elsewhere."""
 
     type: EventType
     at: float
     node: str | None = None
     data: Json | Callable[[], Json] = None
     pinned: bool = False
+    port: str | None = None
 
     def as_json(self, run_id: str, sequence: int, redactor: Redactor, *, whole: bool = False) -> dict[str, Json]:
         """The event for a reader, secrets replaced. Data over 8 KiB is summarised with a link unless ``whole``;
@@ -61,6 +62,8 @@ class RunEvent(NamedTuple):
             shown["node"] = self.node
         if self.pinned:
             shown["pinned"] = True
+        if self.port is not None:
+            shown["port"] = self.port
         data = self.data() if callable(self.data) else self.data
         if data is not None:
             is_large = not whole and is_heavier(data, WRITTEN_LIMIT)
@@ -73,9 +76,9 @@ class RunEvent(NamedTuple):
         return shown
 
 
-new_event: Callable[[tuple[EventType, float, str | None, Json | Callable[[], Json], bool]], RunEvent]
+new_event: Callable[[tuple[EventType, float, str | None, Json | Callable[[], Json], bool, str | None]], RunEvent]
 new_event = partial(tuple.__new__, RunEvent)
-"""An event of its five members. A dozen are made for every request, and this is a third of what a call of the class costs."""
+"""An event of its six members. A dozen are made for every request, and this is a third of what a call of the class costs."""
 
 
 def parsed(raw: str) -> Json:

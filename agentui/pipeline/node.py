@@ -222,6 +222,8 @@ class Node(Generic[P]):
     whose ports follow its configuration gives itself others in ``prepare``, and the class names those that are always there."""
     ports_from: ClassVar[str] = ""
     """The path in the configuration of the names of the ports that come first, e.g. ``cases.*.name``; "" where none do."""
+    idle_ports: frozenset[str] = frozenset()
+    """Those of its ports that a node never leaves by as it is configured, unless it fails and the run goes on."""
     error_port: ClassVar[bool] = True
     """Whether an edge may lead on from a failure: false in nodes that cannot fail."""
     starts_on_first: bool = False

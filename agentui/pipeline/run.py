@@ -255,10 +255,16 @@ class Run:
         return bool(self.audience) or bool(self.events.waiting)
 
     def emit(
-        self, type: EventType, node: str | None = None, data: Json | Callable[[], Json] = None, *, pinned: bool = False
+        self,
+        type: EventType,
+        node: str | None = None,
+        data: Json | Callable[[], Json] = None,
+        *,
+        pinned: bool = False,
+        port: str | None = None,
     ) -> None:
         """Say that something happened now."""
-        self.put(new_event((type, monotonic() - self.started, node, data, pinned)))
+        self.put(new_event((type, monotonic() - self.started, node, data, pinned, port)))
 
     def put(self, event: RunEvent) -> None:
         """Take an event into the log, or where it waits to be left out."""

@@ -34,6 +34,7 @@ class Step(TypedDict):
     at_ms: float
     node: NotRequired[str]
     pinned: NotRequired[bool]
+    port: NotRequired[str]
     data: NotRequired[Json]
 
 
@@ -54,6 +55,7 @@ class LiveStep(TypedDict):
     at_ms: float
     node: NotRequired[str]
     pinned: NotRequired[bool]
+    port: NotRequired[str]
     data: NotRequired[Json]
 
 

@@ -44,6 +44,11 @@ def pipelines(mock: Mock) -> dict[str, Json]:
     return {
         "default": flow(three, "if.then>a if.else>b b.error>c"),
         "joined": flow(joined, "if.then>a if.else>b a>m b>m b.error>c c>m"),
+        "natural": flow([*three[:3], calls("f", mock, "spare")], "if.then>a if.else>b a.error>f b.error>f"),
+        "natural-joined": flow(
+            [*joined[:3], calls("f", mock, "spare"), joined[-1]],
+            "if.then>a if.else>b a.error>f b.error>f a>m b>m f>m",
+        ),
         "raced": flow([calls("a", mock, "text"), calls("b", mock, "text"), FIRST], "a>m b>m"),
         "handed": flow(
             [calls("a", mock, "text"), {"id": "r", "type": "Return", "config": {"what": "node", "node": "a"}}], "a>r"
@@ -85,6 +90,25 @@ async def test_one_of_two_models_answers_and_streams(editor: Editor, mock: Mock,
     run = (await editor.get(f"/api/runs/{streamed.headers['x-agentui-run']}")).body
     skipped = {event["node"]: event["data"] for event in run["events"] if event["type"] == "node.skipped"}
     assert skipped["a"] == {"reason": "not reached", "node": "if", "port": "then"}
+
+
+@EVERY
+async def test_one_fallback_of_two_models_streams_as_they_do(editor: Editor, mock: Mock, dialect: str) -> None:
+    """As a person draws "A or B, and C where the one that was asked fails", with a Merge behind the three and without."""
+    words = "One two three four five six seven eight nine ten."
+
+    def step(asked: Recorded) -> Step:
+        is_spare = asked.body.get("model") == "spare"
+        return Step(text=words) if is_spare or question == "hello" else Step(status=503)
+
+    mock.play(step)
+    for prefix in ("/p/natural", "/p/natural-joined"):
+        lengths = set()
+        for question in ("hello", "some code that fails"):
+            got = await Caller(dialect, editor.server.origin, prefix=prefix).ask(question, stream=True)
+            assert (got.status, streamed_text(dialect, got.events)) == (200, words) and is_whole(dialect, got.events)
+            lengths.add(len(got.events))
+        assert len(lengths) == 1 and lengths.pop() > 10, "a piece for each word, and not one for all"
 
 
 async def test_who_hands_an_answer_on_asks_with_the_tools_of_the_caller(editor: Editor, mock: Mock) -> None:

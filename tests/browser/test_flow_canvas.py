@@ -197,3 +197,60 @@ async def test_a_called_pipeline_opens_in_place(open_document: OpenEditor) -> No
     await way.get_by_role("button", name="Caller · Call").click()
     await expect(node(page, "call")).to_be_visible()
     await expect(way).to_have_count(0)
+
+
+def asks(id: str, model: str, x: int, y: int) -> dict[str, Any]:
+    """A node that asks the built-in model."""
+    config = {"provider": "openai", "base_url": "demo", "model": model, "blocks": [{"kind": "history"}]}
+    return {"id": id, "type": "ProviderCall", "title": id.upper(), "config": config, "position": {"x": x, "y": y}}
+
+
+FALLBACK: dict[str, Any] = {
+    "format": 1,
+    "name": "One fallback of two",
+    "nodes": [
+        {"id": "if", "type": "If", "config": {"condition": 'chat.last_user contains "code"'}, "position": {"x": 0, "y": 0}},
+        asks("a", "demo-small", 300, -100),
+        asks("b", "demo-error-400", 300, 100),
+        sets("c", "C stands in.", 600, 200),
+        {"id": "m", "type": "Merge", "config": {}, "position": {"x": 900, "y": 0}},
+    ],
+    "edges": [
+        {"from": "if", "to": "a", "from_port": "then"},
+        {"from": "if", "to": "b", "from_port": "else"},
+        *({"from": id, "to": "c", "from_port": "error"} for id in "ab"),
+        *({"from": id, "to": "m", "from_port": "done"} for id in "abc"),
+    ],
+}
+
+
+async def test_wires_are_painted_by_the_port_that_was_taken(open_document: OpenEditor) -> None:
+    editor = await open_document({"default": FALLBACK})
+    page = editor.page
+    await page.get_by_role("button", name="Show everything").click()
+    await expect(page.locator(".canvas-badge-error")).to_have_count(0)
+    await page.get_by_role("button", name="Try", exact=True).click()
+    await page.get_by_role("textbox", name="Say something to the pipeline").fill("Hello")
+    await page.keyboard.press("Enter")
+    await expect(page.locator('[data-t="said-assistant"]')).to_contain_text("C stands in.")
+    await expect(node(page, "c")).to_contain_text("Answered")
+
+    async def taken() -> set[str]:
+        wires = page.locator(".react-flow__edge", has=page.locator(".canvas-wire-taken"))
+        return {str(await wire.get_attribute("aria-label")) for wire in await wires.all()}
+
+    await becomes(taken, lambda found: len(found) == 3)
+    assert [name for name in sorted(await taken()) if "Merge" in name] == ["C → Merge"]
+
+
+async def test_nodes_that_would_both_answer_are_joined_with_one_click(open_document: OpenEditor) -> None:
+    editor = await open_document(
+        {"default": {"format": 1, "name": "Two", "nodes": [sets("a", "A", 0, 0), sets("b", "B", 0, 200)], "edges": []}}
+    )
+    page = editor.page
+    await page.get_by_role("button", name="Problems: 1").click()
+    await page.locator(".problem-line").get_by_role("button", name="Join them with a Merge", exact=True).click()
+    await expect(page.get_by_text("No problems.")).to_be_visible()
+    now = await document(editor)
+    assert [node["type"] for node in now["nodes"]] == ["SetVars", "SetVars", "Merge"]
+    assert {(edge["from"], edge["to"]) for edge in now["edges"]} == {("a", "n1"), ("b", "n1")}

@@ -95,6 +95,11 @@ async def test_a_pipeline_that_decides_and_recovers_is_built_tried_and_saved(ope
     await expect(page.locator(".react-flow__edge")).to_have_count(3)
     await expect(page.locator(".canvas-wire-error")).to_have_count(1)
     await page.get_by_role("button", name="Show everything").click()
+    # The third takes over from either.
+    await node(page, "n3").click()
+    await page.keyboard.press("e")
+    await add_by_search(page, "When Provider call fails …", "n4")
+    await expect(page.locator(".canvas-wire-error")).to_have_count(2)
 
     await ask_demo(page, "n2", "Model A", "demo-error-400")
     await ask_demo(page, "n3", "Model B", "demo-small")
@@ -132,5 +137,6 @@ async def test_a_pipeline_that_decides_and_recovers_is_built_tried_and_saved(ope
         ("n1", "then", "n2"),
         ("n1", "else", "n3"),
         ("n2", "error", "n4"),
+        ("n3", "error", "n4"),
     ]
     assert await axe(page) == []

@@ -42,7 +42,14 @@ class Answers:
             problems.append(problem)
             if problem.code != "answer.disabled":
                 return frozenset()
-        return frozenset(speaker for name in speak for speaker in self._speakers(name)) | frozenset(ends)
+        answers = frozenset(speaker for name in speak for speaker in self._speakers(name)) | frozenset(ends)
+        is_sound = all(problem.severity != "error" for problem in problems)
+        silence = self._branches.silence(answers) if self._branches is not None and is_sound else None
+        if silence is not None:
+            node, port = silence
+            text = f"No node answers when {node} leaves by its port {port!r}: let that lead to one that answers."
+            problems.append(Problem("answer.missing", text, "warning", node=node))
+        return answers
 
     def _last(self, ends: list[str]) -> list[str]:
         """The enabled nodes that nothing follows when they succeed."""
@@ -69,13 +76,21 @@ class Answers:
         pair = self._branches.together(last)
         if pair is None:
             return None
-        names = ", ".join(sorted(pair))
-        return Problem("answer.ambiguous", f"Which node answers? Nothing follows {names}: name one in answer.")
+        names = sorted(pair)
+        text = (
+            f"Which node answers? Nothing follows {', '.join(names)}, and one run may reach both. Join them with a Merge, let "
+            "one follow the other, or name one in answer."
+        )
+        return Problem("answer.ambiguous", text, node=names[0])
 
     def _speakers(self, name: str) -> list[str]:
-        """Who speaks where this node answers: itself, or those that feed it where it passes on what one of them says."""
+        """Who speaks where this node answers: itself, or those that feed it where it passes on what one of them says.
+
+        A node whose failure leads on speaks itself: others would have spoken by then, and what it leads to speaks too.
+        """
         node = self._nodes.get(name)
-        if node is None or not node.passes_answer or self._branches is None:
+        leads_on = any(ERROR_PORT in edge["ports"] for edge in self._graph[name].values())
+        if node is None or not node.passes_answer or leads_on or self._branches is None:
             return [name]
         before = list(self._graph.pred[name])
         can_speak = all(self._can_speak(source, name) for source in before)

@@ -1,19 +1,19 @@
-"""Which nodes of a pipeline are reached together and which exclude each other, by the ports that lead to them.
+"""Which nodes of a pipeline may be reached in one run, by the ports that lead to them.
 
-For each node one pass forward finds its ways: for every node before it that leaves by one of several ports and decides on it,
-the ports by which it is reached. Two nodes exclude each other where one deciding node leads to them by different ports only.
+A run chooses one port of every node, and a node is reached where a path of chosen ports leads to it. So a node's ways are the
+paths to it, and there may be more of them than anybody can list. None are listed here: every question is answered by one pass
+over the graph, whose cost grows with the edges, and the answers are exact.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from typing import NamedTuple
 
 import networkx as nx
 
 from agentui.pipeline.plans.plan import ERROR_PORT
-
-Ways = Mapping[str, frozenset[str]]
-"""By the id of a deciding node the ports through which alone another is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,93 +25,182 @@ class Exits:
     used: frozenset[str]
     passes: bool
 
-    @property
-    def ends(self) -> frozenset[str]:
-        """Every port that it may come to leave by; one where it decides nothing."""
-        if self.passes:
-            return frozenset()
-        return frozenset(self.ports) | (self.used & {ERROR_PORT})
 
-    @property
-    def decides(self) -> bool:
-        """Whether what follows depends on the port that it takes."""
-        return len(self.ends) > 1
+class Silence(NamedTuple):
+    """A node, and a port of it after which nobody answers."""
+
+    node: str
+    port: str
+
+
+class _Way(NamedTuple):
+    """One way on from a node: the port that it leaves by, and the nodes that follow then; "" where it passes order on."""
+
+    port: str
+    leads_to: tuple[str, ...]
 
 
 class Branches:
-    """The ways of every node of one graph, whose edges hold their ``ports``. The graph has no cycle."""
+    """The ways through one graph, whose edges hold their ``ports``. The graph has no cycle."""
 
     def __init__(self, graph: "nx.DiGraph[str]", exits: Callable[[str], Exits]) -> None:
-        self._exits: dict[str, Exits] = {}
-        self._ways: dict[str, Ways] = {}
-        self._are_all: dict[str, bool] = {}
-        """Whether a node is reached in all the ways that it has, and not only in some of them."""
-        self._before: dict[str, frozenset[str]] = {}
-        """The nodes that surely ran before a node does."""
-        self._graph = graph
-        for name in nx.topological_sort(graph):
-            self._exits[name] = exits(name)
-            self._see(name)
-
-    @property
-    def decide(self) -> bool:
-        """Whether any node decides on others."""
-        return any(exits.decides for exits in self._exits.values())
+        self._order: list[str] = list(nx.topological_sort(graph))
+        self._ways = {name: _ways_of(graph, name, exits(name)) for name in self._order}
+        self._roots = tuple(name for name in self._order if not graph.pred[name])
+        self._reached = set(self._roots)
+        """The nodes that any run reaches: all but those behind the error port of a disabled node."""
+        for name in self._order:
+            if name in self._reached:
+                self._reached.update(*(way.leads_to for way in self._ways[name]))
 
     def exclude(self, one: str, other: str) -> bool:
         """Whether two nodes never both leave well in one run."""
-        first, second = self._own(one), self._own(other)
-        return any(ports.isdisjoint(second[name]) for name, ports in first.items() if name in second)
+        return self.together((one, other)) is None
 
-    def together(self, names: Collection[str]) -> tuple[str, str] | None:
-        """The first two of these nodes that do not exclude each other; None where all do."""
-        pairs = combinations(names, 2)
-        return next(((one, other) for one, other in pairs if not self.exclude(one, other)), None)
+    def together(self, names: Sequence[str]) -> tuple[str, str] | None:
+        """Two of these nodes that both leave well in some run, as early in their order as there are; None where none do."""
+        if not self._may_meet(names):
+            return None
+        # Of more nodes there are no fewer that meet: so the shortest beginning with two that do ends with the second of them.
+        second = bisect_left(range(len(names)), True, key=lambda count: self._may_meet(names[:count])) - 1
+        first = bisect_left(range(second), True, key=lambda count: self._may_meet((*names[:count], names[second]))) - 1
+        return names[first], names[second]
 
     def may_lack(self, reader: str, read: str) -> bool:
         """Whether a node may run although another, which stands before it, was skipped."""
-        if read in self._before[reader]:
-            return False
-        ways = self._ways[reader]
-        is_implied = all(name in ways and ways[name] <= ports for name, ports in self._ways[read].items())
-        return not (is_implied and self._are_all[read])
+        return bool(self._lacking[reader] >> self._bit[read] & 1)
 
-    def _see(self, name: str) -> None:
-        """Find the ways of a node whose nodes before it are known."""
-        edges = [(source, self._along(source, name)) for source in self._graph.pred[name]]
-        if not edges:
-            self._ways[name], self._are_all[name], self._before[name] = {}, True, frozenset()
-            return
-        common = set(edges[0][1]).intersection(*(ways for _, ways in edges))
-        unions = {key: frozenset[str]().union(*(ways[key] for _, ways in edges)) for key in common}
-        ways = {key: ports for key, ports in unions.items() if ports != self._exits[key].ends}
-        self._ways[name] = ways
-        self._are_all[name] = self._is_exact(edges, ways)
-        befores = [self._before[source] | {source} for source, _ in edges]
-        self._before[name] = befores[0].intersection(*befores[1:])
+    def silence(self, answers: Collection[str]) -> Silence | None:
+        """Where a run may turn away from all of these nodes, so that none of them leaves well; None where no run does, and
+        where none could do otherwise."""
+        silent: dict[str, _Way] = {}
+        for name in reversed(self._order):
+            ways = (way for way in self._ways[name] if name not in answers or way.port == ERROR_PORT)
+            found = next((way for way in ways if all(following in silent for following in way.leads_to)), None)
+            if found is not None:
+                silent[name] = found
+        if not all(root in silent for root in self._roots):
+            return None
+        taken = set(self._roots)
+        for name in self._order:
+            if name in taken:
+                if name in answers or any(following not in silent for way in self._ways[name] for following in way.leads_to):
+                    return Silence(name, silent[name].port)
+                taken.update(silent[name].leads_to)
+        return None
 
-    def _is_exact(self, edges: Sequence[tuple[str, Ways]], ways: Ways) -> bool:
-        """Whether the ways of a node say just when it is reached: one edge is as wide as they are, or all edges differ by the
-        ports of one node alone."""
-        exact = [each for source, each in edges if self._are_all[source]]
-        if any(each == ways for each in exact):
-            return True
-        names = set().union(*(each for _, each in edges))
-        differing = [name for name in names if len({each.get(name) for _, each in edges}) > 1]
-        return len(exact) == len(edges) and len(differing) <= 1
+    def _may_meet(self, names: Sequence[str]) -> bool:
+        """Whether two of these nodes both leave well in some run.
 
-    def _along(self, source: str, target: str) -> Ways:
-        """The ways in which the edges between two nodes are taken."""
-        exits = self._exits[source]
-        ports: frozenset[str] = frozenset(self._graph.edges[source, target]["ports"])
-        ways = self._ways[source]
-        if not exits.decides or ports == exits.ends:
-            return ways
-        return {**ways, source: ports}
+        They do where two paths to them part for good at a node that goes both ways by one port, or at the start: where no
+        single node stands on all paths from there to any of them. The nodes that do stand on all paths form a tree, in which
+        each node hangs below the nearest of its own; the paths part for good where only its root is above all that follows.
+        """
+        speak = set(names)
+        tree = _Tree()
+        for name in reversed(self._order):
+            above: list[int] = []
+            for way in self._ways[name]:
+                follow = [place for following in way.leads_to if (place := tree.places.get(following)) is not None]
+                if name in speak and way.port != ERROR_PORT:
+                    follow.append(tree.ROOT)
+                if not follow:
+                    continue
+                nearest = tree.nearest(follow)
+                if nearest == tree.ROOT and len(follow) > 1 and name in self._reached:
+                    return True
+                above.append(nearest)
+            if above:
+                tree.add(name, tree.nearest(above))
+        begin = [place for root in self._roots if (place := tree.places.get(root)) is not None]
+        return len(begin) > 1 and tree.nearest(begin) == tree.ROOT
 
-    def _own(self, name: str) -> Ways:
-        """The ways of a node that has not failed."""
-        exits = self._exits[name]
-        if exits.passes or ERROR_PORT not in exits.used:
-            return self._ways[name]
-        return {**self._ways[name], name: exits.ends - {ERROR_PORT}}
+    @cached_property
+    def _bit(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self._order)}
+
+    @cached_property
+    def _lacking(self) -> dict[str, int]:
+        """For every node the others that a run which reaches it may have skipped, a bit for each (``_bit``).
+
+        A run avoids a node where every node that it reaches takes a port none of whose followers leads there: what a node can
+        avoid is what one of its ports can, and a port can what all of its followers can. A path is then free of a node where,
+        at each of its steps, all that follows by the port can avoid that node.
+        """
+        everything = (1 << len(self._order)) - 1
+        avoids: dict[str, int] = {}
+        by_way: dict[tuple[str, str], int] = {}
+        for name in reversed(self._order):
+            found = 0
+            for way in self._ways[name]:
+                bits = everything
+                for following in way.leads_to:
+                    bits &= avoids[following]
+                by_way[name, way.port] = bits
+                found |= bits
+            avoids[name] = found & ~(1 << self._bit[name])
+        at_start = everything
+        for root in self._roots:
+            at_start &= avoids[root]
+        lacking = dict.fromkeys(self._order, 0)
+        lacking.update(dict.fromkeys(self._roots, at_start))
+        for name in self._order:
+            for way in self._ways[name]:
+                for following in way.leads_to:
+                    lacking[following] |= lacking[name] & by_way[name, way.port]
+        return lacking
+
+
+class _Tree:
+    """A tree that grows leaf by leaf, and names the nearest place that is above several others, in steps that grow with the
+    logarithm of its depth: each place knows its parent and one far above it (E. Myers, "Applicative random-access stacks")."""
+
+    ROOT = 0
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self._parent = [0]
+        self._jump = [0]
+        self._depth = [0]
+
+    def add(self, name: str, parent: int) -> None:
+        """Hang a node below a place."""
+        self.places[name] = len(self._parent)
+        far = self._jump[parent]
+        is_even = self._depth[parent] - self._depth[far] == self._depth[far] - self._depth[self._jump[far]]
+        self._parent.append(parent)
+        self._jump.append(self._jump[far] if is_even else parent)
+        self._depth.append(self._depth[parent] + 1)
+
+    def nearest(self, places: Sequence[int]) -> int:
+        """The nearest place that each of these is, or is below."""
+        found = places[0]
+        for place in places[1:]:
+            found = self._nearest_of_two(found, place)
+        return found
+
+    def _nearest_of_two(self, one: int, other: int) -> int:
+        parent, jump, depth = self._parent, self._jump, self._depth
+        if depth[one] < depth[other]:
+            one, other = other, one
+        while depth[one] > depth[other]:
+            one = jump[one] if depth[jump[one]] >= depth[other] else parent[one]
+        while one != other:
+            if jump[one] == jump[other]:
+                one, other = parent[one], parent[other]
+            else:
+                one, other = jump[one], jump[other]
+        return one
+
+
+def _ways_of(graph: "nx.DiGraph[str]", name: str, exits: Exits) -> tuple[_Way, ...]:
+    """What a node may do when it is reached. A port that it has not leads nowhere, which is told elsewhere."""
+    leads_to: dict[str, list[str]] = {}
+    for target, edge in graph[name].items():
+        for port in edge["ports"]:
+            leads_to.setdefault(port, []).append(target)
+    if exits.passes:
+        followers = dict.fromkeys(target for port, targets in leads_to.items() if port != ERROR_PORT for target in targets)
+        return (_Way("", tuple(followers)),)
+    ports = dict.fromkeys((*exits.ports, ERROR_PORT) if ERROR_PORT in exits.used else exits.ports)
+    return tuple(_Way(port, tuple(leads_to.get(port, ()))) for port in ports)

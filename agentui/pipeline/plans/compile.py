@@ -343,8 +343,12 @@ class _Compiler:
     def _exits(self, name: str) -> Exits:
         """What a node may leave by, for who asks what excludes what."""
         used = frozenset[str]().union(*(edge["ports"] for edge in self.graph[name].values()))
-        node = self.nodes.get(name)
-        return Exits(node.ports if node is not None else ("done",), used, not self.specs[name].enabled)
+        node, spec = self.nodes.get(name), self.specs[name]
+        if node is None:
+            return Exits(("done",), used, not spec.enabled)
+        # A node whose run goes on from its failure leaves by its usual port, whatever it chooses when it works.
+        idle = node.idle_ports if spec.on_error == "fail" else frozenset[str]()
+        return Exits(tuple(port for port in node.ports if port not in idle), used, not spec.enabled)
 
     def _answers(self) -> frozenset[str]:
         """The nodes that may answer; none where that is not known, which is reported."""

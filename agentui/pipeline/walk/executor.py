@@ -135,8 +135,8 @@ class _Walk:
         id = self.frame.path + node.id
         out = dict(pinned) if isinstance(pinned, Mapping) else {"result": pinned}
         self.run.set_out(self.frame, node.id, out)
-        self.run.emit("node.finished", id, out, pinned=True)
         port = port_of(node, out)
+        self.run.emit("node.finished", id, out, pinned=True, port=_told(node, port))
         sink = self._sink_of(node)
         is_late = node.node.ends_run and isinstance(sink, Speaker) and not sink.may_speak
         if port != ERROR_PORT and position in self.frame.plan.answers and not is_late:
@@ -169,8 +169,9 @@ class _Walk:
                 raise
             out = {"error": describe_error(error)}
             run.set_out(frame, node.id, out)
-            run.emit("node.finished", id, out)
-            return ERROR_PORT if catches else node.default_port
+            port = ERROR_PORT if catches else node.default_port
+            run.emit("node.finished", id, out, port=_told(node, port))
+            return port
         except ListenerGone:
             raise
         except Exception:
@@ -178,11 +179,12 @@ class _Walk:
             run.emit("node.failed", id, INTERNAL)
             raise
         run.set_out(frame, node.id, out)
-        run.emit("node.finished", id, out)
+        port = ctx.port or node.default_port
+        run.emit("node.finished", id, out, port=_told(node, port))
         if answers:
             speaks = (node.node.calls_upstream and not node.node.says_text) or node.node.ends_run
             await self._answer(node, sink, None if speaks else out)
-        return ctx.port or node.default_port
+        return port
 
     def _sink_of(self, node: PlanNode) -> Sink | None:
         """Where an answering node speaks: where several may, nobody after the first."""
@@ -196,6 +198,11 @@ class _Walk:
             await answer_with(self.run, sink, out)
         if self.frame.answered_by is None:
             self.frame.answered_by = node.id
+
+
+def _told(node: PlanNode, port: str) -> str | None:
+    """The port that an event names: where all that follows a node follows in any case, none."""
+    return None if node.exits is None else port
 
 
 def _name_place(error: AgentUIError, node: str) -> None:

@@ -1,6 +1,6 @@
 /** A wire: `to` runs after `from`. Its two buttons appear where it is pointed at or selected. */
 import {classes, Flow, h, memo, tags, useState} from '../h.js';
-import {isObject, portOf} from '../core/doc.js';
+import {portOf} from '../core/doc.js';
 import {ERROR_PORT} from '../core/ports.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
@@ -49,12 +49,10 @@ function wayOf(from, to, port) {
   return to.state === 'running' ? 'busy' : to.state === 'skipped' ? null : 'taken';
 }
 
-/** Whether a node was left by this port: one with several says by which. @param {NodeRun} run @param {string} port */
+/** Whether a node was left by this port. @param {NodeRun} run @param {string} port */
 function isLeftBy(run, port) {
-  if (run.state === 'failed') return run.continued;
-  if (run.state !== 'finished' && run.state !== 'pinned') return false;
-  const chosen = /** @type {any} */ (isObject(run.out) ? run.out : null)?.port;
-  return typeof chosen === 'string' ? port === chosen : port !== ERROR_PORT;
+  const hasLeft = run.state === 'finished' || run.state === 'pinned' || (run.state === 'failed' && run.continued);
+  return hasLeft && (run.port === null ? port !== ERROR_PORT : port === run.port);
 }
 
 /**

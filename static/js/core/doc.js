@@ -175,6 +175,7 @@ import {brokenAt} from './jsontext.js';
  * @property {number} at_ms
  * @property {string} [node]
  * @property {boolean} [pinned] of `node.finished`: the node did not run, its OUT was given
+ * @property {string} [port] of `node.finished`: by which it left, where another one would have led elsewhere
  * @property {Json} [data]
  */
 
@@ -238,6 +239,7 @@ import {brokenAt} from './jsontext.js';
  * @property {Json | Linked | undefined} out OUT, once the node has finished
  * @property {Failure | null} error
  * @property {boolean} continued whether the run went on after the error
+ * @property {string | null} port by which the node left; null where all that follows it followed
  * @property {string | null} reason why it was skipped
  * @property {{node: string, port: string | null} | null} by whose port did not lead there, or who ended the run
  */

@@ -133,6 +133,7 @@ function silentNode(id) {
     out: undefined,
     error: null,
     continued: false,
+    port: null,
     reason: null,
     by: null,
   };
@@ -149,9 +150,9 @@ const CHANGES = {
   'node.chunk': withChunk,
   'node.tool': (node, {at_ms, data}) => ({...node, tools: withTool(node.tools, at_ms, data)}),
   // A node that may fail tells of the failure, and then of the OUT that tells the nodes behind it.
-  'node.finished': (node, {at_ms, data, pinned}) => {
-    if (pinned) return {...node, state: 'pinned', started: at_ms, ended: at_ms, out: data};
-    return node.state === 'failed' ? {...node, continued: true, out: data} : {...node, state: 'finished', ended: at_ms, out: data};
+  'node.finished': (node, {at_ms, data, pinned, port = null}) => {
+    if (pinned) return {...node, state: 'pinned', started: at_ms, ended: at_ms, out: data, port};
+    return node.state === 'failed' ? {...node, continued: true, out: data, port} : {...node, state: 'finished', ended: at_ms, out: data, port};
   },
   'node.failed': (node, {at_ms, data}) => ({...node, state: 'failed', ended: at_ms, error: failureOf(data)}),
   'node.skipped': (node, {at_ms, data}) => {

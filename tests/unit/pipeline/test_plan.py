@@ -244,6 +244,7 @@ def test_an_ambiguous_answer_names_the_candidates() -> None:
     found = problems([sets("a"), sets("c"), sets("b")], [("a", "b"), ("a", "c")])
     assert codes(found) == ["answer.ambiguous"]
     assert "b, c" in found[0].message
+    assert found[0].node == "b"
 
 
 def test_an_unknown_answer_is_refused() -> None:

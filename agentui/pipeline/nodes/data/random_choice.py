@@ -68,6 +68,8 @@ class RandomChoice(Node[RandomChoiceParams]):
         self._seed = build.text("seed", params.seed)
         self._weights = [item.weight for item in params.items]
         self.ports = (*dict.fromkeys(item.port for item in params.items if item.port not in ("", DONE)), DONE)
+        if params.items and all(item.port not in ("", DONE) for item in params.items):
+            self.idle_ports = frozenset({DONE})
         for number, item in enumerate(params.items):
             if item.port == ERROR_PORT:
                 build.problem(
