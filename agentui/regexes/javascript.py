@@ -1,6 +1,8 @@
 """
 JavaScript's regular expressions: compiled, searched with a time limit, and replaced by.
 
+Time is what the searching thread computes, not what passes: a search beside others, or on a busy machine, finds the same.
+
 Without the flags ``u`` and ``v`` JavaScript matches UTF-16 units, so a character beyond U+FFFF is two there. Such a text is
 split into its halves for the search and put together again afterwards; half a character that stays alone becomes U+FFFD.
 
@@ -10,11 +12,11 @@ looking for one that matches something), and a reference to a group sees what th
 
 import math
 import re
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Lock
+from time import thread_time
 from typing import Final
 
 import regex
@@ -30,11 +32,21 @@ MAX_TEXT: Final = 1024 * 1024
 """Characters of a text that is searched, and of one that replacing makes."""
 _LONG: Final = 4096
 """Characters from which on a search lets other threads run."""
+BRIEF: Final = 2048
+"""Characters of a text in which a search by a brief pattern takes no more than some twenty milliseconds."""
+_BRIEF_WEIGHT: Final = 1000
+"""What a brief pattern weighs at most."""
+MATCH_SECONDS: Final = 5e-6
+"""What a match that is replaced is counted for."""
+_PATTERN_UNIT, _SOURCE_UNIT = 5e-6, 2e-6
+"""Seconds in which a character of a pattern is read, and one of what the engine is told is compiled."""
 MOST_KEPT: Final = 64 * 1024 * 1024
 """About how many bytes compiled expressions may hold that are kept for the next time."""
 _UNIT_BYTES: Final = 128
 """What the engine holds for each character of a pattern, and for each part of its weight."""
 _ENTRY_BYTES: Final = 1024
+_NEARLY: Final = 0.9
+"""How much of its time a search must have had that is given up: the two clocks do not tick alike."""
 _BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 _FLAGS: Final = frozenset("dgimsuvy")
 
@@ -103,9 +115,32 @@ class JsPattern:
         """Whether it matches whole characters."""
         return "u" in self.flags or "v" in self.flags
 
+    @property
+    def compile_seconds(self) -> float:
+        """About how long it takes at most to compile it."""
+        return reading_seconds(self.source) + _SOURCE_UNIT * len(self.translated.source)
+
     def units(self, text: str) -> str:
         """The text as this pattern sees it: the same, or with two halves for each character beyond U+FFFF."""
-        return text if self.is_unicode or text.isascii() else _BEYOND.sub(_halves, text)
+        return text if self.is_unicode else halved(text)
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether a search in a text of BRIEF characters needs no clock: from each place it can go on in hardly more than one
+        way, so that it is done in the square of the text's length at most. The engine's clock costs as much as a search."""
+        return self.translated.choices <= 1 and self.translated.weight <= _BRIEF_WEIGHT
+
+    @property
+    def find(self) -> "Callable[..., regex.Match[str] | None]":
+        """What finds the first match in a text of this pattern's ``units``, without a time limit."""
+        return self.compiled.match if "y" in self.flags else self.compiled.search
+
+    def first(self, units: str, limit: float = SEARCH_SECONDS) -> "regex.Match[str] | None":
+        """The first match in a text of this pattern's ``units``."""
+        try:
+            return self.find(units, timeout=limit, concurrent=len(units) > _LONG)
+        except TimeoutError:
+            return _found(self.find, units, 0, limit)
 
     def search(self, text: str, limit: float = SEARCH_SECONDS) -> JsMatch | None:
         """The first match in a text; ``limit`` in seconds."""
@@ -118,7 +153,7 @@ class JsPattern:
     def replace(self, text: str, by: Callable[[JsMatch], str], limit: float = SEARCH_SECONDS, in_all: float = math.inf) -> str:
         """
         The text with its matches replaced, as ``String.replace`` does it with a function. ``limit`` is what one search may
-        take, ``in_all`` all of them with what ``by`` does, both in seconds; SEARCHES times the limit at most.
+        take, and all of them SEARCHES times that; ``in_all`` what the matches may count for, MATCH_SECONDS each.
 
         Raises TimeoutError, and RegexError where more than MAX_TEXT characters come out.
         """
@@ -141,22 +176,41 @@ class JsPattern:
     def _matches(self, units: str, limit: float, in_all: float = math.inf, *, once: bool) -> Iterator[JsMatch]:
         if len(units) > 2 * MAX_TEXT:
             raise RegexError(f"the text is longer than {MAX_TEXT} characters", 0)
-        find = self.compiled.match if "y" in self.flags else self.compiled.search
-        aside = len(units) > _LONG
-        left = min(in_all, limit * SEARCHES)
-        latest = time.monotonic() + left
-        at = 0
+        find = self.find
+        most = in_all / MATCH_SECONDS
+        latest = thread_time() + limit * SEARCHES
+        at = count = 0
         while at <= len(units):
-            found = find(units, at, timeout=min(limit, left), concurrent=aside)
+            found = _found(find, units, at, limit)
             if found is None:
                 return
             yield JsMatch(found, self)
             if once:
                 return
             at = found.end() + (found.start() == found.end())
-            left = latest - time.monotonic()
-            if left <= 0:
+            count += 1
+            if count > most or thread_time() > latest:
                 raise TimeoutError
+
+
+def _found(find: "Callable[..., regex.Match[str] | None]", units: str, at: int, limit: float) -> "regex.Match[str] | None":
+    """The match from ``at`` on. Raises TimeoutError once this thread has computed for ``limit`` seconds."""
+    aside = len(units) > _LONG
+    patience = limit
+    while True:
+        began = thread_time()
+        try:
+            return find(units, at, timeout=patience, concurrent=aside)
+        except TimeoutError:
+            # The engine's clock is that of the whole process, in which others compute as well.
+            if thread_time() - began >= limit * _NEARLY:
+                raise
+            patience *= 2
+
+
+def reading_seconds(pattern: str) -> float:
+    """About how long it takes at most to read a pattern."""
+    return _PATTERN_UNIT * len(pattern)
 
 
 def compile_js(pattern: str, flags: str = "") -> JsPattern:
@@ -222,12 +276,17 @@ def _compiled(pattern: str, flags: str) -> JsPattern:
     if len(known) < len(flags) or not known <= _FLAGS or {"u", "v"} <= known:
         raise RegexError(f"there are no such flags: {flags!r:.40}", 0)
     is_unicode = bool(known & {"u", "v"})
-    translated = translate(joined(pattern) if is_unicode else _BEYOND.sub(_halves, pattern), known)
+    translated = translate(joined(pattern) if is_unicode else halved(pattern), known)
     try:
         compiled = regex.compile(translated.source, translated.flags, cache_pattern=False)
     except (regex.error, RecursionError, OverflowError) as error:
         raise RegexError(f"the pattern has no counterpart here ({error})", 0) from None
     return JsPattern(pattern, flags, translated, compiled)
+
+
+def halved(text: str) -> str:
+    """A text with the two UTF-16 units of each character beyond U+FFFF in its place."""
+    return text if text.isascii() else _BEYOND.sub(_halves, text)
 
 
 def joined(units: str) -> str:

@@ -15,6 +15,8 @@ from agentui.regexes.javascript import MAX_TEXT, SEARCH_SECONDS, JsMatch, JsPatt
 Expand: TypeAlias = Callable[[str], str]
 """Replaces the macros of a text."""
 
+_MACRO: Final = re.compile(r"\{\{|<(?:user|bot|char|group)", re.IGNORECASE)
+"""What a text with macros has somewhere."""
 _FIND: Final = re.compile("(/?)([^\n\r\u2028\u2029]+)\\1([A-Za-z]*)")
 _FLAGS: Final = frozenset("gmixXsuUAJ")
 """Letters that SillyTavern takes for flags; JavaScript refuses some of them."""
@@ -40,6 +42,11 @@ def compile_find(find: str) -> JsPattern:
     if flags and (len(set(flags)) < len(flags) or not _FLAGS.issuperset(flags)):
         return compile_js(find)
     return compile_js(found[2], flags)
+
+
+def has_macros(text: str) -> bool:
+    """Whether a text that a script puts in may have macros; ``{{match}}`` is none."""
+    return _MACRO.search(_MATCH.sub("", text)) is not None
 
 
 def escape_value(value: str) -> str:
@@ -86,11 +93,11 @@ def replace_js(
     The text with its matches replaced, and how many there were.
 
     ``$1`` and ``$<name>`` insert what a group matched, without the ``trims``; a group that there is not, or that matched
-    nothing, inserts nothing. ``expand`` is for the trims, and for each piece that was put in. ``limit`` is in seconds for one
-    search, ``in_all`` for all of them. Raises TimeoutError, and RegexError for a text that is too long or becomes so.
+    nothing, inserts nothing. ``expand`` is for the trims, and for each piece that was put in and has a macro. ``limit`` and
+    ``in_all`` are as in ``JsPattern.replace``. Raises TimeoutError, and RegexError for a text that is too long or becomes so.
     """
     template = _MATCH.sub("$0", replacement)
-    trimmed = [pattern.units(expand(each) if expand else each) for each in trims]
+    trimmed = [pattern.units(expand(each) if expand and _MACRO.search(each) else each) for each in trims]
     count = inserted = 0
 
     def insert(match: JsMatch, sign: "re.Match[str]") -> str:
@@ -105,7 +112,7 @@ def replace_js(
         nonlocal count
         count += 1
         piece = _INSERTED.sub(lambda sign: insert(match, sign), template)
-        return expand(joined(piece)) if expand and ("{{" in piece or "<" in piece) else piece
+        return expand(joined(piece)) if expand and _MACRO.search(piece) else piece
 
     return pattern.replace(text, by, limit, in_all), count
 

@@ -1,14 +1,24 @@
-"""Regex scripts run over a text: which of them are for it, in which order, and what became of each."""
+"""Regex scripts run over texts: which of them are for a text, in which order, and what became of each.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from time import monotonic
+    ScriptRun ─▶ the scripts for a placement, sorted and compiled once ─▶ those for a depth (a chain) ─▶ texts
+
+Neighbours in a chain whose macros do not matter are one link. What a link makes of a text is kept (``KeptResults``), so that
+a chat's next turn searches only what is new in it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from time import thread_time
 from typing import Final, Literal, TypeAlias
 
 from agentui.assets.script import BoundScript, RegexScript, ScriptOrigin, ScriptPlacement
 from agentui.regexes.cursor import RegexError
-from agentui.regexes.javascript import SEARCH_SECONDS, JsPattern
-from agentui.regexes.replacing import Expand, compile_find, expand_escaped, replace_js
+from agentui.regexes.javascript import BRIEF, MATCH_SECONDS, SEARCHES, JsPattern, halved, reading_seconds
+from agentui.regexes.kept_results import KeptResults, LinkResult, name_of_link, name_of_text
+from agentui.regexes.replacing import Expand, compile_find, expand_escaped, has_macros, replace_js
+from agentui.regexes.search_time import CHARACTER_SECONDS, TEXT_SECONDS, SearchTime
 
 Channel: TypeAlias = Literal["persist", "prompt", "display", "edit"]
 """What the text is for: to be kept as it is said, sent to a model, shown, or kept after somebody edited it."""
@@ -17,9 +27,10 @@ Skip: TypeAlias = Literal[
 ]
 
 CHANNELS: Final[tuple[Channel, ...]] = ("persist", "prompt", "display", "edit")
-ALL_SECONDS: Final = 2.0
-"""How long the scripts of one prompt may take together."""
 _ORDER: Final[tuple[ScriptOrigin, ...]] = ("global", "preset", "character")
+_TOO_LONG: Final = "a search took longer than {:g} seconds, or all of them too long"
+KEPT: Final = KeptResults()
+"""What scripts made of texts, for all prompts of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +54,268 @@ class ScriptsResult:
     trace: tuple[ScriptTrace, ...] = ()
 
 
-class SearchTime:
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A script at its place among those of its placement. Without a ``pattern`` it runs over no text: ``skipped`` says why.
+    ``search`` looks for it without a clock, where it needs none in texts of BRIEF characters."""
+
+    index: int
+    script: RegexScript
+    origin: ScriptOrigin
+    pattern: JsPattern | None = None
+    search: "Callable[[str], object] | None" = None
+    is_unicode: bool = False
+    find: str = ""
+    is_plain: bool = False
+    skipped: Skip | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """Steps that are kept as one; ``name`` tells what they do."""
+
+    steps: tuple[_Step, ...]
+    name: bytes
+
+
+@dataclass(slots=True)
+class _Chain:
+    """The steps for texts at a depth; ``skips`` are of those that run over none of them. ``texts`` counts."""
+
+    steps: Sequence[_Step]
+    links: tuple[_Link, ...]
+    skips: dict[int, Skip]
+    texts: int = 0
+
+
+_Fates: TypeAlias = "dict[int, tuple[Skip | None, int, str]]"
+"""What became of steps by their places: why they were skipped, how often they matched, what was wrong. Others found nothing."""
+
+
+@dataclass(slots=True)
+class _Placed:
+    """What the run has done for texts of one placement. ``fates`` have how often steps matched, and of how many texts."""
+
+    steps: tuple[_Step, ...]
+    depths: list[int]
+    chains: dict[tuple[int, int], _Chain] = field(default_factory=dict)
+    fates: dict[tuple[int, Skip | None, str], list[int]] = field(default_factory=dict)
+
+
+class ScriptRun:
     """
-    How long searches may take: each of them ``limit`` seconds, all together ``in_all``.
+    Scripts over the texts of one prompt, as SillyTavern 1.19 runs them: the profile's, the preset's, the card's, each in its
+    order.
 
-    One of these is shared by the texts of a prompt. An expression that took too long once is not tried again.
+    ``macros`` replaces macros in what scripts look for, which it does once, and in what they put in. All texts share the
+    ``time``. Scripts that are disabled are passed over.
     """
 
-    def __init__(self, limit: float = SEARCH_SECONDS, in_all: float = ALL_SECONDS) -> None:
-        self.limit = limit
-        self._left = in_all
-        self._given_up: set[tuple[str, str]] = set()
+    def __init__(
+        self, scripts: Sequence[BoundScript], channel: Channel, macros: Expand | None = None, time: SearchTime | None = None
+    ) -> None:
+        ordered = sorted(scripts, key=lambda bound: _ORDER.index(bound.origin))
+        self._scripts = [each for each in ordered if not each.script.is_disabled and each.script.find]
+        self._channel: Channel = channel
+        self._macros = macros
+        self._time = time or SearchTime()
+        self._placed: dict[ScriptPlacement, _Placed] = {}
 
-    def spend(self, pattern: JsPattern, work: Callable[[float, float], tuple[str, int]]) -> tuple[str, int]:
-        """What the work gives, which is told how long a search and all of its searches may take. Raises TimeoutError."""
-        key = (pattern.source, pattern.flags)
-        if self._left <= 0 or key in self._given_up:
-            raise TimeoutError
-        started = monotonic()
+    def run(self, text: str, placement: ScriptPlacement, depth: int | None = None) -> str:
+        """
+        The text after the scripts for its placement. ``depth`` counts messages from the newest, which is 0; None is a text that
+        has none. Never raises: a script that fails leaves the text as it was.
+        """
+        return self._run(text, placement, depth)[0] if text and self._scripts else text
+
+    def traced(self, text: str, placement: ScriptPlacement, depth: int | None = None) -> ScriptsResult:
+        """The same, with what became of each script that is for texts of the placement."""
+        if not text or not self._scripts:
+            return ScriptsResult(text)
+        made, used, fates = self._run(text, placement, depth)
+        trace = []
+        for step in used.steps:
+            skipped, matches, error = fates.get(step.index) or (used.skips.get(step.index, "no_match"), 0, "")
+            trace.append(self._trace(step, placement, skipped, matches, error or self._error(step, skipped)))
+        return ScriptsResult(made, tuple(trace))
+
+    def traces(self) -> Iterator[tuple[ScriptTrace, int]]:
+        """What became of each script in all texts so far, and in how many of them."""
+        for placement, placed in self._placed.items():
+            counted: dict[tuple[int, Skip | None, str], list[int]] = dict(placed.fates)
+            others: dict[tuple[int, Skip | None], int] = {}
+            for used in placed.chains.values():
+                for step in used.steps:
+                    key = step.index, used.skips.get(step.index, "no_match")
+                    others[key] = others.get(key, 0) + used.texts
+            for (index, _, _), (_, texts) in placed.fates.items():
+                others[index, "no_match"] -= texts
+            for (index, skipped), texts in others.items():
+                if texts:
+                    told = counted.setdefault((index, skipped, ""), [0, 0])
+                    counted[index, skipped, ""] = [told[0], told[1] + texts]
+            for (index, skipped, error), (matches, texts) in sorted(counted.items(), key=lambda each: each[0][0]):
+                step = placed.steps[index]
+                yield self._trace(step, placement, skipped, matches, error or self._error(step, skipped)), texts
+
+    def _trace(self, step: _Step, placement: ScriptPlacement, skipped: Skip | None, matches: int, error: str) -> ScriptTrace:
+        return ScriptTrace(step.script.name, step.origin, placement, self._channel, skipped, matches, error)
+
+    def _error(self, step: _Step, skipped: Skip | None) -> str:
+        return _TOO_LONG.format(self._time.limit) if skipped == "timed_out" else step.error if skipped == step.skipped else ""
+
+    def _run(self, text: str, placement: ScriptPlacement, depth: int | None) -> tuple[str, _Chain, _Fates]:
+        """A text after its chain, the chain, and what became of those steps that did not merely find nothing."""
+        placed = self._placed.get(placement)
+        if placed is None:
+            placed = self._placed[placement] = self._place(placement)
+        used = self._chain(placed, depth)
+        used.texts += 1
+        fates: _Fates = {}
+        named = name_of_text(text)
+        for link in used.links:
+            kept = KEPT.get(link.name, named)
+            if kept is None or kept.seconds > self._time.left:
+                made, result, is_whole = self._run_link(link, text)
+                if is_whole:
+                    KEPT.keep(link.name, named, result)
+            else:
+                result = kept
+                made = text if kept.text is None else kept.text
+                self._time.spend(kept.seconds)
+            for at, skipped, matches, error in result.fates:
+                step = link.steps[at]
+                if skipped == "timed_out" and step.pattern is not None and not self._time.is_over:
+                    self._time.give_up(step.pattern)
+                fates[step.index] = skipped, matches, error
+            if result.text is not None:
+                text, named = made, name_of_text(made)
+        for index, (skipped, matches, error) in fates.items():
+            told = placed.fates.setdefault((index, skipped, error), [0, 0])
+            told[0] += matches
+            told[1] += 1
+        return text, used, fates
+
+    def _place(self, placement: ScriptPlacement) -> _Placed:
+        """The scripts for a placement, compiled."""
+        bound = [each for each in self._scripts if placement in each.script.placements]
+        steps = tuple(self._step(index, each) for index, each in enumerate(bound))
+        least = (step.script.min_depth for step in steps)
+        most = (None if step.script.max_depth is None else step.script.max_depth + 1 for step in steps)
+        return _Placed(steps, sorted({depth for depth in (*least, *most) if depth is not None}))
+
+    def _step(self, index: int, bound: BoundScript) -> _Step:
+        script, origin = bound.script, bound.origin
+        if not bound.is_allowed:
+            return _Step(index, script, origin, skipped="not_allowed")
+        if not _is_for(script, self._channel):
+            return _Step(index, script, origin, skipped="channel_filtered")
+        if self._time.is_over:
+            return _Step(index, script, origin, skipped="timed_out")
+        find = _find_of(script, self._macros)
+        began = thread_time()
         try:
-            return work(self.limit, self._left)
-        except TimeoutError:
-            self._given_up.add(key)
-            raise
-        finally:
-            self._left -= monotonic() - started
+            pattern = compile_find(find)
+        except RegexError as error:
+            self._time.compile(find, reading_seconds(find), thread_time() - began)
+            return _Step(index, script, origin, skipped="invalid_regex", error=str(error))
+        self._time.compile(find, pattern.compile_seconds, thread_time() - began)
+        is_plain = self._macros is None or not any(map(has_macros, (script.replace, *script.trim)))
+        search = pattern.find if pattern.is_brief else None
+        return _Step(index, script, origin, pattern, search, pattern.is_unicode, find, is_plain)
+
+    def _chain(self, placed: _Placed, depth: int | None) -> _Chain:
+        """The chain for texts at a depth; those between the same two bounds have the same."""
+        key = -1 if depth is None else bisect_right(placed.depths, depth), self._time.given_up
+        found = placed.chains.get(key)
+        if found is None:
+            found = placed.chains[key] = self._made_chain(placed.steps, depth)
+        return found
+
+    def _made_chain(self, steps: Sequence[_Step], depth: int | None) -> _Chain:
+        skips: dict[int, Skip] = {}
+        running: list[_Step] = []
+        for step in steps:
+            if step.skipped in ("not_allowed", "channel_filtered"):
+                skips[step.index] = step.skipped
+            elif depth is not None and not _reaches(step.script, depth):
+                skips[step.index] = "depth_filtered"
+            elif step.skipped is not None:
+                skips[step.index] = step.skipped
+            elif step.pattern is not None and self._time.gave_up(step.pattern):
+                skips[step.index] = "timed_out"
+            else:
+                running.append(step)
+        # A script with macros is a link of its own: what it makes depends on more than the text.
+        links = [tuple(some) for _, some in groupby(running, lambda step: -1 if step.is_plain else step.index)]
+        return _Chain(steps, tuple(_Link(some, self._named(some)) for some in links), skips)
+
+    def _named(self, steps: Iterable[_Step]) -> bytes:
+        """The name of a link: what its steps do, and how long they may search."""
+        told = ((str(len(step.script.trim)), step.find, step.script.replace, *step.script.trim) for step in steps)
+        return name_of_link(chain((str(self._time.limit),), *told))
+
+    def _run_link(self, link: _Link, text: str) -> tuple[str, LinkResult, bool]:
+        """A link over a text: the text, what is to be kept, and whether it is the same every time."""
+        time, macros = self._time, self._macros
+        left = 0.0 if time.is_over else time.left
+        limit = time.limit
+        first = text
+        units = halved(text)
+        each_search, is_long = TEXT_SECONDS + CHARACTER_SECONDS * len(units), len(units) > BRIEF
+        is_whole = True
+        seconds = 0.0
+        began = thread_time()
+        fates: list[tuple[int, Skip | None, int, str]] = []
+
+        def expand(source: str) -> str:
+            # Macros have limits of their own, so that their time is not the searches'.
+            nonlocal is_whole, began
+            is_whole = False
+            before = thread_time()
+            made = source if macros is None else macros(source)
+            began += thread_time() - before
+            return made
+
+        for at, step in enumerate(link.steps):
+            pattern = step.pattern
+            assert pattern is not None  # those without one are in no link
+            if seconds >= left:
+                fates += ((each, "timed_out", 0, "") for each in range(at, len(link.steps)))
+                is_whole = False
+                break
+            seconds += each_search
+            searched = text if step.is_unicode else units
+            try:
+                search = step.search
+                found = pattern.first(searched, limit) if is_long or search is None else search(searched)
+                if found is None:
+                    continue
+                replaced, matches = replace_js(
+                    text,
+                    pattern,
+                    step.script.replace,
+                    trims=step.script.trim,
+                    expand=None if macros is None else expand,
+                    limit=limit,
+                    in_all=left - seconds,
+                )
+            except TimeoutError:
+                # Where little is left of all time, it may have ended before the search's own.
+                is_whole = is_whole and left - seconds > SEARCHES * limit
+                seconds += 2 * limit
+                fates.append((at, "timed_out", 0, ""))
+                continue
+            except RegexError as error:
+                fates.append((at, "too_large", 0, error.reason))
+                continue
+            seconds += MATCH_SECONDS * matches
+            fates.append((at, None, matches, ""))
+            text, units = replaced, halved(replaced)
+            each_search, is_long = TEXT_SECONDS + CHARACTER_SECONDS * len(units), len(units) > BRIEF
+        time.spend(seconds, thread_time() - began)
+        return text, LinkResult(None if text == first else text, tuple(fates), seconds), is_whole
 
 
 def run_scripts(
@@ -80,52 +328,8 @@ def run_scripts(
     macros: Expand | None = None,
     time: SearchTime | None = None,
 ) -> ScriptsResult:
-    """
-    The text after the scripts, as SillyTavern 1.19 runs them: the profile's, the preset's, the card's, each in its order.
-
-    ``depth`` counts messages from the newest, which is 0; None is a text that has none. ``macros`` replaces macros in what
-    scripts look for and put in. Never raises: a script that fails leaves the text as it was, and the trace says why. Scripts
-    that are disabled or for other placements are not in the trace.
-    """
-    if not text:
-        return ScriptsResult(text)
-    time = time or SearchTime()
-    trace = []
-    for bound in sorted(scripts, key=lambda bound: _ORDER.index(bound.origin)):
-        script = bound.script
-        if script.is_disabled or placement not in script.placements or not script.find:
-            continue
-        text, skipped, matches, error = _run(text, bound, channel, depth, macros, time)
-        trace.append(ScriptTrace(script.name, bound.origin, placement, channel, skipped, matches, error))
-    return ScriptsResult(text, tuple(trace))
-
-
-def _run(
-    text: str, bound: BoundScript, channel: Channel, depth: int | None, macros: Expand | None, time: SearchTime
-) -> tuple[str, Skip | None, int, str]:
-    """One script over a text: the text, why it was skipped, how often it matched, and what was wrong."""
-    script = bound.script
-    if not bound.is_allowed:
-        return text, "not_allowed", 0, ""
-    if not _is_for(script, channel):
-        return text, "channel_filtered", 0, ""
-    if depth is not None and not _reaches(script, depth):
-        return text, "depth_filtered", 0, ""
-    try:
-        pattern = compile_find(_find_of(script, macros))
-    except RegexError as error:
-        return text, "invalid_regex", 0, str(error)
-
-    def work(limit: float, in_all: float) -> tuple[str, int]:
-        return replace_js(text, pattern, script.replace, trims=script.trim, expand=macros, limit=limit, in_all=in_all)
-
-    try:
-        replaced, matches = time.spend(pattern, work)
-    except TimeoutError:
-        return text, "timed_out", 0, f"a search took longer than {time.limit:g} seconds, or all of them too long"
-    except RegexError as error:
-        return text, "too_large", 0, error.reason
-    return (replaced, None, matches, "") if matches else (text, "no_match", 0, "")
+    """One text after the scripts, as in a ``ScriptRun`` of its own."""
+    return ScriptRun(scripts, channel, macros, time).traced(text, placement, depth)
 
 
 def _is_for(script: RegexScript, channel: Channel) -> bool:

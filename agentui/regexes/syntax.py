@@ -54,13 +54,15 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class Translated:
     """A pattern for the engine. Group ``n`` is called ``gn`` there; ``names`` has the groups of each name. ``weight`` counts
-    characters and classes, with every repetition written out that the engine writes out."""
+    characters and classes, with every repetition written out that the engine writes out. ``choices`` are the places at which a
+    search may go on in several ways: repetitions of any number, alternatives, references."""
 
     source: str
     flags: int
     groups: tuple[Group, ...]
     names: dict[str, tuple[int, ...]]
     weight: int
+    choices: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class _Translator:
         self.groups: list[Group] = []
         self.taken: set[str] = set()
         self.loops = 0
+        self.choices = 0
 
     def translate(self) -> Translated:
         """The whole pattern."""
@@ -105,7 +108,7 @@ class _Translator:
         if not self.lists:
             engine_flags |= regex.ASCII | (regex.IGNORECASE if "i" in self.modes else 0)
         names = {name: tuple(numbers) for name, numbers in self.names.items()}
-        return Translated(piece.source, engine_flags, tuple(self.groups), names, piece.weight)
+        return Translated(piece.source, engine_flags, tuple(self.groups), names, piece.weight, self.choices)
 
     def disjunction(self) -> _Piece:
         """Alternatives up to a ``)`` or the end, which is not passed."""
@@ -122,6 +125,7 @@ class _Translator:
             all_names |= self.taken
             if not self.cursor.skip("|"):
                 break
+            self.choices += len(sources) == 1
         self.taken = all_names
         self.depth -= 1
         return _Piece("|".join(sources), weight)
@@ -145,6 +149,7 @@ class _Translator:
         if found is None:
             return atom
         least, most = found
+        self.choices += least != most
         if not atom.is_repeatable:
             raise self.cursor.error("this cannot be repeated", start)
         lazy = "?" if self.cursor.skip("?") else ""
@@ -266,6 +271,7 @@ class _Translator:
 
     def reference(self, numbers: list[int]) -> _Piece:
         """What the group of these numbers that took part has matched; nothing where none did."""
+        self.choices += 1
         source = ""
         for number in reversed(numbers):
             is_opened = number <= len(self.groups)

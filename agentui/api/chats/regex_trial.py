@@ -8,7 +8,8 @@ from aiohttp import web
 from agentui.api.chats.protocol import data_answer, read_form, route
 from agentui.assets.script import PLACEMENT_BY_NUMBER, BoundScript, RegexScript
 from agentui.http.route import Route
-from agentui.regexes.scripts import Channel, SearchTime, run_scripts
+from agentui.regexes.scripts import Channel, run_scripts
+from agentui.regexes.search_time import SearchTime
 from agentui.schemas.forms import Data
 from agentui.schemas.regex_trial import RegexTestForm, TriedChannel, TriedScript, TriedText
 from agentui.templating.sillytavern.run import MacroRun

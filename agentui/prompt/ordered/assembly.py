@@ -3,8 +3,10 @@
 Without a preset the order is the one that SillyTavern comes with. Rules: its release 1.19, ``public/scripts/openai.js``.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from agentui.assets.preset import PromptPreset
 from agentui.chat.messages import Message, Text
@@ -31,11 +33,13 @@ from agentui.prompt.ordered.lore import PlacedLore, placed_lore
 from agentui.prompt.ordered.note import note_of
 from agentui.prompt.ordered.scripts import PromptScripts
 from agentui.prompt.outcome import Choice, prepared_turn
-from agentui.prompt.prepared import Note, PreparedTurn, PresetFacts, PromptInput, TrimReason
+from agentui.prompt.prepared import Note, PreparedTurn, PresetFacts, PromptInput, ScriptsReport, TrimReason
 from agentui.prompt.seen import SeenHistory, entry_draft
 from agentui.prompt.structure import PLACEHOLDER, Shape
 
 NEW_CHAT = "newMainChat"
+_SHOWN_NAMES, _SHOWN_NAME = 5, 60
+"""How many scripts a diagnostic names, and how much of a name."""
 _APART = (NEW_CHAT, "newExampleChat")
 """Messages that are never joined with their neighbours, by what their names begin with."""
 
@@ -101,7 +105,7 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
             preset=_facts(given, preset, frame),
             lore=lore.result,
             scripts=scripts.report,
-            notes=tuple(_notes(plan)),
+            notes=(*_notes(plan), *_left_out(scripts.report)),
             placed=plan.placed(kept, blocks),
         ),
     )
@@ -290,6 +294,23 @@ def _facts(given: PromptInput, preset: PromptPreset, frame: Frame) -> PresetFact
         return None
     shows_names = preset.names_behavior in ("completion", "content")
     return PresetFacts(preset.reading, shows_names, tuple(frame.trigger_filtered), tuple(frame.in_chat))
+
+
+def _left_out(report: ScriptsReport) -> list[Note]:
+    """What searching took too long for."""
+    late = Counter[str]()
+    for trace, texts in report.traces:
+        if trace.skipped == "timed_out":
+            late[trace.name] += texts
+    if not late:
+        return []
+    names = ", ".join(repr(name[:_SHOWN_NAME]) for name in islice(late, _SHOWN_NAMES))
+    more = f" and {len(late) - _SHOWN_NAMES} more" if len(late) > _SHOWN_NAMES else ""
+    message = (
+        f"Searching takes too long: the regex script(s) {names}{more} left {max(late.values())} text(s) as they were. Write "
+        "their expressions simpler, or switch off what is not needed."
+    )
+    return [Note("scripts_left_out", message, "regex")]
 
 
 def _notes(plan: _Plan) -> list[Note]:

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from agentui.jsonio import Json
 from agentui.templating.core.paths import MISSING
 from agentui.templating.sillytavern.conditions import Operand, holds, parse_condition
+from agentui.templating.sillytavern.kept import pieces_of
 from agentui.templating.sillytavern.macros import (
     BUILTINS,
     EXPECTED,
@@ -26,7 +27,7 @@ from agentui.templating.sillytavern.macros import (
     subtract,
 )
 from agentui.templating.sillytavern.scope import MacroRefused, MacroScope, MacroTrace, MacroWarning
-from agentui.templating.sillytavern.syntax import COMMENT, Macro, Pieces, parse_macros, split_loose, trimmed
+from agentui.templating.sillytavern.syntax import COMMENT, Macro, Pieces, split_loose, trimmed
 from agentui.templating.sillytavern.variables import Mutation, Scope, VariableView, shown
 
 _LONGEST_SHOWN = 500
@@ -159,7 +160,7 @@ class _Text:
 
     def result(self) -> str:
         """The text with its macros replaced. Raises _OverLimit."""
-        text = _joined(self.output(parse_macros(self.source), 0))
+        text = _joined(self.output(pieces_of(self.source), 0))
         self.run.report.mutations += self.mutations
         return text
 

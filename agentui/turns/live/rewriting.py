@@ -9,7 +9,7 @@ from agentui.assets.script import ScriptPlacement
 from agentui.chat.messages import Message, Text
 from agentui.library.bundles import Bundle
 from agentui.prompt.macros import text_member
-from agentui.regexes.scripts import Channel, ScriptTrace, SearchTime, run_scripts
+from agentui.regexes.scripts import Channel, ScriptRun, ScriptTrace
 from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import in_search_thread
@@ -50,22 +50,12 @@ class _Writer:
     """The scripts of one session, run over texts of one channel."""
 
     def __init__(self, bundle: Bundle, channel: Channel) -> None:
-        self._scripts = bundle.assets.scripts
-        self._channel: Channel = channel
-        self._expand = MacroRun(MacroScope("assemble", datetime.now().astimezone(), values=_names(bundle))).expand
-        self._time = SearchTime()
+        macros = MacroRun(MacroScope("assemble", datetime.now().astimezone(), values=_names(bundle)))
+        self._run = ScriptRun(bundle.assets.scripts, channel, macros.expand)
 
     def kept(self, text: str, placement: ScriptPlacement) -> Rewritten:
         """A text as it is kept."""
-        made = run_scripts(
-            text,
-            self._scripts,
-            placement=placement,
-            channel=self._channel,
-            depth=0,
-            macros=self._expand,
-            time=self._time,
-        )
+        made = self._run.traced(text, placement, 0)
         has_words = bool(made.text.strip())
         return Rewritten(made.text.replace("\0", "\ufffd") if has_words else text, made.trace)  # PostgreSQL keeps no U+0000
 

@@ -87,3 +87,12 @@ def test_what_is_kept_of_many_scripts_is_bounded() -> None:
 def test_an_expression_that_takes_too_long_leaves_the_text() -> None:
     turn = made(script("/(a+)+b/", "x", 1), script("/red/", "blue", 1))
     assert said(turn)[-1] == ("user", "User: my blue boat")
+    assert not turn.diagnostics
+
+
+def test_what_searching_took_too_long_for_is_told() -> None:
+    slow = script("/(a|aa)+$/", "x", 1)
+    preset = PromptPreset.of({"prompts": [{"identifier": "main", "content": ""}]})
+    turn = prepared("a" * 5000 + "b", *CHAT, assets=PromptAssets(preset=preset, scripts=(slow, script("/red/", "blue", 1))))
+    (note,) = [note for note in turn.diagnostics if note.code == "scripts_left_out"]
+    assert note.source == "regex" and "'/(a|aa)+$/' left 1 text(s)" in note.message

@@ -1,6 +1,10 @@
 """Regex scripts run as SillyTavern 1.19 runs them."""
 
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -8,7 +12,9 @@ from hypothesis import strategies as st
 
 from agentui.assets.script import BoundScript, RegexScript, ScriptOrigin, ScriptPlacement
 from agentui.jsonio import Json
-from agentui.regexes.scripts import CHANNELS, Channel, ScriptsResult, SearchTime, run_scripts
+from agentui.regexes.scripts import CHANNELS, KEPT, Channel, ScriptRun, ScriptsResult, run_scripts
+from agentui.regexes.search_time import SearchTime
+from tests.unit.work import lines_run
 
 ALL: Json = [1, 2, 3, 5, 6]
 
@@ -165,6 +171,95 @@ def test_what_took_too_long_is_not_tried_again() -> None:
 
 def test_all_searches_have_a_time_together() -> None:
     assert run("a", bound(findRegex="a", replaceString="x"), time=SearchTime(in_all=0)).trace[0].skipped == "timed_out"
+
+
+def test_waiting_is_not_searching() -> None:
+    def waiting(text: str) -> str:
+        other = Thread(target=compute)
+        other.start()
+        other.join()
+        return macros(text)
+
+    def compute() -> None:
+        began = thread_time()
+        while thread_time() - began < 0.06:
+            zlib.crc32(bytes(1024 * 1024))
+
+    scripts = [bound(findRegex="/a/g", replaceString="{{char}}"), bound(findRegex="o", replaceString="!")]
+    assert run("aa", *scripts, macros=waiting, time=SearchTime(limit=0.05, in_all=0.05)).text == "B!Bo"
+
+
+@contextmanager
+def computing() -> Iterator[None]:
+    """Two threads compute without the interpreter's lock."""
+    ended, data = Event(), bytes(1024 * 1024)
+
+    def compute() -> None:
+        while not ended.is_set():
+            zlib.crc32(data)
+
+    others = [Thread(target=compute) for _ in range(2)]
+    for other in others:
+        other.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for other in others:
+            other.join()
+
+
+def made_anew(texts: list[str], scripts: list[BoundScript], in_all: float) -> object:
+    """What a run makes of texts that nobody has seen before, and what it tells."""
+    KEPT.clear()
+    return made_of(texts, scripts, in_all)
+
+
+def made_of(texts: list[str], scripts: list[BoundScript], in_all: float) -> object:
+    """What a run makes of texts at the depths that they have in a chat, and what it tells."""
+    made = ScriptRun(scripts, "persist", macros, SearchTime(in_all=in_all, beyond=60))
+    return [made.run(text, "ai_output", depth) for depth, text in enumerate(texts)], list(made.traces())
+
+
+_FINDS = ("a", "/a/g", "/b+?/gi", "/[ab]c?/g", "/(?:ab)*$/", "/^/gm", "/{{user}}/g", "/(/", "/😀/gu", "/(a)(b)?/g")
+_REPLACEMENTS = ("", "b", "$1a", "{{match}}", "{{user}}", "<i>$0</i>", "😀")
+_SCRIPTS = st.lists(
+    st.builds(
+        lambda find, replace, least, most, mode: bound(
+            findRegex=find, replaceString=replace, minDepth=least, maxDepth=most, substituteRegex=mode
+        ),
+        st.sampled_from(_FINDS),
+        st.sampled_from(_REPLACEMENTS),
+        st.none() | st.integers(0, 3),
+        st.none() | st.integers(0, 3),
+        st.integers(0, 2),
+    ),
+    max_size=6,
+)
+
+
+@given(st.lists(st.text("abc😀{}<", max_size=12), max_size=8), _SCRIPTS, st.floats(0, 2e-4) | st.just(2.0))
+def test_what_scripts_make_depends_on_nothing_but_what_they_are_given(
+    texts: list[str], scripts: list[BoundScript], in_all: float
+) -> None:
+    first = made_anew(texts, scripts, in_all)
+    assert made_of(texts, scripts, in_all) == first, "what was kept"
+    with computing():
+        assert made_anew(texts, scripts, in_all) == first, "under load"
+    if in_all == 2.0:
+        apart = [run(text, *scripts, macros=macros, depth=depth).text for depth, text in enumerate(texts)]
+        assert apart == first[0], "one text after another"  # type: ignore[index]
+
+
+def test_later_turns_search_only_what_is_new() -> None:
+    scripts = [bound(findRegex=f"/word{number}/g", replaceString="x") for number in range(50)]
+    texts = [f"word{number} is said" for number in range(40)]
+    made_anew(texts, scripts, 2.0)
+    again = lines_run(lambda: made_of(texts, scripts, 2.0))
+    longer = lines_run(lambda: made_of([*texts, "word7, said now"], scripts, 2.0))
+    anew = lines_run(lambda: made_anew(texts, scripts, 2.0))
+    assert again < anew / 2
+    assert longer - again < anew / 10
 
 
 def test_what_is_left_of_the_time_bounds_the_searches_of_one_script() -> None:

@@ -1,8 +1,8 @@
 """The operations of the node Text: each takes a list of texts and gives another."""
 
-import time
 from collections.abc import Callable, Sequence
 from os.path import commonprefix
+from time import thread_time
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agentui.chat.estimates import text_tokens
 from agentui.errors import NodeFailed
 from agentui.regexes.cursor import RegexError
-from agentui.regexes.javascript import JsPattern
+from agentui.regexes.javascript import SEARCH_SECONDS, JsPattern
 from agentui.regexes.replacing import replace_js
 
 MAX_CHARACTERS = 4 * 1024 * 1024
@@ -124,11 +124,16 @@ def join(texts: Sequence[str], separator: str, where: str) -> list[str]:
 
 def replace(texts: Sequence[str], pattern: JsPattern, replacement: str, where: str) -> list[str]:
     """Each text with its matches replaced. Raises NodeFailed where that takes too long or a text is too long."""
-    until = time.monotonic() + REPLACE_SECONDS
+    until = thread_time() + REPLACE_SECONDS
+
+    def replaced(_: int, text: str) -> str:
+        left = until - thread_time()
+        if left <= 0:
+            raise TimeoutError
+        return replace_js(text, pattern, replacement, limit=min(SEARCH_SECONDS, left))[0]
+
     try:
-        return each(
-            texts, lambda _, text: replace_js(text, pattern, replacement, in_all=max(until - time.monotonic(), 0.001))[0], where
-        )
+        return each(texts, replaced, where)
     except TimeoutError:
         raise NodeFailed("The regular expression takes too long on this text. Write it simpler.", field=where) from None
     except RegexError as error:
