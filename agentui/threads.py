@@ -2,17 +2,77 @@
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from typing import TypeVar
+from contextlib import suppress
+from contextvars import Context, copy_context
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 LONG = 128 * 1024
 """Bytes of JSON that take some ten milliseconds to read, to check or to write in another dialect."""
-_THREADS = ThreadPoolExecutor(2, "agentui long work")
+
+
+class _Job(NamedTuple):
+    """Work, and whom to tell what came of it."""
+
+    work: Callable[[], Any]
+    context: Context
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+
+
+class _Workers:
+    """A few threads that do one job after another. They keep no process from ending: those of ``concurrent.futures`` are waited
+    for, and one that works on what a caller made to be slow would outlive every SIGTERM."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._names = [f"{name} {number}" for number in range(count)]
+        self._begun = 0
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """What ``work`` gives. Work that nobody waits for any more is not begun."""
+        if self._begun < len(self._names):
+            Thread(target=self._run, name=self._names[self._begun], daemon=True).start()
+            self._begun += 1
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._jobs.put(_Job(work, copy_context(), loop, future))
+        return await future
+
+    def _run(self) -> None:
+        while True:
+            # In a function of its own, for what a job holds would be held until the next one comes.
+            self._do_next()
+
+    def _do_next(self) -> None:
+        job = self._jobs.get()
+        if job.future.cancelled():
+            return
+        try:
+            result = job.context.run(job.work)
+        except BaseException as error:  # noqa: BLE001  # whoever waits hears it
+            _tell(job, job.future.set_exception, error)
+        else:
+            _tell(job, job.future.set_result, result)
+
+
+def _tell(job: _Job, tell: Callable[[Any], None], outcome: Any) -> None:
+    """Hand over what came of a job, unless nobody waits for it; a loop that is closed has nobody who does."""
+
+    def hand_over() -> None:
+        if not job.future.cancelled():
+            tell(outcome)
+
+    with suppress(RuntimeError):
+        job.loop.call_soon_threadsafe(hand_over)
+
+
+_WORKERS = _Workers(2, "agentui long work")
 """They share one interpreter, so more would be no quicker; and malloc keeps for each thread what it freed."""
-_SEARCHES = ThreadPoolExecutor(2, "agentui searches")
+_SEARCHES = _Workers(2, "agentui searches")
 """For work with regular expressions that people wrote: a slow one takes seconds, for which only others of its kind wait."""
 
 
@@ -23,9 +83,9 @@ async def apart(size: int, work: Callable[[], T]) -> T:
 
 async def in_thread(work: Callable[[], T]) -> T:
     """What long ``work`` gives, done in one of the few threads for such."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, copy_context().run, work)
+    return await _WORKERS.do(work)
 
 
 async def in_search_thread(work: Callable[[], T]) -> T:
     """What work gives that searches by regular expressions of people; done in threads that nothing else waits for."""
-    return await asyncio.get_running_loop().run_in_executor(_SEARCHES, copy_context().run, work)
+    return await _SEARCHES.do(work)

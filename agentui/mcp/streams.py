@@ -218,7 +218,9 @@ class _Transport(httpx2.AsyncBaseTransport):
             stream = await stack.enter_async_context(self._upstream.open(call))
         except AgentUIError as error:
             raise httpx2.ConnectError(error.message, request=request) from error
-        return httpx2.Response(stream.status, headers=list(stream.headers.items()), stream=_Body(stream, stack))
+        # Without the content type's parameters: httpx reads them with the standard library's email parser, in quadratic time.
+        headers = {**stream.headers, "content-type": stream.content_type}
+        return httpx2.Response(stream.status, headers=list(headers.items()), stream=_Body(stream, stack))
 
 
 class _Body(httpx2.AsyncByteStream):

@@ -95,3 +95,16 @@ async def test_a_body_of_more_values_than_a_model_reads_is_refused(start_house: 
     assert heard.status == 400
     assert b"250000 objects" in heard.body
     assert dog.longest < HELD_SECONDS, dog.report
+
+
+@pytest.mark.parametrize("form", [b'--cut\r\nContent-Disposition: form-data; name=file; x="' + b";" * 2_000_000, None])
+async def test_headers_of_semicolons_hold_nobody_up(start_house: StartHouse, form: bytes | None) -> None:
+    house = await start_house("http://127.0.0.1:9", {})
+    semicolons = 'application/json; x="' + ";" * 7_000
+    body, kind = (b"{}", semicolons) if form is None else (form + b"\r\n\r\nx\r\n--cut--", "multipart/form-data; boundary=cut")
+    async with watching() as dog:
+        for path in ("/import/character", "/import/chat") * 4:
+            headers = {"content-type": kind}
+            async with house.session.post(house.origin + path, data=io.BytesIO(body), headers=headers) as refused:
+                assert refused.status == 400, await refused.text()
+    assert dog.longest < HELD_SECONDS, dog.report

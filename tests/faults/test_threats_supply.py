@@ -120,6 +120,22 @@ def test_the_code_runs_no_strings_unpacks_no_archives_and_starts_no_programs() -
         )
 
 
+QUADRATIC = re.compile(
+    r"\b(?:email\.(?!utils\b)|cgi\b|parse_header\b|parse_content_disposition\b|MultipartReader\b)|from email import"
+)
+"""What reads headers in quadratic time: the standard library's email package and what stands on it."""
+OF_AIOHTTP = re.compile(r"\brequest\.(?:content_type|charset|content_disposition|post|text|json|multipart)\b(?!\()?")
+"""What aiohttp reads by it; ``request.read`` gives bytes."""
+
+
+def test_no_header_is_read_by_the_email_package_nor_by_what_stands_on_it() -> None:
+    read = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in CODE}
+    named = {name: [*QUADRATIC.findall(text), *OF_AIOHTTP.findall(text)] for name, text in read.items()}
+    # In words that say why.
+    said = {"agentui/http/multipart.py": 2, "agentui/http/route.py": 1}
+    assert {name: len(found) for name, found in named.items() if found} == said, named
+
+
 def test_sql_is_never_put_together_from_texts() -> None:
     """Statements are built by SQLAlchemy with parameters. (SQLite's PRAGMA takes none; its values are numbers of ours.)"""
     suspicious = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|ATTACH|CREATE|DROP|ALTER)\b")

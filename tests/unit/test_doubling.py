@@ -28,6 +28,7 @@ from agentui.chat.messages import (
 from agentui.chat.reply import Choice, Reply, ReplyBuilder
 from agentui.chat.request import ChatRequest, Params, ResponseFormat, Tool, WireRequest
 from agentui.errors import AgentUIError, UpstreamRefused
+from agentui.http.multipart import parameters_of, parse_form
 from agentui.http.reading import holds_secret
 from agentui.jsonio import InvalidJson, Json, dumps, loads
 from agentui.pipeline.tokens import estimate_tokens
@@ -339,6 +340,16 @@ def nested(size: int) -> bytes:
     return b"[" * 90 + b'{"a":[1,2,{"b":[]}]},' * size + b"1" + b"]" * 90
 
 
+def form_part(disposition: bytes) -> Work:
+    body = b"--cut\r\nContent-Disposition: form-data; " + disposition + b"\r\n\r\nx\r\n--cut--"
+
+    def work() -> None:
+        with suppress(AgentUIError):
+            parse_form(body, "multipart/form-data; boundary=cut")
+
+    return work
+
+
 def incoming(size: int, **changed: object) -> Work:
     body = dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     fields = {"query": "", "headers": {"content-type": "application/json"}, "body": body, **changed}
@@ -379,6 +390,12 @@ OTHERS: Mapping[str, Callable[[int], Work]] = {
     "names in an address": lambda size: lambda: mask_url("https://h/?" + "a://b." * size),
     "lines of a log": lambda size: lambda: mask_credentials("authorization: Bearer abcdefgh12 and api-key \n" * size),
     "values of a header": lambda size: lambda: holds_secret("Bearer x, " * size, "own-token-123"),
+    "parameters of a header": lambda size: partial(parameters_of, 'form-data; x="' + ";" * 40 * size),
+    "quotes of a header": lambda size: partial(parameters_of, "form-data" + ';x="' * 40 * size),
+    "escapes of a header": lambda size: partial(parameters_of, "form-data" + r';x="\\";\\' * 40 * size),
+    "a part of a form": lambda size: form_part(b'name="file"; x="' + b";" * 40 * size),
+    "lines of a part": lambda size: form_part(b'name="file"\r\n' + b"a: b\r\n" * 40 * size),
+    "an encoded name": lambda size: form_part(b"name=a; filename*=utf-8''" + b"%41" * 40 * size),
     "JSON that is wide": lambda size: lambda: refused(b"[" + b"{}," * 40 * size + b"1]"),
     "JSON that quotes brackets": lambda size: partial(loads, dumps(['[{"' * 1000 * size])),
     "JSON that is nested": lambda size: lambda: refused(nested(size)),

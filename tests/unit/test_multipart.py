@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.errors import BadRequest
-from agentui.http.multipart import FormPart, parse_form
+from agentui.http.multipart import FormPart, parameters_of, parse_form
 
 TYPE = "multipart/form-data; boundary=cut"
 
@@ -30,6 +30,39 @@ async def test_a_file_and_a_field_are_read_to_the_byte(data: bytes, field: str) 
 def test_a_file_is_called_without_its_folders() -> None:
     body = b'--cut\r\nContent-Disposition: form-data; name="file"; filename="..\\a/b.png"\r\n\r\nx\r\n--cut--\r\n'
     assert parse_form(body, TYPE)["file"] == FormPart(b"x", "b.png")
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        # Browsers (HTML, "multipart/form-data encoding algorithm"), curl, requests (RFC 8187), and what is no parameter.
+        ('name="file"; filename="a;b=%22.png"', "a;b=%22.png"),
+        (r'name="file"; filename="a \"b\".png"', 'a "b".png'),
+        ("name=\"file\"; filename*=utf-8''na%C3%AFve%20%E2%82%AC.png", "naïve €.png"),
+        ('name="file"; filename="x"; filename*=punycode\'\'a.png', "x"),
+        ("FILENAME = a.png ;; name=file;", "a.png"),
+        ('odd; =; "; name="file"; name="other"; filename="a.png"; filename="b.png"', "a.png"),
+        ('name="file"; filename=""', ""),
+        ('name="file"; filename="ä.png"', "ä.png"),
+    ],
+)
+def test_a_file_is_called_as_its_sender_calls_it(told: str, name: str) -> None:
+    body = f"--cut\r\nX-Odd: 1\r\ncontent-DISPOSITION: form-data; {told}\r\n\r\nx\r\n--cut--".encode()
+    assert parse_form(body, TYPE) == {"file": FormPart(b"x", name)}
+
+
+@given(
+    st.dictionaries(st.from_regex(r"[a-z][a-z0-9-]{0,8}", fullmatch=True), st.text(st.characters(exclude_characters="\r\n")))
+)
+def test_parameters_are_read_as_they_were_written(parameters: dict[str, str]) -> None:
+    quoted = {name: value.replace("\\", "\\\\").replace('"', '\\"') for name, value in parameters.items()}
+    assert parameters_of("form-data" + "".join(f'; {name}="{value}"' for name, value in quoted.items())) == parameters
+
+
+def test_headers_of_a_part_are_few() -> None:
+    body = b'--cut\r\nContent-Disposition: form-data; name="file"; x="' + b";" * 130_000 + b'"\r\n\r\nx\r\n--cut--'
+    with pytest.raises(BadRequest, match="more than 8192 bytes of headers"):
+        parse_form(body, TYPE)
 
 
 @pytest.mark.parametrize(
