@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from agentui.chats.tools.executions import ExecutionFilter, ToolExecution
 from agentui.jsonio import Json
 from agentui.schemas.forms import NO_NUL, Form, Id, ListQuery, Patch
+from agentui.tools.builtin.variables import WriteIntent
 from agentui.tools.execution import CommitOutcome, ExecutionStatus, LifecycleState
 from agentui.tools.permissions import MAX_CALLS, MAX_STEPS
 from agentui.tools.tool import CallerSlot, HostedTool, ProviderType, ReplaySafety, SideEffect
@@ -30,6 +31,7 @@ class PermissionsForm(Form):
     max_calls_per_turn: int | None = Field(None, ge=1, le=MAX_CALLS)
     max_steps_per_generation: int | None = Field(None, ge=1, le=MAX_STEPS)
     allow_irreversible: bool | None = None
+    default_write_intent: WriteIntent | None = None
     slot_allow_list: dict[CallerSlot, ToolNames] | None = None
     slot_deny_list: dict[CallerSlot, ToolNames] | None = None
 
@@ -46,6 +48,7 @@ class PermissionsView:
     max_calls_per_turn: int
     max_steps_per_generation: int
     allow_irreversible: bool
+    default_write_intent: WriteIntent
     slot_allow_list: Mapping[str, list[str]]
     slot_deny_list: Mapping[str, list[str]]
 

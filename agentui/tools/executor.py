@@ -38,8 +38,11 @@ log = logging.getLogger("agentui.tools")
 class ResultKeeper(Protocol):
     """Keeps what calls gave, for calls to come."""
 
-    def keep(self, tool: HostedTool, execution: Execution, arguments: Mapping[str, Json], answer: ToolAnswer) -> ToolAnswer:
-        """Keep a call's arguments and whole answer; the answer with what the model should know of where they are."""
+    def keep(
+        self, tool: HostedTool, execution: Execution, arguments: Mapping[str, Json], answer: ToolAnswer
+    ) -> tuple[ToolAnswer, bool]:
+        """Keep a call's arguments and whole answer; the answer with what the model should know of where they are, and whether
+        it is a part of it."""
 
 
 @dataclass(slots=True)
@@ -233,8 +236,8 @@ class Executor:
         if self._around.keeper is None or not tool.is_cached:
             return _Outcome("success", answer)
         assert isinstance(execution.arguments, dict)
-        kept = self._around.keeper.keep(tool, execution, execution.arguments, answer)
-        return _Outcome("success", kept, is_cut=kept.text != answer.text)
+        kept, is_cut = self._around.keeper.keep(tool, execution, execution.arguments, answer)
+        return _Outcome("success", kept, is_cut=is_cut)
 
     def _without_secrets(self, answer: ToolAnswer) -> ToolAnswer:
         """The answer as it is kept, told and recorded: in a slice of a secret nobody would know it. Where the value is too

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentui.tools.builtin.variables import DEFAULT_INTENT, WriteIntent
 from agentui.tools.catalog import selectors_of
 from agentui.tools.tool import CallerSlot, HostedTool
 from agentui.tools.vars.tools import READING_GROUP
@@ -31,6 +32,8 @@ class Permissions:
     max_steps_per_generation: int = DEFAULT_STEPS
     """How many times one generation may ask for tools, 1 to MAX_STEPS; after that it has to answer."""
     allow_irreversible: bool = False
+    default_write_intent: WriteIntent = DEFAULT_INTENT
+    """How far a value goes that ``set_variable`` writes without an intent."""
     slot_allow_list: Mapping[CallerSlot, frozenset[str]] = field(default_factory=dict)
     slot_deny_list: Mapping[CallerSlot, frozenset[str]] = field(default_factory=dict)
 

@@ -57,6 +57,24 @@ async def test_a_turn_calls_tools_and_is_told_of_them(house: House) -> None:
     assert (promoted["target_variable_id"], promoted["to_scope_id"]) == (target["id"], target["scope_id"])
 
 
+async def test_a_session_says_how_long_a_write_is_kept_that_does_not(house: House) -> None:
+    talk = await begin_talk(house)
+    write = Call("set_variable", '{"key": "gold", "value": null}', "call_1")
+    told = {}
+    for intent in (None, "promote_to_branch_on_accept"):
+        await allow(talk, default_write_intent=intent)
+        house.mock.script([Step(text="", calls=(write,)), Step(text="Done."), Step(text="Next.")])
+        await talk.respond("Write!", **TOOLS)
+        tools = [tool["function"] for tool in house.mock.requests[-1].body["tools"]]
+        [told[intent]] = [tool["description"] for tool in tools if tool["name"] == "set_variable"]
+        await talk.respond("And now?")
+        resolved = await house.memory.get(f"/variables/resolve?session_id={talk.session}&branch_id=main")
+        kept = [(each["key"], each["value"]) for each in resolved["resolved"]]
+        assert kept == ([] if intent is None else [("gold", None)])
+    assert told[None].endswith("this turn alone: later turns do not see it.")
+    assert told["promote_to_branch_on_accept"].endswith("this turn and all later ones.")
+
+
 async def test_a_list_of_what_is_allowed_leaves_the_tools_that_read_what_prompts_tell_of(house: House) -> None:
     talk = await begin_talk(house)
     await allow(talk, slot_allow_list={"narrator": ["group:chance"]})

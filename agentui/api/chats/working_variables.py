@@ -65,7 +65,7 @@ async def write_variable(request: web.Request) -> web.Response:
     """Write a variable as a person, or change what is given of it: 201 when that makes it, 200 when it was there."""
     query = read_query(request, WorkingQuery)
     form = await read_form(request, WorkingForm, limit=MAX_WORKING_BODY)
-    given: dict[str, Any] = {name: value for name, value in form.given.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in form.given.items() if value is not None or name == "value"}
     rules = await _rules(request)
     place = path_id(request), query.branch_id, rules, path_id(request, "variable")
     return await write(request, _written, write_working, *place, given, now_ms())

@@ -13,7 +13,11 @@ from agentui.schemas.forms import Data
 from agentui.schemas.tools import CatalogQuery, CatalogTool, RuntimeCatalog, RuntimeTool, ToolView
 from agentui.tools.builtin import builtin_tools
 from agentui.tools.catalog import Catalog
+from agentui.tools.permissions import Permissions
 from agentui.variables.staging import Staged
+
+SAYS_NOTHING = Permissions()
+"""What a session permits that says nothing of tools."""
 
 
 async def list_builtin(request: web.Request) -> web.Response:
@@ -26,7 +30,7 @@ async def list_catalog(request: web.Request) -> web.Response:
     id, slot = path_id(request), read_query(request, CatalogQuery).caller_slot
     permissions = permissions_of(await read(request, read_permissions, id))
     listed = []
-    for tool in await _catalog(request):
+    for tool in await _catalog(request, permissions):
         view, refusal = ToolView.of(tool), permissions.refusal(tool, slot)
         told = {field.name: getattr(view, field.name) for field in fields(view)}
         listed.append(CatalogTool(**told, is_allowed=refusal is None, refusal=refusal))
@@ -37,13 +41,13 @@ async def runtime_catalog(request: web.Request) -> web.Response:
     """Read the tools of a session's turns, with what keeps each from being called."""
     id, slot = path_id(request), read_query(request, CatalogQuery).caller_slot
     permissions = permissions_of(await read(request, read_permissions, id))
-    tools = [RuntimeTool.of(tool, permissions.refusal(tool, slot)) for tool in await _catalog(request)]
+    tools = [RuntimeTool.of(tool, permissions.refusal(tool, slot)) for tool in await _catalog(request, permissions)]
     return data_answer(RuntimeCatalog(id, now_ms(), tools, []))
 
 
-async def _catalog(request: web.Request) -> Catalog:
-    """Every tool that a turn of a session may have."""
-    own = builtin_tools(lambda: Staged({}, now=now_ms), PromptAssets)
+async def _catalog(request: web.Request, permissions: Permissions = SAYS_NOTHING) -> Catalog:
+    """Every tool that a turn of a session with these permissions may have."""
+    own = builtin_tools(lambda: Staged({}, now=now_ms), PromptAssets, permissions.default_write_intent)
     return Catalog.of((*own, *await request.app[SERVICES].tools.catalog()))
 
 

@@ -15,7 +15,7 @@ from agentui.chats.working.folding import folded
 from agentui.chats.working.journal import load_system, person_spot, read_value, save_changes
 from agentui.jsonio import Json
 from agentui.tools.vars.errors import NoSuchVariable
-from agentui.tools.vars.record import WorkingVariable
+from agentui.tools.vars.record import WorkingVariable, text_of
 from agentui.tools.vars.system import VarFilter, VariableSystem
 
 WorkingSort: TypeAlias = Literal["name", "created_at", "updated_at", "last_visited_at"]
@@ -83,13 +83,14 @@ def write_working(
     given: Mapping[str, Json],
     now: int,
 ) -> tuple[WorkingVariable, bool]:
-    """Write a person's variable, and whether it is new: ``given`` are value, desc, tags and keep, as far as they are to change.
+    """Write a person's variable, and whether it is new: ``given`` are value, desc, tags and keep, as far as they are to change;
+    a value that is null is one.
     Raises as ``list_working`` and ``VariableSystem.update`` do."""
     system = _held(db, account, session_id, branch_id, rules, now)
     is_new = system.peek(name) is None
     written = system.update(
         name,
-        value=given.get("value"),
+        value=text_of(given["value"]) if "value" in given else None,
         type="USER_ADD" if is_new or "value" in given else None,
         desc=given.get("desc"),
         tags=given.get("tags"),

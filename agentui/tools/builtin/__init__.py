@@ -6,7 +6,7 @@ from agentui.assets.bundle import PromptAssets
 from agentui.tools.builtin.chance import random_choice, roll_dice
 from agentui.tools.builtin.character import character_info
 from agentui.tools.builtin.moments import get_time
-from agentui.tools.builtin.variables import variable_tools
+from agentui.tools.builtin.variables import DEFAULT_INTENT, WriteIntent, variable_tools
 from agentui.tools.tool import HostedTool
 from agentui.variables.staging import Staged
 
@@ -14,9 +14,12 @@ STANDING: tuple[HostedTool, ...] = (roll_dice(), random_choice(), get_time())
 """The tools that need nothing of a turn."""
 
 
-def builtin_tools(staged: Callable[[], Staged], assets: Callable[[], PromptAssets]) -> tuple[HostedTool, ...]:
-    """The tools of one turn: ``staged`` gives the buffer of its current attempt, ``assets`` what its prompt is made of."""
-    return *variable_tools(staged), *STANDING, character_info(assets)
+def builtin_tools(
+    staged: Callable[[], Staged], assets: Callable[[], PromptAssets], intent: WriteIntent = DEFAULT_INTENT
+) -> tuple[HostedTool, ...]:
+    """The tools of one turn: ``staged`` gives the buffer of its current attempt, ``assets`` what its prompt is made of, and
+    ``intent`` is what writes of variables have that say none."""
+    return *variable_tools(staged, intent), *STANDING, character_info(assets)
 
 
 NAMES = frozenset(tool.name for tool in builtin_tools(lambda: Staged({}, now=lambda: 0), PromptAssets))

@@ -31,21 +31,24 @@ def character_info(assets: Callable[[], PromptAssets]) -> HostedTool:
         character = assets().character
         if character is None:
             return answered({"found": False, "character": None})
-        told: dict[str, Json] = {name: getattr(character, name) for name in arguments.get("fields") or FIELDS}
+        field = arguments.get("field", "all")
+        names = arguments.get("fields") or (FIELDS if field == "all" else [field])
+        told: dict[str, Json] = {name: getattr(character, name) for name in names}
         if "tags" in told:
             told["tags"] = list(character.tags)
         return answered({"found": True, "character": told})
 
+    one = {"type": "string", "enum": [*FIELDS, "all"], "description": "Which to tell; all without it."}
     fields = {
         "type": "array",
         "items": {"type": "string", "enum": list(FIELDS)},
         "maxItems": len(FIELDS),
-        "description": "What to tell; all without it.",
+        "description": "Several at once, instead.",
     }
     return HostedTool(
         name="get_character_info",
         description="Tell what the character of this chat is like: name, description, personality, scenario and more.",
-        parameters=parameters({"fields": fields}),
+        parameters=parameters({"field": one, "fields": fields}),
         handler=tell,
         group="character",
     )

@@ -6,7 +6,7 @@ promote_to_branch_on_accept   it comes to the branch, so that later turns see it
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from agentui.jsonio import Json
 from agentui.templating.core.paths import MISSING
@@ -17,19 +17,28 @@ from agentui.variables.scopes import SCOPES, Scope
 from agentui.variables.staging import Staged
 from agentui.variables.values import MAX_KEY_BYTES
 
-DEFAULT_INTENT: Final = "promote_to_floor_on_accept"
-TIERS: Final[Mapping[str, Scope]] = {
+WriteIntent: TypeAlias = Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"]
+DEFAULT_INTENT: Final[WriteIntent] = "promote_to_floor_on_accept"
+"""What holds where neither the call nor its session says anything (seed 000)."""
+TIERS: Final[Mapping[WriteIntent, Scope]] = {
     "page_only": "page",
-    DEFAULT_INTENT: "floor",
+    "promote_to_floor_on_accept": "floor",
     "promote_to_branch_on_accept": "branch",
 }
 """By intent, where a write ends when the answer is accepted."""
+_KEPT: Final[Mapping[WriteIntent, str]] = {
+    "page_only": "the page of this answer alone",
+    "promote_to_floor_on_accept": "this turn alone: later turns do not see it",
+    "promote_to_branch_on_accept": "this turn and all later ones",
+}
+"""By intent, for what a value is kept, as models are told."""
 _KEY: Final[Mapping[str, Json]] = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_BYTES}
 
 
-def variable_tools(staged: Callable[[], Staged]) -> tuple[HostedTool, ...]:
-    """The tools for one turn; ``staged`` gives the buffer of its current attempt."""
-    return _getter(staged), _setter(staged)
+def variable_tools(staged: Callable[[], Staged], intent: WriteIntent = DEFAULT_INTENT) -> tuple[HostedTool, ...]:
+    """The tools for one turn; ``staged`` gives the buffer of its current attempt, ``intent`` is that of writes that say
+    none."""
+    return _getter(staged), _setter(staged, intent)
 
 
 def _getter(staged: Callable[[], Staged]) -> HostedTool:
@@ -55,9 +64,9 @@ def _getter(staged: Callable[[], Staged]) -> HostedTool:
     )
 
 
-def _setter(staged: Callable[[], Staged]) -> HostedTool:
+def _setter(staged: Callable[[], Staged], default: WriteIntent) -> HostedTool:
     async def set_variable(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
-        key, intent = arguments["key"], arguments.get("intent", DEFAULT_INTENT)
+        key, intent = arguments["key"], arguments.get("intent", default)
         source = {"kind": "tool", "tool_name": "set_variable", "execution_id": context.execution_id}
         reason, value = arguments.get("reason"), arguments["value"]
         staged().stage(TIERS[intent], key, value, reason=reason, source=source, is_promoted=TIERS[intent] == "branch")
@@ -69,15 +78,16 @@ def _setter(staged: Callable[[], Staged]) -> HostedTool:
         "intent": {
             "type": "string",
             "enum": list(TIERS),
-            "default": DEFAULT_INTENT,
-            "description": "How far the value goes when this answer is accepted: its page, its floor, or the branch, where "
-            "later turns see it.",
+            "default": default,
+            "description": "How long the value is kept once this answer is accepted. page_only: on its page. "
+            "promote_to_floor_on_accept: for this turn. promote_to_branch_on_accept: for this turn and all later ones.",
         },
         "reason": {"type": "string", "maxLength": 1000, "description": "Why the value changes."},
     }
     return HostedTool(
         name="set_variable",
-        description="Write a variable of this chat. It is kept if this answer is accepted, and forgotten if it is not.",
+        description="Write a variable of this chat, which counts once this answer is accepted. "
+        f"Without an intent it is kept for {_KEPT[default]}.",
         parameters=parameters(properties, ["key", "value"]),
         handler=set_variable,
         group="variables",

@@ -22,8 +22,8 @@ MAX_INSERTED = 1024 * 1024
 """Characters that the texts with references of one call may have once they are resolved."""
 MAX_REFERENCES = 10_000
 """References of one call that are followed, those in values among them."""
-MAX_DEPTH = 32
-"""Values within values."""
+MAX_DEPTH = 100
+"""Values within values: how long a chain of references is followed."""
 
 _REFERENCE = re.compile(r"\$VAR_REF\{\{([^{}:\0\r\n]{1,200})(?::([0-9]{1,15}))?(?::([0-9]{1,15}))?\}\}")
 """The name has at most MAX_NAME characters."""

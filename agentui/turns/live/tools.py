@@ -31,7 +31,7 @@ class TurnTools:
         """``sources`` has the tools that need nothing of a turn; ``assets`` gives what the turn's prompt is made of."""
         place = turn.place
         self._sources = sources
-        self._own = builtin_tools(turn.staged, assets)
+        self._own = builtin_tools(turn.staged, assets, permissions.default_write_intent)
         self._catalog: Catalog | None = None
         self._permissions = permissions
         self._budget = CallBudget(permissions.max_calls_per_turn)

@@ -43,6 +43,19 @@ async def test_a_variable_is_written_read_in_slices_and_removed(caller: Reader, 
     assert (await caller.delete(path)).body["error"]["code"] == "variable_not_found"
 
 
+async def test_null_is_a_value_and_stands_for_what_stays_elsewhere(reader: Reader) -> None:
+    path = f"/sessions/{await reader.session_id()}/working-variables/mood"
+    for body, value, desc in (
+        ({"value": None, "desc": "How it is."}, "null", "How it is."),
+        ({"value": "calm"}, "calm", "How it is."),
+        ({"desc": None, "keep": True}, "calm", "How it is."),
+        ({"value": None}, "null", "How it is."),
+    ):
+        await reader.call("PUT", path, body, {})
+        told = (await reader.get(path)).body["data"]
+        assert (told["value"], told["desc"]) == (value, desc)
+
+
 async def test_lists_are_sorted_filtered_and_cut(caller: Reader) -> None:
     path = await place(caller)
     for name in "abc":

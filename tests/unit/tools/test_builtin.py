@@ -55,9 +55,13 @@ async def test_a_roll_is_its_dice_and_its_modifier(count: int, sides: int, plus:
     assert answer["total"] == sum(answer["rolls"]) + plus == sum(answer["rolls"]) + answer["modifier"]
 
 
-async def test_without_words_one_die_of_twenty_is_rolled() -> None:
+async def test_dice_are_told_by_sides_and_count_as_well() -> None:
     answer = await ask(roll_dice())
-    assert answer["notation"] == "1d20" and len(answer["rolls"]) == 1
+    assert (answer["notation"], answer["sides"], answer["count"], answer["total"]) == ("1d6", 6, 1, sum(answer["results"]))
+    answer = await ask(roll_dice(), sides=3, count=100)
+    assert (len(answer["results"]), answer["results"]) == (100, answer["rolls"]) and max(answer["results"]) <= 3
+    with pytest.raises(AgentUIError):
+        await ask(roll_dice(), sides=3, notation="1d6")
 
 
 @pytest.mark.parametrize("notation", ["", "d", "0d6", "1d0", "1001d6", "2d6+", "1d6;import", "9999d9999999", "２d６"])
@@ -70,6 +74,14 @@ async def test_what_is_no_roll_is_told(notation: str) -> None:
 async def test_a_choice_is_one_of_them(choices: list[str], seed: int) -> None:
     answer = await ask(random_choice(Random(seed)), choices=choices)
     assert choices[answer["index"]] == answer["choice"]
+    answer = await ask(random_choice(Random(seed)), options=choices)
+    assert choices[answer["index"]] == answer["choice"]
+
+
+async def test_a_choice_needs_something_to_choose_from() -> None:
+    for arguments in ({}, {"options": ["a"], "choices": ["b"]}):
+        with pytest.raises(AgentUIError):
+            await ask(random_choice(), **arguments)
 
 
 async def test_weights_rule_out() -> None:

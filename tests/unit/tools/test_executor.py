@@ -198,9 +198,11 @@ async def test_what_is_kept_for_later_calls_holds_no_secret() -> None:
     kept: list[Json] = []
 
     class Keeper:
-        def keep(self, tool: HostedTool, execution: Execution, arguments: Mapping[str, Json], answer: ToolAnswer) -> ToolAnswer:
+        def keep(
+            self, tool: HostedTool, execution: Execution, arguments: Mapping[str, Json], answer: ToolAnswer
+        ) -> tuple[ToolAnswer, bool]:
             kept.extend([dict(arguments), answer.text, answer.value])
-            return ToolAnswer("a part", answer.value)
+            return ToolAnswer("a part", answer.value), True
 
     heard, known = Listener(), Redactor()
     known.register("sk-secret")

@@ -119,6 +119,7 @@ class PermissionsForm(TypedDict):
     max_calls_per_turn: NotRequired[int | None]
     max_steps_per_generation: NotRequired[int | None]
     allow_irreversible: NotRequired[bool | None]
+    default_write_intent: NotRequired[Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"] | None]
     slot_allow_list: NotRequired[dict[str, list[str]] | None]
     slot_deny_list: NotRequired[dict[str, list[str]] | None]
 
@@ -130,6 +131,7 @@ class PermissionsPatch(TypedDict):
     max_calls_per_turn: NotRequired[int | None]
     max_steps_per_generation: NotRequired[int | None]
     allow_irreversible: NotRequired[bool | None]
+    default_write_intent: NotRequired[Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"] | None]
     slot_allow_list: NotRequired[dict[str, list[str]] | None]
     slot_deny_list: NotRequired[dict[str, list[str]] | None]
 
@@ -141,6 +143,7 @@ class PermissionsView(TypedDict):
     max_calls_per_turn: int
     max_steps_per_generation: int
     allow_irreversible: bool
+    default_write_intent: Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"]
     slot_allow_list: dict[str, list[str]]
     slot_deny_list: dict[str, list[str]]
 

@@ -1,20 +1,21 @@
 """ReadVar, ListVars, WriteVar and RemoveVars, and what is kept of the calls of other tools."""
 
 import asyncio
+import re
 import time
 from collections.abc import Mapping
 
 import pytest
 
 from agentui.errors import AgentUIError
-from agentui.jsonio import Json
+from agentui.jsonio import Json, loads
 from agentui.tools.execution import Execution
 from agentui.tools.tool import CallPlace, HostedTool, ToolAnswer, ToolCallContext
 from agentui.tools.vars.errors import NoSuchVariable, RuleIsFixed
-from agentui.tools.vars.kept import MAX_SHOWN, CallKeeper, arguments_name, result_name
+from agentui.tools.vars.kept import MAX_SHOWN, CallKeeper
 from agentui.tools.vars.references import References
 from agentui.tools.vars.system import VariableSystem
-from agentui.tools.vars.tools import variable_tools
+from agentui.tools.vars.tools import MAX_LISTED, MAX_LISTED_TEXT, MAX_READ, variable_tools
 from tests.unit.tools.vars.clocks import system
 
 
@@ -81,15 +82,80 @@ TOOL = HostedTool("fetch", "Fetch a page.", {}, _nothing, "web")
 def keep(vars: VariableSystem, tool: HostedTool, id: str, arguments: Json, answer: ToolAnswer) -> ToolAnswer:
     """What the model is told of a call that was made."""
     execution = Execution(id, CallPlace("run_1"), tool.name, "call_1", 1, arguments, 0)
-    return CallKeeper(vars).keep(tool, execution, arguments, answer)
+    told, _ = CallKeeper(vars).keep(tool, execution, arguments, answer)
+    return told
+
+
+def name_in(answer: ToolAnswer) -> str:
+    """The name of a result's variable, as the model is told of it."""
+    found = re.search(r"variable (\S+):|\[Variable: (\S+)\]$", answer.text)
+    assert found is not None
+    return found[1] or found[2]
 
 
 def test_arguments_and_results_of_calls_are_kept() -> None:
     vars = system()
-    answer = ToolAnswer("short")
-    assert keep(vars, TOOL, "c1", {"url": "x"}, answer) is answer
+    told = keep(vars, TOOL, "c1", {"url": "x"}, ToolAnswer("short", {"value": 1}))
+    name = name_in(told)
+    assert (told.text, told.value) == (f"short\n\n[Variable: {name}]", {"value": 1})
+    assert re.fullmatch(r"fetch_[0-9a-f]{6}_result", name)
     kept = {variable.name: (variable.type, variable.value) for variable in vars.listed()}
-    assert kept == {"fetch_c1_args": ("ToolCallArgs", '{"url":"x"}'), "fetch_c1_result": ("ToolCallResult", "short")}
+    args = name.replace("_result", "_args")
+    assert kept == {args: ("ToolCallArgs", '{"url":"x"}'), name: ("ToolCallResult", "short")}
+
+
+def test_names_of_results_are_as_short_as_tells_them_apart_and_the_same_for_the_same_call() -> None:
+    vars = system()
+    ids = ["123456789abc-1", "123456789abc-2", "123456789abc-3", "123456789abc-4"]
+    names = [name_in(keep(vars, TOOL, id, {}, ToolAnswer(id))) for id in ids]
+    assert names[0] == name_in(keep(system(), TOOL, "another", {}, ToolAnswer("x")))
+    assert names[1:] == ["fetch_123456_result", "fetch_123456789abc_result", "fetch_123456789abc-4_result"]
+    assert [call(vars, "ReadVar", name=name).text for name in names if name != names[3]] == ids[:3]
+    assert name_in(keep(vars, TOOL, "c9", {"url": "other"}, ToolAnswer("x"))) not in names
+
+
+def test_a_long_variable_is_read_in_pieces_that_say_where_the_next_begins() -> None:
+    vars = system()
+    text = "".join(f"{number:07}\n" for number in range(12_500))
+    vars.add("log", text, "LLMAdd")
+    read, start = "", 0
+    while True:
+        answer = call(vars, "ReadVar", name="log", start=start)
+        read += answer.text[: answer.value["length"]]
+        assert len(answer.text) < MAX_READ + 200
+        if "next_start" not in answer.value:
+            break
+        start = answer.value["next_start"]
+        assert f'ReadVar({{"name":"log","start":{start}}})' in answer.text
+    assert read == text
+    assert len(call(vars, "ReadVar", name="log", length=10**6).text) < MAX_READ + 200
+    assert call(vars, "ReadVar", name="log", length=8).text == "0000000\n"
+
+
+def test_a_long_list_has_pages_that_say_where_the_next_begins() -> None:
+    vars = system()
+    for number in range(400):
+        vars.add(f"note {number:03}", "x", "LLMAdd", "d" * (500 if number % 100 == 7 else 60), ["t"])
+    names: list[str] = []
+    asked: dict[str, Json] = {"filter": {"tag": "t"}}
+    while True:
+        answer = call(vars, "ListVars", **asked)
+        assert len(answer.text) < MAX_LISTED_TEXT + 1000 and len(answer.value) <= MAX_LISTED
+        names += [one["name"] for one in answer.value]
+        *_, hint = answer.text.split("\n\n[")
+        if not hint.startswith("Variables"):
+            break
+        asked = loads(hint[hint.index("(") + 1 : hint.rindex(")")])
+    assert names == [f"note {number:03}" for number in range(400)]
+
+
+def test_null_is_a_value_that_is_kept_as_its_json() -> None:
+    vars = system()
+    assert call(vars, "WriteVar", name="mood", value=None).value == {"name": "mood", "action": "created", "length": 4}
+    assert call(vars, "ReadVar", name="mood").text == "null"
+    vars.add("mood", "calm", "LLMAdd")
+    call(vars, "WriteVar", name="mood", value=None)
+    assert call(vars, "ReadVar", name="mood").text == "null"
 
 
 def test_a_long_result_is_cut_with_a_hint_that_reads_the_rest() -> None:
@@ -97,9 +163,10 @@ def test_a_long_result_is_cut_with_a_hint_that_reads_the_rest() -> None:
     text = "é" * (MAX_SHOWN + 5)
     answer = keep(vars, TOOL, "c1", {}, ToolAnswer(text))
     assert answer.text.startswith("é" * MAX_SHOWN + "\n")
-    assert f'ReadVar({{"name": "fetch_c1_result", "start": {MAX_SHOWN}}})' in answer.text
-    assert "$VAR_REF{{fetch_c1_result}}" in answer.text
-    assert call(vars, "ReadVar", name="fetch_c1_result", start=MAX_SHOWN).text == "é" * 5
+    name = name_in(answer)
+    assert f'ReadVar({{"name": "{name}", "start": {MAX_SHOWN}}})' in answer.text
+    assert f"$VAR_REF{{{{{name}}}}}" in answer.text
+    assert call(vars, "ReadVar", name=name, start=MAX_SHOWN).text == "é" * 5
 
 
 def test_the_variables_own_tools_are_not_kept() -> None:
@@ -117,8 +184,10 @@ def test_a_call_for_which_there_is_no_room_is_told_all_the_same() -> None:
 def test_a_tool_of_any_name_has_its_variables(name: str) -> None:
     vars = system()
     tool = HostedTool(name, "", {}, _nothing, "web")
-    keep(vars, tool, "call:{1}", {}, ToolAnswer("\0 \ud800"))
-    for variable in (result_name(name, "call:{1}"), arguments_name(name, "call:{1}")):
+    for _ in range(2):
+        keep(vars, tool, "call:{1}", {}, ToolAnswer("\0 \ud800"))
+    assert len(vars.listed()) == 4
+    for variable in (one.name for one in vars.listed()):
         assert References(vars).resolve(f"$VAR_REF{{{{{variable}}}}}") != f"$VAR_REF{{{{{variable}}}}}"
 
 
