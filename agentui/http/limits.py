@@ -6,8 +6,7 @@ A caller is an address. Everybody who may come in has the same token, and keys t
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
@@ -82,11 +81,11 @@ class Limits:
         self._attempts = Buckets(attempts) if attempts else None
         self._trusted = tuple(ip_network(each) for each in trusted)
         self._has_warned = False
-        self._most_in_flight = most_in_flight
         self._most_body_bytes = most_body_bytes
         self.in_flight = 0
         self.body_bytes = 0
         self.hits = {"rate": 0, "token_attempts": 0, "in_flight": 0, "bodies": 0}
+        self._under_way = _UnderWay(self, most_in_flight)
 
     def check_rate(self, request: web.BaseRequest) -> None:
         """Count a request to a model. Raises RateLimited when this caller has had its share."""
@@ -98,17 +97,10 @@ class Limits:
             self.hits["rate"] += 1
             raise RateLimited("Too many requests from this address; slow down.", retry_after=wait)
 
-    @contextmanager
-    def under_way(self) -> Iterator[None]:
-        """Count a proxied request among those under way. Raises Busy when as many are under way as may be."""
-        if self.in_flight >= self._most_in_flight:
-            self.hits["in_flight"] += 1
-            raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
-        self.in_flight += 1
-        try:
-            yield
-        finally:
-            self.in_flight -= 1
+    def under_way(self) -> "_UnderWay":
+        """Counts a proxied request among those under way, as a context manager. Entering raises Busy when as many are under way
+        as may be."""
+        return self._under_way
 
     def hold(self, request: web.Request, size: int) -> None:
         """Count bytes of a request's body until ``release``. Raises Busy where all bodies under way take too much memory; the
@@ -169,6 +161,24 @@ class Limits:
 
     def _trusts(self, address: IPv4Address | IPv6Address) -> bool:
         return any(address in network for network in self._trusted)
+
+
+class _UnderWay:
+    """What ``with limits.under_way()`` enters. It holds no state of a request, so one serves all."""
+
+    def __init__(self, limits: Limits, most: int) -> None:
+        self._limits = limits
+        self._most = most
+
+    def __enter__(self) -> None:
+        limits = self._limits
+        if limits.in_flight >= self._most:
+            limits.hits["in_flight"] += 1
+            raise Busy("The server is at capacity; try again in a moment.", retry_after=1)
+        limits.in_flight += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._limits.in_flight -= 1
 
 
 LIMITS: web.AppKey[Limits] = web.AppKey("limits", Limits)

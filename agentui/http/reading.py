@@ -3,7 +3,7 @@
 import asyncio
 import hmac
 import re
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from aiohttp import web
@@ -119,6 +119,7 @@ class Prefix(NamedTuple):
     follows: bool = False
 
 
+@lru_cache(maxsize=256)  # a request asks for its path's several times, and callers have few
 def split_prefix(path: str) -> Prefix:
     """Take ``/p/<pipeline>`` and ``/s/<session>``, in any order, off a path. ``/p/<pipeline>+memory``, which may name no
     pipeline, says that the memory follows the client's history to its session (``follows``)."""

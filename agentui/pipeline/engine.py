@@ -19,6 +19,7 @@ from typing import Any
 from agentui.errors import AgentUIError, StoreFailed, StoreFull, UpstreamTimeout
 from agentui.ids import new_id
 from agentui.jsonio import Json
+from agentui.pipeline.clock import RunClock
 from agentui.pipeline.history import RunHistory
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import RunMemory
@@ -145,14 +146,14 @@ class Engine:
         if request.memory is not None:
             run.memory = await request.memory(run)
         run.emit("run.started", data={"pipeline": run.plan.id, "name": run.plan.name, "version": run.plan.version})
-        clock = run.clock = asyncio.timeout(run.deadline - monotonic())
+        clock = run.clock = RunClock(run.deadline - monotonic())
         try:
-            async with clock:
-                await execute(run, run.frame, sink)
-        except TimeoutError as error:
-            if not clock.expired():
-                raise
-            raise UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id) from error
+            await execute(run, run.frame, sink)
+        except (Exception, asyncio.CancelledError) as error:
+            if clock.stop():
+                raise UpstreamTimeout("The run took longer than its deadline and was stopped.", run=run.id) from error
+            raise
+        clock.stop()
         sink.settle()
         if run.memory is not None:
             await self._commit(run, run.memory, sink)

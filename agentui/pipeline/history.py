@@ -11,6 +11,7 @@ from agentui.jsonio import Json, held_when_parsed
 from agentui.pipeline.result import RunState
 from agentui.pipeline.run import Run, RunOrigin
 from agentui.pipeline.tokens import tokens_of
+from agentui.templating.core.weight import weight_within
 
 MAX_WAITING = 256
 """How many new runs a slow listener may fall behind before the oldest are left out."""
@@ -18,8 +19,8 @@ MAX_WAITING = 256
 _EVENT_BYTES = 256
 _NODE = 100
 """Bytes of a value in memory beside its characters."""
-_MOST_WALKED = 20_000
-"""Values of a run's OUT that are looked at, some milliseconds' worth."""
+_MOST_WEIGHED = 1024 * 1024
+"""Characters up to which what nodes made is weighed, some milliseconds' worth of small values."""
 _MAX_CLIENT = 60
 _COMMENT = re.compile(r"\([^()]*\)")
 _BROWSERS: Mapping[str, str] = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
@@ -265,8 +266,7 @@ def _size(run: Run) -> int:
     """Roughly what a run holds: the bytes of the caller's body and of others that were sent, the upstreams' answers, which are
     parsed, what nodes made of them, and the events.
 
-    Walking all values could cost more than keeping them: lengths that are known anyway count for what upstreams answered, and
-    where a node made more than can be walked, it holds the caller's body parsed.
+    Walking all values could cost more than keeping them: lengths and weights that are known anyway count.
     """
     sent = len(run.incoming.body) + run.sent_bytes
     headers = run.incoming.headers
@@ -275,28 +275,14 @@ def _size(run: Run) -> int:
 
 
 def _made(run: Run) -> int:
-    """What nodes that call nobody gave out."""
-    out = run.out
-    waiting = [out[node.id] for node in run.plan.nodes if not node.node.calls_upstream and node.id in out]
-    waiting += [
-        event.data
-        for event in run.events.items
-        if event.type == "node.finished" and event.node is not None and "/" in event.node
-    ]
-    known: set[int] = set()
-    size = 0
-    while waiting:
-        value = waiting.pop()
-        if id(value) in known:
-            continue
-        known.add(id(value))
-        size += _NODE
-        if isinstance(value, str):
-            size += len(value)
-        elif len(known) > _MOST_WALKED:
-            return size + held_when_parsed(run.incoming.body)
-        elif isinstance(value, (list, tuple)):
-            waiting.extend(value)
-        elif isinstance(value, (dict, Mapping)):
-            waiting.extend(value.values())
-    return size
+    """What nodes that call nobody gave out, about as much as it weighs when written; where that is too much to be weighed,
+    it holds the caller's body parsed."""
+    size = run.frame.made_within(_MOST_WEIGHED)
+    if run.plan.bodies or run.plan.calls:
+        # The walks inside are over; their OUT is held by events alone.
+        inner = (event.data for event in run.events.items if event.type == "node.finished" and "/" in (event.node or ""))
+        for out in inner:
+            if size > _MOST_WEIGHED:
+                break
+            size += weight_within(out, _MOST_WEIGHED)
+    return size if size <= _MOST_WEIGHED else size + held_when_parsed(run.incoming.body)

@@ -35,7 +35,7 @@ from agentui.templating.hadtavern.expressions import Expression, compile_express
 from agentui.templating.hadtavern.formulas.tokens import ExpressionError
 from agentui.templating.hadtavern.json_body import JsonLanguage
 from agentui.templating.hadtavern.scope import Scope
-from agentui.templating.hadtavern.template import TextLanguage
+from agentui.templating.hadtavern.template import HadTavernTemplate, TextLanguage
 from agentui.templating.hadtavern.url import Beginning, UrlLanguage
 from agentui.templating.sillytavern.template import MacroLanguage, MacroTemplate
 from agentui.tools.plugins import entry_points
@@ -192,7 +192,10 @@ class Build:
         reads = template.reads
         self.reads.add(replace(reads, names=reads.names - own, bare=reads.bare - own) if own else reads)
         self._check_secrets(name, template.macros)
-        return TemplateField(name, template)
+        constant = None
+        if isinstance(template, HadTavernTemplate) and template.is_text and template.is_constant:
+            constant = template.render(Scope())
+        return TemplateField(name, template, constant)
 
     def _check_secrets(self, field: str, macros: Sequence[Macro]) -> None:
         """Warn of secrets that are not there. They may come later, from the environment too, so the pipeline may be saved."""

@@ -16,6 +16,7 @@ from agentui.pipeline.assets import AssembledPrompt, AssetReader, no_assets
 from agentui.pipeline.caches.answer_cache import AnswerCache
 from agentui.pipeline.caches.thought_cache import ThoughtCache
 from agentui.pipeline.caches.tool_steps import ToolSteps
+from agentui.pipeline.clock import RunClock
 from agentui.pipeline.context import MacroContext
 from agentui.pipeline.events import EventLog, EventType, RunEvent, new_event
 from agentui.pipeline.incoming import Incoming
@@ -181,7 +182,7 @@ class Run:
     """What the answering node said, once it has, where it is a model's reply."""
     partial_reply: PartialReply | None = field(default=None, init=False)
     """What the answering node's model has said so far; None before that, and once it has said all."""
-    clock: asyncio.Timeout | None = field(default=None, init=False)
+    clock: RunClock | None = field(default=None, init=False)
     task: asyncio.Task[object] | None = field(default=None, init=False)
     """What ``stop`` cancels; None where nobody may stop the run."""
     stop_reason: AgentUIError | None = field(default=None, init=False)
@@ -229,8 +230,8 @@ class Run:
 
         An answer may also begin when the nodes are done, and then there is no clock left to stop.
         """
-        if self.clock is not None and not self.clock.expired():
-            self.clock.reschedule(None)
+        if self.clock is not None:
+            self.clock.release()
         self.deadline = inf
 
     @property
@@ -264,7 +265,14 @@ class Run:
         port: str | None = None,
     ) -> None:
         """Say that something happened now."""
-        self.put(new_event((type, monotonic() - self.started, node, data, pinned, port)))
+        event = new_event((type, monotonic() - self.started, node, data, pinned, port))
+        if self.folded:
+            self.put(event)
+            return
+        events = self.events
+        events.items.append(event)
+        if events.waiting:
+            events.wake()
 
     def put(self, event: RunEvent) -> None:
         """Take an event into the log, or where it waits to be left out."""
@@ -275,14 +283,12 @@ class Run:
                     if len(self.folded[path]) < MOST_FOLDED:
                         self.folded[path].append(event)
                     return
-        events = self.events
-        events.items.append(event)
-        if events.waiting:
-            events.wake()
+        self.events.put(event)
 
-    def set_out(self, frame: Frame, node: str, out: Json) -> None:
-        """Keep the OUT of a node of a walk, and count the tokens of its calls where the walk is one inside another."""
-        frame.set_out(node, out)
+    def set_out(self, frame: Frame, node: str, out: Json, *, is_received: bool = False) -> None:
+        """Keep the OUT of a node of a walk, as ``Frame`` does, and count the tokens of its calls where the walk is one inside
+        another."""
+        frame.set_out(node, out, is_received=is_received)
         if frame is not self.frame:
             self._count(frame, out.get("usage") if isinstance(out, Mapping) else None, 1)
 

@@ -85,16 +85,17 @@ def forwardable_request_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 def returnable_response_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The upstream's headers that the caller may see, names in lower case; values that could not be sent on are left out."""
-    listed = _listed_by_connection(headers)
-    is_file = not headers.get("content-type", "").lower().startswith(("application/json", "text/event-stream"))
-    return {
-        shown: harmless_content_type(value) if shown == "content-type" else value
-        for name, value in headers.items()
-        if (shown := _shown_name(name))
-        and shown not in listed
-        and not UNFIT.search(value)
-        and (is_file or shown != "content-disposition")
-    }
+    # Most of what an upstream sends is not for the caller: of the few that are, the rest is asked.
+    shown = {lowered: value for name, value in headers.items() if (lowered := _shown_name(name)) and not UNFIT.search(value)}
+    for name in _listed_by_connection(headers):
+        shown.pop(name, None)
+    if "content-disposition" in shown:
+        kind = headers.get("content-type", "").lower()
+        if kind.startswith(("application/json", "text/event-stream")):
+            del shown["content-disposition"]
+    if "content-type" in shown:
+        shown["content-type"] = harmless_content_type(shown["content-type"])
+    return shown
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from agentui.api.keys import CATALOG, HISTORY, PIPELINES, SERVICES, TURNS
 from agentui.api.proxy.incoming import caller_key, read_incoming, without_own_token
-from agentui.api.proxy.routes import answer_run
+from agentui.api.proxy.routes import ProxiedRun, answer_run
 from agentui.errors import BadRequest, NotFound
 from agentui.http.guard import RUN_REDACTOR
 from agentui.http.keys import REDACTOR, SETTINGS
@@ -23,7 +23,6 @@ from agentui.http.route import Route, answer, read_model
 from agentui.http.workers import WORKERS
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.assets import check_assets
-from agentui.pipeline.engine import RunRequest
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plans.compile import Verdict, check_document, compile_plan
 from agentui.pipeline.plans.plan import Plan
@@ -105,7 +104,7 @@ async def try_pipeline(request: web.Request) -> web.StreamResponse:
     if unknown:
         raise BadRequest(f"pins names {unknown[0]!r}, but the pipeline has no such node.", param=f"pins.{unknown[0]}")
     with app[LIMITS].under_way():
-        return await answer_run(request, RunRequest(plan, incoming, asked.pins, "try"), incoming.wire)
+        return await answer_run(request, ProxiedRun(plan, incoming, incoming.wire, asked.pins, "try"))
 
 
 async def _from_its_worker(request: web.Request, asked: PreviewRequest | TryRequest) -> web.StreamResponse | None:

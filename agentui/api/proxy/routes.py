@@ -1,9 +1,8 @@
 """The proxied routes: a caller's request through a pipeline and back in the caller's dialect."""
 
-from collections.abc import Coroutine
-from dataclasses import replace
+from collections.abc import Coroutine, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -22,9 +21,12 @@ from agentui.http.keys import SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.reading import PREFIXES, is_form, read_body, split_prefix, stream_body
 from agentui.http.writing import send_whole
+from agentui.jsonio import Json
 from agentui.pipeline.engine import OpenMemory, RunRequest
-from agentui.pipeline.memory import RunMemory
-from agentui.pipeline.run import Run
+from agentui.pipeline.incoming import Incoming
+from agentui.pipeline.memory import NOTHING, RunMemory
+from agentui.pipeline.plans.plan import Plan
+from agentui.pipeline.run import Run, RunOrigin
 from agentui.threads import apart
 from agentui.turns.proxied import open_memory
 from agentui.turns.repeats import HEADER, Claim, Saved
@@ -50,11 +52,11 @@ async def proxy(request: web.Request) -> web.StreamResponse:
     limits.check_rate(request)
     with limits.under_way():
         body = await read_body(request, settings.max_body, settings.body_timeout)
-        asked, wire = await _read_request(request, body)
+        asked = await _read_request(request, body)
         claim = claim_of(request, asked.incoming) if HEADER in asked.incoming.headers else None
         if claim is None:
-            return await answer_run(request, asked, wire)
-        return await _answer_once(request, asked, wire, claim)
+            return await answer_run(request, asked)
+        return await _answer_once(request, asked, claim)
 
 
 async def pass_through(request: web.Request) -> web.StreamResponse:
@@ -71,8 +73,7 @@ async def pass_through(request: web.Request) -> web.StreamResponse:
             upload = stream_body(request, settings.max_upload, settings.body_timeout)
         else:
             body = await read_body(request, settings.max_body, settings.body_timeout)
-        asked, wire = await _read_request(request, body, upload)
-        return await answer_run(request, asked, wire)
+        return await answer_run(request, await _read_request(request, body, upload))
 
 
 def _is_upload(request: web.Request) -> bool:
@@ -81,18 +82,28 @@ def _is_upload(request: web.Request) -> bool:
     return is_form(request.headers.get("Content-Type", "")) and request.content_length is not None and is_plain
 
 
-async def answer_run(request: web.Request, asked: RunRequest, wire: WireRequest) -> web.StreamResponse:
-    """Run what was asked and answer in the dialect of ``wire``; a failure after the answer began is told inside it."""
+class ProxiedRun(NamedTuple):
+    """What is to run on a request, which its dialect spells as ``wire``. ``pins`` and ``origin`` are as in ``RunRequest``."""
+
+    plan: Plan
+    incoming: Incoming
+    wire: WireRequest
+    pins: Mapping[str, Json] = NOTHING
+    origin: RunOrigin = "client"
+
+
+async def answer_run(request: web.Request, asked: ProxiedRun) -> web.StreamResponse:
+    """Run what was asked and answer in the caller's dialect; a failure after the answer began is told inside it."""
     app = request.app
     settings = app[SETTINGS]
     target = HttpTarget(request, settings)
-    writer = AnswerWriter(app[SERVICES].vendors[wire.vendor], wire, target)
+    writer = AnswerWriter(app[SERVICES].vendors[asked.wire.vendor], asked.wire, target)
     await _run(request, asked, writer, _memory_of(app))
     assert target.response is not None
     return await send_whole(request, target.response, settings.write_timeout)
 
 
-async def _answer_once(request: web.Request, asked: RunRequest, wire: WireRequest, claim: Claim) -> web.StreamResponse:
+async def _answer_once(request: web.Request, asked: ProxiedRun, claim: Claim) -> web.StreamResponse:
     """Answer a turn whose request has a key: as it was answered before, else by a run that goes on when its caller leaves.
 
     Raises ApiError as ``TurnService.answered`` does.
@@ -104,7 +115,7 @@ async def _answer_once(request: web.Request, asked: RunRequest, wire: WireReques
         return await replay(request, saved)
     caller, recorder = HttpTarget(request, settings), Recorder()
     tee = Tee(caller, recorder)
-    writer = AnswerWriter(app[SERVICES].vendors[wire.vendor], wire, tee)
+    writer = AnswerWriter(app[SERVICES].vendors[asked.wire.vendor], asked.wire, tee)
 
     async def save_answer() -> Saved:
         assert writer.run is not None
@@ -122,7 +133,7 @@ def _memory_of(app: web.Application) -> "partial[Coroutine[Any, Any, RunMemory |
     return partial(open_memory, app[TURNS], app[ASSEMBLER], matching=app[SETTINGS].turn_matching)
 
 
-async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter, memory: OpenMemory) -> None:
+async def _run(request: web.Request, asked: ProxiedRun, writer: AnswerWriter, memory: OpenMemory) -> None:
     """Run what was asked, and let telemetry and the request's own log know."""
     app = request.app
 
@@ -131,13 +142,14 @@ async def _run(request: web.Request, asked: RunRequest, writer: AnswerWriter, me
         request[RUN_REDACTOR] = run.redactor
         app[TELEMETRY].follow(request, run)
 
-    result = await app[ENGINE].run(replace(asked, memory=memory, on_begin=begin), writer)
+    run_request = RunRequest(asked.plan, asked.incoming, asked.pins, asked.origin, memory, begin)
+    result = await app[ENGINE].run(run_request, writer)
     if result.error is not None:
         app[TELEMETRY].count_error(result.error.code)
 
 
-async def _read_request(request: web.Request, body: bytes, upload: BodyStream | None = None) -> tuple[RunRequest, WireRequest]:
-    """What is to run on this request, and the request as its dialect spells it."""
+async def _read_request(request: web.Request, body: bytes, upload: BodyStream | None = None) -> ProxiedRun:
+    """What is to run on this request."""
     app, url = request.app, request.rel_url
     read = partial(
         read_incoming,
@@ -156,7 +168,7 @@ async def _read_request(request: web.Request, body: bytes, upload: BodyStream | 
         raise NotFound("This path is in none of the dialects that agentui speaks.")
     pipelines = app[PIPELINES]
     plan = pipelines.plan(pipeline if pipeline is not None else pipelines.active)
-    return RunRequest(plan, incoming), incoming.wire
+    return ProxiedRun(plan, incoming, incoming.wire)
 
 
 def _headers(request: web.Request) -> dict[str, str]:

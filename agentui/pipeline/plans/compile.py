@@ -141,14 +141,16 @@ class _Compiler:
         order = list(nx.lexicographical_topological_sort(self.graph, key=rank.__getitem__))
         position = {name: number for number, name in enumerate(order)}
         handed_on = self._handed_on(answers)
+        nodes = tuple(self._plan_node(name, position, bodies.get(name), name in handed_on) for name in order)
         return Plan(
             id=pipeline_id,
             name=self.spec.name,
             version=version_of(document),
             document=document,
-            nodes=tuple(self._plan_node(name, position, bodies.get(name), name in handed_on) for name in order),
+            nodes=nodes,
             answers=frozenset(position[name] for name in answers),
             has_ports=self._has_ports(answers),
+            is_chain=sum(node.waits_for == 0 for node in nodes) == 1 and all(len(node.feeds) <= 1 for node in nodes),
             reads=self.reads,
             needed=frozenset(position[name] for answer in answers for name in nx.ancestors(self.graph, answer) | {answer}),
             uses_memory=self._uses_memory() or any(body.uses_memory for body in bodies.values()),

@@ -93,6 +93,7 @@ class Plan:
 
     ``answers`` are the positions of the nodes that may answer; exactly one of them does. ``has_ports`` says that a node may
     be skipped because none before it leads to it, or starts before all of them are done. ``version`` is a hash of the document.
+    ``is_chain`` says that the nodes stand in one row, so that nothing ever runs beside another.
     ``document`` is what was compiled; nobody changes it. ``reads`` names for each node the nodes whose OUT it reads.
     ``needed`` are the positions that the answer waits for, itself
     included. ``uses_memory`` says whether a template names something that only a stored variable can be, or a node writes one;
@@ -110,6 +111,7 @@ class Plan:
     nodes: tuple[PlanNode, ...]
     answers: frozenset[int]
     has_ports: bool
+    is_chain: bool
     reads: Mapping[str, frozenset[str]]
     needed: frozenset[int]
     uses_memory: bool

@@ -39,7 +39,8 @@ async def execute(run: Run, frame: Frame, sink: Sink | None) -> None:
     """
     walk = _Walk(run, frame, sink)
     with suppress(_Ended):
-        await in_group(walk.begin)
+        # A task, and what waits for it, is a twentieth of a small request; a chain has nothing to run beside itself.
+        await (walk.follow_chain() if frame.plan.is_chain else in_group(walk.begin))
     walk.close()
 
 
@@ -67,8 +68,21 @@ class _Walk:
             if node.waits_for == 0:
                 group.start(self.follow(position, group), node.id)
 
-    async def follow(self, position: int, group: Group) -> None:
-        """Run a node and, in the same task, one after the other that waited for it last; all others that did get tasks."""
+    async def follow_chain(self) -> None:
+        """Run the nodes of a chain one after the other. Raises RuntimeError for a node that is cancelled by nobody, as a group
+        does: its caller has not left."""
+        start = next(position for position, node in enumerate(self.nodes) if node.waits_for == 0)
+        try:
+            await self.follow(start, None)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():
+                raise RuntimeError("A node was cancelled by nobody.") from None
+            raise
+
+    async def follow(self, position: int, group: Group | None) -> None:
+        """Run a node and, in the same task, one after the other that waited for it last; all others that did get tasks of the
+        ``group``, which a chain needs not."""
         ports = self.ports
         while True:
             if ports is None:
@@ -88,9 +102,11 @@ class _Walk:
                     raise _Ended
             if not ready:
                 return
-            position, *others = ready
-            for other in others:
-                group.start(self.follow(other, group), self.nodes[other].id)
+            position = ready[0]
+            if len(ready) > 1:
+                assert group is not None  # a node of a chain leads to one other
+                for other in ready[1:]:
+                    group.start(self.follow(other, group), self.nodes[other].id)
 
     def _is_over(self, node: PlanNode) -> bool:
         """Whether this node, which has just left, has ended the walk."""
@@ -178,7 +194,7 @@ class _Walk:
             # A fault of the node's code: the canvas hears of it, the log has the rest.
             run.emit("node.failed", id, INTERNAL)
             raise
-        run.set_out(frame, node.id, out)
+        run.set_out(frame, node.id, out, is_received=node.node.calls_upstream)
         port = ctx.port or node.default_port
         run.emit("node.finished", id, out, port=_told(node, port))
         if answers:

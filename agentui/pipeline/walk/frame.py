@@ -52,6 +52,8 @@ class Frame:
     _weight: int = field(default=0, init=False)
     """What was weighed so far: the first variables, and OUT."""
     _unweighed: list[Json] = field(init=False)
+    _received: list[Json] = field(default_factory=list, init=False)
+    """OUT that came from upstreams and was not weighed either: how many bytes came is counted elsewhere."""
 
     def __post_init__(self) -> None:
         self._unweighed = [self.run_vars]
@@ -63,10 +65,11 @@ class Frame:
             self.context = MacroContext(self.incoming)
         self.seen = self.out if self.parent is None else ChainMap(self.out, cast(dict[str, Any], self.parent.seen))
 
-    def set_out(self, node: str, out: Json) -> None:
-        """Keep a node's OUT, which nobody changes from here on; later nodes see the variables in it."""
+    def set_out(self, node: str, out: Json, *, is_received: bool = False) -> None:
+        """Keep a node's OUT, which nobody changes from here on; later nodes see its variables. ``is_received`` says that an
+        upstream has sent it."""
         self.out[node] = out
-        self._unweighed.append(out)
+        (self._received if is_received else self._unweighed).append(out)
         variables = out.get("vars") if isinstance(out, _MAPPINGS) else None
         if variables and isinstance(variables, _MAPPINGS):
             self.run_vars = {**self.run_vars, **variables}
@@ -74,10 +77,17 @@ class Frame:
     def weight_within(self, limit: int) -> int:
         """What templates see of nodes and variables weighs so much; of what is heavier than ``limit``, some weight beyond that.
         Every value is weighed once, and not before somebody asks."""
+        if self._received:
+            self._unweighed += self._received
+            self._received.clear()
+        above = 0 if self.parent is None else self.parent.weight_within(limit)
+        return above + self.made_within(limit)
+
+    def made_within(self, limit: int) -> int:
+        """What the nodes of this walk made, and what they received as far as a template was to see it; as ``weight_within``."""
         while self._unweighed and self._weight <= limit:
             self._weight += weight_within(self._unweighed.pop(), limit)
-        above = 0 if self.parent is None else self.parent.weight_within(limit)
-        return above + self._weight
+        return self._weight
 
     def pin_of(self, node: str, pins: Mapping[str, Json]) -> str | None:
         """Under which id the OUT of a node is given: with its path, or in a loop its own, for every iteration; None where it is

@@ -64,7 +64,7 @@ def test_large_runs_push_out_older_ones_and_the_sum_is_right() -> None:
     ended(history, body=b"x" * 45_000)
     large = a_run()
     history.add(large)
-    large.out["n1"] = {"text": "y" * 20_000, "list": [1, {"a": None}]}
+    large.set_out(large.frame, "n1", {"text": "y" * 20_000, "list": [1, {"a": None}]})
     large.finish("finished")
     assert first.id not in [summary.id for summary in history.list()]
     assert 60_000 < history.bytes <= 70_000

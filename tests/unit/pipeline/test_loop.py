@@ -387,7 +387,7 @@ async def test_ten_thousand_iterations_keep_the_events_of_the_first_and_the_last
     other.cancel()
     assert run.out["loop"]["count"] == 10_000
     assert run.out["loop"]["texts"][-1] == "10000"
-    assert turns > 10_000
+    assert turns >= 10_000
     paths = [event.node for event in run.events.items if event.type == "node.finished" and event.node != "loop"]
     kept = [*range(1, FIRST + 1), *range(10_001 - LAST, 10_001)]
     assert paths == [f"loop#{index}/t" for index in kept]

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -55,6 +56,16 @@ class Row(BaseModel):
     value: str = Field("", json_schema_extra={"ui": "macro"}, description="The template or the formula.")
 
 
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """A row whose value is the same in every run."""
+
+    value: Json
+
+    def __call__(self, ctx: NodeContext) -> Json:
+        return self.value
+
+
 class SetVarsParams(NodeParams):
     """Rows are computed in their order; rows of one node do not see each other."""
 
@@ -87,13 +98,15 @@ class SetVars(Node[SetVarsParams]):
             value = self._value(row, build, f"{where}.value", f"Variable {row.name!r} (row {number + 1})")
             if value is not None:
                 self._rows.append((row.tier, row.name, value))
+        self._is_constant = all(isinstance(value, _Constant) for _, _, value in self._rows)
 
     async def run(self, ctx: NodeContext) -> Mapping[str, Json]:
         """OUT: ``{"vars": {name: value}}``, and ``stored``: ``{tier: {name: value}}`` where rows name a tier.
 
         Raises CannotStage for a tier that this request has not (it names no chat).
         """
-        values = await ctx.apart(partial(self._values, ctx))
+        # Constants read nothing, so that nothing of what templates see has to be made or weighed for them.
+        values = self._values(ctx) if self._is_constant else await ctx.apart(partial(self._values, ctx))
         for tier, name, value in values:
             if tier != "run":
                 ctx.stage(tier, name, value)
@@ -112,7 +125,7 @@ class SetVars(Node[SetVarsParams]):
         match row.mode:
             case "string":
                 text = build.text(field, row.value, prompt=True, language=row.language)
-                return lambda ctx: ctx.render(text)
+                return (lambda ctx: ctx.render(text)) if text.constant is None else _Constant(text.constant)
             case "json":
                 document = build.json(field, row.value)
                 return lambda ctx: ctx.render(document)
@@ -144,8 +157,8 @@ class SetVars(Node[SetVarsParams]):
 
         return evaluate
 
-    def _constant(self, expression: Expression) -> Callable[[NodeContext], Json] | None:
-        """What gives a formula's value without computing it each time, where that is one number, text or truth value.
+    def _constant(self, expression: Expression) -> _Constant | None:
+        """A formula's value, where that is one number, text or truth value in every run.
 
         A formula that fails is left to fail in each run, which names the variable.
         """
@@ -155,7 +168,7 @@ class SetVars(Node[SetVarsParams]):
             value = expression.evaluate(self._random)
         except ExpressionError:
             return None
-        return None if isinstance(value, list | dict) else lambda ctx: value
+        return None if isinstance(value, list | dict) else _Constant(value)
 
 
 def check_variable(name: str, build: Build, field: str) -> None:

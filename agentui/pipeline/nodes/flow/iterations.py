@@ -140,6 +140,8 @@ class Iterations:
     async def _iterate(self, frame: Frame, *, keeps_vars: bool = True) -> LoopExit | Literal["budget"] | None:
         """Walk the body once. Returns how the iteration has ended before its end: by a node, or by the budget."""
         loop = frame.loop or {}
+        # A body that waits for nothing would hold the event loop from the first item to the last, and no clock would ring.
+        await asyncio.sleep(0)
         self._folding.begin(frame.path)
         try:
             if not await self._walk(frame):
