@@ -1,11 +1,15 @@
 """What was asked on a floor: its input page, which a floor that takes its place gets a copy of."""
 
-from sqlalchemy import Connection, exists, insert, literal, select
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sqlalchemy import Connection, exists, insert, literal, select, update
 
 from agentui.chats.parts import with_text
 from agentui.chats.records import shown_parts
-from agentui.chats.text_index import index_text
+from agentui.chats.text_index import index_text, renew_question
 from agentui.ids import new_short_id
+from agentui.jsonio import loads
 from agentui.store.tables import message_blobs, message_extras, messages, pages
 
 
@@ -50,3 +54,29 @@ def copy_question(
                 ["message_id", "hash", "account_id"], media.where(message_blobs.c.message_id == row.id)
             )
         )
+
+
+class Question(NamedTuple):
+    """What was asked on a floor: its page, the message of the user, its text, and its parts as they are written."""
+
+    page_id: str
+    message_id: str
+    text: str
+    parts_json: str | None
+
+
+def find_question(db: Connection, account: str, floor_id: str) -> Question | None:
+    """What was asked on a floor; None where nobody asked anything."""
+    asked = (pages.c.floor_id == floor_id, pages.c.page_kind == "input", pages.c.is_active, messages.c.role == "user")
+    columns = (pages.c.id, messages.c.id, messages.c.content, messages.c.parts_json)
+    query = select(*columns).join(messages, messages.c.page_id == pages.c.id).where(*asked, pages.c.account_id == account)
+    row = db.execute(query.order_by(pages.c.page_no, messages.c.seq).limit(1)).one_or_none()
+    return None if row is None else Question(*row)
+
+
+def correct_question(db: Connection, account: str, floor_id: str, asked: Question, words: str, beside: Collection[int]) -> None:
+    """Have a floor ask what the person said: ``words``, without the texts that its client sent ``beside`` them."""
+    parts = None if asked.parts_json is None else with_text(loads(asked.parts_json), words)
+    values = {"content": words, "parts_json": parts}
+    db.execute(update(messages).where(messages.c.id == asked.message_id).values(values))
+    renew_question(db, account, floor_id, asked.page_id, words, beside)

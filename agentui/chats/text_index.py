@@ -24,11 +24,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.expression import cast
 
-from agentui.chat.fingerprints import fingerprint
+from agentui.chat.fingerprints import LONGEST, fingerprint
 from agentui.jsonio import dumps_text
 from agentui.store.kept import FLOOR_IS_KEPT
 from agentui.store.prepared import INSERT, Found, Prepared
-from agentui.store.tables import floors, pages, text_index
+from agentui.store.tables import floors, messages, pages, text_index
 
 MOST_FLOORS = 48
 """Of a path from a floor upward: enough to tell it from every other."""
@@ -45,6 +45,30 @@ def index_text(db: Connection, account: str, page_id: str, role: str, text: str)
 def note_past(db: Connection, floor_id: str, page_id: str, past: int) -> None:
     """Write down how many answers the client sent before what it asks on this page."""
     _NOTE.run(db, {"floor": floor_id, "page": page_id, "past_now": past})
+
+
+def note_sent(db: Connection, place: tuple[str, str, str, str], notes: "Said") -> None:
+    """Write down what a client sent with what it asks on a page: texts that stood ``beside`` the question, and how its chat
+    begins (``opening``), in one statement. ``place`` is account, session, floor and page."""
+    if notes:
+        names = ("of_account", "of_session", "of_floor", "of_page")
+        _NOTE_SENT.run(db, {**dict(zip(names, place, strict=True)), "said": dumps_text(list(notes))})
+
+
+def renew_question(db: Connection, account: str, floor_id: str, page_id: str, question: str, beside: Collection[int]) -> None:
+    """Have a page be found by another question; what it asked until now, and these texts, stood beside that."""
+    mine = (text_index.c.floor_id == floor_id, text_index.c.page_id == page_id, text_index.c.account_id == account)
+    asked = (text_index.c.session_id, text_index.c.past)
+    row = db.execute(select(*asked).where(*mine, text_index.c.side == "user").limit(1)).one_or_none()
+    number = fingerprint(question)
+    if row is None or number is None:
+        return
+    db.execute(update(text_index).where(*mine, text_index.c.side == "user").values(side="beside"))
+    texts = [(number, "user"), *((text, "beside") for text in beside if text != number)]
+    ids = {"floor_id": floor_id, "page_id": page_id, "account_id": account, "session_id": row.session_id, "past": row.past}
+    statement = INSERT[db.dialect.name](text_index).values([{**ids, "number": text, "side": side} for text, side in texts])
+    key = ["floor_id", "page_id", "number"]
+    db.execute(statement.on_conflict_do_update(index_elements=key, set_={"side": statement.excluded.side}))
 
 
 _NOTE = Prepared(
@@ -75,6 +99,18 @@ def _index() -> Prepared:
 
 
 _INDEX = _index()
+
+
+def _note_sent() -> Prepared:
+    by_engine = {}
+    for engine, insert in INSERT.items():
+        given = _looked_for(engine)
+        mine = [bindparam(f"of_{name}", type_=String) for name in ("floor", "page", "account", "session")]
+        columns = ["floor_id", "page_id", "account_id", "session_id", "number", "side"]
+        # SQLite's parser takes the ON of the conflict for one of a join, unless a condition stands before it.
+        rows = select(*(cast(one, String) for one in mine), given.c.number, given.c.side).where(true())
+        by_engine[engine] = insert(text_index).from_select(columns, rows).on_conflict_do_nothing()
+    return Prepared(by_engine)
 
 
 def path_rows(db: Connection, account: str, floor_id: str, most: int = MOST_FLOORS) -> Sequence[Found]:
@@ -211,5 +247,14 @@ def _steps(given: FromClause, newest: Callable[..., Select[tuple[str]]]) -> CTE:
     return found.union_all(select(found.c.side, found.c.number, before, found.c.count + 1).where(*is_wanted))
 
 
+_NOTE_SENT = _note_sent()
 _SAYING = _saying()
 _SESSIONS = _sessions()
+
+
+def answers_said(db: Connection, account: str, page_ids: Collection[str]) -> Sequence[tuple[str, str]]:
+    """The pages of these on which something was said, each with the beginning of its first message (``LONGEST``)."""
+    said = select(messages.c.page_id, func.substr(messages.c.content, 1, 2 * LONGEST)).where(
+        messages.c.page_id.in_(page_ids), messages.c.account_id == account
+    )
+    return [(row[0], row[1]) for row in db.execute(said.order_by(messages.c.seq.desc()))]

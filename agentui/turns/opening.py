@@ -11,7 +11,7 @@ from agentui.chats.questions import copy_question, question_page
 from agentui.chats.rows import branch_head, find_session, parent_of, register_branch
 from agentui.chats.state.heads import heads_before, set_heads
 from agentui.chats.state.writing import check_writes
-from agentui.chats.text_index import note_past
+from agentui.chats.text_index import note_past, note_sent
 from agentui.chats.versions import active_output, variables_before
 from agentui.ids import new_short_id
 from agentui.store.tables import DEFAULT_ACCOUNT
@@ -91,6 +91,7 @@ def _respond(db: Connection, account: str, request: TurnRequest, owner: Owner, n
     )
     where = joined.session_id, joined.branch_id, request.run_id, owner
     floor = open_floor(db, account, *where, request.user, now, is_new_branch=request.is_new_branch)
+    note_sent(db, (account, joined.session_id, floor.floor_id, floor.input_page_id), request.sent_notes)
     if request.sent_past is not None:
         note_past(db, floor.floor_id, floor.input_page_id, request.sent_past)
     return TurnPlace(joined.session_id, joined.branch_id, request.run_id, "respond", floor)

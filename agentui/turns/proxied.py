@@ -8,7 +8,7 @@ x-agentui-assemble: whether the session makes the prompt of the client's history
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import get_args
 
 from agentui.chat.messages import Text
+from agentui.chat.request import Tool
 from agentui.chats.parts import Content, content_of, input_parts
 from agentui.errors import AgentUIError, BadRequest
 from agentui.jsonio import Json
@@ -27,8 +28,8 @@ from agentui.pipeline.run import Run
 from agentui.pipeline.walk.executor import INTERNAL, describe_error
 from agentui.prompt.macros import greetings_of, idle_of, names_of
 from agentui.turns.placing.matching import Kind
-from agentui.turns.placing.placed import AUTO, Forced, NoTurn, Placer, read_intent
-from agentui.turns.placing.sent import read_sent, words_of
+from agentui.turns.placing.placed import AUTO, Forced, NoTurn, OtherQuestion, Placer, read_intent
+from agentui.turns.placing.sent import is_raw_question, is_state_request, read_sent, words_of
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.request import Outcome, Reach, TurnRequest
 from agentui.turns.service import Turn, TurnService
@@ -89,7 +90,7 @@ async def _open_turn(
     history = (lambda _: Reach(0)) if run.plan.reads_chat else None
     request = TurnRequest(run.id, session, branch, names=run.plan.variables, claim=claim, history=history, place=placer)
     try:
-        turn, assembly = await _begin(turns, run, request, assembly)
+        turn, assembly = await _begin(turns, run, request, assembly, placer)
     except NoTurn as aside:
         seen = await (turns.shared() if aside.session is None else turns.look(aside.session, aside.branch))
         return AsideMemory(seen, aside)
@@ -108,18 +109,23 @@ async def _open_turn(
     return memory
 
 
-async def _begin(turns: TurnService, run: Run, request: TurnRequest, assembly: Assembly | None) -> tuple[Turn, Assembly | None]:
+async def _begin(
+    turns: TurnService, run: Run, request: TurnRequest, assembly: Assembly | None, placer: Placer | None
+) -> tuple[Turn, Assembly | None]:
     """Open a turn. Which branch it is on shows only then: where that has other assets it is opened again, with a question that
-    their scripts have rewritten."""
+    their scripts have rewritten; and where the floors before tell what of the request the person said, with that."""
     while True:
-        said = await _user_content(run, assembly)
-        if assembly is None:
-            return await turns.begin(replace(request, user=said)), None
+        said = await _user_content(run, assembly, None if placer is None else placer.own)
         try:
+            if assembly is None:
+                return await turns.begin(replace(request, user=said)), None
             # What the prompt's macros read and write is not known before.
             return await turns.begin(replace(request, user=said, names=None, history=assembly.history)), assembly
         except OtherAssets as others:
+            assert assembly is not None  # it is what was made of the others
             assembly = await assembly.with_assets(others.bindings)
+        except OtherQuestion:
+            continue
 
 
 async def _or_fail(memory: "TurnMemory", work: Awaitable[None]) -> None:
@@ -142,13 +148,18 @@ def _placer(run: Run, session: str, matching: bool) -> Placer | None:
     if not matching and not forced and session != AUTO:
         return None
     try:
-        messages = run.incoming.chat.messages
+        chat = run.incoming.chat
+        messages, tools = chat.messages, [tool.name for tool in chat.tools if isinstance(tool, Tool)]
     except BadRequest:
-        messages = ()
+        messages, tools = (), []
     known: Forced | None = next((one for one in get_args(Forced) if one == forced), None)
     if known is None and not matching:
         known = "new"
-    return Placer(read_sent(messages), words_of(messages), read_intent(headers.get("x-agentui-intent")), known)
+    if known is None and is_state_request(tools, messages):
+        known = "background"
+    intent = read_intent(headers.get("x-agentui-intent"))
+    is_raw = is_raw_question(headers.get("user-agent", ""), messages)
+    return Placer(read_sent(messages), words_of(messages), intent, known, is_raw=is_raw)
 
 
 def _last_answer(run: Run) -> str:
@@ -293,14 +304,17 @@ class SharedMemory(ReadMemory):
         await self._turns.commit_shared(self._run_id, self._staged)
 
 
-async def _user_content(run: Run, assembly: Assembly | None) -> Content | None:
-    """The user's last words, and all that is new beside them. A conversation that we cannot read may still be one that its own
-    vendor can."""
+async def _user_content(run: Run, assembly: Assembly | None, own: Sequence[str] | None) -> Content | None:
+    """The user's last words, and all that is new beside them; ``own`` are the person's, where not all in the user's name are. A
+    conversation that we cannot read may still be one that its own vendor can."""
     try:
         chat = run.incoming.chat
         text, parts = chat.last_user, input_parts(chat.messages)
     except BadRequest:
         return None
+    if own:
+        text = own[-1]
+        parts = (*(part for part in parts if not isinstance(part, Text)), *map(Text, own))
     says_something = text or not all(isinstance(part, Text) for part in parts)
     if not says_something:
         return None

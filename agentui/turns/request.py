@@ -99,9 +99,10 @@ class TurnRequest:
     ``history`` says how much of the chat's past the turn needs, from what is known of the session; where it is None nothing of
     the chat is read.
     ``place`` makes this request, in the transaction that opens it, the one that its client's history asks for
-    (``turns/placed.py``); ``sent_past`` is how many answers that history holds, and ``is_new_branch`` says that the branch was
-    made for the turn. ``state_writes`` go to the Session State with the turn's commit, and ``confirmed`` is what
-    an older answer's turn did that does not keep this one from taking its place.
+    (``turns/placed.py``); ``sent_past`` is how many answers that history holds, ``sent_notes`` what else it told
+    (``note_sent``), and ``is_new_branch`` says that the branch was made for the turn. ``state_writes`` go to the Session State
+    with the turn's commit, and ``confirmed`` is what an older answer's turn did that does not keep this one from taking its
+    place.
     """
 
     run_id: str
@@ -118,6 +119,7 @@ class TurnRequest:
     history: Callable[[ChatFacts], Reach] | None = None
     place: "Place | None" = None
     sent_past: int | None = None
+    sent_notes: tuple[tuple[str, int], ...] = ()
     is_new_branch: bool = False
     state_writes: tuple[StateWrite, ...] = ()
     confirmed: Confirmed = NOTHING_CONFIRMED

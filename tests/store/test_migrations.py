@@ -316,6 +316,17 @@ def write_old_turns(db: Connection) -> None:
         )
 
 
+async def test_texts_of_before_are_found_without_their_blocks(place: str, tmp_path: Path) -> None:
+    def write(db: Connection) -> None:
+        write_old_message(db)
+        db.exec_driver_sql("UPDATE messages SET content = 'Old words. <UpdateVariable>a</UpdateVariable>'")
+
+    new = await upgraded(place, tmp_path / "old", "r0020", write)
+    found = select(text_index.c.side, text_index.c.number)
+    assert await new.read(lambda db: list(db.execute(found))) == [("user", fingerprint("Old words."))]
+    await new.close()
+
+
 async def test_messages_of_before_are_read_by_the_schema_that_keeps_all_parts(place: str, tmp_path: Path) -> None:
     new = await upgraded(place, tmp_path / "old", "r0004", write_old_message)
     [row] = await new.read(lambda db: list(db.execute(select(messages))))

@@ -184,8 +184,8 @@ async def test_an_answer_that_is_continued_is_kept_whole(counting: House) -> Non
 
 async def test_auto_finds_each_chat_of_a_client(counting: House) -> None:
     one, other = Client(counting, "auto"), Client(counting, "auto", count=100)
-    for client in (one, other):
-        await client.ask("Hello.")
+    for client, words in ((one, "Hello."), (other, "Good evening.")):
+        await client.ask(words)
     assert one.told["x-agentui-session"] != other.told["x-agentui-session"]
     for _ in range(2):
         for client in (one, other):
@@ -198,7 +198,7 @@ async def test_auto_finds_each_chat_of_a_client(counting: House) -> None:
     await one.send(title)
     assert (one.turn, one.told["x-agentui-session"]) == ("background", before)
     titles = {session["title"] for session in await counting.memory.get("/sessions")}
-    assert titles == {"Hello."}
+    assert titles == {"Hello.", "Good evening."}
 
 
 async def test_who_waits_for_a_chat_keeps_no_other_chat_waiting(start_house: StartHouse) -> None:

@@ -163,8 +163,11 @@ def test_a_lone_question_about_the_chat_is_no_turn_of_it() -> None:
     chat = played(*TWO)
     path = chat.path("f2")
     title = said("u:### Task: a title for <chat>USER: I dig. ASSISTANT: A hole in the ground.</chat>")
-    assert repeats(words_of(title), ["I dig.", "A hole in the ground."])
-    assert not repeats(words_of(said("u:A hole in the ground.")), ["I dig.", "A hole in the ground."])
+    last = ["I dig in the garden."], ['A "deep" hole in the *ground*.']
+    assert repeats(words_of(said("u:### Task: a title for <chat>A deep hole in the ground.</chat>")), *last)
+    # Who classifies an answer sends it alone; who asks again says the same.
+    assert repeats(words_of(said("s:Which mood is it?", "u:A deep hole in the ground.")), *last)
+    assert not repeats(words_of(said("u:I dig in the garden.")), *last)
     assert place(replace(read_sent(title), tells=True), [path], path[-1]).kind == "background"
 
 

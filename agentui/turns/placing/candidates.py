@@ -11,10 +11,12 @@ from operator import itemgetter
 
 from sqlalchemy import Connection, Integer, String, bindparam, func, or_, select
 
+from agentui.chat.fingerprints import letters
 from agentui.chats.records import MAIN
-from agentui.chats.text_index import floors_saying, path_rows, sessions_saying
+from agentui.chats.text_index import answers_said, floors_saying, path_rows, sessions_saying
 from agentui.store.prepared import Prepared
 from agentui.store.tables import branches, floors, messages, pages, sessions
+from agentui.turns.placing.likeness import LEAST, likeness
 from agentui.turns.placing.matching import Found, Intent, Path, Placement, Sent, Stop, Version, find, place
 from agentui.turns.placing.sent import repeats
 
@@ -23,6 +25,12 @@ FORK_MARK = "~"
 _MOST_ENTRIES = 12
 _MOST_PATHS = 6
 _MOST_SESSIONS = 4
+_MOST_NEWEST = 2
+_MOST_COMPARED = 3
+_KNOWN = 1.6
+"""From this score on a chat is known: a question at its beginning has less, an answer or two questions have more."""
+_LEAST_LETTERS = 16
+"""Letters of two questions that are not what everybody says."""
 
 
 def find_place(
@@ -45,9 +53,13 @@ def find_place(
     head = replace(last, branch_id=followed, is_head=True)
     paths: list[Path] = [[*own[:-1], head]]
     if not _is_clear(sent, find(sent, paths), head):
-        if words and repeats(words, last_said(db, account, head_id)):
+        if words and repeats(words, *last_said(db, account, head_id)):
             sent = replace(sent, tells=True)
         paths += _other_paths(db, account, session_id, sent, paths[0], branch_id)
+    end = find(sent, paths)
+    if end is not None and len(end.stop.answers) > 1 and sent.entries[-1].side == "user":
+        # Which of several versions a client goes on from that changed it decides over the variables.
+        sent = _with_likeness(db, account, sent, [end.stop])
     placement = place(sent, paths, head, intent)
     if placement.kind in ("regenerate", "continue") and placement.floor_id == head_id and last.branch_id != followed:
         # That floor is another branch's, which keeps its answer.
@@ -56,25 +68,104 @@ def find_place(
 
 
 def find_chat(db: Connection, account: str, sent: Sent) -> str | None:
-    """The session, of all of the account's, in which most of the last things were said; None where none of them was said by a
-    model: the same question begins many chats."""
-    votes: dict[str, float] = {}
-    answered: set[str] = set()
-    for side, _, session_id in sessions_saying(db, account, _last_said(sent), 4 * _MOST_SESSIONS):
-        votes[session_id] = votes.get(session_id, 0) + (2 if side == "assistant" else 1)
+    """The session, of all of the account's, in which most of the last things were said; None where too little of it is known:
+    the same question begins many chats.
+
+    An answer that a model gave there is enough, or two questions in their order. Where neither is found as it was, the answers
+    behind the questions are compared: a client may change each of them before it sends it again.
+    """
+    if sent.opening is not None and not sent.is_tool_round:
+        return _asked_again(db, account, sent)
+    said: dict[str, set[int]] = {}
+    answered: dict[str, int] = {}
+    for side, number, session_id in sessions_saying(db, account, _last_said(sent), 4 * _MOST_SESSIONS):
+        said.setdefault(session_id, set()).add(number)
         if side == "assistant":
-            answered.add(session_id)
-    best = sorted((id for id in votes if id in answered), key=lambda id: (votes[id], id), reverse=True)[:_MOST_SESSIONS]
-    found: tuple[float, str] | None = None
-    for session_id in best:
+            answered[session_id] = answered.get(session_id, 0) + 1
+    # By how much was said in them, the newest first among equals.
+    best = sorted(said, key=lambda id: (answered.get(id, 0) + len(said[id]), id), reverse=True)
+    found = _best_of(db, account, sent, [id for id in best if id in answered][:_MOST_SESSIONS], with_others=True)
+    if found is not None:
+        return found
+    rest = [id for id in best if id not in answered]
+    newest = sorted(rest[_MOST_SESSIONS:], reverse=True)[:_MOST_NEWEST]
+    return _best_of(db, account, sent, [*rest[:_MOST_SESSIONS], *newest], with_others=False)
+
+
+def _best_of(db: Connection, account: str, sent: Sent, sessions: Sequence[str], *, with_others: bool) -> str | None:
+    """The session whose floors fit best what was sent, if any fits well enough. ``with_others`` looks at its other branches,
+    too; without, the answers are compared."""
+    ends: list[tuple[Found, str, list[Path]]] = []
+    for session_id in sessions:
         _, head_id = followed_branch(db, account, session_id, MAIN)
         if head_id is None:
             continue
-        own = path_to(db, account, head_id)
-        end = find(sent, [own, *_other_paths(db, account, session_id, sent, own, None)])
-        if end is not None and end.score > 1.0 and (found is None or end.score > found[0]):
-            found = (end.score, session_id)
-    return None if found is None else found[1]
+        paths = [path_to(db, account, head_id)]
+        if with_others:
+            paths += _other_paths(db, account, session_id, sent, paths[0], None)
+        end = find(sent, paths)
+        if end is not None:
+            ends.append((end, session_id, paths))
+    if not with_others:
+        likest = _with_likeness(db, account, sent, [stop for _, _, paths in ends for stop in paths[0]])
+        # Answers that are alike make more of an end than the questions alone.
+        known = [(end, id, find(likest, paths)) for end, id, paths in ends]
+        ends = [
+            (like, id, [])
+            for end, id, like in known
+            if like is not None and (like.score > end.score or _says_enough(sent, end))
+        ]
+    good = [(end.score, -number, id) for number, (end, id, _) in enumerate(ends) if end.score > _KNOWN]
+    return max(good)[2] if good else None
+
+
+def _says_enough(sent: Sent, end: Found) -> bool:
+    """Whether the questions up to the end are more than what everybody says."""
+    said = zip(sent.entries[: end.entry + 1], sent.texts, strict=False)
+    return sum(len(letters(text)) for entry, text in said if entry.side == "user") >= _LEAST_LETTERS
+
+
+def _asked_again(db: Connection, account: str, sent: Sent) -> str | None:
+    """The session of a first question that is asked once more, behind the same opening: the newest one that asks it, if nothing
+    came of it yet."""
+    asked = [entry.numbers[0] for entry in sent.entries if entry.side == "user"]
+    newest = max((row[2] for row in sessions_saying(db, account, [("user", asked[0])], 1)), default=None)
+    if newest is None:
+        return None
+    _, head_id = followed_branch(db, account, newest, MAIN)
+    path = [] if head_id is None else path_to(db, account, head_id)
+    if len(path) != 1 or path[0].opening != sent.opening or not path[0].is_head:
+        return None
+    return newest if path[0].asked | path[0].beside >= set(asked) else None
+
+
+def _with_likeness(db: Connection, account: str, sent: Sent, stops: Sequence[Stop]) -> Sent:
+    """The same, where the last answers have the number, too, of the kept one that they were made of, if their question is
+    found on one of these floors."""
+    behind: dict[str, tuple[int, int]] = {}
+    for at in _last_answered(sent):
+        asked = sent.entries[at - 1].numbers
+        for stop in stops:
+            if not stop.asked.isdisjoint(asked) or not stop.beside.isdisjoint(asked):
+                behind |= {version.page_id: (version.number, at) for version in stop.answers}
+    if not behind:
+        return sent
+    likest: dict[int, tuple[float, int]] = {}
+    for page_id, text in answers_said(db, account, list(behind)):
+        number, at = behind[page_id]
+        likest[at] = max(likest.get(at, (0.0, 0)), (likeness(sent.texts[at], text), number))
+    entries = list(sent.entries)
+    for at, (share, number) in likest.items():
+        if share >= LEAST:
+            entries[at] = entries[at]._replace(numbers=(*entries[at].numbers, number))
+    return replace(sent, entries=tuple(entries))
+
+
+def _last_answered(sent: Sent) -> list[int]:
+    """The last entries that answer a question directly."""
+    sides = [entry.side for entry in sent.entries]
+    found = [at for at in range(1, len(sides)) if sides[at] == "assistant" and sides[at - 1] == "user"]
+    return found[-_MOST_COMPARED:]
 
 
 def path_to(db: Connection, account: str, floor_id: str) -> Path:
@@ -87,6 +178,7 @@ def _stop(rows: Sequence[Sequence[object]]) -> Stop:
     """A floor of its rows (``path_rows``)."""
     _, floor_id, branch_id, parent_id, is_last, *_ = rows[0]
     texts = [row[5:] for row in rows if row[5] is not None and row[9] is not None]
+    openings = [number for side, _, number, _, _ in texts if side == "opening"]
     pasts = [past for side, _, _, past, _ in texts if side == "user" and past is not None]
     return Stop(
         str(floor_id),
@@ -98,6 +190,8 @@ def _stop(rows: Sequence[Sequence[object]]) -> Stop:
             Version(str(page), _whole(number), active == 1) for side, page, number, _, active in texts if side == "assistant"
         ),
         _whole(pasts[0]) if pasts else None,
+        frozenset(_whole(number) for side, _, number, _, _ in texts if side == "beside"),
+        _whole(openings[0]) if openings else None,
     )
 
 
@@ -205,7 +299,7 @@ def find_told_chat(db: Connection, account: str, words: Sequence[str]) -> tuple[
     """The session, of those that were used last, that a lone question is about, and the branch that its client is on."""
     for (session_id,) in _RECENT.all(db, {"account": account, "most": 2 * _MOST_SESSIONS}):
         branch_id, head_id = followed_branch(db, account, session_id, MAIN)
-        if head_id is not None and repeats(words, last_said(db, account, head_id)):
+        if head_id is not None and repeats(words, *last_said(db, account, head_id)):
             return session_id, branch_id
     return None
 
@@ -218,13 +312,14 @@ _RECENT = Prepared(
 )
 
 
-def last_said(db: Connection, account: str, floor_id: str) -> list[str]:
-    """What was said on a floor: its question and its active answer."""
-    return [row[0] for row in _LAST_SAID.all(db, {"account": account, "floor": floor_id})]
+def last_said(db: Connection, account: str, floor_id: str) -> tuple[list[str], list[str]]:
+    """What was said on a floor: its question, and its active answer."""
+    rows = _LAST_SAID.all(db, {"account": account, "floor": floor_id})
+    return [row[1] for row in rows if row[0] != "assistant"], [row[1] for row in rows if row[0] == "assistant"]
 
 
 _LAST_SAID = Prepared(
-    select(messages.c.content)
+    select(messages.c.role, messages.c.content)
     .join(pages, pages.c.id == messages.c.page_id)
     .where(
         pages.c.floor_id == bindparam("floor", type_=String),

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
+from agentui.chat.fingerprints import fingerprint, spellings
 from agentui.chats.branches.writing import fork_branch
 from agentui.chats.pages import activate_page
+from agentui.chats.questions import correct_question, find_question
 from agentui.chats.records import MAIN
 from agentui.chats.rows import find_branch, find_floor, find_session, has_branch, insert_new, register_branch
 from agentui.chats.state.heads import heads_before, set_heads, written_by
@@ -22,7 +24,8 @@ from agentui.store.tables import sessions
 from agentui.turns.joining import session_called
 from agentui.turns.locks import is_alone
 from agentui.turns.placing.candidates import find_chat, find_place, find_told_chat, followed_branch, new_fork
-from agentui.turns.placing.matching import Intent, Kind, Placement, Sent
+from agentui.turns.placing.matching import Intent, Kind, Placement, Sent, Stop
+from agentui.turns.placing.questions import beside_of, own_words, shown_words
 from agentui.turns.request import TurnRequest
 from agentui.variables.journal import changes_of
 from agentui.variables.snapshots import set_branch_values
@@ -42,14 +45,24 @@ class NoTurn(Exception):
         self.branch = branch
 
 
-class Placer:
-    """Puts one request where it belongs. ``kind`` says where that was, once it is known.
+class OtherQuestion(Exception):
+    """The person said only a part of what was sent in the user's name (``Placer.own``)."""
 
-    ``intent`` and ``forced`` are what the client says of its request; ``words`` those of a lone question (``words_of``).
+
+class Placer:
+    """Puts one request where it belongs. ``kind`` says where that was, once it is known, and ``own`` what of the user's texts
+    the person said; None where all of them.
+
+    ``intent`` and ``forced`` are what the client says of its request; ``words`` those of a lone question (``words_of``), and
+    ``is_raw`` says that a lone question is none of a chat, unless it belongs to one.
     """
 
-    def __init__(self, sent: Sent, words: Sequence[str], intent: Intent | None, forced: Forced | None) -> None:
+    def __init__(
+        self, sent: Sent, words: Sequence[str], intent: Intent | None, forced: Forced | None, *, is_raw: bool = False
+    ) -> None:
         self.kind: Kind = "new"
+        self.own: tuple[str, ...] | None = None
+        self._is_raw = is_raw
         self._sent = sent
         self._words = words if sent.is_lone else ()
         self._intent = intent
@@ -71,6 +84,7 @@ class Placer:
             raise NoTurn(session_id, placement.branch_id or branch)
         past = sum(entry.side == "assistant" for entry in self._sent.entries)
         request = replace(request, session=session_id or request.session, sent_past=past)
+        request = self._asking(db, account, request, placement, now)
         if placement.kind in ("regenerate", "continue"):
             return replace(request, kind="retry_turn", target_floor_id=placement.floor_id, branch=placement.branch_id)
         if placement.kind == "fork":
@@ -79,6 +93,23 @@ class Placer:
         if placement.page_id is not None:
             activate_page(db, account, placement.page_id, now)
         return replace(request, branch=placement.branch_id or branch)
+
+    def _asking(self, db: Connection, account: str, request: TurnRequest, placement: Placement, now: int) -> TurnRequest:
+        """The request with what the person said of all that was sent in the user's name; the floor before it keeps likewise
+        what the client shows of it now. Raises OtherQuestion where the request has to be made anew for that."""
+        stop, sent = placement.stop, self._sent
+        texts, known = sent.asked_last, frozenset[int]()
+        if stop is not None:
+            known = stop.beside | _corrected(db, account, request.session or "", stop, placement.shown, now)
+        is_found = bool(placement.shown)
+        own = own_words(texts, known) if is_found or known else texts
+        notes = [("beside", number) for number in beside_of(texts, own[-1:])]
+        if sent.opening is not None and placement.floor_id is None:
+            notes.append(("opening", sent.opening))
+        if own != texts and own != self.own and placement.kind in ("new", "fork"):
+            self.own = own
+            raise OtherQuestion
+        return replace(request, sent_notes=tuple(notes))
 
     @property
     def _is_aside(self) -> bool:
@@ -94,7 +125,7 @@ class Placer:
         told = find_told_chat(db, account, self._words) if self._words else None
         if told is not None:
             raise NoTurn(*told)
-        if self._is_aside:
+        if self._is_aside or self._is_raw:
             raise NoTurn(None, None)
         return _new_session(db, account, request, now)
 
@@ -124,15 +155,36 @@ class Placer:
         return Placement("new", head_id, followed)
 
 
+def _corrected(db: Connection, account: str, session_id: str, stop: Stop, shown: Sequence[str], now: int) -> frozenset[int]:
+    """Have the floor at which a history ends keep what the client shows of its question; the numbers of what it kept beyond
+    that. A client shows of its past what the person said, and only of its last request what it adds."""
+    if not shown or not stop.asked or any(number in stop.asked for text in shown for number in spellings(text)):
+        return frozenset()
+    asked = find_question(db, account, stop.floor_id)
+    if asked is None:
+        return frozenset()
+    words = next((text for text in reversed(shown) if fingerprint(text) in stop.beside), None) or shown_words(shown, asked.text)
+    if words is None:
+        return frozenset()
+    beside = beside_of((asked.text,), (words,))
+    correct_question(db, account, stop.floor_id, asked, words, beside)
+    rename = (sessions.c.id == session_id, sessions.c.name.is_(None), sessions.c.title == _title_of(asked.text))
+    db.execute(update(sessions).where(*rename).values(title=_title_of(words), updated_at=now))
+    return beside
+
+
 def _new_session(db: Connection, account: str, request: TurnRequest, now: int) -> str:
     """A session without a name for a chat that is new, called after its first words. PostgreSQL keeps no NUL in a text."""
     session_id = new_short_id()
-    said = "" if request.user is None else request.user.text.replace("\0", "\ufffd")
-    title = " ".join(said.split())[:_MOST_TITLE] or None
+    title = _title_of("" if request.user is None else request.user.text)
     values = {"id": session_id, "account_id": account, "title": title, "created_at": now, "updated_at": now}
     insert_new(db, sessions, values)
     register_branch(db, account, session_id, MAIN, now)
     return session_id
+
+
+def _title_of(words: str) -> str | None:
+    return " ".join(words.replace("\0", "\ufffd").split())[:_MOST_TITLE] or None
 
 
 def _forked(db: Connection, account: str, session_id: str, placement: Placement, now: int) -> str:
