@@ -156,7 +156,7 @@ async def test_somebody_in_a_hurry_waits_for_nobody(tmp_path: Path, mock: Mock) 
 # --- what holds nobody up --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/api/runs/live", "/api/runs/live?events=1", "/api/changes"])
+@pytest.mark.parametrize("path", ["/api/runs/live", "/api/runs/live?events=1", "/api/changes", "/api/events"])
 async def test_the_editors_live_streams_end_at_once(tmp_path: Path, mock: Mock, path: str) -> None:
     async with house(tmp_path, mock, 1000.0) as server, server.http.get(server.origin + path) as feed:
         assert feed.status == 200

@@ -130,6 +130,10 @@ class ChangeEvent(TypedDict):
     id: str
 
 
+ServerEvent: TypeAlias = ChangeEvent | LiveEvent
+"""What the feed of changes and runs together tells."""
+
+
 class AnswerEvent(TypedDict):
     """A piece of an answer as the dialect writes it: ``type`` is the event's name there, ``message`` where it has none."""
 

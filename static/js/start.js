@@ -1,15 +1,14 @@
 /** What happens before the first picture and right after it: language, look, facts, drafts, and the wires to the server. */
-import {ApiFailure, onUnauthorised} from './api/client.js';
+import {ApiFailure, onSlow, onUnauthorised} from './api/client.js';
 import {storage} from './api/drafts.js';
 import {listenForKeys} from './actions.js';
 import {loadEditor} from './code/Field.js';
 import {listenForDrops} from './files/dropping.js';
 import {offerTour} from './help/tourstate.js';
-import {watchChanges} from './state/changes.js';
+import {watchServer} from './state/events.js';
 import {loadFacts} from './state/library.js';
-import {notify, notifyFailure} from './state/notices.js';
+import {dismiss, notify, notifyFailure} from './state/notices.js';
 import {claimPage} from './state/pages.js';
-import {watchRuns} from './state/runs.js';
 import {store} from './state/store.js';
 import {checkSoon, isDirty, keepDraftsNow} from './state/tabs.js';
 import {recallView} from './state/view.js';
@@ -30,6 +29,7 @@ export async function start() {
   const words = loadLocale(locale);
   const claimed = claimPage();
   onUnauthorised(() => store.set((state) => ({server: {...state.server, needsToken: true}})));
+  tellOfSlowAnswers();
   listenForKeys();
   listenForDrops();
   keepFocus();
@@ -41,6 +41,18 @@ export async function start() {
   await Promise.all([words, claimed]);
   retellProblems();
   void connect(facts);
+}
+
+/** Say that an answer is long in coming, as long as it is so. */
+function tellOfSlowAnswers() {
+  let notice = '';
+  onSlow((count) => {
+    if (count > 0 && notice === '') notice = notify('warning', 'app.slow', {}, {topic: 'slow', stays: true});
+    else if (count === 0) {
+      dismiss(notice);
+      notice = '';
+    }
+  });
 }
 
 /** With every new language: what the server said of the documents is to be told in that one too. */
@@ -70,8 +82,7 @@ export async function connect(facts = loadFacts()) {
     setTimeout(() => void connect(), RETRY_MS);
     return 'offline';
   }
-  watchChanges(changes);
-  watchRuns();
+  watchServer(changes);
   await reopen();
   offerTour();
   // The first picture did without it, and whoever clicks a node will want it. Where it fails, the field asks again.

@@ -309,29 +309,6 @@ async def test_a_dead_silent_connection_is_made_anew(page_at: PageAt, script: Sc
     assert seen["states"] == ["connecting", "open", "connecting offline", "closed"]
 
 
-async def test_a_page_out_of_sight_lets_go_of_its_stream_and_goes_on_when_it_is_seen(page_at: PageAt, script: Script) -> None:
-    script.acts = [send(event(1), end="silent"), send(event(2), end="silent")]
-    body = """
-    const heard = [], states = [];
-    const see = (hidden) => {
-      Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});
-      document.dispatchEvent(new Event('visibilitychange'));
-    };
-    const following = e.follow('/stream', {hidden: 5, minDelay: 60000, maxDelay: 60000, onState: (state) => states.push(state),
-      onEvent: ({data}) => {
-        heard.push(data);
-        if (data === 1) { see(true); setTimeout(() => { heard.push('seen'); see(false); }, 300); }
-        return data === 2 ? false : undefined;
-      }});
-    await following;
-    return {heard, states};
-    """
-    async with page_at(f"{script.origin}/health") as page:
-        seen = await run(page, EVENTS, body)
-    assert seen == {"heard": [1, "seen", 2], "states": ["connecting", "open", "open", "closed"]}
-    assert script.asked == [None, "1"]
-
-
 async def test_a_refusal_is_not_tried_again(page_at: PageAt, script: Script) -> None:
     script.acts = [answer_with(404, {"error": {"code": "not_found", "message": "There is none.", "details": {}}})]
     async with page_at(f"{script.origin}/health") as page:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright import async_api as playwright
 from playwright.async_api import expect
 
 from agentui.jsonio import Json, loads
-from tests.browser.conftest import COLOUR_RULES, Editor, OpenEditor, axe, becomes
+from tests.browser.conftest import COLOUR_RULES, Editor, OpenEditor, axe, becomes, box
 from tests.conftest import call
 
 pytestmark = pytest.mark.browser
@@ -280,3 +281,61 @@ async def test_every_word_is_in_every_language(editor: Editor) -> None:
     for path in sorted((root / "js").rglob("*.js")):
         for key in re.findall(rf"\bt\(\s*'((?:{areas})\.[A-Za-z.-]+)'", path.read_text(encoding="utf-8")):
             assert key in keys["en"], f"{path.name}: {key}"
+
+
+async def test_messages_leave_by_themselves_but_not_while_somebody_is_at_one(open_editor: OpenEditor) -> None:
+    editor = await open_editor(prepare=lambda page: page.clock.install())
+    page = editor.page
+    await page.locator(".doc-tab").first.wait_for()
+    messages = page.locator(".notice")
+    say = """async () => {
+      const {notify} = await own('state/notices.js');
+      notify('error', 'app.failure', {message: 'It failed.'});
+      notify('success', 'app.failure', {message: 'Deleted.'}, {action: {label: 'Undo', run: () => undefined}});
+      notify('info', 'app.failure', {message: 'By the way.'});
+    }"""
+    await page.evaluate(say)
+    await page.clock.run_for(6_000)
+    await expect(messages).to_have_text(["It failed.", "Deleted.Undo"])
+    await page.mouse.move(*(await centre(messages.first)))
+    await page.clock.run_for(60_000)
+    await expect(messages).to_have_count(2)
+    await page.mouse.move(5, 400)
+    await page.clock.run_for(15_000)
+    await expect(messages).to_have_text(["It failed."])
+    await messages.first.get_by_role("button", name="Dismiss").focus()
+    await page.clock.run_for(60_000)
+    await expect(messages).to_have_count(1)
+    await page.evaluate("document.activeElement.blur()")
+    await page.clock.run_for(15_000)
+    await expect(messages).to_have_count(0)
+
+
+async def test_an_answer_that_is_long_in_coming_is_told_of_until_it_is_there(open_editor: OpenEditor) -> None:
+    editor = await open_editor(prepare=lambda page: page.clock.install())
+    page = editor.page
+    await page.locator(".doc-tab").first.wait_for()
+    come = asyncio.Event()
+
+    async def late(route: playwright.Route) -> None:
+        await come.wait()
+        await route.continue_()
+
+    await page.route("**/api/pipelines/default", late)
+    await page.evaluate("async () => (await own('state/tabs.js')).select({})")
+    await page.get_by_role("region", name="Inspector").get_by_role("textbox", name="Name").fill("Late")
+    await page.keyboard.press("Control+s")
+    await expect(page.get_by_role("button", name="Saving")).to_be_visible()
+    message = page.locator(".notice", has_text="The server has not answered for ten seconds")
+    await page.clock.run_for(9_000)
+    await expect(message).to_have_count(0)
+    await page.clock.run_for(60_000)
+    await expect(message).to_be_visible()
+    come.set()
+    await expect(message).to_have_count(0)
+    await expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
+
+
+async def centre(place: playwright.Locator) -> tuple[float, float]:
+    at = await box(place)
+    return at["x"] + at["width"] / 2, at["y"] + at["height"] / 2

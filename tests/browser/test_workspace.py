@@ -95,7 +95,6 @@ async def test_what_a_closed_page_left_behind_opens_in_the_next(browser_of: Any)
     await rename(second, "Left behind")
     await second.get_by_role("button", name="New pipeline").click()
     await rename(second, "Without a file")
-    # A browser opens six connections to a server, and each page has two that stay.
     await editor.page.close()
     await second.close()
     third = await open_page()

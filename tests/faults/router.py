@@ -34,7 +34,7 @@ EXAMPLES = {
     "call": "text:generateContent",
 }
 """What stands for each part of a path. A new name must be added here, or every matrix fails."""
-STREAMS = frozenset({"/api/changes", "/api/runs/live"})
+STREAMS = frozenset({"/api/changes", "/api/events", "/api/runs/live"})
 """GETs whose answers do not end."""
 
 

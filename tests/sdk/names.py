@@ -285,6 +285,7 @@ PUT     /api/secrets/{secret}                                    secrets.put
 DELETE  /api/secrets/{secret}                                    secrets.delete
 
 GET     /api/changes                                             editor.stream_changes
+GET     /api/events                                              editor.stream_events
 GET     /api/templates                                           editor.list_templates
 GET     /api/node-types                                          editor.list_node_types
 GET     /api/settings                                            editor.get_settings
@@ -366,6 +367,7 @@ LISTS_WITHIN = {("GET", "/sessions/{id}/timeline"): "floors"}
 """Routes whose list stands within the data, by its name."""
 FEEDS = {
     ("GET", "/api/changes"): "ChangeEvent",
+    ("GET", "/api/events"): "ServerEvent",
     ("GET", "/api/runs/live"): "LiveEvent",
     ("GET", "/api/runs/{id}/events"): "StepEvent",
 }

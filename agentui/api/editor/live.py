@@ -7,9 +7,11 @@ import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 
 import aiohttp
 
+from agentui.api.editor.combined import CombinedEvents, EventSource
 from agentui.http.events import sse_event
 from agentui.http.workers import RETRY_SECONDS, Workers
 from agentui.ids import new_id
@@ -28,13 +30,8 @@ MAX_TEXT = 128 * 1024
 PROCESS = new_id("live")
 """Which process the ids of this stream are from: another one's clock means nothing here."""
 
-MAX_UNREAD = 64
-"""Pieces that wait for a slow reader before the workers are made to wait."""
 _BETWEEN = ","
-"""Stands between the ids of the workers; none of them holds one."""
-
-OwnEvents = Callable[[str | None], AsyncGenerator[bytes, None]]
-"""This worker's own events from behind an id."""
+"""Stands between the ids of the workers; none of them holds it."""
 
 Summarise = Callable[[Run], Json]
 
@@ -46,6 +43,9 @@ class LiveEvents:
     own stream of events tells it, except that the pieces of text of a node which came at about the same time are one
     ``node.chunks`` whose ``data`` is ``{"pieces": [[seq, at_ms, text], ...]}``. ``missed`` (``{"run", "node", "count"}``)
     counts pieces that this reader was too slow for; ``reset`` says that nothing is known of what went before.
+
+    An id is a moment until which everything has been told: all events of one look but the last have the id of the look before,
+    so that a reader whose connection ends between two of them misses nothing when it comes back. It may hear some twice.
     """
 
     def __init__(self, history: RunHistory, summarise: Summarise) -> None:
@@ -55,13 +55,17 @@ class LiveEvents:
         """The position behind the last event that was told of, by run under way."""
         self._newest = ""
         """The id of the last run that was taken in."""
+        self._told_until = ""
+        """The id until which everything has been told; '' before the first look."""
 
     async def read(self, last: str | None) -> AsyncGenerator[bytes, None]:
         """What happens from now on; before it, the beginning of the runs under way, or what happened since the id ``last``."""
         async with self._history.subscribe() as feed:
             since = _moment(last)
+            if last is not None and since is not None:
+                self._told_until = last
             if last is not None and since is None:
-                yield sse_event(_id(), "reset", {})
+                yield self._event("reset", {})
             for piece in self._catch_up(since):
                 yield piece
             while not feed.is_closed:
@@ -70,12 +74,15 @@ class LiveEvents:
                 feed.clear()
                 for run in self._history.since(self._newest):
                     yield self._begin(run, 0)
-                for run in tuple(self._next):
-                    told = self._news(run)
-                    if told:
-                        yield told
-                        # One reader's backlog must not hold up the streams that pass through meanwhile.
-                        await asyncio.sleep(0)
+                # The moment is taken before anything else can happen: all that happened until then is in this look.
+                id = _id()
+                news = [(run, len(run.events.items)) for run, told in self._next.items() if len(run.events.items) > told]
+                for run, end in news:
+                    yield self._news(run, end, id if run is news[-1][0] else self._told_until)
+                    # One reader's backlog must not hold up the streams that pass through meanwhile.
+                    await asyncio.sleep(0)
+                if news:
+                    self._told_until = id
 
     def _catch_up(self, since: float | None) -> list[bytes]:
         """Take in the runs that are under way, and those that were so at ``since``, each from where its reader stopped."""
@@ -92,22 +99,21 @@ class LiveEvents:
         """Take a run in and tell of it."""
         self._next[run] = position
         self._newest = run.id
-        return sse_event(_id(), "run", self._told(run))
+        return self._event("run", self._told(run))
 
-    def _news(self, run: Run) -> bytes:
-        """What happened in a run since the last look, as encoded events; a run that is over is let go."""
+    def _news(self, run: Run, end: int, id: str) -> bytes:
+        """What happened in a run since the last look, up to the position ``end``, as encoded events of which the last has the
+        ``id``; a run that is over is let go."""
         items, start = run.events.items, self._next[run]
-        end = len(items)
-        if end == start:
-            return b""
-        # The moment is taken before anything else can happen: all that happened until then is in this piece.
-        id = _id()
-        told = [sse_event(id, name, data) for name, data in _encoded(run, items[start:end], start)]
+        told = _encoded(run, items[start:end], start)
         self._next[run] = end
         if items[end - 1].type == "run.finished":
             del self._next[run]
-            told.append(sse_event(id, "run", self._told(run)))
-        return b"".join(told)
+            told.append(("run", self._told(run)))
+        return b"".join([*(self._event(*each) for each in told[:-1]), sse_event(id, *told[-1])])
+
+    def _event(self, name: str, data: Json) -> bytes:
+        return sse_event(self._told_until, name, data)
 
     def _told(self, run: Run) -> Json:
         return {"run": run.id, "pipeline": run.plan.id, "summary": self._summarise(run)}
@@ -181,64 +187,30 @@ def _moment(id: str | None) -> float | None:
     return int(moment[:20]) / 1e9
 
 
-class MergedEvents:
-    """The events of this worker and of the others, for one reader: one stream of the live streams of all.
+def of_all_workers(workers: Workers, own: EventSource, path_and_query: str) -> EventSource:
+    """The events of this worker and of the others as one stream, which ends when this worker stops.
 
-    Its ids hold the last id of each worker's own stream, so that a reader who comes back goes on with each where it left it,
-    whichever worker it then reaches. ``path_and_query`` is where the others send theirs.
+    ``own`` are this worker's; ``path_and_query`` is where the others send theirs. Whichever worker a reader comes back to, it
+    goes on with each where it left it.
     """
+    numbers = sorted((workers.own, *workers.numbers))
+    sources = [own if number == workers.own else partial(_of_worker, workers, number, path_and_query) for number in numbers]
+    return CombinedEvents(sources, _BETWEEN).read
 
-    def __init__(self, workers: Workers, own: OwnEvents, path_and_query: str) -> None:
-        self._workers = workers
-        self._own = own
-        self._path_and_query = path_and_query
-        self._received: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue(MAX_UNREAD)
-        self._last: dict[int, str | None] = {}
 
-    async def read(self, last: str | None) -> AsyncGenerator[bytes, None]:
-        """What each worker tells, in the order in which it arrives, until this worker stops."""
-        self._last = _parts(last, sorted((self._workers.own, *self._workers.numbers)))
-        listening = [asyncio.create_task(self._receive_own())]
-        listening += [asyncio.create_task(self._receive(number)) for number in self._workers.numbers]
+async def _of_worker(workers: Workers, number: int, path_and_query: str, last: str | None) -> AsyncGenerator[bytes, None]:
+    """The events of another worker, without an end; one that went away is followed again when it is back."""
+    while True:
         try:
-            while (received := await self._received.get()) is not None:
-                # What one look found leaves in one piece, for one id stands for all of it.
-                number, events = received
-                yield b"".join([self._renamed(number, event) for event in events.split(b"\n\n")[:-1]])
-        finally:
-            for task in listening:
-                task.cancel()
-            await asyncio.gather(*listening, return_exceptions=True)
-
-    async def _receive_own(self) -> None:
-        number = self._workers.own
-        async for events in self._own(self._last[number]):
-            await self._received.put((number, events))
-        await self._received.put(None)
-
-    async def _receive(self, number: int) -> None:
-        """Follow another worker; one that went away is followed again when it is back."""
-        while True:
-            try:
-                async for events in self._workers.follow(number, self._path_and_query, self._last[number]):
-                    await self._received.put((number, events))
-            except aiohttp.ClientError:
-                pass  # It is away. Its next process says that nothing is known of what went before.
-            await asyncio.sleep(RETRY_SECONDS)
-
-    def _renamed(self, number: int, event: bytes) -> bytes:
-        """The event, whole again, under an id that holds the last ids of all."""
-        first, line_end, rest = event.partition(b"\n")
-        if not first.startswith(b"id: "):
-            return event + b"\n\n"
-        self._last[number] = first.removeprefix(b"id: ").decode()
-        id = _BETWEEN.join(self._last[each] or "" for each in sorted(self._last))
-        return f"id: {id}".encode() + line_end + rest + b"\n\n"
+            async for events in workers.follow(number, path_and_query, last):
+                last = _last_id(events) or last
+                yield events
+        except aiohttp.ClientError:
+            pass  # It is away. Its next process says that nothing is known of what went before.
+        await asyncio.sleep(RETRY_SECONDS)
 
 
-def _parts(last: str | None, numbers: Sequence[int]) -> dict[int, str | None]:
-    """The last id of each worker. An id of another number of workers is handed to each: they know what to make of it."""
-    parts = (last or "").split(_BETWEEN)
-    if len(parts) != len(numbers):
-        return dict.fromkeys(numbers, last)
-    return {number: part or None for number, part in zip(numbers, parts, strict=True)}
+def _last_id(events: bytes) -> str | None:
+    """The id of the last of these events that has one. Data is JSON and holds no line break: a line of ``id`` is one."""
+    _, found, rest = b"\n".join((b"", events)).rpartition(b"\nid: ")
+    return rest.partition(b"\n")[0].decode() if found else None

@@ -8,7 +8,9 @@ from typing import TypeAlias, get_args
 
 from aiohttp import web
 
-from agentui.api.editor.live import LiveEvents, MergedEvents, OwnEvents
+from agentui.api.editor.changes import FEED
+from agentui.api.editor.combined import CombinedEvents, EventSource
+from agentui.api.editor.live import LiveEvents, of_all_workers
 from agentui.api.keys import HISTORY
 from agentui.errors import BadRequest, Conflict, NotFound
 from agentui.http.events import send_events, sse_event
@@ -30,6 +32,10 @@ _EVENTS_AT_ONCE = 100
 
 NEXT = "x-agentui-next"
 """The header that tells the last run of a list that ends before its time."""
+
+_LIVE = "/api/runs/live"
+_LIVE_EVENTS = f"{_LIVE}?events=1"
+"""Where another worker sends all that happens in its runs."""
 
 EventJson: TypeAlias = dict[str, Json]
 
@@ -124,15 +130,35 @@ async def stream_run_events(request: web.Request) -> web.StreamResponse:
 
 async def stream_live_runs(request: web.Request) -> web.StreamResponse:
     """Follow which runs begin, from now on or from behind Last-Event-ID; with ``events=1`` also all that happens in them."""
-    history, workers = request.app[HISTORY], request.app[WORKERS]
     if request.query.get("events", "0") not in ("0", "1"):
         raise BadRequest("events must be 0 or 1.", param="events")
-    own: OwnEvents = partial(_live_runs, history)
+    own: EventSource = partial(_live_runs, request.app[HISTORY])
     if request.query.get("events") == "1":
-        own = LiveEvents(history, lambda run: _shown(RunSummary.of(run), run)).read
-    if workers.numbers and not is_from_worker(request):
-        own = MergedEvents(workers, own, request.path_qs).read
+        own = _live_events(request.app[HISTORY])
+    if not is_from_worker(request):
+        own = _with_other_workers(request, own, request.path_qs)
     return await send_events(request, own(request.headers.get("Last-Event-ID")))
+
+
+async def stream_events(request: web.Request) -> web.StreamResponse:
+    """Follow everything that a page shows as it happens, over one connection: the events of ``/api/changes`` and of
+    ``/api/runs/live?events=1``.
+
+    An id is the id of the one, a semicolon, and the id of the other. Either may be empty: that stream then begins as it does
+    without an id.
+    """
+    runs = _with_other_workers(request, _live_events(request.app[HISTORY]), _LIVE_EVENTS)
+    combined = CombinedEvents([request.app[FEED].read, runs], ";")
+    return await send_events(request, combined.read(request.headers.get("Last-Event-ID")))
+
+
+def _live_events(history: RunHistory) -> EventSource:
+    return LiveEvents(history, lambda run: _shown(RunSummary.of(run), run)).read
+
+
+def _with_other_workers(request: web.Request, own: EventSource, path_and_query: str) -> EventSource:
+    workers = request.app[WORKERS]
+    return of_all_workers(workers, own, path_and_query) if workers.numbers else own
 
 
 @_by_its_worker
@@ -239,12 +265,19 @@ ROUTES = (
     ),
     Route(
         "GET",
-        "/api/runs/live",
+        _LIVE,
         stream_live_runs,
         content_type=EVENT_STREAM,
         query={"events": "1: also every event of every run under way."},
         headers={"Last-Event-ID": "The id after which to begin."},
         errors=(400,),
+    ),
+    Route(
+        "GET",
+        "/api/events",
+        stream_events,
+        content_type=EVENT_STREAM,
+        headers={"Last-Event-ID": "The id after which to begin."},
     ),
     Route("GET", _ONE, get_run, answer=dict[str, Json], errors=(404,)),
     Route("GET", f"{_ONE}/request", get_run_request, answer=dict[str, Json], errors=(404,)),

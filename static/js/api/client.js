@@ -7,6 +7,8 @@
 import {serverText} from '../words.js';
 
 const TOKEN_KEY = 'agentui.token';
+/** How long an answer may take before it is told of; nobody can see from outside why nothing happens. */
+const SLOW_MS = 10_000;
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /**
@@ -22,6 +24,7 @@ const HEADER_VALUE = /^[\x21-\x7e]+$/;
  * @property {string} [ifMatch] the ETag of what is replaced, or '*'
  * @property {string} [ifNoneMatch] '*': create, and replace nothing
  * @property {Record<string, string>} [headers]
+ * @property {number} [slow] milliseconds without an answer after which that is told of
  * @property {AbortSignal} [signal] aborting rejects with the signal's own reason, not with an ApiFailure
  */
 
@@ -50,6 +53,11 @@ export class ApiFailure extends Error {
 /** @type {Set<(failure: ApiFailure) => void>} */
 const unauthorisedListeners = new Set();
 
+/** @type {Set<(count: number) => void>} */
+const slowListeners = new Set();
+/** How many requests have waited too long for their answers. */
+let slowCount = 0;
+
 /** @type {string | null} */
 let tokenInMemory = null;
 
@@ -61,6 +69,43 @@ let tokenInMemory = null;
 export function onUnauthorised(listener) {
   unauthorisedListeners.add(listener);
   return () => void unauthorisedListeners.delete(listener);
+}
+
+/**
+ * Be told how many requests have waited for their answers longer than one would expect, whenever that changes. They go on waiting.
+ * @param {(count: number) => void} listener
+ * @returns {() => void} stops the telling
+ */
+export function onSlow(listener) {
+  slowListeners.add(listener);
+  return () => void slowListeners.delete(listener);
+}
+
+/** @param {number} change */
+function countSlow(change) {
+  slowCount += change;
+  for (const listener of slowListeners) listener(slowCount);
+}
+
+/**
+ * Tell of work that takes too long, until it is done.
+ * @template T
+ * @param {number} milliseconds
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+async function tellingSlow(milliseconds, work) {
+  let isSlow = false;
+  const timer = setTimeout(() => {
+    isSlow = true;
+    countSlow(1);
+  }, milliseconds);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    if (isSlow) countSlow(-1);
+  }
 }
 
 /** @returns {string | null} the access token of this browser tab */
@@ -136,8 +181,10 @@ async function send(method, path, body, options = {}) {
     headers.set('content-type', 'application/json');
     init.body = JSON.stringify(body);
   }
-  const response = await raw(path, init);
-  const text = await textOf(response, options.signal);
+  const {response, text} = await tellingSlow(options.slow ?? SLOW_MS, async () => {
+    const answered = await raw(path, init);
+    return {response: answered, text: await textOf(answered, options.signal)};
+  });
   if (!response.ok && response.status !== 304) throw failureOf(response.status, text);
   return {body: bodyOf(response, text), etag: response.headers.get('etag'), status: response.status, headers: response.headers};
 }

@@ -1,8 +1,7 @@
 /**
  * Server-sent events over fetch, because the browser's own EventSource can send no token.
  *
- * `follow` goes on after every break from behind the last event that came. The server ends a stream for good with 204. A page that
- * is out of sight lets go of its streams, for a browser opens six connections to a server at most: three pages would have them all.
+ * `follow` goes on after every break from behind the last event that came. The server ends a stream for good with 204.
  */
 import {createParser} from '../../vendor/eventsource.js';
 import {api, ApiFailure, failureOf} from './client.js';
@@ -11,8 +10,6 @@ const MIN_DELAY_MS = 500;
 const MAX_DELAY_MS = 10_000;
 /** Silence after which a connection counts as dead; the server sends a comment every 15 seconds. */
 const IDLE_MS = 60_000;
-/** How long a page is out of sight before its streams end. */
-const HIDDEN_MS = 2_000;
 
 /**
  * @typedef {object} SseEvent
@@ -34,7 +31,6 @@ const HIDDEN_MS = 2_000;
  * @property {number} [minDelay] milliseconds
  * @property {number} [maxDelay] milliseconds
  * @property {number} [idle] milliseconds
- * @property {number} [hidden] milliseconds out of sight after which the stream rests until the page is seen again
  */
 
 /**
@@ -121,14 +117,10 @@ class Follower {
     /** @type {ApiFailure | null} */
     let failure = null;
     while (!this.isAborted) {
-      const hasRested = await untilSeen(this.options.signal);
-      if (this.isAborted) return;
-      // Who let go of a stream has lost nothing: nobody is told until it cannot be had again.
-      if (!hasRested) this.options.onState?.('connecting', failure);
+      this.options.onState?.('connecting', failure);
       failure = null;
       try {
         if (await this.connect()) return;
-        if (document.hidden) continue;
       } catch (error) {
         if (this.isAborted) return;
         if (!(error instanceof ApiFailure) || !isWorthAnotherTry(error)) throw error;
@@ -143,7 +135,6 @@ class Follower {
   /** @returns {Promise<boolean>} whether it is over for good */
   async connect() {
     const watch = new IdleWatch(this.options.idle ?? IDLE_MS, this.options.signal);
-    const stopLooking = whenHidden(() => watch.rest(), this.options.hidden ?? HIDDEN_MS);
     try {
       /** @type {Record<string, string>} */
       const headers = {accept: 'text/event-stream'};
@@ -156,12 +147,10 @@ class Follower {
       this.options.onState?.('open', null);
       return await this.read(response.body, watch);
     } catch (error) {
-      if (watch.isResting) return false;
       if (watch.isIdle) throw new ApiFailure(0, 'offline', 'The server has fallen silent.');
       if (error instanceof NetworkBreak) throw new ApiFailure(0, 'offline', 'The stream broke off.', {cause: error.message});
       throw error;
     } finally {
-      stopLooking();
       watch.stop();
     }
   }
@@ -203,7 +192,6 @@ class IdleWatch {
   constructor(idle, outer) {
     this.idle = idle;
     this.isIdle = false;
-    this.isResting = false;
     this.controller = new AbortController();
     this.signal = outer ? AbortSignal.any([outer, this.controller.signal]) : this.controller.signal;
     this.restart();
@@ -217,56 +205,10 @@ class IdleWatch {
     }, this.idle);
   }
 
-  /** Nobody looks. */
-  rest() {
-    this.isResting = true;
-    this.stop();
-  }
-
   stop() {
     clearTimeout(this.timer);
     this.controller.abort();
   }
-}
-
-/**
- * Call something once the page has been out of sight for so long.
- * @param {() => void} act
- * @param {number} milliseconds
- * @returns {() => void} stops looking
- */
-function whenHidden(act, milliseconds) {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
-  const look = () => {
-    clearTimeout(timer);
-    if (document.hidden) timer = setTimeout(act, milliseconds);
-  };
-  look();
-  document.addEventListener('visibilitychange', look);
-  return () => {
-    clearTimeout(timer);
-    document.removeEventListener('visibilitychange', look);
-  };
-}
-
-/**
- * Wait until the page is seen, or the signal says stop.
- * @param {AbortSignal} [signal]
- * @returns {Promise<boolean>} whether it had to wait
- */
-function untilSeen(signal) {
-  if (!document.hidden) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const look = () => {
-      if (document.hidden && !signal?.aborted) return;
-      document.removeEventListener('visibilitychange', look);
-      signal?.removeEventListener('abort', look);
-      resolve(true);
-    };
-    document.addEventListener('visibilitychange', look);
-    signal?.addEventListener('abort', look);
-  });
 }
 
 /** @param {SseEvent} event */

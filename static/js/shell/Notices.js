@@ -1,6 +1,6 @@
 /** Short messages in the corner, and the region that screen readers listen to. */
-import {createPortal, Fragment, h, tags, useEffect, useState} from '../h.js';
-import {dismiss} from '../state/notices.js';
+import {createPortal, Fragment, h, tags, useEffect, useRef, useState} from '../h.js';
+import {dismiss, holdNotices} from '../state/notices.js';
 import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
@@ -13,7 +13,10 @@ export function Notices() {
   const notices = useStore((state) => state.notices);
   const spoken = useStore((state) => state.spoken);
   const dialogs = useStore((state) => state.dialogs);
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [host, setHost] = useState(document.body);
+  // Asked at each step of time: a message that leaves under the hand takes along what would have told of the hand's leaving.
+  useEffect(() => holdNotices(() => box.current?.matches(':hover, :focus-within') ?? false), []);
   // An open dialog makes everything outside of it inert: its messages, and their buttons, have to be within. The dialogs stand
   // before the messages in the page, so this one has been opened when this is called.
   useEffect(() => setHost(/** @type {HTMLElement[]} */ ([...document.querySelectorAll('dialog:modal')]).at(-1) ?? document.body), [dialogs]);
@@ -23,7 +26,7 @@ export function Notices() {
     div({className: 'visually-hidden', 'aria-live': 'polite', 'data-t': 'spoken'}, spoken),
     createPortal(
       div(
-        {className: 'notices', role: 'region', 'aria-label': t('app.notices')},
+        {ref: box, className: 'notices', role: 'region', 'aria-label': t('app.notices')},
         notices.map((notice) =>
           div(
             {key: notice.key, className: `notice notice-${notice.tone}`, role: notice.tone === 'error' ? 'alert' : 'status'},

@@ -2,27 +2,56 @@
 import {t} from '../words.js';
 import {store} from './store.js';
 
-const SHOWN_MS = {info: 5000, success: 4000, warning: 9000, error: 0};
+/** How long a message is shown. One with a button, or of a failure, has to be read and thought about. */
+const SHOWN_MS = {info: 5000, success: 4000, warning: 9000, error: 30_000};
+const WITH_ACTION_MS = 20_000;
+const STEP_MS = 500;
+
 let count = 0;
+/** What is left of the time of each message, in milliseconds. @type {Map<string, number>} */
+const left = new Map();
+/** @type {ReturnType<typeof setInterval> | undefined} */
+let timer;
+let isHeld = () => false;
 
 /**
- * Show a message. Errors stay until they are closed.
+ * Show a message for a while. Its time stands still while somebody is at one of the messages, and while the page is out of sight.
  * @param {'info' | 'success' | 'warning' | 'error'} tone
  * @param {string} key of the words
  * @param {Record<string, string | number>} [params]
- * @param {{action?: {label: string, run: () => void}, topic?: string}} [options] `topic`: takes the place of what was said of the same
+ * @param {{action?: {label: string, run: () => void}, topic?: string, stays?: boolean}} [options] `topic`: takes the place of what
+ *   was said of the same; `stays`: until it is dismissed, for what is so as long as it is said
+ * @returns {string} the message's key
  */
 export function notify(tone, key, params, options) {
   const notice = {key: `notice-${++count}`, tone, text: t(key, params), action: options?.action ?? null, topic: options?.topic ?? null};
   const isOld = (/** @type {import('./types.js').Notice} */ other) => other.text === notice.text || (notice.topic !== null && other.topic === notice.topic);
   store.set((state) => ({notices: [...state.notices.filter((other) => !isOld(other)), notice].slice(-5)}));
-  const shown = SHOWN_MS[tone];
-  if (shown && !notice.action) setTimeout(() => dismiss(notice.key), shown);
+  if (!options?.stays) left.set(notice.key, Math.max(SHOWN_MS[tone], notice.action ? WITH_ACTION_MS : 0));
+  timer ??= setInterval(pass, STEP_MS);
   return notice.key;
+}
+
+/** A step of time: messages whose time is over leave. */
+function pass() {
+  if (isHeld() || document.hidden) return;
+  for (const [key, milliseconds] of left) {
+    if (milliseconds > STEP_MS) left.set(key, milliseconds - STEP_MS);
+    else dismiss(key);
+  }
+  if (left.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
+}
+
+/** Let the time of all messages stand still while somebody is at one of them. @param {() => boolean} isAt says whether that is so */
+export function holdNotices(isAt) {
+  isHeld = isAt;
 }
 
 /** @param {string} key */
 export function dismiss(key) {
+  left.delete(key);
   store.set((state) => ({notices: state.notices.filter((notice) => notice.key !== key)}));
 }
 

@@ -5,7 +5,6 @@
  * does.
  */
 import {api, ApiFailure} from '../api/client.js';
-import {follow} from '../api/events.js';
 import {completeDocument, isSame} from '../core/doc.js';
 import {emptyRun, reduceAll} from '../core/runlog.js';
 import {t} from '../words.js';
@@ -29,33 +28,22 @@ const HIDDEN_MS = 500;
 export const UNSAVED = 'unsaved';
 
 let isWatching = false;
-let wasOpen = false;
 /** @type {Map<string, RunEvent[]>} */
 const waitingEvents = new Map();
 /** @type {Map<string, any>} */
 const waitingSummaries = new Map();
 /** @type {Set<string>} */
 const incomplete = new Set();
+/** What is heard of runs while they are read. @type {Map<string, RunEvent[]>} */
+const heardWhileRead = new Map();
 let isApplying = false;
 
-/** Follow the runs until the page is closed. */
+/** Read the last runs; those to come are told of by `applyRunEvent`. */
 export function watchRuns() {
   if (isWatching) return;
   isWatching = true;
   void refreshRuns();
   store.subscribe(showLastOfTab());
-  follow('/api/runs/live?events=1', {
-    onEvent: receive,
-    onState: (live) => {
-      store.set((state) => ({runs: {...state.runs, live}}));
-      if (live !== 'open') return;
-      if (wasOpen) void catchUp();
-      wasOpen = true;
-    },
-  }).catch((error) => {
-    isWatching = false;
-    notifyFailure(error);
-  });
 }
 
 /** When another tab comes to the front, its last run is the one that is shown. */
@@ -70,8 +58,8 @@ function showLastOfTab() {
   };
 }
 
-/** @param {import('../api/events.js').JsonEvent} message */
-function receive({event, data}) {
+/** What happens in the runs. @param {import('../api/events.js').JsonEvent} message */
+export function applyRunEvent({event, data}) {
   if (event === 'run') waitingSummaries.set(data.run, data.summary);
   else if (event === 'event') {
     const known = waitingEvents.get(data.run);
@@ -79,7 +67,7 @@ function receive({event, data}) {
     if (known) known.push(...fresh);
     else waitingEvents.set(data.run, fresh);
   } else if (event === 'missed') incomplete.add(data.run);
-  else if (event === 'reset') void catchUp();
+  else if (event === 'reset') void catchUpRuns();
   applySoon();
 }
 
@@ -107,6 +95,7 @@ function applyReceived() {
   for (const [id, summary] of summaries) byId[id] = byId[id] ? {...byId[id], summary} : emptyRun(summary);
   for (const [id, heard] of events) {
     // Two nodes at work at once have their pieces by turns.
+    heardWhileRead.get(id)?.push(...heard);
     if (byId[id]) byId[id] = reduceAll(byId[id], heard.sort((a, b) => a.seq - b.seq));
   }
   const begun = [...summaries.values()].filter((summary) => !before.runs.byId[summary.id]);
@@ -182,11 +171,13 @@ export async function refreshRuns() {
   }
 }
 
-/** After a break: what ended meanwhile is read whole, what nobody knows any more is over. */
-async function catchUp() {
+/** After a break: what is under way and what ended meanwhile is read whole, what nobody knows any more is over. */
+export async function catchUpRuns() {
   await refreshRuns();
-  const running = Object.values(store.get().runs.byId).filter((run) => run.state === 'running');
-  await Promise.all(running.map((run) => loadRun(run.id)));
+  const {byId, list} = store.get().runs;
+  const running = Object.values(byId).filter((run) => run.state === 'running');
+  const begun = list.filter((line) => line.state === 'running');
+  await Promise.all([...new Set([...running, ...begun].map((run) => run.id))].map(loadRun));
 }
 
 /**
@@ -195,16 +186,22 @@ async function catchUp() {
  * @returns {Promise<any>} what GET /api/runs/{id} says; null when it could not be read (a notice says why)
  */
 export async function loadRun(id) {
+  /** @type {RunEvent[]} */
+  const heard = [];
+  heardWhileRead.set(id, heard);
   try {
     const {body} = await api.get(`/api/runs/${encodeURIComponent(id)}`);
     const {events, document: _document, request: _request, ...summary} = body;
-    const run = reduceAll(emptyRun(summary), events);
+    // What was heard meanwhile may be newer than the answer.
+    const run = reduceAll(reduceAll(emptyRun(summary), events), heard);
     store.set((state) => ({runs: {...state.runs, byId: withoutOldest({...state.runs.byId, [id]: run}, state)}}));
     return body;
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 404) endLost(id);
     else notifyFailure(error);
     return null;
+  } finally {
+    if (heardWhileRead.get(id) === heard) heardWhileRead.delete(id);
   }
 }
 

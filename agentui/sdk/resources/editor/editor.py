@@ -6,7 +6,7 @@ from typing import Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, Options, Resumable
-from agentui.sdk.feeds import ChangeEvent
+from agentui.sdk.feeds import ChangeEvent, ServerEvent
 from agentui.sdk.shapes.editor.editor import ContextNames, NodeType, SettingsState, Template
 from agentui.sdk.streams import AsyncEventStream, EventStream
 from agentui.sdk.transport import Resource
@@ -16,7 +16,12 @@ class EditorStreamChangesCall(Options, Resumable):
     """What ``editor.stream_changes`` may be told."""
 
 
+class EditorStreamEventsCall(Options, Resumable):
+    """What ``editor.stream_events`` may be told."""
+
+
 _STREAM_CHANGES = Endpoint[ChangeEvent]("GET", "/api/changes")
+_STREAM_EVENTS = Endpoint[ServerEvent]("GET", "/api/events")
 _LIST_TEMPLATES = Endpoint[Items[Template]]("GET", "/api/templates", answer="whole")
 _LIST_NODE_TYPES = Endpoint[Items[NodeType]]("GET", "/api/node-types", answer="whole")
 _GET_SETTINGS = Endpoint[SettingsState]("GET", "/api/settings", answer="whole")
@@ -29,6 +34,12 @@ class EditorResource(Resource):
     def stream_changes(self, **given: Unpack[EditorStreamChangesCall]) -> EventStream[ChangeEvent]:
         """Follow which pipelines and presets change, appear or go, and which pipeline is active. ``GET /api/changes``"""
         return self._events(_STREAM_CHANGES, (), given)
+
+    def stream_events(self, **given: Unpack[EditorStreamEventsCall]) -> EventStream[ServerEvent]:
+        """Follow everything that a page shows as it happens, over one connection: the events of ``/api/changes`` and of
+        ``/api/runs/live?events=1``. ``GET /api/events``
+        """
+        return self._events(_STREAM_EVENTS, (), given)
 
     def list_templates(self, **given: Unpack[Options]) -> Items[Template]:
         """List the pipelines that ship with agentui, each with its document. ``GET /api/templates``"""
@@ -53,6 +64,12 @@ class AsyncEditorResource(AsyncResource):
     def stream_changes(self, **given: Unpack[EditorStreamChangesCall]) -> AsyncEventStream[ChangeEvent]:
         """Follow which pipelines and presets change, appear or go, and which pipeline is active. ``GET /api/changes``"""
         return self._events(_STREAM_CHANGES, (), given)
+
+    def stream_events(self, **given: Unpack[EditorStreamEventsCall]) -> AsyncEventStream[ServerEvent]:
+        """Follow everything that a page shows as it happens, over one connection: the events of ``/api/changes`` and of
+        ``/api/runs/live?events=1``. ``GET /api/events``
+        """
+        return self._events(_STREAM_EVENTS, (), given)
 
     async def list_templates(self, **given: Unpack[Options]) -> Items[Template]:
         """List the pipelines that ship with agentui, each with its document. ``GET /api/templates``"""
