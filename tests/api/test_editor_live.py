@@ -1,8 +1,9 @@
 """All runs over one connection: GET /api/runs/live?events=1."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from time import monotonic
+from typing import TypeAlias
 
 from aiohttp import StreamReader
 
@@ -138,6 +139,75 @@ async def test_a_reader_that_does_not_read_costs_a_run_nothing(start_server: Sta
         run.emit("node.chunk", "n1", {"text": str(number)})
     assert len(asyncio.all_tasks()) == tasks
     await reading.aclose()
+
+
+async def test_a_reader_that_is_cut_off_between_any_two_events_misses_none(start_server: StartServer) -> None:
+    async with editing(await start_server({"default": say()})) as editor:
+        runs = [await _silent_run(editor), await _silent_run(editor)]
+    for run in runs:
+        for _ in range(3):
+            run.emit("node.log", "n1", {"text": "before"})
+    for cut in range(1, 7):
+        history = RunHistory(10, 1 << 26)
+        for run in runs:
+            history.add(run)
+        whole = {(run.id, number) for run in runs for number in range(len(run.events.items))}
+        reading = LiveEvents(history, lambda run: {}).read(None)
+        heard: list[Event] = []
+        async with asyncio.timeout(60):
+            while len(heard) < cut:
+                heard += _events(await anext(reading))
+        await reading.aclose()
+        heard = heard[:cut]
+        resumed = LiveEvents(history, lambda run: {}).read(heard[-1][0] or None)
+        async with asyncio.timeout(60):
+            while _numbers(heard) != whole:
+                heard += _events(await anext(resumed))
+        await resumed.aclose()
+
+
+Event: TypeAlias = tuple[str, str, Json]
+"""The id, the name and the data of an event."""
+
+
+def _events(piece: bytes) -> list[Event]:
+    found = []
+    for event in piece.decode().split("\n\n")[:-1]:
+        fields = dict(line.split(": ", 1) for line in event.splitlines() if not line.startswith(":"))
+        if "data" in fields:
+            found.append((fields.get("id", ""), fields["event"], loads(fields["data"].encode())))
+    return found
+
+
+def _numbers(events: list[Event]) -> set[tuple[str, int]]:
+    return {(data["run"], data["seq"]) for _, name, data in events if name == "event"}
+
+
+async def test_changes_and_runs_come_over_one_connection_that_goes_on_with_both(start_server: StartServer) -> None:
+    async with editing(await start_server({"default": say(), "other": say()})) as editor:
+
+        async def read(last: str | None, wanted: Callable[[list[Event]], bool]) -> list[Event]:
+            headers = {"Last-Event-ID": last} if last else {}
+            heard: list[Event] = []
+            async with asyncio.timeout(60), editor.session.get(f"{editor.server.origin}/api/events", headers=headers) as stream:
+                while not wanted(heard):
+                    heard += _events(await stream.content.readuntil(b"\n\n"))
+            return heard
+
+        def has_both(events: list[Event]) -> bool:
+            names = {name for _, name, _ in events} | {data.get("type") for _, _, data in events}
+            return {"change", "run.finished"} <= names and not events[-1][0].endswith(";")
+
+        calling = asyncio.ensure_future(read(None, has_both))
+        while not calling.done():
+            await editor.chat()
+        before = await calling
+        await editor.post("/api/pipelines/other/activate")
+        await editor.chat()
+        after = await read(before[-1][0], has_both)
+    [change] = [data for _, name, data in after if name == "change"]
+    assert change == {"kind": "active", "id": "other", "etag": None, "valid": None}
+    assert all(id.count(";") == 1 for id, _, _ in [*before, *after])
 
 
 async def _silent_run(editor: Editor) -> Run:

@@ -66,7 +66,10 @@ class LiveEvents:
                 self._told_until = last
             if last is not None and since is None:
                 yield self._event("reset", {})
-            for piece in self._catch_up(since):
+            begun = self._catch_up(since)
+            if not begun:
+                self._told_until = _id()
+            for piece in begun:
                 yield piece
             while not feed.is_closed:
                 # Waiting without a limit while nothing runs; else a look at every step.
