@@ -6,7 +6,8 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 T = TypeVar("T")
 
@@ -75,6 +76,9 @@ _WORKERS = _Workers(2, "agentui long work")
 _SEARCHES = _Workers(2, "agentui searches")
 """For work with regular expressions that people wrote: a slow one takes seconds, for which only others of its kind wait."""
 
+_SLOTS: Final[WeakValueDictionary[tuple[int, str], asyncio.Lock]] = WeakValueDictionary()
+"""What work for one chat waits for, by its event loop and the chat."""
+
 
 async def apart(size: int, work: Callable[[], T]) -> T:
     """What ``work`` gives; in a thread where it goes over more than LONG bytes."""
@@ -86,6 +90,36 @@ async def in_thread(work: Callable[[], T]) -> T:
     return await _WORKERS.do(work)
 
 
-async def in_search_thread(work: Callable[[], T]) -> T:
-    """What work gives that searches by regular expressions of people; done in threads that nothing else waits for."""
-    return await _SEARCHES.do(work)
+async def in_search_thread(work: Callable[[], T], chat: str = "") -> T:
+    """What work gives that searches by regular expressions of people; done in threads that nothing else waits for.
+
+    Work for one ``chat`` has one of the threads at a time: others need not wait for all that a slow one asks for.
+    """
+    if not chat:
+        return await _SEARCHES.do(work)
+    named = id(asyncio.get_running_loop()), chat
+    slot = _SLOTS.get(named)
+    if slot is None:
+        slot = _SLOTS[named] = asyncio.Lock()
+    await slot.acquire()
+    is_begun = False
+
+    def begin() -> T:
+        nonlocal is_begun
+        is_begun = True
+        return work()
+
+    def release(done: "asyncio.Task[T]") -> None:
+        slot.release()
+        if not done.cancelled():
+            done.exception()  # nobody may be left who hears it
+
+    job = asyncio.ensure_future(_SEARCHES.do(begin))
+    job.add_done_callback(release)
+    try:
+        return await asyncio.shield(job)
+    except asyncio.CancelledError:
+        # What a thread has begun goes on when nobody waits any more: the slot is free once that has ended.
+        if not is_begun:
+            job.cancel()
+        raise

@@ -5,9 +5,10 @@ a list are read as well, and so are defaults for all entries beside them (``scan
 and ``recursive`` and ``maxRecursionSteps``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from typing import Final, Literal, Self, TypeAlias, TypeVar
 
 from agentui.assets.values import Role, flag, members, number, role, text, texts, whole
@@ -283,3 +284,11 @@ def _probability(content: Mapping[str, Json]) -> float | None:
 def _digest(content: Mapping[str, Json]) -> str:
     """A short hash of JSON, as it is written."""
     return blake2b(dumps(content), digest_size=16).hexdigest()
+
+
+def key_characters(entries: Iterable[Json]) -> int:
+    """The characters of the regular expressions (``/pattern/flags``) among the keys of entries, in their contents."""
+    keys = chain.from_iterable(
+        texts(entry.get(name)) for entry in entries if isinstance(entry, Mapping) for name in ("key", "keysecondary")
+    )
+    return sum(len(key) for key in keys if key.startswith("/") and "/" in key[1:])

@@ -3,7 +3,7 @@
 Content is SillyTavern's script, with its members and its numbers.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Literal, Self, TypeAlias
 
@@ -76,6 +76,24 @@ class RegexScript:
             min_depth=_limit(content.get("minDepth"), -1),
             max_depth=_limit(content.get("maxDepth"), 0),
         )
+
+
+MOST_PATTERNS: Final = 262_144
+"""Characters that the expressions of one profile may have together, and those among the keys of one lorebook: a prompt compiles
+them."""
+
+
+def too_many_patterns(count: int, what: str) -> str | None:
+    """What is wrong with so many characters of expressions; None where they may be kept."""
+    if count <= MOST_PATTERNS:
+        return None
+    return f"the regular expressions of one {what} have at most {MOST_PATTERNS:,} characters together, these have {count:,}"
+
+
+def pattern_characters(scripts: Iterable[Json]) -> int:
+    """The characters that scripts look for, in their contents."""
+    found = (script.get("findRegex") for script in scripts if isinstance(script, Mapping))
+    return sum(len(find) for find in found if isinstance(find, str))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
+from agentui.assets.lorebook import key_characters
+from agentui.assets.script import pattern_characters, too_many_patterns
 from agentui.jsonio import Json, dumps_text
 from agentui.library.records import AssetKind
 
@@ -104,14 +106,14 @@ def _wrong_worldbook(content: Mapping[str, Json]) -> str | None:
     entries = content.get("entries", {})
     if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
         return "entries is an object of entries by their uid"
-    return None
+    return too_many_patterns(key_characters(entries.values()), "worldbook")
 
 
 def _wrong_regex(content: Mapping[str, Json]) -> str | None:
     scripts = content.get("scripts", [])
     if not isinstance(scripts, list) or not all(isinstance(script, dict) for script in scripts):
         return "scripts is a list of objects"
-    return None
+    return too_many_patterns(pattern_characters(scripts), "profile")
 
 
 _WRONG: Mapping[AssetKind, Callable[[Mapping[str, Json]], str | None]] = {

@@ -87,7 +87,8 @@ class _Activation:
                 sweep = self._next(sweep, joined)
             self.timed.begin(self.lore.entries[index] for index in self.activated)
         unused = tuple(self.unused[index] for index in sorted(self.unused))
-        return LoreResult(tuple(self.activated.values()), unused, self.timed.as_json(), self.tokens, self.is_cut)
+        told = self.timed.as_json(), self.tokens, self.is_cut
+        return LoreResult(tuple(self.activated.values()), unused, *told, tuple(self.buffer.left_out))
 
     def _is_enough(self) -> bool:
         """Whether no sweep may follow: the settings bound them, and so does the time that ever more of them would take."""

@@ -4,10 +4,10 @@ SillyTavern joins them to one text in which each begins with U+0001 on a line of
 regular expression sees the whole.
 """
 
-import time
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from time import thread_time
 from typing import Final, Literal, TypeAlias
 
 from agentui.assets.lorebook import LoreSource
@@ -15,12 +15,14 @@ from agentui.lore.compiled import CompiledLore
 from agentui.lore.given import MAX_SCAN_DEPTH, LoreInput, LoreMessage
 from agentui.lore.keys import Key
 from agentui.regexes.cursor import RegexError
+from agentui.regexes.javascript import compile_js, reading_seconds
+from agentui.regexes.search_time import CHARACTER_SECONDS, TEXT_SECONDS, SearchTime
 
 SourceKind: TypeAlias = Literal["message", "injection", "recursion_buffer"] | LoreSource
 """What kind of text a key was found in."""
 
 PATTERN_SECONDS: Final = 0.5
-"""What all regular expressions of one activation may take together, with the texts that are joined for them."""
+"""What all regular expressions of one activation may count for together, and what they may take beyond (``SearchTime``)."""
 MOST_PASSED: Final = 500_000_000
 """Characters that may be passed, in one activation, to find the places of plain keys that were found: half a second's work."""
 _COUNTED: Final = 100
@@ -86,7 +88,10 @@ class ScanBuffer:
         self._haystacks: dict[tuple[Window, int], _Haystack] = {}
         self._passed = 0
         self._folded: dict[tuple[SourceKind, int], str] = {}
-        self._seconds = PATTERN_SECONDS
+        self._time = SearchTime(in_all=PATTERN_SECONDS, beyond=PATTERN_SECONDS)
+        self._searched: dict[tuple[str, Window, int], Place | None] = {}
+        self.left_out = dict.fromkeys(lore.left_out)
+        """Regular expressions that were not looked for everywhere: they take too long, or are too many."""
 
     def read_messages(self, depth: int) -> set[int]:
         """Look through so many messages, and give the needles that are new. Those that were read already are not read again."""
@@ -184,17 +189,41 @@ class ScanBuffer:
 
     def _pattern_place(self, key: Key, window: Window) -> Place | None:
         """Where a regular expression matches first. One that takes too long, or finds no time left, matches nothing."""
-        if key.pattern is None or window.depth <= 0 or self._seconds <= 0:
+        if key.pattern is None or window.depth <= 0:
             return None
-        began = time.monotonic()
+        named = key.text, window, len(self._recursion) if window.has_recursion else 0
+        if named not in self._searched:
+            self._searched[named] = self._search(key.text, *key.pattern, window)
+        return self._searched[named]
+
+    def _search(self, key: str, source: str, flags: str, window: Window) -> Place | None:
+        """The same, looked for."""
+        time = self._time
+        if time.is_over:
+            self.left_out.setdefault(key)
+            return None
+        began = thread_time()
         try:
-            haystack = self._haystack(window)
-            match = key.pattern.search(haystack.text)
+            pattern = compile_js(source, flags)
+        except RegexError:
+            time.compile(key, reading_seconds(source), thread_time() - began)
+            return None
+        time.compile(key, pattern.compile_seconds, thread_time() - began)
+        if time.gave_up(pattern):
+            return None
+        began = thread_time()
+        haystack = self._haystack(window)
+        counted = TEXT_SECONDS + CHARACTER_SECONDS * len(haystack.text)
+        try:
+            match = pattern.search(haystack.text, time.limit)
             return None if match is None else haystack.place(*match.span())
         except (TimeoutError, RegexError):
+            counted += 2 * time.limit
+            time.give_up(pattern)
+            self.left_out.setdefault(key)
             return None
         finally:
-            self._seconds -= time.monotonic() - began
+            time.spend(counted, thread_time() - began)
 
     def _haystack(self, window: Window) -> "_Haystack":
         """The window as one text; made once, until recursion adds to it."""

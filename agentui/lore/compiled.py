@@ -35,7 +35,8 @@ class CompiledLore:
     """All entries.
 
     ``tables`` are of the plain keys, and ``needles`` those by their numbers; ``by_needle`` has the entries that have a needle
-    as a key, of either kind. ``patterned`` are entries that have a regular expression among them; ``open`` have macros in keys.
+    as a key, of either kind. ``patterned`` are entries that have a regular expression among them; ``open`` have macros in
+    keys. ``left_out`` are expressions that were too many.
     """
 
     entries: tuple[CompiledEntry, ...]
@@ -44,6 +45,7 @@ class CompiledLore:
     by_needle: Mapping[int, tuple[int, ...]]
     patterned: frozenset[int]
     open: tuple[int, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -68,6 +70,7 @@ class CompiledLore:
             _entries_by_needle(entries),
             _patterned(entries),
             (),
+            (*self.left_out, *reader.left_out),
         )
 
 
@@ -105,7 +108,13 @@ def _compiled(books: tuple[BoundBook, ...], strategy: LoreStrategy, is_cased: bo
     opened = tuple(one.index for one in entries if any(key.is_open for key in chain(one.keys, one.secondary_keys)))
     needles = tuple(reader.needles)
     return CompiledLore(
-        tuple(entries), (NeedleTable(needles),), needles, _entries_by_needle(entries), _patterned(entries), opened
+        tuple(entries),
+        (NeedleTable(needles),),
+        needles,
+        _entries_by_needle(entries),
+        _patterned(entries),
+        opened,
+        tuple(reader.left_out),
     )
 
 

@@ -127,7 +127,7 @@ class LoreResult:
     """What joins, in the order in which it joined, and the rest.
 
     ``tokens`` is about what the contents take; ``is_cut``: the budget kept something out. ``timed`` is to be given to the next
-    turn on this chat.
+    turn on this chat. ``left_out`` are keys that were not looked for everywhere, for that takes too long.
     """
 
     activated: tuple[ActivatedEntry, ...]
@@ -135,6 +135,7 @@ class LoreResult:
     timed: Mapping[str, Json]
     tokens: int
     is_cut: bool
+    left_out: tuple[str, ...] = ()
 
     def at(self, position: LorePosition) -> tuple[ActivatedEntry, ...]:
         """The entries of a position, as they stand in the prompt: ascending by order, so that a high one is nearer the end.

@@ -24,19 +24,19 @@ class SummaryCutter:
 
     def feed(self, text: str) -> str:
         """The next piece of the text; what of it all may be shown now."""
-        rest = self._tail + text
+        rest, at = self._tail + text, 0
         shown: list[str] = []
         while True:
             wanted = _OPEN if self._inner is None else _CLOSE
             out = shown if self._inner is None else self._inner
-            tag = _TAGS[wanted].search(rest)
+            tag = _TAGS[wanted].search(rest, at)
             if tag is None:
-                held = _begun(rest, wanted)
-                out.append(rest[: len(rest) - held])
+                held = _begun(rest[max(at, len(rest) - len(wanted)) :], wanted)
+                out.append(rest[at : len(rest) - held])
                 self._tail = rest[len(rest) - held :]
                 return "".join(shown)
-            out.append(rest[: tag.start()])
-            rest = rest[tag.end() :]
+            out.append(rest[at : tag.start()])
+            at = tag.end()
             if self._inner is None:
                 self._inner = [tag[0]]
             else:

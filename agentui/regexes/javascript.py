@@ -226,6 +226,13 @@ def compile_js(pattern: str, flags: str = "") -> JsPattern:
     return made
 
 
+def check_js(pattern: str, flags: str = "") -> None:
+    """Raise RegexError for what ``compile_js`` refuses, without compiling it: some few things that cannot be had here are known
+    only then."""
+    if not _KEPT.has(pattern, flags):
+        _translated(pattern, flags)
+
+
 class KeptPatterns:
     """Expressions that were compiled, and what is wrong with those that were refused: a script that is wrong is asked for with
     every message of a chat. Those are forgotten that were not used for longest, where all hold more than ``most`` bytes."""
@@ -238,6 +245,11 @@ class KeptPatterns:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def has(self, pattern: str, flags: str) -> bool:
+        """Whether this expression is kept."""
+        kept = self._kept.get((pattern, flags))
+        return kept is not None and isinstance(kept[0], JsPattern)
 
     def made(self, pattern: str, flags: str) -> JsPattern | RegexError:
         """The expression, or what is wrong with it."""
@@ -271,12 +283,16 @@ class KeptPatterns:
 _KEPT: Final = KeptPatterns()
 
 
-def _compiled(pattern: str, flags: str) -> JsPattern:
+def _translated(pattern: str, flags: str) -> Translated:
     known = frozenset(flags)
     if len(known) < len(flags) or not known <= _FLAGS or {"u", "v"} <= known:
         raise RegexError(f"there are no such flags: {flags!r:.40}", 0)
     is_unicode = bool(known & {"u", "v"})
-    translated = translate(joined(pattern) if is_unicode else halved(pattern), known)
+    return translate(joined(pattern) if is_unicode else halved(pattern), known)
+
+
+def _compiled(pattern: str, flags: str) -> JsPattern:
+    translated = _translated(pattern, flags)
     try:
         compiled = regex.compile(translated.source, translated.flags, cache_pattern=False)
     except (regex.error, RecursionError, OverflowError) as error:

@@ -458,7 +458,7 @@ async def test_scripts_that_came_in_a_file_wait_until_they_are_allowed_and_go_wi
 async def test_what_a_script_makes_can_be_kept() -> None:
     script = RegexScript.of({"placement": [1], "findRegex": "a", "replaceString": "{{char}}\0"})
     bundle = Bundle({"character_snapshot": {"name": " "}}, assets=PromptAssets(scripts=(BoundScript(script),)))
-    assert (await rewritten(bundle, "xay", "user_input", "persist")).text == "xAssistant\ufffdy"
+    assert (await rewritten(bundle, "xay", "user_input", "persist", "chat")).text == "xAssistant\ufffdy"
 
 
 async def test_words_that_broke_off_are_kept_after_the_scripts(house: House) -> None:

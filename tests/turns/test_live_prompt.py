@@ -128,6 +128,9 @@ def test_very_many_short_messages_and_assets_are_long_work() -> None:
     few, many = (PromptInput(Facts(), MacroScope("assemble", NOW), tuple(each)) for each in (chat[:10], chat))
     assert work_of(few) < LONG < work_of(many)
     assert work_of(replace(few, assets=PromptAssets(character=Character(name="Ada")))) > LONG
+    open_macros = Facts(character_snapshot={"description": "{{setvar::a::" * 1000})
+    assert work_of(replace(few, session=open_macros)) > LONG, "texts with macros are long work"
+    assert work_of(replace(few, session=Facts(metadata={"system_prompt": "Be {{char}}."}))) < LONG
 
 
 async def test_what_is_kept_of_a_prompt_has_no_key_of_its_caller(house: House) -> None:

@@ -16,6 +16,9 @@ import asyncio, sys
 from agentui.serving.process import StopSignals, run
 from agentui.threads import in_search_thread, in_thread
 
+def in_chat(work):
+    return in_search_thread(work, "chat")
+
 def work():
     while True:
         pass
@@ -23,7 +26,7 @@ def work():
 async def serve():
     stop = StopSignals()
     stop.listen()
-    waiting = [asyncio.create_task(place(work)) for place in (in_thread, in_search_thread) for _ in range(3)]
+    waiting = [asyncio.create_task(place(work)) for place in (in_thread, in_search_thread, in_chat) for _ in range(3)]
     print("serving", flush=True)
     await stop.asked.wait()
     for each in waiting:
@@ -77,3 +80,35 @@ def test_a_polite_kill_ends_a_process_whose_threads_work_for_ever() -> None:
         finally:
             process.kill()
     assert (process.returncode, said, errors) == (0, "ended\n", "")
+
+
+async def test_searches_of_one_chat_leave_a_thread_to_others() -> None:
+    go_on = Event()
+    slow = [asyncio.ensure_future(in_search_thread(go_on.wait, "slow")) for _ in range(3)]
+    try:
+        slow.pop().cancel()
+        assert await in_search_thread(lambda: "done", "quick") == "done"
+    finally:
+        go_on.set()
+    assert all(await asyncio.gather(*slow))
+
+
+async def test_a_slot_is_taken_as_long_as_its_thread_works() -> None:
+    go_on, begun, order = Event(), Event(), list[str]()
+
+    def first() -> None:
+        begun.set()
+        go_on.wait()
+        order.append("first")
+
+    one = asyncio.ensure_future(in_search_thread(first, "chat"))
+    await in_thread(begun.wait)
+    one.cancel()
+    second = asyncio.ensure_future(in_search_thread(lambda: order.append("second"), "chat"))
+    await in_search_thread(lambda: None, "other")
+    assert order == [] and one.cancelled()
+    go_on.set()
+    await second
+    assert order == ["first", "second"]
+    await in_search_thread(lambda: order.append("third"), "chat")
+    assert order[-1] == "third"

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from aiohttp import web
 
 from agentui.api.chats.protocol import data_answer, read_form, route
+from agentui.api.chats.regex_trial import TRIAL
 from agentui.api.keys import LIVE
 from agentui.assets.lorebook import BoundBook, Lorebook, LoreEntry
 from agentui.chat.estimates import text_tokens
@@ -32,7 +33,7 @@ async def test_books(request: web.Request) -> web.Response:
     ``payload_too_large``."""
     form = await read_form(request, LoreTestForm, limit=MAX_CONTENT)
     found = [await _book(request.app[LIVE].bundles, id) for id in form.worldbook_ids]
-    return data_answer(await in_search_thread(lambda: _tried(form, found)))
+    return data_answer(await in_search_thread(lambda: _tried(form, found), TRIAL))
 
 
 async def _book(bundles: Bundles, id: str) -> BoundBook:

@@ -36,12 +36,12 @@ from agentui.schemas.prompt_look import (
     PreviewForm,
     StateWrites,
 )
-from agentui.threads import apart, in_thread
+from agentui.threads import in_thread
 from agentui.turns.live.choice import SessionModel
 from agentui.turns.live.driver import LookedAt
 from agentui.turns.live.generation import merged_params
 from agentui.turns.live.looking import Look, look_at
-from agentui.turns.live.preparing import Preparation, Seen, history_reach, past_macros, work_of
+from agentui.turns.live.preparing import Preparation, Seen, history_reach, in_its_thread, macro_work, past_macros
 from agentui.turns.live.request import PromptRequest
 from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
@@ -86,7 +86,7 @@ async def preview(request: web.Request) -> web.Response:
         model=live.choice.model_name(SessionModel.of(bound)),
         assets=bundle.assets,
     ).input()
-    shown = await apart(work_of(given) + len(form.text), lambda: preview_text(given, form.text))
+    shown = await in_its_thread(given, lambda: preview_text(given, form.text), macro_work(form.text))
     return data_answer(
         PreviewedText(
             scope=look.scope,

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from time import perf_counter
+from typing import Final
 
 from aiohttp import web
 
@@ -16,11 +17,14 @@ from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import in_search_thread
 
+TRIAL: Final = "trial"
+"""Stands for a chat: trials of scripts wait for each other."""
+
 
 async def test_scripts(request: web.Request) -> web.Response:
     """Run regex scripts over a text, in each of the four channels."""
     form = await read_form(request, RegexTestForm)
-    return data_answer(await in_search_thread(lambda: _tried(form)))
+    return data_answer(await in_search_thread(lambda: _tried(form), TRIAL))
 
 
 def _tried(form: RegexTestForm) -> TriedText:

@@ -12,6 +12,8 @@ from typing import Final
 from agentui.assets.files.foreign_books import FOREIGN
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.report import ImportReport
+from agentui.assets.lorebook import key_characters
+from agentui.assets.script import too_many_patterns
 from agentui.assets.values import members, text
 from agentui.jsonio import Json, dumps
 
@@ -94,6 +96,9 @@ def read_book(document: Json, name: str, limits: FileLimits) -> BookFile:
         content = book_of_card(document, report)
     else:
         content = FOREIGN[format](document, report)
+    wrong = too_many_patterns(key_characters(content["entries"].values()), "worldbook")
+    if wrong is not None:
+        raise InvalidFile(f"The file cannot be taken: {wrong}.", "entries", is_too_large=True)
     content = {**content, "name": text(content.get("name")) or name or "Worldbook"}
     report.read["entries"] = len(content["entries"])
     return BookFile(content, {"format": format}, report)

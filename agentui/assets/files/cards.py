@@ -14,7 +14,7 @@ from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.pictures import picture_type
 from agentui.assets.files.png import SIGNATURE, read_png, write_png
 from agentui.assets.files.report import ImportReport
-from agentui.assets.files.scripts import embedded_scripts
+from agentui.assets.files.scripts import embedded_scripts, warn_of_patterns
 from agentui.assets.values import members, text, texts
 from agentui.jsonio import Json, dumps
 
@@ -140,7 +140,9 @@ def _tell(content: Mapping[str, Json], report: ImportReport) -> None:
     entries = book.get("entries")
     report.read["greetings"] = len(Character.of(content).greetings)
     report.read["lorebook_entries"] = len(entries) if isinstance(entries, list | dict) else 0
-    report.read["regex_scripts"] = report.scripts_waiting = len(embedded_scripts(content))
+    scripts = embedded_scripts(content)
+    report.read["regex_scripts"] = report.scripts_waiting = len(scripts)
+    warn_of_patterns(scripts, report)
     if content.get("character_book") is not None and not isinstance(entries, list | dict):
         report.downgrade("data.character_book: its entries are no list, so it is kept and not read")
     greetings = content.get("alternate_greetings")

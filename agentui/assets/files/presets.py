@@ -12,7 +12,7 @@ from typing import Final
 
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.report import ImportReport
-from agentui.assets.files.scripts import embedded_scripts
+from agentui.assets.files.scripts import embedded_scripts, warn_of_patterns
 from agentui.assets.preset import CURRENT_TRACK, PromptPreset
 from agentui.assets.values import members
 from agentui.jsonio import Json, dumps
@@ -175,7 +175,9 @@ def _tell(content: Mapping[str, Json], report: ImportReport) -> None:
     for warning in reading.warnings:
         report.warn(warning)
     report.read |= {"prompts": len(preset.order), "parameters": len(preset.params)}
-    report.read["regex_scripts"] = report.scripts_waiting = len(embedded_scripts(content))
+    scripts = embedded_scripts(content)
+    report.read["regex_scripts"] = report.scripts_waiting = len(scripts)
+    warn_of_patterns(scripts, report)
 
 
 def write_preset(content: Mapping[str, Json]) -> bytes:

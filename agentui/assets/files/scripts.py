@@ -11,6 +11,7 @@ from typing import Final
 
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.report import ImportReport
+from agentui.assets.script import pattern_characters, too_many_patterns
 from agentui.assets.values import members, text
 from agentui.jsonio import Json, dumps
 
@@ -49,6 +50,9 @@ def read_scripts(document: Json, name: str, limits: FileLimits) -> ScriptFile:
     scripts = [found] if isinstance(found, dict) else found
     if not isinstance(scripts, list):
         raise InvalidFile("Regex scripts are an object, or a list of objects.")
+    wrong = too_many_patterns(pattern_characters(scripts), "profile")
+    if wrong is not None:
+        raise InvalidFile(f"The file cannot be taken: {wrong}.", is_too_large=True)
     report = ImportReport("regex_single" if isinstance(found, dict) else "regex_list")
     for index, script in enumerate(scripts):
         _check(script, f"[{index}]" if isinstance(found, list) else "", report)
@@ -81,6 +85,13 @@ def embedded_scripts(content: Mapping[str, Json]) -> list[Json]:
     """The scripts inside a card's ``data`` or a preset, at ``extensions.regex_scripts``; what is no object is passed over."""
     found = members(content.get("extensions")).get("regex_scripts")
     return [script for script in (found if isinstance(found, list) else []) if isinstance(script, dict)]
+
+
+def warn_of_patterns(scripts: Sequence[Json], report: ImportReport) -> None:
+    """Tell of scripts inside of something else that are too many to be compiled for every prompt."""
+    wrong = too_many_patterns(pattern_characters(scripts), "profile")
+    if wrong is not None:
+        report.downgrade(f"extensions.regex_scripts: {wrong}, so prompts leave some of them out")
 
 
 def scripts_digest(scripts: Sequence[Json]) -> str:

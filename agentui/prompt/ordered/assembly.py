@@ -4,12 +4,13 @@ Without a preset the order is the one that SillyTavern comes with. Rules: its re
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from agentui.assets.preset import PromptPreset
 from agentui.chat.messages import Message, Text
+from agentui.lore.result import LoreResult
 from agentui.prompt.budget import Budget
 from agentui.prompt.drafts import (
     CONTINUE_NUDGE,
@@ -105,7 +106,7 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
             preset=_facts(given, preset, frame),
             lore=lore.result,
             scripts=scripts.report,
-            notes=(*_notes(plan), *_left_out(scripts.report)),
+            notes=(*_notes(plan), *_left_out(scripts.report, lore.result)),
             placed=plan.placed(kept, blocks),
         ),
     )
@@ -296,21 +297,32 @@ def _facts(given: PromptInput, preset: PromptPreset, frame: Frame) -> PresetFact
     return PresetFacts(preset.reading, shows_names, tuple(frame.trigger_filtered), tuple(frame.in_chat))
 
 
-def _left_out(report: ScriptsReport) -> list[Note]:
+def _left_out(report: ScriptsReport, lore: LoreResult | None) -> list[Note]:
     """What searching took too long for."""
+    notes = []
+    if lore is not None and lore.left_out:
+        message = (
+            f"Searching takes too long: the regular expression(s) {_named(lore.left_out)} among the keys of lorebooks were not "
+            "looked for everywhere. Write them simpler, or as words."
+        )
+        notes.append(Note("lore_left_out", message, "worldbook"))
     late = Counter[str]()
     for trace, texts in report.traces:
         if trace.skipped == "timed_out":
             late[trace.name] += texts
-    if not late:
-        return []
-    names = ", ".join(repr(name[:_SHOWN_NAME]) for name in islice(late, _SHOWN_NAMES))
-    more = f" and {len(late) - _SHOWN_NAMES} more" if len(late) > _SHOWN_NAMES else ""
-    message = (
-        f"Searching takes too long: the regex script(s) {names}{more} left {max(late.values())} text(s) as they were. Write "
-        "their expressions simpler, or switch off what is not needed."
-    )
-    return [Note("scripts_left_out", message, "regex")]
+    if late:
+        message = (
+            f"Searching takes too long: the regex script(s) {_named(late)} left {max(late.values())} text(s) as they were. "
+            "Write their expressions simpler, or switch off what is not needed."
+        )
+        notes.append(Note("scripts_left_out", message, "regex"))
+    return notes
+
+
+def _named(names: Collection[str]) -> str:
+    """Some of these names."""
+    shown = ", ".join(repr(name[:_SHOWN_NAME]) for name in islice(names, _SHOWN_NAMES))
+    return f"{shown} and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else shown
 
 
 def _notes(plan: _Plan) -> list[Note]:

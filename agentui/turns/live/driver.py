@@ -35,7 +35,7 @@ from agentui.turns.live.preparing import (
 )
 from agentui.turns.live.progress import ActiveRuns
 from agentui.turns.live.request import LiveRequest, PromptRequest
-from agentui.turns.live.rewriting import rewritten
+from agentui.turns.live.rewriting import ANY_CHAT, rewritten
 from agentui.turns.live.turn import LiveServices, LiveTurn
 from agentui.turns.request import TurnRequest
 from agentui.turns.rules import resolved
@@ -84,7 +84,7 @@ class LiveTurns:
         user, rewrites = asked.turn.user, tuple[ScriptTrace, ...]()
         if user is not None:
             channel: Channel = "edit" if asked.turn.kind == "edit_and_regenerate" else "persist"
-            text, rewrites = await rewritten(bundle, user.text, "user_input", channel)
+            text, rewrites = await rewritten(bundle, user.text, "user_input", channel, asked.turn.session or ANY_CHAT)
             user = replace(user, text=text)
         turn = await self.turns.begin(replace(asked.turn, user=user, history=sized))
         live = LiveTurn(self._services, asked, listener, turn, bundle, rewrites)
@@ -105,7 +105,7 @@ class LiveTurns:
         place = asked.session, asked.branch, asked.source_floor_id
         look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)
         resolution = resolved(look.facts.policies, asked.policy)
-        message, rewrites = await rewritten(bundle, asked.message, "user_input", "persist")
+        message, rewrites = await rewritten(bundle, asked.message, "user_input", "persist", asked.session)
         model = self.choice.model_name(SessionModel.of(look.facts.bindings))
         preparation = Preparation(
             seen=Seen(look.facts, look.past.entries, look.past.is_cut, Staged(look.layers, now=now_ms)),

@@ -1,10 +1,10 @@
 """From what is known of a chat to the input of ``assemble``: the same for a turn, a dry run and whoever only looks."""
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from agentui.assets.bundle import PromptAssets
 from agentui.jsonio import Json
@@ -27,21 +27,40 @@ from agentui.turns.rules import resolved
 from agentui.variables.staging import Staged
 from agentui.vendors.claude.models import goes_on
 
+T = TypeVar("T")
 MOST_HISTORY = 2_000_000
 """Characters of a chat's past that a turn reads at most."""
 TIMED_EFFECTS = "agentui_lore"
 """The variable of a branch in which the timed effects of its lore are kept: so they are taken back with a turn, and forked with
 a branch."""
+_MACRO = 256
+"""Characters that take as long as a macro does; a condition may look through a long variable."""
 _ENTRY = 128
 """Characters that take as long as a message does apart from its text."""
 
 
 def work_of(given: PromptInput) -> int:
-    """How much a prompt is to assemble, in characters: very many short messages take long, too, and assets may take long
-    whatever the chat is."""
+    """How much a prompt is to assemble, in characters: very many short messages take long, too, and so do the session's texts
+    with macros. Assets may take long whatever the chat is."""
     if not given.assets.is_empty:
         return MOST_HISTORY
-    return sum(len(entry.text) + _ENTRY for entry in given.history)
+    session, greetings = given.session, (entry.text for entry in given.history if entry.source == "greeting")
+    told = (*(session.character_snapshot or {}).values(), *(session.user_snapshot or {}).values(), *session.metadata.values())
+    macros = sum(macro_work(each) for each in (*told, *greetings) if isinstance(each, str))
+    return macros + sum(len(entry.text) + _ENTRY for entry in given.history)
+
+
+def macro_work(text: str) -> int:
+    """How much it is to replace the macros of a text, in characters; one that nobody closes counts as well."""
+    return len(text) + _MACRO * text.count("{{")
+
+
+async def in_its_thread(given: PromptInput, work: Callable[[], T], more: int = 0) -> T:
+    """What work gives with a prompt's input, and with ``more`` characters beside: done in a thread where that is long, and in
+    one of those for searches where regular expressions of people take part."""
+    if given.assets.scripts or given.assets.lorebooks:
+        return await in_search_thread(work, given.scope.seed)
+    return await apart(work_of(given) + more, work)
 
 
 def history_reach(request: Mapping[str, Json], chat: ChatFacts, preset: Mapping[str, Json] = NO_PARAMS) -> Reach:
@@ -90,10 +109,7 @@ class Preparation:
     async def prepared(self) -> PreparedTurn:
         """The prompt; a long one is made in a thread, and one that searches by regular expressions in a thread for those."""
         given = self.input()
-        if given.assets.scripts or given.assets.lorebooks:
-            prepared = await in_search_thread(lambda: assemble(given))
-        else:
-            prepared = await apart(work_of(given), lambda: assemble(given))
+        prepared = await in_its_thread(given, lambda: assemble(given))
         scripts = replace(prepared.scripts, scripts=self.assets.scripts).with_kept(self.rewrites)
         return replace(prepared, diagnostics=(*prepared.diagnostics, *self.notes), scripts=scripts)
 

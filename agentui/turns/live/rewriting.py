@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from agentui.assets.script import ScriptPlacement
 from agentui.chat.messages import Message, Text
@@ -14,6 +14,9 @@ from agentui.templating.sillytavern.run import MacroRun
 from agentui.templating.sillytavern.scope import MacroScope
 from agentui.threads import in_search_thread
 
+ANY_CHAT: Final = "any"
+"""Stands for the chat of a text of which nobody has said yet where it belongs."""
+
 
 class Rewritten(NamedTuple):
     """A text as it is kept, and what became of each script that is for texts of its kind."""
@@ -22,24 +25,24 @@ class Rewritten(NamedTuple):
     trace: tuple[ScriptTrace, ...] = ()
 
 
-async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, channel: Channel) -> Rewritten:
-    """The newest text of a chat as it is kept: after the scripts that are for it, as it was where they leave nothing of it.
+async def rewritten(bundle: Bundle, text: str, placement: ScriptPlacement, channel: Channel, chat: str) -> Rewritten:
+    """The newest text of a ``chat`` as it is kept: after the scripts that are for it, as it was where they leave nothing of it.
 
     Macros in scripts read names; what they would write is kept nowhere. Scripts may take long, so they run in a thread.
     """
     if not _has_scripts(bundle, placement):
         return Rewritten(text)
     writer = _Writer(bundle, channel)
-    return await in_search_thread(lambda: writer.kept(text, placement))
+    return await in_search_thread(lambda: writer.kept(text, placement), chat)
 
 
-async def rewritten_messages(bundle: Bundle, messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages of a client's history as they were kept, each as the newest that it once was. They share the time that
-    searches may take."""
+async def rewritten_messages(bundle: Bundle, messages: Sequence[Message], chat: str) -> Sequence[Message]:
+    """The messages of a ``chat``'s history that a client sends as they were kept, each as the newest that it once
+    was. They share the time that searches may take."""
     if not _has_scripts(bundle, "user_input") and not _has_scripts(bundle, "ai_output"):
         return messages
     writer = _Writer(bundle, "persist")
-    return await in_search_thread(lambda: [writer.kept_message(message) for message in messages])
+    return await in_search_thread(lambda: [writer.kept_message(message) for message in messages], chat)
 
 
 def _has_scripts(bundle: Bundle, placement: ScriptPlacement) -> bool:

@@ -316,7 +316,7 @@ class LiveTurn:
         self._tokens_in += usage.input or 0
         self._tokens_out += usage.output or 0
         services.estimators.learn(self._model, prepared.token_estimate, usage.input)
-        text, rewrites = await rewritten(self._bundle, pending.text, "ai_output", "persist")
+        text, rewrites = await rewritten(self._bundle, pending.text, "ai_output", "persist", self._chat.id)
         return Candidate(text, sink.summaries, result, rewrites)
 
     def _conversation(self, prepared: PreparedTurn) -> Conversation:
@@ -387,7 +387,9 @@ class LiveTurn:
             self._run.revoke(error)
         words = self._partial(str(error["code"]))
         self.progress.fail(dict(error), now_ms(), cancelled=is_cancelled)
-        partial = None if words is None else Content((await rewritten(self._bundle, words, "ai_output", "persist")).text)
+        partial = None
+        if words is not None:
+            partial = Content((await rewritten(self._bundle, words, "ai_output", "persist", self._chat.id)).text)
         await self._turn.fail(error, cancelled=is_cancelled, partial=partial, told_status=status)
 
     def _partial(self, code: str) -> str | None:

@@ -92,7 +92,7 @@ class Assembler:
                 f"whole of it, or {HEADER}: off.",
                 param=chat.needs_state,
             )
-        return Assembly(self, run, bundle, is_sent=is_sent)
+        return Assembly(self, run, session, bundle, is_sent=is_sent)
 
     async def load(self, bindings: Mapping[str, Json]) -> Bundle:
         """What the prompts of a session with these bindings are made of. Raises the store's errors."""
@@ -131,10 +131,11 @@ class _Made:
 class Assembly:
     """One request on its way through the assembly. ``is_sent``: the run is asked the prompt instead of what the client sent."""
 
-    def __init__(self, assembler: Assembler, run: Run, bundle: Bundle, *, is_sent: bool) -> None:
+    def __init__(self, assembler: Assembler, run: Run, session: str, bundle: Bundle, *, is_sent: bool) -> None:
         self.is_sent = is_sent
         self._assembler = assembler
         self._run = run
+        self._session = session
         self._bundle = bundle
         self._given = given_params(run.incoming.chat.params)
         self._made: _Made | None = None
@@ -142,7 +143,8 @@ class Assembly:
 
     async def with_assets(self, bindings: Mapping[str, Json]) -> "Assembly":
         """The same request, assembled of what these bindings name. Raises the store's errors."""
-        return Assembly(self._assembler, self._run, await self._assembler.load(bindings), is_sent=self.is_sent)
+        bundle = await self._assembler.load(bindings)
+        return Assembly(self._assembler, self._run, self._session, bundle, is_sent=self.is_sent)
 
     def history(self, facts: ChatFacts) -> Reach:
         """How much of its past the turn may need. Raises OtherAssets where the chat has others: the turn was put on a branch
@@ -153,7 +155,7 @@ class Assembly:
 
     async def kept_question(self, text: str, parts: tuple[Part, ...]) -> Content:
         """What the user says, as it is kept: after the scripts that are for it."""
-        kept, self._rewrites = await rewritten(self._bundle, text, "user_input", "persist")
+        kept, self._rewrites = await rewritten(self._bundle, text, "user_input", "persist", self._session)
         if kept == text:
             return await content_of(text, parts)
         same = tuple(Text(kept) if isinstance(part, Text) and part.text == text else part for part in parts)
@@ -163,7 +165,7 @@ class Assembly:
     async def kept_answer(self, text: str, parts: tuple[Part, ...]) -> Content:
         """What the model said, likewise; the client has got it as it came."""
         redact = self._run.redactor.redact
-        kept, rewrites = await rewritten(self._bundle, text, "ai_output", "persist")
+        kept, rewrites = await rewritten(self._bundle, text, "ai_output", "persist", self._session)
         if self._made is not None:
             prepared = self._made.prepared
             self._made.prepared = replace(prepared, scripts=prepared.scripts.with_kept(answer=rewrites))
@@ -181,7 +183,7 @@ class Assembly:
         assert facts is not None  # every assembled turn asks for its history
         chat = run.incoming.chat
         intent = read_intent(run.incoming.headers.get("x-agentui-intent"))
-        messages = await rewritten_messages(self._bundle, chat.messages)
+        messages = await rewritten_messages(self._bundle, chat.messages, facts.id)
         talk = talk_of(messages, turn.place.floor.floor_no, turn.past, continues=kind == "continue")
         resolution = resolved(facts.policies)
         params = merged_params(facts.bindings.get("model_params"), self._given, self._bundle.params)

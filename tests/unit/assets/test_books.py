@@ -10,6 +10,7 @@ from agentui.assets.files.books import book_of_card, card_of_book, read_book, wr
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.report import ImportReport
 from agentui.jsonio import Json, loads
+from agentui.library.content import wrong_content
 from tests.unit.assets.values import ANYTHING, OBJECTS
 
 LIMITS = FileLimits()
@@ -170,3 +171,13 @@ def test_a_book_of_anything_is_read_or_refused(document: Json) -> None:
         assert str(refused)
     else:
         assert all(isinstance(entry, dict) for entry in read.content["entries"].values())
+
+
+def test_a_book_of_very_many_expressions_is_refused() -> None:
+    entries = [{"uid": number, "key": [f"/{'a' * 29_990}/"], "content": "x"} for number in range(9)]
+    assert read_book({"entries": entries[:8]}, "B", LIMITS).report.read["entries"] == 8
+    assert read_book({"entries": [{**each, "key": ["a" * 29_990]} for each in entries]}, "B", LIMITS)
+    with pytest.raises(InvalidFile, match="have at most 262,144 characters together, these have 269,928") as refused:
+        read_book({"entries": entries}, "B", LIMITS)
+    assert refused.value.is_too_large and refused.value.where == "entries"
+    assert wrong_content("worldbook", {"entries": {str(number): each for number, each in enumerate(entries)}})

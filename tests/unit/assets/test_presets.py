@@ -8,6 +8,7 @@ from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.presets import read_preset, write_preset
 from agentui.assets.files.scripts import read_scripts, scripts_digest, write_scripts
 from agentui.jsonio import Json, loads
+from agentui.library.content import wrong_content
 from tests.unit.assets.values import ANYTHING, OBJECTS
 
 LIMITS = FileLimits()
@@ -122,3 +123,14 @@ def test_scripts_are_named_by_what_they_are() -> None:
     assert scripts_digest([]) == ""
     assert scripts_digest([SCRIPT]) == scripts_digest([dict(SCRIPT)])
     assert len({scripts_digest(scripts) for scripts in ([SCRIPT], [SCRIPT, SCRIPT], [{**SCRIPT, "disabled": True}])}) == 3
+
+
+def test_scripts_of_very_many_characters_are_refused() -> None:
+    scripts = [{**SCRIPT, "findRegex": f"/{'a' * 29_990}/"} for _ in range(9)]
+    with pytest.raises(InvalidFile, match="have at most 262,144 characters together") as refused:
+        read_scripts(scripts, "", LIMITS)
+    assert refused.value.is_too_large
+    assert wrong_content("regex", {"scripts": scripts}) is not None
+    assert wrong_content("regex", {"scripts": scripts[:8]}) is None
+    preset = read_preset({"prompts": [], "extensions": {"regex_scripts": scripts}}, LIMITS)
+    assert any("regex_scripts" in line for line in preset.report.downgraded_entries)

@@ -124,3 +124,21 @@ def test_timed_effects_go_from_turn_to_turn() -> None:
     later = (*CHAT, question("Where is the pier?", 2), answer("There.", 2), question("Oh.", 3), answer("Yes.", 3))
     assert ("system", "The pier.") in said(made(*entries, message="And now?", history=later, timed=first.lore.timed))
     assert ("system", "The pier.") not in said(made(*entries, message="And now?", history=later))
+
+
+def test_keys_that_take_too_long_are_told() -> None:
+    slow: dict[str, Json] = {"key": ["/(a|aa)+$/"], "content": "Slow."}
+    turn = made(slow, {"key": ["/pi.r/"], "content": "The pier."}, message="The pier. " + "a" * 5000 + "b")
+    assert ("system", "The pier.") in said(turn) and ("system", "Slow.") not in said(turn)
+    (note,) = [note for note in turn.diagnostics if note.code == "lore_left_out"]
+    assert note.source == "worldbook" and "'/(a|aa)+$/' among the keys" in note.message
+
+
+def test_too_many_expressions_are_not_compiled_but_told() -> None:
+    entries = [{"key": [f"/{number}{'x' * 30_000}|pier/"], "content": f"Entry {number}."} for number in range(12)]
+    first, again = made(*entries), made(*entries)
+    assert first.prompt_digest == again.prompt_digest, "compiling counts the same where it was done before"
+    joined = [text for _, text in said(first) if "Entry" in text]
+    assert joined and "Entry 11." not in joined[0]
+    (note,) = [note for note in first.diagnostics if note.code == "lore_left_out"]
+    assert "more among the keys" in note.message

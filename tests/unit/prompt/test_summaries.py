@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui.prompt.summaries import SummaryCutter
+from tests.unit.work import work_of
 
 PIECES = st.lists(
     st.one_of(
@@ -68,3 +69,8 @@ def test_a_long_block_in_single_characters_is_linear() -> None:
     for character in "<summary>" + "<" * 300_000:
         assert cutter.feed(character) == ""
     assert len(cutter.end()) == 300_009
+
+
+def test_work_is_linear_in_empty_blocks() -> None:
+    few, many = (work_of(lambda count=count: cut_summaries("<summary></summary>" * count)) for count in (500, 4000))
+    assert many.bytes < 16 * few.bytes and many.lines < 9 * few.lines
