@@ -120,6 +120,9 @@ class Settings(BaseSettings):
     turn_matching: bool = Field(
         True, description="Whether the history that a client sends tells where its turn belongs; else each is a new floor."
     )
+    commit_timeout: float = Field(
+        30.0, ge=0, description="How long an answer that is there is tried to be kept while the memory is locked or away."
+    )
     generation_lease: float = Field(
         30.0,
         gt=0,

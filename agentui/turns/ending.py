@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sqlalchemy import Connection, bindparam, insert, update
+from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
 from agentui.chats.codes import failure
 from agentui.chats.parts import Content
@@ -23,7 +23,7 @@ from agentui.chats.working.folding import keep_checkpoint
 from agentui.chats.working.journal import Spot, carry_over, save_changes
 from agentui.jsonio import Json, dumps_text
 from agentui.store.prepared import Prepared, named
-from agentui.store.tables import DEFAULT_ACCOUNT, floors, page_results
+from agentui.store.tables import DEFAULT_ACCOUNT, floors, page_results, pages
 from agentui.turns.failing import LOST_STATUS, fail_floor, free_key, spend_key
 from agentui.turns.locks import is_alone, release_lock
 from agentui.turns.repeats import Claim, keep
@@ -76,6 +76,11 @@ def commit_turn(
     keep_executions(db, account, outcome.calls, "committed", now)
     if claim is not None and outcome.saved is not None:
         keep(db, account, claim, outcome.saved, now)
+
+
+def was_kept(db: Connection, page_id: str) -> bool:
+    """Whether the turn with this output page was committed, whole."""
+    return db.execute(select(exists().where(pages.c.id == page_id, ~pages.c.is_partial))).scalar_one()
 
 
 def _commit_new(db: Connection, account: str, place: TurnPlace, outcome: Outcome, now: int) -> None:

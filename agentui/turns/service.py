@@ -35,7 +35,7 @@ from agentui.tools.vars.kept import keep_message
 from agentui.tools.vars.record import WorkingVariable
 from agentui.tools.vars.system import VariableSystem
 from agentui.tools.vars.working import WorkingVariables
-from agentui.turns.ending import FailedTurn, commit_turn
+from agentui.turns.ending import FailedTurn, commit_turn, was_kept
 from agentui.turns.joining import session_called
 from agentui.turns.locks import BranchQueue, Owner, extend_lock
 from agentui.turns.opening import OpenedTurn, open_turn
@@ -51,6 +51,9 @@ from agentui.variables.scopes import Scope
 from agentui.variables.staging import Staged
 
 LEASE_SECONDS = 30.0
+COMMIT_SECONDS = 30.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 2.0
+"""Seconds between two tries to keep an answer; a store that is away refuses at once, a locked one has waited already."""
 NEVER_MS = 2**53
 """Milliseconds since 1970 that no clock shows."""
 TIDY_SECONDS = 60.0
@@ -118,6 +121,8 @@ class Turn:
         or nothing of it. With them goes what
         the caller gets, where the request had a key.
 
+        A store that is locked or away is tried again for ``commit_seconds``: the answer is there, and may have cost something.
+
         Raises ApiError ``variable_conflict`` when somebody changed a variable that this run read and writes,
         ``commit_conflict`` when the floor was taken away, and the store's errors. All leave the rest to ``fail``.
         """
@@ -128,12 +133,35 @@ class Turn:
             kept = replace(
                 outcome, calls=self.calls.calls, working=self.working.changes(), is_working_long=self._stored_working.is_long
             )
-            await self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms())
+            await self._keep(lambda: self._service.store.write(commit_turn, self.place, *written, kept, self._claim, now_ms()))
         except (Busy, StoreReadOnly):
             self._store_is_away = True
             raise
         self._end()
         self._service.queue.freed(self.place.session_id, self.place.branch_id)
+
+    async def _keep(self, commit: Callable[[], Awaitable[None]]) -> None:
+        """Commit, and again while the store is busy. Raises as ``commit`` does."""
+        now, service, pause = asyncio.get_running_loop().time, self._service, _FIRST_PAUSE
+        deadline, is_again = now() + service.commit_seconds, False
+        while True:
+            try:
+                await self._commit_once(commit, is_again=is_again)
+                return
+            except Busy:
+                if now() + pause >= deadline or service.is_closing:
+                    raise
+            await asyncio.sleep(pause)
+            pause, is_again = min(2 * pause, _LONGEST_PAUSE), True
+
+    async def _commit_once(self, commit: Callable[[], Awaitable[None]], *, is_again: bool) -> None:
+        """Commit, unless an earlier try has: where the connection was lost in the commit itself nobody knows of it."""
+        try:
+            await commit()
+        except ApiError as error:
+            page = self.place.floor.output_page_id
+            if not is_again or error.code != "commit_conflict" or not await self._service.store.read(was_kept, page):
+                raise
 
     async def fail(
         self,
@@ -196,7 +224,8 @@ class TurnService:
 
     ``owner`` names this process in the branches' locks. ``queue_seconds`` is how long a turn waits for its branch; 0
     refuses at once. ``is_alone`` says that no other process writes to the store. ``lease_seconds`` is how long a branch
-    stays locked when this process dies and nobody notices. ``answer_seconds`` is how long the answers to requests with a key
+    stays locked when this process dies and nobody notices, ``commit_seconds`` how long an answer that is there is tried to be
+    kept. ``answer_seconds`` is how long the answers to requests with a key
     are kept, ``answer_bytes`` how much of them.
     """
 
@@ -209,11 +238,15 @@ class TurnService:
         queue_seconds: float,
         is_alone: bool,
         lease_seconds: float = LEASE_SECONDS,
+        commit_seconds: float = COMMIT_SECONDS,
         answer_seconds: float = 86_400.0,
         answer_bytes: int = 256 * 1024 * 1024,
     ) -> None:
         self.store = store
         self.lease_seconds = lease_seconds
+        self.commit_seconds = commit_seconds
+        self.is_closing = False
+        """True when nobody should wait for the store any more."""
         self.queue = BranchQueue()
         self.failed = FailedTurns(store, self.queue)
         self.recovery = Recovery(store, owner, is_alone=is_alone)
@@ -305,6 +338,7 @@ class TurnService:
 
     async def close(self) -> None:
         """End what is under way in the background. What could not be recorded is found by the next start."""
+        self.is_closing = True
         await self.failed.close()
         await self.recovery.close()
         await asyncio.gather(*self._background, return_exceptions=True)

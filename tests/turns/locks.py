@@ -41,14 +41,17 @@ async def locked(house: House, table: str = "floors") -> AsyncIterator[None]:
         await connection.close()
 
 
-def asked_to_write(house: House, transaction: str, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Set as soon as the store is asked for a transaction of this name, which nobody stops from then on by leaving."""
-    store, asked = house.server.state.store, asyncio.Event()
+def asked_to_write(house: House, transaction: str, monkeypatch: pytest.MonkeyPatch, times: int = 1) -> asyncio.Event:
+    """Set as soon as the store is asked for a transaction of this name, which nobody stops from then on by leaving; or when it
+    has been asked so many times."""
+    store, asked, left = house.server.state.store, asyncio.Event(), times
 
     def listen(write: Callable[..., Any]) -> Callable[..., Any]:
         def hear(wanted: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             writing = write(wanted, *args, **kwargs)
-            if getattr(wanted, "__name__", "") == transaction:
+            nonlocal left
+            left -= getattr(wanted, "__name__", "") == transaction
+            if left <= 0:
                 asked.set()
             return writing
 

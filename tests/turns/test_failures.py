@@ -1,16 +1,21 @@
 """A turn that fails leaves a failed floor and no variable, and the next one works, whatever went wrong and when."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
 import pytest
 
+from agentui.errors import Busy
 from agentui.store import postgres
 from agentui.store.sqlite import SqliteStore
+from agentui.turns.ending import commit_turn
 from tests.api.callers import DIALECTS, error_of, is_whole, text_of
 from tests.faults.callers import Asked, Heard, ask, asking, check_failed, send
 from tests.faults.conftest import until
+from tests.postgres import stopped
 from tests.turns.conftest import StartHouse
 from tests.turns.house import House, Json, chain, forward, sets, target, text
 from tests.turns.locks import asked_to_write, fill_disk, locked, make_room
@@ -236,23 +241,83 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SqliteStore.__init__.__kwdefaults__, "busy_timeout", 1.0)
 
 
-async def test_a_lock_that_stays_is_a_503_and_a_failed_floor(hasty: None, adventure: House) -> None:
+async def test_an_answer_is_kept_when_the_database_is_back(
+    start_house: StartHouse, engine: str, request: pytest.FixtureRequest, hasty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = await furnish(await start_house(run_timeout=20))
+    house.mock.script([Step(hold="headers")] * 2)
+    talk = await begin_talk(house)
+    away = locked(house) if engine == "sqlite" else _away(request.getfixturevalue("postgres"))
+    async with asyncio.timeout(150), asyncio.TaskGroup() as group:
+        turn = group.create_task(house.turn(pipeline="find", session="s"))
+        live = group.create_task(talk.respond("Hi"))
+        await house.mock.was_asked(2)
+        async with away:
+            tried_again = asked_to_write(house, "commit_turn", monkeypatch, times=4)
+            house.mock.release()
+            # Two turns, whose commits were refused twice by the time that a fourth is asked for.
+            await tried_again.wait()
+    assert "x-agentui-not-saved" not in turn.result().headers
+    assert await house.memory.seen(turn.result().headers["x-agentui-session"]) == ONCE
+    assert live.result()["final_state"] == "committed"
+    assert [role for role, _ in await talk.timeline()] == ["user", "assistant"]
+
+
+@asynccontextmanager
+async def _away(server: Any) -> AsyncIterator[None]:
+    """PostgreSQL is stopped meanwhile."""
+    going = stopped(server)
+    await asyncio.to_thread(going.__enter__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(going.__exit__, None, None, None)
+
+
+async def test_a_commit_whose_end_nobody_heard_counts(adventure: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = adventure.server.state.store
+    write = store.write
+
+    async def cut(transaction: Any, *args: Any, **more: Any) -> Any:
+        """The connection is lost when the first commit of a turn is done, before anybody is told."""
+        done = await write(transaction, *args, **more)
+        if transaction is commit_turn and not lost:
+            lost.append(transaction)
+            raise Busy("the connection was lost", retry_after=1)
+        return done
+
+    lost: list[object] = []
+    monkeypatch.setattr(store, "write", cut)
+    got = await adventure.turn(pipeline="find", session="s")
+    assert lost and "x-agentui-not-saved" not in got.headers
+    session = got.headers["x-agentui-session"]
+    assert await adventure.memory.states(session) == ["committed"]
+    assert await adventure.memory.seen(session) == ONCE
+
+
+async def test_a_lock_that_stays_costs_no_words(hasty: None, start_house: StartHouse) -> None:
+    adventure = await furnish(await start_house(run_timeout=20, commit_timeout=0))
     adventure.mock.script([Step(hold="headers")] * 2)
     talk = await begin_talk(adventure)
     async with asyncio.timeout(200):
         async with asyncio.TaskGroup() as group:
-            turn = group.create_task(adventure.ask(pipeline="find", session="s"))
-            live = group.create_task(talk.refused(f"/p/find/sessions/{talk.session}/respond", {"message": "Hi"}))
+            turn = group.create_task(adventure.turn(pipeline="find", session="s"))
+            live = group.create_task(talk.post(f"/p/find/sessions/{talk.session}/respond", {"message": "Hi"}))
             await adventure.mock.was_asked(2)
             async with locked(adventure):
                 adventure.mock.release()
                 got = await turn
-                assert await live == (503, "commit_busy")
-        await adventure.memory.becomes(f"/floors?session_id={talk.session}", lambda found: found[0]["state"] == "failed")
+                status, told = await live
+        said, details = text_of("openai", got.json), told["error"]["details"]
+        assert (status, told["error"]["code"]) == (503, "commit_busy")
+        assert (details["generated_text"], details["is_partial"]) == (said, True)
+        # The words stand in the chat as soon as that is possible, and the chat goes on from them.
+        await adventure.memory.becomes(f"/floors?session_id={talk.session}", lambda found: found[0]["state"] == "committed")
+        assert await talk.timeline() == [("user", "Hi"), ("assistant", said)]
+        assert await adventure.memory.seen(talk.session) == {}
         await adventure.memory.call("DELETE", f"/sessions/{talk.session}")
-        assert got.status == 503
-        assert got.headers["retry-after"] == "1"
-        error_of("openai", got.json)
+        # A client that has an answer does not ask, and pay, again.
+        assert (got.status, got.headers["x-agentui-not-saved"]) == (200, "busy")
         floor = got.headers["x-agentui-floor"]
         await adventure.memory.becomes(f"/floors/{floor}", lambda floor: floor["state"] == "failed")
     await check_nothing_stayed(adventure, "failed", "busy")

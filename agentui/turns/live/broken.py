@@ -10,6 +10,8 @@ from agentui.pipeline.engine import to_its_end
 
 BROKEN_OFF = frozenset({"cancelled", "generation_cancelled", "generation_timeout", "upstream_error"})
 """Errors after which the words that had arrived are kept."""
+NOT_KEPT = frozenset({"commit_busy", "store_failed", "store_full", "store_read_only"})
+"""Errors by which a whole answer was not kept; its words are, as soon as the memory takes them."""
 LEFT: Mapping[str, Json] = {"code": "cancelled", "message": "The caller left."}
 LEFT_STATUS = 499
 """What the log says of a caller who left (docs/errors.md)."""

@@ -24,7 +24,7 @@ from agentui.regexes.scripts import ScriptTrace
 from agentui.threads import in_thread
 from agentui.tools.sources import ToolSources
 from agentui.turns.live.attempt import AttemptMemory
-from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, kept, told_error
+from agentui.turns.live.broken import BROKEN_OFF, LEFT, LEFT_STATUS, NOT_KEPT, kept, told_error
 from agentui.turns.live.checks import SKIPPED, Adviser, Verdict
 from agentui.turns.live.choice import PipelineChoice, SessionModel
 from agentui.turns.live.explaining import asked_with, explained, observed
@@ -97,6 +97,8 @@ class LiveTurn:
         self._task = asyncio.current_task()
         self._is_stopped = False
         self._run: Run | None = None
+        self._answer: Content | None = None
+        """What was to be kept."""
         self._tokens_in = self._tokens_out = 0
         assert turn.facts is not None  # every live turn asks for its history
         self._chat = turn.facts
@@ -149,11 +151,9 @@ class LiveTurn:
         self.progress.stop = None  # what has failed is not stopped: its caller would not be told why
         told: dict[str, Json] = {"code": error.code, "message": self._shown(error.message)}
         await to_its_end(self._fail(told, error.status, is_cancelled=error.code == "generation_cancelled"))
-        error.details = {
-            **error.details,
-            "floor_id": self.progress.floor_id,
-            "is_partial": self._partial(error.code) is not None,
-        }
+        answer = {} if self._answer is None else {"generated_text": self._answer.text}
+        is_partial = self._partial(error.code) is not None or (self._answer is not None and error.code in NOT_KEPT)
+        error.details = {**error.details, "floor_id": self.progress.floor_id, "is_partial": is_partial, **answer}
         await self._tell_run()
         try:
             raise error
@@ -180,8 +180,9 @@ class LiveTurn:
         if candidate.summaries:
             await listener.tell("summary", {"summaries": candidate.summaries})
         done = await self._done(prepared, candidate)
+        self._answer = await self._content(candidate)
         outcome = Outcome(
-            answer=await self._content(candidate),
+            answer=self._answer,
             tokens_in=self._tokens_in,
             tokens_out=self._tokens_out,
             summaries=tuple(candidate.summaries),
@@ -385,12 +386,18 @@ class LiveTurn:
         told."""
         if self._run is not None:
             self._run.revoke(error)
-        words = self._partial(str(error["code"]))
         self.progress.fail(dict(error), now_ms(), cancelled=is_cancelled)
-        partial = None
-        if words is not None:
-            partial = Content((await rewritten(self._bundle, words, "ai_output", "persist", self._chat.id)).text)
+        partial = await self._words_to_keep(str(error["code"]))
         await self._turn.fail(error, cancelled=is_cancelled, partial=partial, told_status=status)
+
+    async def _words_to_keep(self, code: str) -> Content | None:
+        """The answer that could not be kept, or the words of one that broke off; None where there is nothing to keep."""
+        if self._answer is not None and code in NOT_KEPT:
+            return self._answer
+        words = self._partial(code)
+        if words is None:
+            return None
+        return Content((await rewritten(self._bundle, words, "ai_output", "persist", self._chat.id)).text)
 
     def _partial(self, code: str) -> str | None:
         """The words of an answer that broke off; None where none came, or the answer was not broken off but refused."""
