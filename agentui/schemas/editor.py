@@ -13,7 +13,7 @@ from agentui.jsonio import Json
 class StrictForm(BaseModel):
     """A body whose fields are all known and of exactly their types."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)

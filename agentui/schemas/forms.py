@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Form(BaseModel):
     """A body or a query."""
 
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True)
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, frozen=True, defer_build=True)
 
     @property
     def given(self) -> dict[str, Json]:

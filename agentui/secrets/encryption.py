@@ -1,10 +1,11 @@
-"""``Cipher``: encryption with Fernet, and the file that keeps its key. The only import of cryptography."""
+"""``Cipher``: encryption with Fernet, and the file that keeps its key.
+
+The only import of cryptography, which waits for the first secret: it takes 6 MB, and many servers keep none.
+"""
 
 import contextlib
 import os
 from pathlib import Path
-
-from cryptography.fernet import Fernet, InvalidToken
 
 from agentui.errors import NotSaved
 from agentui.files import sync_folder, written_beside
@@ -17,6 +18,8 @@ class Cipher:
     """
 
     def __init__(self, key: str) -> None:
+        from cryptography.fernet import Fernet
+
         try:
             self._fernet = Fernet(key.strip())
         except ValueError as error:
@@ -30,6 +33,8 @@ class Cipher:
 
     def decrypt(self, sealed: str) -> bytes | None:
         """What ``encrypt`` was given; None for what was encrypted with another key or has been changed."""
+        from cryptography.fernet import InvalidToken
+
         try:
             return self._fernet.decrypt(sealed.encode())
         except InvalidToken:
@@ -52,6 +57,8 @@ def read_or_make_key(path: Path) -> str:
 
 def _make_key(path: Path) -> None:
     """Write a new key, unless somebody was faster. Raises OSError."""
+    from cryptography.fernet import Fernet
+
     with written_beside(path, Fernet.generate_key() + b"\n", private=True) as draft:
         try:
             os.link(draft, path)  # unlike a rename, this never replaces the key of somebody faster

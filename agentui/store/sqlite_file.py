@@ -87,7 +87,7 @@ class SqliteFile:
             head = migrations.head_revision(self._migrations)
             if now == head and planner.is_told(raw):
                 return
-            if now not in (None, head) and migrations.is_known(now, self._migrations):
+            if now not in (None, head) and now in migrations.revisions(self._migrations):
                 backups.before_migration(now, head)
             with db.begin():
                 raw.execute("BEGIN IMMEDIATE")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, LargeBinary, inspect, select
 
 from agentui.chat.fingerprints import fingerprint
@@ -27,7 +28,7 @@ from agentui.errors import StoreFailed, StoreReadOnly
 from agentui.ids import SystemClock
 from agentui.store.backups import Backups
 from agentui.store.base import Store
-from agentui.store.migrations import FOLDER, current_revision, head_revision
+from agentui.store.migrations import FOLDER, current_revision, head_revision, revisions
 from agentui.store.postgres import PostgresStore
 from agentui.store.sqlite import SqliteStore
 from agentui.store.sqlite_file import SqliteFile
@@ -47,7 +48,7 @@ import signal
 
 import sqlalchemy as sa
 
-revision = "test2"
+revision = "9999"
 down_revision = "{head}"
 
 
@@ -90,7 +91,7 @@ def longer(tmp_path: Path) -> Path:
     """The shipped migrations and one more."""
     folder = tmp_path / "migrations"
     shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "r_test2.py").write_text(SECOND.format(head=head_revision()))
+    (folder / "versions" / "r9999_more.py").write_text(SECOND.format(head=head_revision()))
     return folder
 
 
@@ -125,6 +126,13 @@ def tables(db: Connection) -> set[str]:
 async def test_the_revisions_make_what_the_tables_say(store: Store) -> None:
     assert await store.read(differences) == []
     assert await store.read(current_revision) == head_revision()
+
+
+def test_the_names_of_the_files_say_the_revisions_in_their_order() -> None:
+    script = ScriptDirectory(str(FOLDER))
+    read = [each.revision for each in script.walk_revisions()]
+    assert revisions() == tuple(reversed(read))
+    assert head_revision() == script.get_current_head()
 
 
 def columns(db: Connection) -> dict[str, list[str]]:
@@ -188,7 +196,7 @@ async def test_sqlite_is_copied_before_a_new_revision(tmp_path: Path, longer: Pa
     await store.close()
 
     (tmp_path / "restored").mkdir()
-    shutil.copy(path.parent / "backups" / f"before-test2.from-{head_revision()}.db", tmp_path / "restored" / "agentui.db")
+    shutil.copy(path.parent / "backups" / f"before-9999.from-{head_revision()}.db", tmp_path / "restored" / "agentui.db")
     restored = open_with(str(tmp_path / "restored" / "agentui.db"), FOLDER)
     await restored.start()
     assert await restored.read(rows_by_turn) == {"b-1": 7}
@@ -214,7 +222,7 @@ async def test_a_migration_killed_before_any_step_is_finished_by_the_next_start(
 
     store = open_with(place, longer)
     await store.start()
-    assert await store.read(current_revision) == "test2"
+    assert await store.read(current_revision) == "9999"
     assert await store.read(moods) == ["glad"]
     await store.close()
 
@@ -240,7 +248,7 @@ async def test_an_older_version_reads_what_a_newer_one_wrote_but_does_not_write(
     await newer.close()
     older = open_with(place, FOLDER)
     await older.start()
-    assert "test2" in older.status["reason"]
+    assert "9999" in older.status["reason"]
     assert await older.read(rows_by_turn) == {}
     with pytest.raises(StoreReadOnly, match="newer"):
         await older.write(save_turn, "b", 1)

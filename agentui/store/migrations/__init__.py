@@ -4,15 +4,14 @@ A new revision is a file ``versions/r0002_what_it_does.py`` with ``revision``, `
 ``upgrade(op)``, which gets Alembic's ``Operations`` as an argument instead of importing the global proxy: two stores may
 migrate in one process. Shipped revisions never change. ``tests/store/test_migrations.py`` prints what is missing when
 ``tables`` says more than the revisions do.
+
+Alembic is imported where a database is not at the newest revision: it takes 11 MB, and most starts find nothing to do.
 """
 
 from functools import cache
 from pathlib import Path
 
-from alembic.operations import Operations
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect, text
 
 from agentui.errors import StoreReadOnly
 
@@ -21,21 +20,19 @@ FOLDER = Path(__file__).parent
 
 def current_revision(db: Connection) -> str | None:
     """The revision the database is at; None when it is empty."""
-    return MigrationContext.configure(db).get_current_revision()
+    # Alembic's own table (its documentation, "version_table"), which has one row.
+    return db.scalar(text("SELECT version_num FROM alembic_version")) if inspect(db).has_table("alembic_version") else None
 
 
 @cache
+def revisions(folder: Path = FOLDER) -> tuple[str, ...]:
+    """The revisions that this agentui has, oldest first, by the names of their files (a test compares them with Alembic)."""
+    return tuple(path.name[1:].partition("_")[0] for path in sorted((folder / "versions").glob("r[0-9]*_*.py")))
+
+
 def head_revision(folder: Path = FOLDER) -> str:
     """The revision this agentui needs."""
-    head = ScriptDirectory(str(folder)).get_current_head()
-    if head is None:
-        raise RuntimeError(f"{folder} has no revisions.")
-    return head
-
-
-def is_known(revision: str, folder: Path = FOLDER) -> bool:
-    """Whether this agentui has the revision; it lacks those of newer ones."""
-    return any(script.revision == revision for script in ScriptDirectory(str(folder)).walk_revisions())
+    return revisions(folder)[-1]
 
 
 def upgrade(db: Connection, folder: Path = FOLDER) -> None:
@@ -43,16 +40,20 @@ def upgrade(db: Connection, folder: Path = FOLDER) -> None:
 
     Raises StoreReadOnly when the database is at a revision that this agentui does not know.
     """
-    context = MigrationContext.configure(db)
-    now = context.get_current_revision()
+    now = current_revision(db)
     if now == head_revision(folder):
-        return  # to read all revisions would be half of a start
-    script = ScriptDirectory(str(folder))
-    if now is not None and not is_known(now, folder):
+        return
+    from alembic.operations import Operations
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    if now is not None and now not in revisions(folder):
         raise StoreReadOnly(
             f"The database is at revision {now}, which this agentui does not know: a newer one wrote it. Start that one.",
             revision=now,
         )
+    script = ScriptDirectory(str(folder))
+    context = MigrationContext.configure(db)
     missing = list(script.iterate_revisions("head", now or "base"))
     operations = Operations(context)
     for revision in reversed(missing):
