@@ -189,11 +189,13 @@ class Lorebook:
 
 @dataclass(frozen=True, slots=True)
 class BoundBook:
-    """A book, and what it is bound to. ``id`` is its asset's; None for one that is no asset, such as a card's own."""
+    """A book, and what it is bound to. ``id`` and ``version`` are its asset's; None and 1 for one that is no asset, such as a
+    card's own."""
 
     book: Lorebook
     scope: LoreScope = "global"
     id: str | None = None
+    version: int = 1
 
     @property
     def key(self) -> str:

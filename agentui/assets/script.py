@@ -23,6 +23,8 @@ PLACEMENT_BY_NUMBER: Final[Mapping[int, ScriptPlacement]] = {
     6: "reasoning",
 }
 """By SillyTavern's number."""
+NUMBER_BY_PLACEMENT: Final[Mapping[ScriptPlacement, int]] = {name: number for number, name in PLACEMENT_BY_NUMBER.items()}
+"""SillyTavern's number of each."""
 _DISPLAY: Final = 0
 """A placement of old scripts: its scripts change what is shown and what is sent, and alone it stands for every placement."""
 _SENT_AS: Final = 4

@@ -79,15 +79,17 @@ def names_assets(bindings: Bindings) -> bool:
 
 
 def named_assets(bindings: Bindings, bound: Iterable[BoundAsset]) -> dict[str, Json]:
-    """The ids and names of what a session's prompts are made of: null for a kind that they have nothing of. A character that
-    the session merely describes has no id."""
+    """What a session's prompts are made of, and in which versions (of the character the snapshot tells): null for a kind that
+    they have nothing of. A character that the session merely describes has no id."""
     told: dict[str, Json] = dict.fromkeys(WORDS.values())
     character = bindings.get("character_binding")
     if character is not None:
         name = (character.get("snapshot_summary") or {}).get("name")
         told["character_card"] = {"id": character.get("character_id"), "name": name}
     for each in bound:
-        told[WORDS[each.kind]] = {"id": each.id, "name": each.name}
+        named: dict[str, Json] = {"id": each.id, "name": each.name}
+        version = {"version_id": each.version_id, "version_no": each.version_no, "content_hash": each.content_hash}
+        told[WORDS[each.kind]] = named if each.kind == "character" else named | version
     return told
 
 

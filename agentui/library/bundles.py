@@ -220,7 +220,7 @@ class _Read:
 
 def _book(book: Lorebook, asset: BoundAsset, scope: LoreScope) -> BoundBook:
     """A worldbook of the library, by the name that it has there."""
-    return BoundBook(replace(book, name=asset.name), scope, asset.id)
+    return BoundBook(replace(book, name=asset.name), scope, asset.id, asset.version_no)
 
 
 def _persona(bindings: Bindings) -> Persona | None:

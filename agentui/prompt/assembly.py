@@ -71,7 +71,12 @@ def _assemble_native(given: PromptInput) -> PreparedTurn:
             dropped=f"{dropped} oldest turn(s)" if dropped else "",
             trim_reasons=budget.reasons(dropped, "turn", sum(sizes[:dropped])),
             normalization=normalization(
-                seen.visible, len(given.history), len(turns), len(turns) - dropped, any(draft.is_talk for draft in tail)
+                seen.visible,
+                len(given.history),
+                seen.selected,
+                seen.selected[cut:],
+                any(draft.is_talk for draft in tail),
+                given.message.floor_id if given.message is not None else None,
             ),
             structure=shape.result(said, delivery.prefill_applied),
             delivery=delivery,

@@ -29,9 +29,22 @@ LONGEST_TEXT: Final = 2_000
 NO_MEMORY: Final[Mapping[str, Json]] = {
     "summary_injected": False,
     "runtime_mode": "disabled",
+    "requested_write": False,
+    "effective_write": False,
     "strategy": "none",
+    "summary_text": None,
+    "summary_text_hash": None,
     "selected_items": [],
-    "scope_resolution": {"mode": "strict_empty", "strict": True, "requested_scopes": [], "resolved_scopes": []},
+    "token_stats": None,
+    "scope_resolution": {
+        "mode": "strict_empty",
+        "strict": True,
+        "requested_scopes": [],
+        "resolved_scopes": [],
+        "requested_branch_id": None,
+        "resolved_branch_id": None,
+        "fallback_reason": None,
+    },
 }
 """What is told of the memory, which this server does not have."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
 from agentui.chat.messages import Part, Text, Thinking, ToolCall, ToolResult
@@ -57,7 +57,8 @@ class HistoryViolation:
 
 @dataclass(frozen=True, slots=True)
 class HistoryNormalization:
-    """How the history's entries became turns. A turn is what a user says and what is answered."""
+    """How messages became turns (spec: tavern-api-2 part 1.13): neighbours of one role are one turn, so a question and its
+    answer are two. The message at hand counts, which a preview has not."""
 
     raw_entry_count: int = 0
     effective_turn_count: int = 0
@@ -133,9 +134,15 @@ def _reach(parts: Sequence[Iterable[Part]]) -> list[int]:
 
 
 def normalization(
-    entries: Sequence[HistoryEntry], raw: int, turns: int, selected: int, has_message: bool
+    entries: Sequence[HistoryEntry],
+    raw: int,
+    windowed: Iterable[HistoryEntry],
+    sent: Iterable[HistoryEntry],
+    has_message: bool,
+    floor_id: str | None = None,
 ) -> HistoryNormalization:
-    """What the assembly tells of the history that it saw, of which ``entries`` are visible."""
+    """What the assembly tells of the history that it saw: of ``raw`` messages ``entries`` are visible, ``windowed`` within the
+    history's window, and ``sent``. ``floor_id`` is the floor of the message at hand, where it has one."""
     groups: list[MergedGroup] = []
     violations: list[HistoryViolation] = []
     run: list[HistoryEntry] = []
@@ -156,9 +163,21 @@ def normalization(
                     (before.message_id, after.message_id),
                 )
             )
+    trailing = [entry.floor_id for entry in run] + ([floor_id] if has_message and floor_id is not None else [])
     return HistoryNormalization(
-        raw, turns, selected, tuple(dict.fromkeys(entry.floor_id for entry in run)), tuple(groups), tuple(violations)
+        raw + has_message,
+        _effective(windowed, has_message),
+        _effective(sent, has_message),
+        tuple(dict.fromkeys(trailing)),
+        tuple(groups),
+        tuple(violations),
     )
+
+
+def _effective(entries: Iterable[HistoryEntry], has_message: bool) -> int:
+    """How many turns messages make, with the user's message behind them where there is one."""
+    roles = [entry.role for entry in entries] + (["user"] if has_message else [])
+    return sum(1 for _ in groupby(roles))
 
 
 def _merged(run: Sequence[HistoryEntry], with_message: bool) -> list[MergedGroup]:

@@ -57,10 +57,12 @@ class SessionFacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TurnMessage:
-    """What the user says in this turn. ``parts`` are all that it holds, or nothing where ``text`` is all."""
+    """What the user says in this turn. ``parts`` are all that it holds, or nothing where ``text`` is all. ``floor_id`` is where
+    it is kept; None where it is kept nowhere, as in a dry run."""
 
     text: str
     parts: tuple[Part, ...] = ()
+    floor_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
+from agentui.assets.script import NUMBER_BY_PLACEMENT, ScriptPlacement
 from agentui.chat.messages import Media, Message, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
 from agentui.jsonio import Json
 from agentui.prompt.explain import LONGEST_TEXT, MOST_TRACES, NO_MEMORY
 from agentui.prompt.macro_report import macro_report
-from agentui.prompt.ordered.lore_report import lore_trace
+from agentui.prompt.ordered.lore_report import identity, insertion, lore_trace
 from agentui.prompt.policy import VisibilityPolicy
 from agentui.prompt.prepared import PreparedTurn, PresetFacts, ScriptsReport
-from agentui.regexes.scripts import ScriptTrace
+from agentui.regexes.scripts import Channel, ScriptTrace
 
 _ASSETS: Final = ("preset", "worldbook", "regex_profile")
 _ASSET_MEMBERS: Final = ("id", "updated_at", "version", "version_id", "content_hash")
@@ -42,7 +43,13 @@ def prompt_snapshot(
         **{name: (assets or {}).get(name) for name in names},
         "worldbook_activated_entry_uids": [each.entry.uid for each in activated],
         "worldbook_activated_entries": [
-            {"uid": each.entry.uid, "worldbook_id": each.bound.id, "comment": each.entry.comment} for each in activated
+            {
+                **identity(each.bound, each.entry),
+                "worldbook_id": each.bound.id,
+                "comment": each.entry.comment,
+                "insertion": insertion(each.entry),
+            }
+            for each in activated
         ],
         "regex_pre_rule_names": prepared.scripts.rules("user_input", most),
         "regex_post_rule_names": prepared.scripts.rules("ai_output", most),
@@ -118,7 +125,7 @@ def assembly(prepared: PreparedTurn, *, with_matches: bool = False) -> dict[str,
     delivery = prepared.delivery
     preset, lore = _preset(prepared), lore_trace(prepared.lore, with_matches=with_matches)
     return {
-        "mode": "default" if prepared.preset is None else "preset",
+        "mode": "fallback" if prepared.preset is None else "preset",
         "prompt_intent": prepared.intent,
         "assistant_prefill_applied": delivery.prefill_applied,
         "assistant_prefill_strategy": delivery.prefill_strategy,
@@ -216,8 +223,9 @@ def _preset(prepared: PreparedTurn) -> dict[str, Json]:
 
 
 def _reserved(scripts: ScriptsReport) -> list[Json]:
-    """The placements of scripts that are switched on at which no text of a chat here stands."""
-    return [placement for placement in ("slash_command", "reasoning") if scripts.rules(placement, most=1)]
+    """SillyTavern's numbers of the placements of scripts that are switched on at which no text of a chat here stands."""
+    reserved: tuple[ScriptPlacement, ...] = ("slash_command", "reasoning")
+    return [NUMBER_BY_PLACEMENT[placement] for placement in reserved if scripts.rules(placement, most=1)]
 
 
 def _substitution(scripts: ScriptsReport) -> str | None:
@@ -227,21 +235,45 @@ def _substitution(scripts: ScriptsReport) -> str | None:
 
 
 def _phases(traces: Sequence[tuple[ScriptTrace, int]]) -> list[Json]:
-    """What became of each script, by the placement of its texts."""
-    return [
-        {
-            "rule_name": trace.name,
-            "origin": trace.origin,
-            "placement": trace.placement,
-            "channel": trace.channel,
-            "status": "matched" if trace.skipped is None else "skipped",
-            "reason": trace.skipped,
-            "match_count": trace.matches,
-            "text_count": texts,
-            "error": trace.error or None,
-        }
-        for trace, texts in traces
-    ]
+    """What scripts did when texts were kept (``persist``) and when they were sent (``prompt``), one entry a kind of text;
+    ``rules`` tell the fate of each script. All texts of a kind are counted together: hashes and depths of single ones are not
+    kept."""
+    by_phase: dict[tuple[Channel, ScriptPlacement], list[tuple[ScriptTrace, int]]] = {}
+    for trace, texts in traces:
+        by_phase.setdefault((trace.channel, trace.placement), []).append((trace, texts))
+    phases: list[Json] = []
+    for (channel, placement), its in by_phase.items():
+        matched = [trace.name for trace, _ in its if trace.skipped is None]
+        phases.append(
+            {
+                "phase_id": f"{channel}.{placement}",
+                "placement": NUMBER_BY_PLACEMENT[placement],
+                "channel": channel,
+                "status": "executed",
+                "changed": bool(matched),
+                "depth": None,
+                "input_text_hash": None,
+                "output_text_hash": None,
+                "candidate_rule_names": list(dict.fromkeys(trace.name for trace, _ in its)),
+                "matched_rule_names": list(dict.fromkeys(matched)),
+                "skipped_rules": [
+                    {"rule_name": trace.name, "reason": trace.skipped} for trace, _ in its if trace.skipped is not None
+                ],
+                "rules": [
+                    {
+                        "rule_name": trace.name,
+                        "origin": trace.origin,
+                        "status": "matched" if trace.skipped is None else "skipped",
+                        "reason": trace.skipped,
+                        "match_count": trace.matches,
+                        "text_count": texts,
+                        "error": trace.error or None,
+                    }
+                    for trace, texts in its
+                ],
+            }
+        )
+    return phases
 
 
 def _budgets(prepared: PreparedTurn) -> dict[str, Json]:

@@ -129,13 +129,24 @@ class AssetSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionedAsset:
+    """Something that a prompt is made of, in the version that counts."""
+
+    id: str
+    name: str
+    version_id: str
+    version_no: int
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
 class AssetsView:
     """What a session's prompts are made of."""
 
-    preset: AssetSummary | None
+    preset: VersionedAsset | None
     character_card: AssetSummary | None
-    worldbook: AssetSummary | None
-    regex_profile: AssetSummary | None
+    worldbook: VersionedAsset | None
+    regex_profile: VersionedAsset | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,8 @@ async def test_what_is_told_of_a_prompt_names_its_assets(house: House) -> None:
     assert told["worldbook_id"] is None
     assert told["asset_manifest_digest"].startswith("sha256:")
     kept = await house.memory.get(f"/floors/{done['floor_id']}/prompt-runtime/explain")
-    assert kept["assets"]["preset"] == {"id": preset["id"], "name": "Short"}
+    version = {"version_id": preset["version_id"], "version_no": 1, "content_hash": preset["content_hash"]}
+    assert kept["assets"]["preset"] == {"id": preset["id"], "name": "Short", **version}
     assert kept["assets"]["character_card"] == {"id": character["id"], "name": "Ada"}
     assert kept["prompt_snapshot"]["asset_manifest_digest"] == told["asset_manifest_digest"]
     status, answer = await talk.post(f"/sessions/{talk.session}/respond/dry-run", {"message": "Hi"})
@@ -310,7 +311,8 @@ async def test_the_book_that_the_metadata_of_a_chat_names_joins_its_prompts(hous
         status, would = await talk.post(f"/sessions/{talk.session}/respond/dry-run", body)
         assert status == 200, would
         [match] = would["data"]["assembly"]["worldbook_matches"]
-        assert match["source"] == {"kind": "session_worldbook", "worldbook_id": book["id"], "worldbook_name": "Sea"}
+        source = {"kind": "session_worldbook", "worldbook_id": book["id"], "worldbook_name": "Sea"}
+        assert match["source"] == {**source, "asset_scope_id": f"worldbook:{book['id']}:1"}
         await talk.respond("At sea")
         assert "Deep." in str(sent(house))
 
@@ -394,9 +396,10 @@ async def test_scripts_change_what_is_said_and_what_is_answered_before_it_is_kep
     assert regex_trace["ai_output_rules"] == ["/sunny/", "/secret/g", "/seen/"]
     assert (regex_trace["substitution_mode"], regex_trace["reserved_placements"]) == ("none", [])
     assert [
-        (each["rule_name"], each["placement"], each["match_count"], each["reason"])
-        for each in regex_trace["phases"]
-        if each["channel"] == "persist"
+        (each["rule_name"], phase["phase_id"].removeprefix("persist."), each["match_count"], each["reason"])
+        for phase in regex_trace["phases"]
+        for each in phase["rules"]
+        if phase["channel"] == "persist"
     ] == [
         ("/cat/g", "user_input", 1, None),
         ("/secret/g", "user_input", 0, "no_match"),

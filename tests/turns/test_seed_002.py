@@ -94,13 +94,20 @@ async def test_every_field_of_a_dry_run_tells_of_what_is_bound(house: House) -> 
     assert {name: assembly.get(name) for name in expected} == expected
     assert assembly["continue_nudge_text"]
     assert isinstance(assembly["ignored_preset_fields"], list)
-    first = match["activation"].pop("first_match")
+    first, scope_id = match["activation"].pop("first_match"), f"worldbook:{book['id']}:1"
     assert match == {
         "uid": 7,
         "comment": "Campfire Lore",
         "content_preview": "The northern pass is watched.",
         "order": 100,
-        "source": {"kind": "session_worldbook", "worldbook_id": book["id"], "worldbook_name": "Campfire Worldbook"},
+        "activation_key": f"worldbook:{book['id']}:1:entry:7",
+        "asset_scope_id": scope_id,
+        "source": {
+            "kind": "session_worldbook",
+            "worldbook_id": book["id"],
+            "worldbook_name": "Campfire Worldbook",
+            "asset_scope_id": scope_id,
+        },
         "insertion": {"position": "before"},
         "activation": {"mode": "triggered", "recursion_level": 0},
     }

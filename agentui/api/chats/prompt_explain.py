@@ -9,7 +9,7 @@ from agentui.http.route import Route
 from agentui.jsonio import Json
 from agentui.prompt.capabilities import LIMITATIONS
 from agentui.prompt.comparing import compare_prompts, lacks_generation
-from agentui.prompt.explain import LONGEST_TEXT, Diagnostic, PromptScope
+from agentui.prompt.explain import LONGEST_TEXT, NO_MEMORY, Diagnostic, PromptScope
 from agentui.schemas.forms import Data
 from agentui.schemas.prompt_explain import ComparedFloor, CompareForm, ExplainedFloor, Explanation, PromptComparison
 from agentui.threads import apart
@@ -17,6 +17,8 @@ from agentui.threads import apart
 PERSISTED_ONLY = "This tells what was kept at the commit; nothing is worked out again."
 NO_SNAPSHOT = "Nothing was kept of this floor's prompt: its client made it, or an earlier version of agentui."
 
+_NO_PROPOSALS = dict.fromkeys(("proposal_batch_id", "proposal_status", "promotion_status"))
+"""What is told of the memory's proposals (spec: tavern-api-2 part 3.9): this server makes none."""
 _LATER = ("first_included_no", "assembly", "runtime_trace", "generation")
 """Members that earlier versions of agentui did not keep."""
 
@@ -68,7 +70,8 @@ def _explained(kept: KeptPrompt) -> Json:
     if document is not None:
         limitations = [PERSISTED_ONLY, *LIMITATIONS]
         told = {"floor": shown, "snapshot_available": True, **dict.fromkeys(_LATER), **document}
-        return {**told, "limitations": limitations, "result": result}
+        memory = {**NO_MEMORY, **(document.get("memory") or {}), "page_id": result.output_page_id, **_NO_PROPOSALS}
+        return {**told, "memory": memory, "limitations": limitations, "result": result}
     scope = PromptScope(floor.session_id, floor.branch_id, True, None, floor.branch_id, "existing_branch")
     unknown = (
         "assets", "prompt_snapshot", "resolved_policy", "governance", "trim_reasons", "excluded_sources", "section_stats",

@@ -22,7 +22,7 @@ from agentui.prompt.drafts import (
     text_draft,
     words_draft,
 )
-from agentui.prompt.history import normalization, turns_of
+from agentui.prompt.history import normalization
 from agentui.prompt.macros import PromptMacros
 from agentui.prompt.ordered.cast import Cast
 from agentui.prompt.ordered.conversation import first_kept, named
@@ -72,9 +72,6 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
         sent = _squashed(sent)
     dropped = [draft for draft in plan.chat[:start] if draft.entry is not None]
     lost = [draft for block in plan.examples[kept_examples:] for draft in block]
-    current = given.message.parts if given.message is not None else ()
-    turns, _ = turns_of(seen.selected, current)
-    kept_turns, _ = turns_of([draft.entry for draft in kept if draft.entry is not None], current)
     return prepared_turn(
         given,
         seen,
@@ -97,9 +94,10 @@ def assemble_ordered(given: PromptInput) -> PreparedTurn:
             normalization=normalization(
                 seen.visible,
                 len(given.history),
-                len(turns),
-                len(kept_turns),
+                seen.selected,
+                [draft.entry for draft in kept if draft.entry is not None],
                 _is_said(given),
+                given.message.floor_id if given.message is not None else None,
             ),
             structure=shape.result(sent, plan.ending.delivery.prefill_applied),
             delivery=plan.ending.delivery,

@@ -37,7 +37,7 @@ def _match(activated: ActivatedEntry) -> dict[str, Json]:
     return {
         **_entry(activated.bound, activated.entry),
         "content_preview": activated.content[:_PREVIEW],
-        "insertion": _insertion(activated.entry),
+        "insertion": insertion(activated.entry),
         "activation": {
             "mode": activated.mode,
             "recursion_level": activated.recursion_level,
@@ -56,12 +56,23 @@ def _unused(unused: UnusedEntry) -> dict[str, Json]:
     }
 
 
-def _entry(bound: BoundBook, entry: LoreEntry) -> dict[str, Json]:
+def identity(bound: BoundBook, entry: LoreEntry) -> dict[str, Json]:
+    """What tells an entry from all others, and which version of which book it is from (spec: tavern-api-2 part 1.14)."""
+    scope_id = f"worldbook:{bound.key}:{bound.version}"
     source = {"kind": _KINDS[bound.scope], "worldbook_id": bound.id, "worldbook_name": bound.book.name}
-    return {"uid": entry.uid, "comment": entry.comment, "order": entry.order, "source": source}
+    return {
+        "uid": entry.uid,
+        "activation_key": f"{scope_id}:entry:{entry.uid}",
+        "asset_scope_id": scope_id,
+        "source": {**source, "asset_scope_id": scope_id},
+    }
 
 
-def _insertion(entry: LoreEntry) -> dict[str, Json]:
+def _entry(bound: BoundBook, entry: LoreEntry) -> dict[str, Json]:
+    return {**identity(bound, entry), "comment": entry.comment, "order": entry.order}
+
+
+def insertion(entry: LoreEntry) -> dict[str, Json]:
     """Where an entry stands."""
     told: dict[str, Json] = {"position": entry.position}
     if entry.position == "at_depth":

@@ -69,6 +69,7 @@ from agentui.sdk.shapes.chats.prompt_runtime import (
     RuntimeState,
     StateWrite,
     StateWrites,
+    VersionedAsset,
 )
 from agentui.sdk.shapes.chats.session_state import (
     NamespaceData,
@@ -546,6 +547,7 @@ __all__ = [
     "VersionDifference",
     "VersionName",
     "VersionState",
+    "VersionedAsset",
     "VisibilityBatch",
     "VisibilityForm",
     "VisibilityMeta",

@@ -95,15 +95,17 @@ class LiveTurns:
             live.progress.stop = None  # it knows the turn, which knows the progress
             self.active.remove(live.progress)
 
-    async def look(self, asked: PromptRequest, preset: PromptPreset | None = None) -> "LookedAt":
+    async def look(
+        self, asked: PromptRequest, preset: PromptPreset | None = None, unknown: str = "session_not_found"
+    ) -> "LookedAt":
         """Make the prompt of a turn that nobody takes, with another ``preset`` than the session's where one is given; nothing
-        is opened, and nothing is kept. Raises as ``look_at`` does."""
+        is opened, and nothing is kept. Raises as ``look_at`` does, ``unknown`` where there is no such session."""
         bundle = await self.bundle_of(TurnRequest("", asked.session, asked.branch, source_floor_id=asked.source_floor_id))
         if preset is not None:
             bundle = replace(bundle, assets=replace(bundle.assets, preset=preset))
         size = partial(history_reach, asked.policy, preset=bundle.params)
         place = asked.session, asked.branch, asked.source_floor_id
-        look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size)
+        look = await self.turns.store.read(look_at, DEFAULT_ACCOUNT, *place, size, unknown)
         resolution = resolved(look.facts.policies, asked.policy)
         message, rewrites = await rewritten(bundle, asked.message, "user_input", "persist", asked.session)
         model = self.choice.model_name(SessionModel.of(look.facts.bindings))

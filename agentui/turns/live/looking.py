@@ -38,20 +38,22 @@ def look_at(
     branch_id: str | None,
     source_floor_id: str | None,
     history: Callable[[ChatFacts], Reach],
+    unknown: str = "session_not_found",
 ) -> Look:
     """Read all of it in one transaction; ``history`` says how much of the past is wanted.
 
     A branch that does not exist is looked at as a turn would make it: forked behind the source floor, else from the head of
-    main. Raises 400 ``validation_error``, 404 ``session_not_found`` and ``source_floor_not_found``, 409 ``session_archived``,
-    ``invalid_state`` and ``branch_local_snapshot_missing``.
+    main. Raises 400 ``validation_error``, 404 ``unknown`` where there is no such session, and ``source_floor_not_found``, 409
+    ``session_archived``, ``invalid_state`` and ``branch_local_snapshot_missing``.
     """
-    session = find_session(db, account, session_called(db, account, session_id) or session_id, code="session_not_found")
+    session = find_session(db, account, session_called(db, account, session_id) or session_id, code=unknown)
     session_id = session.id
     check_active(session.id, session.status)
     branch_id = MAIN if branch_id is None else check_branch_name(branch_id)
     source = None if source_floor_id is None else fork_source(db, account, session_id, source_floor_id)
     if has_branch(db, account, session_id, branch_id):
-        scope = PromptScope(session_id, branch_id, True, None, branch_id, "existing_branch")
+        named = None if source is None else source.id  # told as it was asked for; the branch goes on from its head
+        scope = PromptScope(session_id, branch_id, True, named, branch_id, "existing_branch")
         facts = read_facts(db, account, session_id, branch_id)
         head_id = _head_id(db, account, session_id, branch_id)
         layers = load_layers(db, account, session_id, branch_id, None, None)

@@ -209,7 +209,7 @@ class LiveTurn:
         *before, message = past.question or (None,)
         preparation = Preparation(
             seen=Seen(self._chat, (*past.entries, *before), past.is_cut, turn.staged()),
-            message=None if message is None else TurnMessage(message.text, message.parts),
+            message=None if message is None else TurnMessage(message.text, message.parts, turn.place.floor_id),
             intent=asked.intent,
             run_kind=asked.turn.kind,
             policy=self._resolution.policy,

@@ -105,7 +105,7 @@ def test_users_messages_that_nobody_answered_are_one() -> None:
     assert said(turn)[-1] == ("user", "One.\n\nTwo.\n\nHello?")
     assert turn.messages[-1].parts == (Text("One.\n\nTwo."), picture, Text("\n\nHello?"))
     told = turn.history_normalization
-    assert (told.raw_entry_count, told.effective_turn_count, told.selected_turn_count) == (5, 2, 2)
+    assert (told.raw_entry_count, told.effective_turn_count, told.selected_turn_count) == (6, 3, 3)
     assert told.trailing_user_source_floor_ids == ("floor-2", "floor-3")
     assert [(group.source_floor_ids, group.includes_current_input) for group in told.merged_user_groups] == [
         (("floor-2", "floor-3"), True)

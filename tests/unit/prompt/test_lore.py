@@ -82,7 +82,14 @@ def test_a_trace_tells_what_joined_and_why() -> None:
         "uid": 0,
         "comment": "Pier",
         "order": 7,
-        "source": {"kind": "session_worldbook", "worldbook_id": "book-1", "worldbook_name": "Harbour"},
+        "activation_key": "worldbook:book-1:1:entry:0",
+        "asset_scope_id": "worldbook:book-1:1",
+        "source": {
+            "kind": "session_worldbook",
+            "worldbook_id": "book-1",
+            "worldbook_name": "Harbour",
+            "asset_scope_id": "worldbook:book-1:1",
+        },
         "content_preview": "The pier is Mira's.",
         "insertion": {"position": "before"},
         "activation": {

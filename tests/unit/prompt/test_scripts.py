@@ -64,21 +64,28 @@ def test_what_became_of_scripts_is_told() -> None:
     assert told["user_input_rules"] == ["/red/", "/boat/"] and told["ai_output_rules"] == ["/red/"]
     assert told["preprocessed_user_message"] == "my blue boat"
     phases = [
-        (each["rule_name"], each["placement"], each["status"], each["reason"], each["text_count"]) for each in told["phases"]
+        (phase["phase_id"], phase["placement"], each["rule_name"], each["status"], each["reason"], each["text_count"])
+        for phase in told["phases"]
+        for each in phase["rules"]
     ]
     assert phases == [
-        ("/red/", "user_input", "matched", None, 2),
-        ("/boat/", "user_input", "skipped", "channel_filtered", 2),
-        ("", "user_input", "skipped", "not_allowed", 2),
-        ("/red/", "ai_output", "matched", None, 1),
+        ("prompt.user_input", 1, "/red/", "matched", None, 2),
+        ("prompt.user_input", 1, "/boat/", "skipped", "channel_filtered", 2),
+        ("prompt.user_input", 1, "", "skipped", "not_allowed", 2),
+        ("prompt.ai_output", 2, "/red/", "matched", None, 1),
     ]
+    first, _ = told["phases"]
+    assert first["candidate_rule_names"] == ["/red/", "/boat/", ""]
+    assert (first["matched_rule_names"], first["changed"]) == (["/red/"], True)
+    assert first["skipped_rules"][0] == {"rule_name": "/boat/", "reason": "channel_filtered"}
     assert prompt_snapshot(turn)["regex_pre_rule_names"] == assembly(turn)["regex_pre_rules"] == ["/red/", "/boat/"]
 
 
 def test_what_is_kept_of_many_scripts_is_bounded() -> None:
     turn = made(*(script(f"/red{number}/", "blue", 1, 2) for number in range(2 * MOST_TRACES)))
     told = kept_report(turn)["runtime_trace"]["regex"]
-    assert {len(told[name]) for name in ("user_input_rules", "ai_output_rules", "phases")} == {MOST_TRACES}
+    assert {len(told[name]) for name in ("user_input_rules", "ai_output_rules")} == {MOST_TRACES}
+    assert sum(len(phase["rules"]) for phase in told["phases"]) == MOST_TRACES
     kept = prompt_snapshot(turn, most=MOST_TRACES)
     assert len(kept["regex_pre_rule_names"]) == len(kept["regex_post_rule_names"]) == MOST_TRACES
     assert len(prompt_snapshot(turn)["regex_pre_rule_names"]) == 2 * MOST_TRACES

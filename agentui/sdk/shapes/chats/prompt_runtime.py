@@ -29,10 +29,10 @@ class AssetSummary(TypedDict):
 class AssetsView(TypedDict):
     """What a session's prompts are made of."""
 
-    preset: AssetSummary | None
+    preset: VersionedAsset | None
     character_card: AssetSummary | None
-    worldbook: AssetSummary | None
-    regex_profile: AssetSummary | None
+    worldbook: VersionedAsset | None
+    regex_profile: VersionedAsset | None
 
 
 class ComparedFloor(TypedDict):
@@ -313,3 +313,13 @@ class StateWrites(TypedDict):
 
     total: NotRequired[int]
     writes: NotRequired[list[StateWrite]]
+
+
+class VersionedAsset(TypedDict):
+    """Something that a prompt is made of, in the version that counts."""
+
+    id: str
+    name: str
+    version_id: str
+    version_no: int
+    content_hash: str
