@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from agentui.regexes.scripts import Skip
+Skip: TypeAlias = Literal[
+    "not_allowed", "channel_filtered", "depth_filtered", "invalid_regex", "no_match", "timed_out", "too_large"
+]
+"""Why a script did nothing to a text."""
 
 MOST_BYTES: Final = 32 * 1024 * 1024
 """About how many bytes of results are kept: those of some hundred thousand messages that scripts leave as they are."""
@@ -24,7 +26,7 @@ class LinkResult:
     counted for."""
 
     text: str | None
-    fates: "tuple[tuple[int, Skip | None, int, str], ...]"
+    fates: tuple[tuple[int, Skip | None, int, str], ...]
     seconds: float
 
 

@@ -16,15 +16,12 @@ from typing import Final, Literal, TypeAlias
 from agentui.assets.script import BoundScript, RegexScript, ScriptOrigin, ScriptPlacement
 from agentui.regexes.cursor import RegexError
 from agentui.regexes.javascript import BRIEF, MATCH_SECONDS, SEARCHES, JsPattern, halved, reading_seconds
-from agentui.regexes.kept_results import KeptResults, LinkResult, name_of_link, name_of_text
+from agentui.regexes.kept_results import KeptResults, LinkResult, Skip, name_of_link, name_of_text
 from agentui.regexes.replacing import Expand, compile_find, expand_escaped, has_macros, replace_js
 from agentui.regexes.search_time import CHARACTER_SECONDS, TEXT_SECONDS, SearchTime
 
 Channel: TypeAlias = Literal["persist", "prompt", "display", "edit"]
 """What the text is for: to be kept as it is said, sent to a model, shown, or kept after somebody edited it."""
-Skip: TypeAlias = Literal[
-    "not_allowed", "channel_filtered", "depth_filtered", "invalid_regex", "no_match", "timed_out", "too_large"
-]
 
 CHANNELS: Final[tuple[Channel, ...]] = ("persist", "prompt", "display", "edit")
 _ORDER: Final[tuple[ScriptOrigin, ...]] = ("global", "preset", "character")

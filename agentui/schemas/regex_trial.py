@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentui.jsonio import Json
-from agentui.regexes.scripts import Skip
+from agentui.regexes.kept_results import Skip
 from agentui.schemas.forms import NO_NUL, Form, Line
 
 
