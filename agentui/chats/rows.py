@@ -5,7 +5,7 @@ Every function is a transaction or part of one: its first argument is a connecti
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sqlalchemy import (
     BindParameter,
@@ -18,6 +18,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    literal_column,
     or_,
     select,
     update,
@@ -41,24 +42,31 @@ NOBODY = ""
 """The account of what is left of a removed session or branch: no caller has it."""
 
 
+def _found_and_held(query: Select[Any], *, lightly: bool = False) -> tuple[Prepared, Prepared]:
+    """The query, and the same with a row lock: ``lightly`` only against removal, else against any change."""
+    return Prepared(query), Prepared(query.with_for_update(read=lightly, key_share=True))
+
+
 def find_session(db: Connection, account: str, session_id: str, *, code: str = "not_found", hold: bool = False) -> Session:
     """A session. Raises 404 (``code``: turns say ``session_not_found``, the session's own routes ``not_found``).
 
     ``hold`` keeps it from being removed until the transaction ends (PostgreSQL; SQLite has one writer anyway).
     """
-    query = select(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account)
-    row = db.execute(_held(query, hold, lightly=True)).one_or_none()
+    row = (_HOLD_SESSION if hold else _SESSION).row(db, {"session": session_id, "account": account})
     if row is None:
         raise failure(code, "There is no such session.", session_id=session_id)
     return session_of(row)
 
 
+_SESSION, _HOLD_SESSION = _found_and_held(
+    select(sessions).where(sessions.c.id == bindparam("session"), sessions.c.account_id == bindparam("account")), lightly=True
+)
+
+
 def find_branch(db: Connection, account: str, session_id: str, branch_id: str, *, hold: bool = False) -> Branch:
     """A branch of the registry. Raises 404. ``hold`` lets nobody else add floors to it until the transaction ends."""
-    query = select(branches).where(
-        branches.c.session_id == session_id, branches.c.branch_id == branch_id, branches.c.account_id == account
-    )
-    row = db.execute(_held(query, hold)).one_or_none()
+    place = {"session": session_id, "branch": branch_id, "account": account}
+    row = (_HOLD_BRANCH if hold else _BRANCH).row(db, place)
     if row is None:
         raise failure(
             "branch_not_found", f"The session has no branch {branch_id!r}.", session_id=session_id, branch_id=branch_id
@@ -66,27 +74,32 @@ def find_branch(db: Connection, account: str, session_id: str, branch_id: str, *
     return branch_of(row)
 
 
+_NAMED_BRANCH = (
+    branches.c.session_id == bindparam("session"),
+    branches.c.branch_id == bindparam("branch"),
+    branches.c.account_id == bindparam("account"),
+)
+_BRANCH, _HOLD_BRANCH = _found_and_held(select(branches).where(*_NAMED_BRANCH))
+
+
 def has_branch(db: Connection, account: str, session_id: str, branch_id: str) -> bool:
     """True when the registry knows the branch."""
     return _HAS_BRANCH.first(db, {"session": session_id, "branch": branch_id, "account": account}) is not None
 
 
-_HAS_BRANCH = Prepared(
-    select(branches.c.branch_id).where(
-        branches.c.session_id == bindparam("session"),
-        branches.c.branch_id == bindparam("branch"),
-        branches.c.account_id == bindparam("account"),
-    )
-)
+_HAS_BRANCH = Prepared(select(branches.c.branch_id).where(*_NAMED_BRANCH))
 
 
 def find_floor(db: Connection, account: str, floor_id: str, *, code: str = "not_found", hold: bool = False) -> Floor:
     """A floor, superseded or not. Raises 404. ``hold`` lets nobody change its state until the transaction ends."""
-    query = select(floors).where(floors.c.id == floor_id, floors.c.account_id == account, FLOOR_IS_KEPT)
-    row = db.execute(_held(query, hold)).one_or_none()
+    row = (_HOLD_FLOOR if hold else _FLOOR).row(db, {"floor": floor_id, "account": account})
     if row is None:
         raise failure(code, "There is no such floor.", floor_id=floor_id)
     return floor_of(row)
+
+
+_NAMED_FLOOR = floors.c.id == bindparam("floor"), floors.c.account_id == bindparam("account")
+_FLOOR, _HOLD_FLOOR = _found_and_held(select(floors).where(*_NAMED_FLOOR, FLOOR_IS_KEPT))
 
 
 def hold_floor(db: Connection, account: str, floor_id: str) -> Floor:
@@ -100,31 +113,52 @@ def hold_floor(db: Connection, account: str, floor_id: str) -> Floor:
 
 def find_page(db: Connection, account: str, page_id: str) -> Page:
     """A page. Raises 404."""
-    query = select(pages).where(pages.c.id == page_id, pages.c.account_id == account, PAGE_IS_KEPT)
-    row = db.execute(query).one_or_none()
+    row = _PAGE.row(db, {"page": page_id, "account": account})
     if row is None:
         raise failure("not_found", "There is no such page.", page_id=page_id)
     return page_of(row)
 
 
+_PAGE = Prepared(select(pages).where(pages.c.id == bindparam("page"), pages.c.account_id == bindparam("account"), PAGE_IS_KEPT))
+
+
 def branch_head(db: Connection, account: str, session_id: str, branch_id: str) -> Floor | None:
     """The latest committed live floor that lies on the branch itself; None when there is none yet."""
-    row = db.execute(
-        select(floors)
-        .where(*on_branch(account, session_id, branch_id), floors.c.state == "committed")
-        .order_by(floors.c.floor_no.desc())
-        .limit(1)
-    ).one_or_none()
+    row = _HEAD.row(db, {"account": account, "session": session_id, "branch": branch_id})
     return floor_of(row) if row is not None else None
+
+
+Given: TypeAlias = str | BindParameter[str]
+
+
+def on_branch(account: Given, session_id: Given, branch_id: Given) -> tuple[Any, ...]:
+    """What is true of the live floors of a branch; of one that is named with every run, in a prepared statement."""
+    return (
+        floors.c.account_id == account,
+        floors.c.session_id == session_id,
+        floors.c.branch_id == branch_id,
+        floors.c.superseded_at.is_(None),
+    )
+
+
+ON_BRANCH: Final = on_branch(bindparam("account"), bindparam("session"), bindparam("branch"))
+_HEAD = Prepared(
+    select(floors)
+    .where(*ON_BRANCH, floors.c.state == "committed")
+    .order_by(floors.c.floor_no.desc())
+    .limit(literal_column("1"))
+)
 
 
 def parent_of(db: Connection, account: str, floor: Floor) -> Floor | None:
     """The floor that a floor goes on from, as long as that exists."""
     if floor.parent_floor_id is None:
         return None
-    mine = (floors.c.id == floor.parent_floor_id, floors.c.account_id == account, floors.c.session_id == floor.session_id)
-    row = db.execute(select(floors).where(*mine)).one_or_none()
+    row = _PARENT.row(db, {"floor": floor.parent_floor_id, "account": account, "session": floor.session_id})
     return None if row is None else floor_of(row)
+
+
+_PARENT = Prepared(select(floors).where(*_NAMED_FLOOR, floors.c.session_id == bindparam("session")))
 
 
 def register_branch(
@@ -367,21 +401,3 @@ def check_contents_open(db: Connection, account: str, floor_ids: Iterable[str], 
     """The same for several floors: they are held in one order for all callers, so that two never wait for each other."""
     for floor_id in sorted(set(floor_ids)):
         check_content_open(db, account, floor_id, now)
-
-
-Given: TypeAlias = str | BindParameter[str]
-
-
-def on_branch(account: Given, session_id: Given, branch_id: Given) -> tuple[Any, ...]:
-    """What is true of the live floors of a branch; of one that is named with every run, in a prepared statement."""
-    return (
-        floors.c.account_id == account,
-        floors.c.session_id == session_id,
-        floors.c.branch_id == branch_id,
-        floors.c.superseded_at.is_(None),
-    )
-
-
-def _held(query: Select[Any], hold: bool, *, lightly: bool = False) -> Select[Any]:
-    """The query with a row lock, if wanted: ``lightly`` only against removal, else against any change."""
-    return query.with_for_update(read=lightly, key_share=True) if hold else query

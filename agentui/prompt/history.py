@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from agentui.chat.messages import Part, Text, Thinking, ToolCall, ToolResult
 from agentui.prompt.policy import HistorySelection
@@ -11,9 +11,8 @@ from agentui.prompt.policy import HistorySelection
 EntryRole: TypeAlias = Literal["user", "assistant", "system", "narrator"]
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    """One stored message that comes before the turn.
+class HistoryEntry(NamedTuple):
+    """One stored message that comes before the turn. A turn reads hundreds, each from a row that has its fields in this order.
 
     ``parts`` are all that it holds, or nothing where ``text`` is all. ``source`` "greeting": the card's text, in which macros
     are replaced when it is sent; all others are data. ``created_at`` is in Unix milliseconds.

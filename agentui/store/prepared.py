@@ -8,20 +8,26 @@ for the row. Everywhere else, and for errors, it is an ordinary statement of the
 """
 
 import sqlite3
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from sqlalchemy import Boolean, Connection, Table, bindparam
+from sqlalchemy import Boolean, ColumnElement, Connection, Table, Text, bindparam
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.base import Executable
+from sqlalchemy.sql.compiler import SQLCompiler
 
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 
 Values: TypeAlias = Mapping[str, Json]
 Found: TypeAlias = Sequence[Any]
 """A row: its values in the order of the statement's columns."""
+
+Row: TypeAlias = Any
+"""A row whose values are read by the names of their columns."""
 
 INSERT: Final[Mapping[str, Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 """Each engine's own INSERT, which knows ON CONFLICT."""
@@ -30,22 +36,54 @@ _COUNTED: Final[Mapping[str, Any]] = {"preserve_rowcount": True}
 _QMARK = sqlite.dialect(paramstyle="qmark")
 
 
+class OneOf(ColumnElement[bool]):
+    """``OneOf(column, "ids")``: the column holds one of the texts of a list, which is given as the parameter ``ids`` by
+    ``texts``. A statement with ``in_`` has another text for each length of its list."""
+
+    inherit_cache = True
+    type = Boolean()
+
+    def __init__(self, column: ColumnElement[Any], name: str) -> None:
+        self.column = column
+        self.given = bindparam(name, type_=Text)
+
+
+@compiles(OneOf, "sqlite")
+def _one_of_in_sqlite(one_of: OneOf, compiler: SQLCompiler, **how: Any) -> str:
+    column, given = compiler.process(one_of.column, **how), compiler.process(one_of.given, **how)
+    return f"{column} IN (SELECT value FROM json_each({given}))"
+
+
+@compiles(OneOf, "postgresql")
+def _one_of_in_postgresql(one_of: OneOf, compiler: SQLCompiler, **how: Any) -> str:
+    column, given = compiler.process(one_of.column, **how), compiler.process(one_of.given, **how)
+    return f"{column} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST({given} AS jsonb))))"
+
+
+def texts(values: Sequence[str]) -> str:
+    """The value of a parameter of ``OneOf``."""
+    return dumps_text(list(values))
+
+
 class _Text(NamedTuple):
     """What SQLite's driver gets: the words, the constants among the parameters, how many the caller has to give, and what puts
-    all of them into the order of the words."""
+    all of them into the order of the words. ``flags`` are the places of the booleans among the columns, ``names`` a class for
+    rows by name."""
 
     words: str
     constants: dict[str, Json]
     wanted: int
     in_order: Callable[[Values], tuple[Json, ...]]
+    flags: tuple[int, ...]
+    names: type[tuple[Any, ...]]
 
 
 class Prepared:
     """One statement, or one for each engine by its dialect's name.
 
     Its parameters are ``bindparam``s, given by name with every run. In an UPDATE, and in an INSERT from a SELECT, they must
-    not be called like a column of the table: SQLAlchemy keeps those names. A column of the result must be one that both
-    drivers hand over as it is; a boolean is not (TypeError).
+    not be called like a column of the table: SQLAlchemy keeps those names. What ``all`` and ``first`` give has to be what both
+    drivers hand over as it is; a boolean is not (TypeError), but ``rows`` and ``row`` take those, too.
     """
 
     def __init__(self, statement: Any) -> None:
@@ -59,10 +97,31 @@ class Prepared:
             result = db.execute(self._of(db), values)
             return result.all() if result.returns_rows else []
         text, given = self._bound(values)
+        if text.flags:
+            raise TypeError("A boolean comes from SQLite's driver as a number: read it by rows, or leave the column out.")
         try:
             return _driver(db).execute(text.words, given).fetchall()
         except sqlite3.Error as error:
             raise _wrapped(error, text.words) from error
+
+    def rows(self, db: Connection, values: Values) -> Sequence[Row]:
+        """Run it and return the rows, whose values are read by the names of their columns."""
+        if db.dialect.name != "sqlite":
+            return db.execute(self._of(db), values).all()
+        text, given = self._bound(values)
+        try:
+            found = _driver(db).execute(text.words, given).fetchall()
+        except sqlite3.Error as error:
+            raise _wrapped(error, text.words) from error
+        if text.flags:
+            found = [_with_booleans(row, text.flags) for row in found]
+        named = text.names
+        return [tuple.__new__(named, row) for row in found]  # the class's own constructor takes several times as long
+
+    def row(self, db: Connection, values: Values) -> Row | None:
+        """Run it and return the first row, by the names of its columns, or None."""
+        rows = self.rows(db, values)
+        return rows[0] if rows else None
 
     def first(self, db: Connection, values: Values) -> Found | None:
         """Run it and return the first row, or None."""
@@ -101,18 +160,28 @@ class Prepared:
     def _compiled(self) -> _Text:
         """Put it into SQLite's words; two threads that do so at once come to the same."""
         statement = self._by_dialect["sqlite"] if self._by_dialect else self._statement
-        if any(isinstance(column.type, Boolean) for column in getattr(statement, "exported_columns", ())):
-            raise TypeError("A boolean comes from SQLite's driver as a number: leave the column out.")
+        columns = list(getattr(statement, "exported_columns", ()))
+        flags = tuple(at for at, column in enumerate(columns) if isinstance(column.type, Boolean))
         compiled = statement.compile(dialect=_QMARK)
         given = compiled.params
         constants = {name: given[name] for bind, name in compiled.bind_names.items() if not bind.required}
-        self._text = _Text(str(compiled), constants, len(given) - len(constants), _picker(compiled.positiontup or ()))
+        names = namedtuple("Row", [column.key for column in columns], rename=True)  # type: ignore[misc]  # known when compiled
+        wanted, in_order = len(given) - len(constants), _picker(compiled.positiontup or ())
+        self._text = _Text(str(compiled), constants, wanted, in_order, flags, names)
         return self._text
 
 
 def named(table: Table, *columns: str) -> dict[str, Any]:
     """The values of an INSERT that takes these columns as parameters of the same names."""
     return {name: bindparam(name, type_=table.c[name].type) for name in columns}
+
+
+def _with_booleans(row: Found, flags: Sequence[int]) -> list[Any]:
+    """A row with its numbers at these places as booleans."""
+    values = list(row)
+    for at in flags:
+        values[at] = None if values[at] is None else bool(values[at])
+    return values
 
 
 def _picker(names: Sequence[str]) -> Callable[[Values], tuple[Json, ...]]:

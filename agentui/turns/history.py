@@ -3,17 +3,20 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, Integer, bindparam, cast, func, select
+from sqlalchemy.dialects.postgresql import JSON
 
 from agentui.chats.frozen import frozen_behind, frozen_of, with_frozen
 from agentui.chats.lineage import ancestors
 from agentui.chats.parts import read_parts
 from agentui.chats.policies import StoredPolicies, envelope_of
-from agentui.chats.records import AnyRow, Floor
+from agentui.chats.records import Floor, PageKind
 from agentui.jsonio import loads
 from agentui.library.bound import with_chat_book
 from agentui.prompt.history import HistoryEntry
+from agentui.store.prepared import Found, OneOf, Prepared, texts
 from agentui.store.tables import branches, floors, messages, page_results, pages, sessions
 from agentui.turns.request import ChatFacts, Reach
 
@@ -48,18 +51,28 @@ NO_PAST = Past()
 def read_facts(db: Connection, account: str, session_id: str, branch_id: str, source: Floor | None = None) -> ChatFacts:
     """What is known of a session as it holds on a branch. One that does not exist yet has no policy of its own, and the assets
     that it would keep if it were forked behind ``source``."""
-    row = db.execute(select(sessions).where(sessions.c.id == session_id, sessions.c.account_id == account)).one()
-    columns = (branches.c.policy_json, branches.c.frozen_json)
-    of_branch = select(*columns).where(branches.c.session_id == session_id, branches.c.branch_id == branch_id)
-    branch = db.execute(of_branch).one_or_none()
-    policies = StoredPolicies(envelope_of(row.policy_json), envelope_of(None if branch is None else branch.policy_json))
-    if branch is not None:
-        frozen = frozen_of(branch.frozen_json)
+    row = _FACTS.row(db, {"account": account, "session": session_id, "branch": branch_id})
+    assert row is not None  # whoever asks has found the session
+    policies = StoredPolicies(envelope_of(row.policy_json), envelope_of(row.branch_policy))
+    if row.branch_id is not None:
+        frozen = frozen_of(row.frozen_json)
     else:
         frozen = None if source is None else frozen_behind(db, account, source)
     metadata = loads(row.metadata_json)
     bindings = with_chat_book(with_frozen(loads(row.bindings_json), frozen), metadata)
     return ChatFacts(row.id, row.name, row.title, bindings, metadata, policies)
+
+
+_FACTS = Prepared(
+    select(
+        *(sessions.c[name] for name in ("id", "name", "title", "bindings_json", "metadata_json", "policy_json")),
+        branches.c.branch_id,
+        branches.c.policy_json.label("branch_policy"),
+        branches.c.frozen_json,
+    )
+    .outerjoin(branches, (branches.c.session_id == sessions.c.id) & (branches.c.branch_id == bindparam("branch")))
+    .where(sessions.c.id == bindparam("session"), sessions.c.account_id == bindparam("account"))
+)
 
 
 def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: str | None, reach: Reach) -> Past:
@@ -71,7 +84,7 @@ def read_past(db: Connection, account: str, floor_id: str, answered_floor_id: st
     answer, is_partial = _answer(db, account, answered_floor_id)
     return Past(
         entries=entries,
-        question=tuple(entry for entry, _ in _said(db, account, [floor_id], kind="input").get(floor_id, ())),
+        question=_said_there(db, account, floor_id, "input"),
         answer=answer,
         is_partial=is_partial,
         is_cut=is_cut,
@@ -96,19 +109,20 @@ def _newest(
     """What was said on floors that come newest first, oldest first and no more than is wanted of it; True where there is more.
     What is hidden takes no room of what is not."""
     newest_first: list[list[HistoryEntry]] = []
+    is_seen = reach.is_seen
     length = hidden = 0
     has_seen = False
     for some in floor_ids:
-        by_floor = _said(db, account, some)
+        by_floor, beside = _said(db, account, some)
         for id in some:
-            said = by_floor.get(id, ())
-            seen = [size for entry, size in said if not entry.is_hidden and reach.is_seen(id, entry.floor_no)]
-            length += sum(seen)
+            said = by_floor.get(id, [])
+            seen = [entry for entry in said if not entry.is_hidden and is_seen(id, entry.floor_no)]
+            length += sum([len(entry.text) + beside.get(entry.message_id, 0) for entry in seen])
             hidden += not seen
             if (length > reach.most and has_seen) or hidden > MOST_HIDDEN:
                 return _oldest_first(newest_first), True
             has_seen = has_seen or bool(seen)
-            newest_first.append([entry for entry, _ in said])
+            newest_first.append(said)
     return _oldest_first(newest_first), False
 
 
@@ -119,77 +133,106 @@ def _oldest_first(said: list[list[HistoryEntry]]) -> tuple[HistoryEntry, ...]:
 def _answer(db: Connection, account: str, floor_id: str | None) -> tuple[tuple[HistoryEntry, ...], bool]:
     if floor_id is None:
         return (), False
-    said = tuple(entry for entry, _ in _said(db, account, [floor_id], kind="output").get(floor_id, ()))
-    partial = select(pages.c.id).where(pages.c.floor_id == floor_id, pages.c.is_active, pages.c.is_partial)
-    return said, db.execute(partial.limit(1)).first() is not None
+    return _said_there(db, account, floor_id, "output"), _PARTIAL.first(db, {"floor": floor_id}) is not None
+
+
+_PARTIAL = Prepared(select(pages.c.id).where(pages.c.floor_id == bindparam("floor"), pages.c.is_active, pages.c.is_partial))
 
 
 def _versions(db: Connection, account: str, floor_id: str | None) -> dict[str, int]:
     """How many answers a floor has, and which of them is the active one."""
-    mine = (pages.c.floor_id == floor_id, pages.c.account_id == account, pages.c.page_kind == "output")
-    query = select(pages.c.is_active).where(*mine).order_by(pages.c.page_no, pages.c.version)
-    active = [] if floor_id is None else list(db.execute(query).scalars())
+    if floor_id is None:
+        return {"version": 0, "versions": 0}
+    active = [row.is_active for row in _VERSIONS.rows(db, {"floor": floor_id, "account": account})]
     return {"version": active.index(True) + 1 if True in active else 0, "versions": len(active)}
+
+
+_VERSIONS = Prepared(
+    select(pages.c.is_active)
+    .where(pages.c.floor_id == bindparam("floor"), pages.c.account_id == bindparam("account"), pages.c.page_kind == "output")
+    .order_by(pages.c.page_no, pages.c.version)
+)
 
 
 def _summary(db: Connection, account: str, floor_ids: Sequence[str]) -> str:
     """The newest summary that one of these floors keeps, which come newest first; "" where there is none."""
     if not floor_ids:
         return ""
-    query = select(pages.c.floor_id, page_results.c.summaries_json).where(
-        *_answers(account, floor_ids), page_results.c.summaries_json != "[]"
-    )
-    kept = {row.floor_id: row.summaries_json for row in db.execute(query)}
+    kept = dict(map(tuple, _SUMMARIES.all(db, {"account": account, "floors": texts(floor_ids)})))
     newest = next((kept[id] for id in floor_ids if id in kept), None)
     return "" if newest is None else str(loads(newest)[-1])
 
 
 def _first_included(db: Connection, account: str, floor_id: str | None) -> int | None:
     """Which message the prompt of a floor's answer began with; None where that is not known."""
-    if floor_id is None:
-        return None
-    query = select(page_results.c.explain_json).where(*_answers(account, [floor_id]))
-    text = db.execute(query).scalar_one_or_none()
-    number = None if text is None else loads(text).get("first_included_no")
-    return number if isinstance(number, int) else None
+    found = None if floor_id is None else _FIRST_INCLUDED.first(db, {"account": account, "floors": texts([floor_id])})
+    return None if found is None else found[0]
 
 
-def _answers(account: str, floor_ids: Sequence[str]) -> tuple[ColumnElement[bool], ...]:
+def _answers() -> tuple[ColumnElement[bool], ...]:
     """What is kept beside the active answers of some floors: conditions on pages and their results."""
-    mine = (pages.c.id == page_results.c.page_id, pages.c.account_id == account)
-    return (*mine, pages.c.floor_id.in_(floor_ids), pages.c.is_active, pages.c.page_kind == "output")
+    mine = (pages.c.id == page_results.c.page_id, pages.c.account_id == bindparam("account"))
+    return (*mine, OneOf(pages.c.floor_id, "floors"), pages.c.is_active, pages.c.page_kind == "output")
 
 
-def _said(
-    db: Connection, account: str, floor_ids: Sequence[str], kind: str | None = None
-) -> dict[str, list[tuple[HistoryEntry, int]]]:
-    """What was said on the active pages of some floors, by floor and in order, each with its length."""
-    query = (
-        select(messages, pages.c.floor_id, floors.c.floor_no)
+_SUMMARIES = Prepared(
+    select(pages.c.floor_id, page_results.c.summaries_json).where(*_answers(), page_results.c.summaries_json != "[]")
+)
+# Of a document that tells of a whole prompt one number is wanted: the database finds it sooner than it is read here.
+_FIRST_INCLUDED = Prepared(
+    {
+        "sqlite": select(func.json_extract(page_results.c.explain_json, "$.first_included_no")).where(*_answers()),
+        "postgresql": select(cast(cast(page_results.c.explain_json, JSON)["first_included_no"].astext, Integer)).where(
+            *_answers()
+        ),
+    }
+)
+
+
+def _said_there(db: Connection, account: str, floor_id: str, kind: PageKind) -> tuple[HistoryEntry, ...]:
+    """What was said on the active pages of one kind of a floor, in order."""
+    return tuple(_entry(db, account, row) for row in _SAID_THERE.all(db, {"floor": floor_id, "kind": kind, "account": account}))
+
+
+def _said(db: Connection, account: str, floor_ids: Sequence[str]) -> tuple[dict[str, list[HistoryEntry]], dict[str, int]]:
+    """What was said on the active pages of some floors, by floor and in order; and of messages that are more than their text
+    how much that is, by their ids."""
+    found: dict[str, list[HistoryEntry]] = {id: [] for id in floor_ids}
+    beside: dict[str, int] = {}
+    for row in _SAID.all(db, {"floors": texts(floor_ids), "account": account}):
+        found[row[0]].append(_entry(db, account, row))
+        if row[6] is not None:
+            beside[row[2]] = len(row[6])
+    return found, beside
+
+
+def _messages(*where: ColumnElement[bool]) -> Any:
+    """The messages on active pages as ``HistoryEntry`` has them, but that the parts are JSON and the flag is a number."""
+    return (
+        select(
+            pages.c.floor_id,
+            floors.c.floor_no,
+            messages.c.id,
+            messages.c.page_id,
+            messages.c.role,
+            messages.c.content,
+            messages.c.parts_json,
+            cast(messages.c.is_hidden, Integer),
+            messages.c.source,
+            messages.c.created_at,
+        )
         .join(pages, pages.c.id == messages.c.page_id)
         .join(floors, floors.c.id == pages.c.floor_id)
-        .where(pages.c.floor_id.in_(floor_ids), pages.c.is_active, pages.c.account_id == account)
+        .where(*where, pages.c.is_active, pages.c.account_id == bindparam("account"))
         .order_by(pages.c.page_no, messages.c.seq)
     )
-    if kind is not None:
-        query = query.where(pages.c.page_kind == kind)
-    found: dict[str, list[tuple[HistoryEntry, int]]] = {}
-    for row in db.execute(query):
-        found.setdefault(row.floor_id, []).append((_entry(db, account, row), len(row.content) + len(row.parts_json or "")))
-    return found
 
 
-def _entry(db: Connection, account: str, row: AnyRow) -> HistoryEntry:
-    parts = () if row.parts_json is None else read_parts(db, account, row.content, row.parts_json)
-    return HistoryEntry(
-        floor_id=row.floor_id,
-        floor_no=row.floor_no,
-        message_id=row.id,
-        page_id=row.page_id,
-        role=row.role,
-        text=row.content,
-        parts=parts,
-        is_hidden=row.is_hidden,
-        source=row.source,
-        created_at=row.created_at,
-    )
+_SAID = Prepared(_messages(OneOf(pages.c.floor_id, "floors")))
+_SAID_THERE = Prepared(_messages(pages.c.floor_id == bindparam("floor"), pages.c.page_kind == bindparam("kind")))
+
+
+def _entry(db: Connection, account: str, row: Found) -> HistoryEntry:
+    """A message of ``_messages``."""
+    parts = () if row[6] is None else read_parts(db, account, row[5], row[6])
+    return tuple.__new__(HistoryEntry, (*row[:6], parts, row[7] == 1, row[8], row[9]))

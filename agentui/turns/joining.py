@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, String, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, String, bindparam, func, select
 
 from agentui.chats.branches.writing import fork_branch
 from agentui.chats.codes import failure
@@ -79,13 +79,19 @@ def _hold_called(db: Connection, account: str, name_or_id: str, branch_id: str) 
     return None if row is None else (row[0], row[1], row[2] is not None)
 
 
-def _called() -> Prepared:
-    """A session by its id, else by its name: two searches, where an OR in SQLite sorts what it finds."""
+def is_called() -> tuple[ColumnElement[bool], ...]:
+    """What is true of the session that has an id, else of the one that has it as its name: two searches, where an OR in SQLite
+    sorts what it finds."""
     other, mine = sessions.alias(), bindparam("account", type_=String)
     by_id, by_name = (
         select(other.c.id).where(other.c.account_id == mine, column == bindparam("called")).scalar_subquery()
         for column in (other.c.id, other.c.name)
     )
+    return sessions.c.account_id == mine, sessions.c.id == func.coalesce(by_id, by_name)
+
+
+def _called() -> Prepared:
+    """The session that is called so, kept from being removed, with the branch."""
     return Prepared(
         select(sessions.c.id, sessions.c.status, branches.c.branch_id)
         .outerjoin(
@@ -94,22 +100,19 @@ def _called() -> Prepared:
             & (branches.c.branch_id == bindparam("branch"))
             & (branches.c.account_id == sessions.c.account_id),
         )
-        .where(sessions.c.account_id == mine, sessions.c.id == func.coalesce(by_id, by_name))
+        .where(*is_called())
         .with_for_update(read=True, key_share=True, of=sessions)
     )
 
 
 _CALLED = _called()
+_ID_CALLED = Prepared(select(sessions.c.id).where(*is_called()))
 
 
 def session_called(db: Connection, account: str, name_or_id: str) -> str | None:
     """The id of the session with this id or this name; an id wins."""
-    mine = sessions.c.account_id == account
-    for column in (sessions.c.id, sessions.c.name):
-        found: str | None = db.execute(select(sessions.c.id).where(mine, column == name_or_id)).scalar_one_or_none()
-        if found is not None:
-            return found
-    return None
+    found = _ID_CALLED.first(db, {"account": account, "called": name_or_id})
+    return None if found is None else str(found[0])
 
 
 def _new_session(db: Connection, account: str, name: str, now: int) -> None:

@@ -122,15 +122,10 @@ def take_lock(
 
 def extend_lock(db: Connection, account: str, floor_id: str, owner: Owner, now: int) -> bool:
     """Keep the lock of a floor's generation alive; False when it is no longer ours."""
-    held = db.execute(
-        update(generations)
-        .where(generations.c.floor_id == floor_id, generations.c.account_id == account, generations.c.owner == owner.id)
-        .values(expires_at=owner.expires_at)
-        .returning(generations.c.floor_id)
-    ).first()
-    if held is None:
+    lock = {"floor": floor_id, "account": account, "held_by": owner.id, "until": owner.expires_at}
+    if _EXTEND.run(db, lock) == 0:
         return False
-    db.execute(update(runs).where(runs.c.floor_id == floor_id).values(updated_at=now))
+    _RENEW.run(db, {"floor": floor_id, "now": now})
     return True
 
 
@@ -149,6 +144,10 @@ def release_lock(db: Connection, account: str, floor_id: str, run_id: str | None
 
 
 _OF_FLOOR = generations.c.floor_id == bindparam("floor"), generations.c.account_id == bindparam("account")
+_EXTEND = Prepared(
+    update(generations).where(*_OF_FLOOR, generations.c.owner == bindparam("held_by")).values(expires_at=bindparam("until"))
+)
+_RENEW = Prepared(update(runs).where(runs.c.floor_id == bindparam("floor")).values(updated_at=bindparam("now")))
 _MADE = Prepared(select(generations.c.session_id, generations.c.branch_id).where(*_OF_FLOOR, generations.c.is_new_branch))
 _RELEASE = Prepared(delete(generations).where(*_OF_FLOOR))
 _RELEASE_RUN = Prepared(delete(generations).where(*_OF_FLOOR, generations.c.run_id == bindparam("run")))

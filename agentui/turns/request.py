@@ -17,6 +17,7 @@ from agentui.chats.policies import NO_POLICIES, StoredPolicies
 from agentui.chats.state.records import Write as StateWrite
 from agentui.chats.tools.executions import CountedExecution
 from agentui.jsonio import Json
+from agentui.prompt.policy import sees_all
 from agentui.tools.vars.system import Change as WorkingChange
 from agentui.turns.repeats import Claim, Saved
 from agentui.turns.transactions import OpenedFloor
@@ -62,16 +63,12 @@ class ChatFacts:
         return name
 
 
-def _sees_all(floor_id: str, floor_no: int) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How much of a chat's past is read: ``most`` characters of the floors that are seen, by id and number."""
 
     most: int
-    is_seen: Callable[[str, int], bool] = _sees_all
+    is_seen: Callable[[str, int], bool] = sees_all
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from agentui.chats.codes import failure
 from agentui.chats.frozen import Frozen, frozen_behind, read_frozen, with_frozen
@@ -14,8 +14,9 @@ from agentui.chats.rows import branch_head, find_branch, find_floor, find_page, 
 from agentui.errors import ApiError
 from agentui.jsonio import Json, loads
 from agentui.library.bound import with_chat_book
+from agentui.store.prepared import Prepared
 from agentui.store.tables import floors, messages, pages, sessions
-from agentui.turns.joining import check_active, check_branch_name, fork_source, session_called
+from agentui.turns.joining import check_active, check_branch_name, fork_source, is_called, session_called
 from agentui.turns.request import TurnRequest
 
 
@@ -53,21 +54,31 @@ def find_bindings(db: Connection, account: str, request: TurnRequest) -> Mapping
     """What the session of a turn that is wanted is bound to, as it holds on the turn's branch; nothing for a session that does
     not exist."""
     if request.target_floor_id is not None:
-        session_id = select(floors.c.session_id).where(floors.c.id == request.target_floor_id)
+        row = _BOUND_BY_FLOOR.row(db, {"account": account, "floor": request.target_floor_id})
     elif request.source_message_id is not None:
-        joined = messages.join(pages, pages.c.id == messages.c.page_id).join(floors, floors.c.id == pages.c.floor_id)
-        session_id = select(floors.c.session_id).select_from(joined).where(messages.c.id == request.source_message_id)
+        row = _BOUND_BY_MESSAGE.row(db, {"account": account, "message": request.source_message_id})
     else:
-        called = session_called(db, account, request.session or "")
-        session_id = select(sessions.c.id).where(sessions.c.id == called)
-    query = select(sessions.c.id, sessions.c.bindings_json, sessions.c.metadata_json)
-    row = db.execute(query.where(sessions.c.account_id == account, sessions.c.id.in_(session_id))).one_or_none()
+        row = _BOUND.row(db, {"account": account, "called": request.session or ""})
     if row is None:
         return {}
     bindings = loads(row.bindings_json)
     if bindings.get("deep_binding"):
         bindings = with_frozen(bindings, _frozen(db, account, row.id, request))
     return with_chat_book(bindings, loads(row.metadata_json))
+
+
+_BINDINGS = select(sessions.c.id, sessions.c.bindings_json, sessions.c.metadata_json)
+_MINE = sessions.c.account_id == bindparam("account")
+_BOUND = Prepared(_BINDINGS.where(*is_called()))
+_BOUND_BY_FLOOR = Prepared(
+    _BINDINGS.join(floors, floors.c.session_id == sessions.c.id).where(_MINE, floors.c.id == bindparam("floor"))
+)
+_BOUND_BY_MESSAGE = Prepared(
+    _BINDINGS.join(floors, floors.c.session_id == sessions.c.id)
+    .join(pages, pages.c.floor_id == floors.c.id)
+    .join(messages, messages.c.page_id == pages.c.id)
+    .where(_MINE, messages.c.id == bindparam("message"))
+)
 
 
 def _frozen(db: Connection, account: str, session_id: str, request: TurnRequest) -> Frozen | None:

@@ -37,7 +37,7 @@ from agentui.chats.text_index import index_text
 from agentui.ids import new_short_id
 from agentui.jsonio import Json, dumps_text
 from agentui.store.kept import FLOOR_IS_KEPT
-from agentui.store.prepared import INSERT, Prepared, named
+from agentui.store.prepared import INSERT, OneOf, Prepared, named, texts
 from agentui.store.tables import branches, floors, generations, messages, pages, runs, sessions
 from agentui.turns.joining import Joined, check_active
 from agentui.turns.locks import Owner, conflict, is_alone, release_lock, take_lock
@@ -342,11 +342,17 @@ def hold_places_of(db: Connection, floor_ids: Sequence[str]) -> None:
     """Lock the floors' sessions and branches in the order in which ``open_floor`` does: a turn that ends and one that waits to
     begin would lock each other's rows otherwise, and PostgreSQL needs a second to notice. Several are locked in the one order
     of all who hold several, by the ids of the sessions and then of the branches."""
-    places = select(floors.c.account_id, floors.c.session_id, floors.c.branch_id).distinct()
-    places = places.where(floors.c.id.in_(floor_ids), FLOOR_IS_KEPT).order_by(floors.c.session_id, floors.c.branch_id)
-    for row in db.execute(places).all():
+    for row in _PLACES.rows(db, {"floors": texts(floor_ids)}):
         find_session(db, row.account_id, row.session_id, hold=True)
         find_branch(db, row.account_id, row.session_id, row.branch_id, hold=True)
+
+
+_PLACES = Prepared(
+    select(floors.c.account_id, floors.c.session_id, floors.c.branch_id)
+    .distinct()
+    .where(OneOf(floors.c.id, "floors"), FLOOR_IS_KEPT)
+    .order_by(floors.c.session_id, floors.c.branch_id)
+)
 
 
 def end_run(db: Connection, floor_id: str, status: RunStatus, error: Json, now: int) -> None:

@@ -14,6 +14,7 @@ from agentui.http.keys import REDACTOR
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.run import Run
 from agentui.schemas.forms import Data
+from agentui.turns.live.progress import Progress
 from agentui.turns.repeats import Saved
 from agentui.vendors.sse import encode_comment, encode_event
 
@@ -47,6 +48,10 @@ class WholeListener(_Follower):
         if event == "done":
             await self._target.end()
 
+    async def moved(self, progress: Progress) -> None:
+        """Nobody is told."""
+        self.is_open = True
+
     async def save(self, done: Json) -> Saved | None:
         """Put the answer together."""
         assert self.run is not None  # there is an answer
@@ -74,6 +79,10 @@ class StreamListener(_Follower):
             await self._target.end()
         else:
             await self._target.write(encode_event(dumps(data), event))
+
+    async def moved(self, progress: Progress) -> None:
+        """Send where the turn is."""
+        await self.tell("run", progress.as_json())
 
     async def save(self, done: Json) -> Saved | None:
         """Hold the last event."""

@@ -10,7 +10,7 @@ the row.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from agentui.chats.records import Run, RunStatus
@@ -38,6 +38,7 @@ PUBLIC: Mapping[Phase, str] = {
     "transaction_prepared": "committing",
 }
 """A phase in the words that are shown to people."""
+_MEMBERS = tuple(field.name for field in fields(Run))
 
 
 @dataclass(slots=True)
@@ -122,7 +123,8 @@ class Progress:
 
     def as_json(self) -> dict[str, Json]:
         """The run as events show it."""
-        return asdict(self.as_run())
+        run = self.as_run()
+        return {name: getattr(run, name) for name in _MEMBERS}
 
     def as_run(self) -> Run:
         """The run as it is now."""

@@ -335,7 +335,7 @@ class LiveTurn:
         await self._tell_run()
 
     async def _tell_run(self) -> None:
-        await self._listener.tell("run", self.progress.as_json())
+        await self._listener.moved(self.progress)
 
     async def _content(self, candidate: Candidate) -> Content:
         """The answer with all its parts, as it is stored."""

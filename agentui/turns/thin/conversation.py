@@ -5,7 +5,7 @@ head        entries                             message  tail
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agentui.chat.messages import Message, Text, ToolResult
 from agentui.prompt.history import HistoryEntry
@@ -103,9 +103,9 @@ def _entry(message: Message, number: int, floor_no: int) -> HistoryEntry:
     id = f"{SENT}:{number}"
     entry = HistoryEntry(f"{SENT}:floor:{floor_no}", floor_no, id, id, "user", message.text)
     if message.role in ("assistant", "system"):
-        entry = replace(entry, role=message.role)
+        entry = entry._replace(role=message.role)
     is_plain = len(message.parts) == 1 and isinstance(message.parts[0], Text)
-    return entry if is_plain else replace(entry, parts=message.parts)
+    return entry if is_plain else entry._replace(parts=message.parts)
 
 
 def _is_result(message: Message) -> bool:
