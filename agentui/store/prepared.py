@@ -47,6 +47,10 @@ class OneOf(ColumnElement[bool]):
         self.column = column
         self.given = bindparam(name, type_=Text)
 
+    def self_group(self, against: Any = None) -> "OneOf":
+        """Itself: a boolean of any other kind is compared with 1 on SQLite, which finds no index then."""
+        return self
+
 
 @compiles(OneOf, "sqlite")
 def _one_of_in_sqlite(one_of: OneOf, compiler: SQLCompiler, **how: Any) -> str:
