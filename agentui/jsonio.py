@@ -157,6 +157,11 @@ def dumps_text(value: Json) -> str:
     return dumps(value).decode()
 
 
+def members(value: Any) -> dict[str, Json]:
+    """The fields of a dataclass by their names, as they are. (``dataclasses.asdict`` copies all that is below them, too.)"""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
 def dumps_pretty(value: Json) -> bytes:
     """Write JSON for people: two spaces a level and a newline at the end."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

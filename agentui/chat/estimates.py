@@ -7,7 +7,7 @@ within some tens of percent.
 import re
 from typing import Final
 
-from agentui.chat.messages import Media, Message, Refusal, Thinking, ToolCall, ToolResult
+from agentui.chat.messages import Media, Message, Refusal, Text, Thinking, ToolCall, ToolResult
 
 MESSAGE_OVERHEAD: Final = 4
 MEDIA_TOKENS: Final = 1000
@@ -30,6 +30,8 @@ def text_tokens(text: str) -> int:
 def message_tokens(message: Message) -> int:
     """About the tokens of a message with all its parts."""
     total = MESSAGE_OVERHEAD + text_tokens(message.text)
+    if len(message.parts) == 1 and type(message.parts[0]) is Text:  # as nearly all are
+        return total
     for part in message.parts:
         match part:
             case Media():

@@ -11,11 +11,11 @@ of very many sections or macros only some are told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
 
-from agentui.jsonio import Json
+from agentui.jsonio import Json, members
 from agentui.prompt.macro_report import macro_report
 from agentui.prompt.policy import FORCED_NO_ASSISTANT, Resolution, policy_document
 from agentui.prompt.prepared import PreparedTurn, PromptSection
@@ -98,16 +98,16 @@ def explain_document(
     """What is to be kept of a prompt. Its size is bounded, whatever the prompt's."""
     sections = shown_sections(prepared.sections)
     return {
-        "scope": asdict(scope),
+        "scope": members(scope),
         "assets": assets,
         "prompt_snapshot": prompt_snapshot,
         "resolved_policy": shown_policy(resolution),
         "source_map": shown_sources(resolution, scope),
-        "trim_reasons": [asdict(reason) for reason in prepared.trim_reasons],
-        "excluded_sources": [asdict(exclusion) for exclusion in prepared.excluded_sources],
+        "trim_reasons": [members(reason) for reason in prepared.trim_reasons],
+        "excluded_sources": [members(exclusion) for exclusion in prepared.excluded_sources],
         "section_stats": section_stats(prepared.sections),
         "governance": governance(prepared.sections),
-        "diagnostics": [asdict(each) for each in diagnostics(resolution, prepared)[:MOST_DIAGNOSTICS]],
+        "diagnostics": [members(each) for each in diagnostics(resolution, prepared)[:MOST_DIAGNOSTICS]],
         "sections": sections[-MOST_SECTIONS:],
         "omitted_sections": max(0, len(sections) - MOST_SECTIONS),
         "first_included_no": first_included_no(prepared),
@@ -163,9 +163,8 @@ def section_stats(sections: Iterable[PromptSection]) -> list[Json]:
     tokens: dict[str, int] = {}
     for section in sections:
         if section.kept:
-            name = section.group.removeprefix("section:")
-            tokens[name] = tokens.get(name, 0) + section.tokens
-    return [{"section_name": name, "token_count": count} for name, count in tokens.items()]
+            tokens[section.group] = tokens.get(section.group, 0) + section.tokens
+    return [{"section_name": group.removeprefix("section:"), "token_count": count} for group, count in tokens.items()]
 
 
 def governance(sections: Sequence[PromptSection]) -> dict[str, Json]:
@@ -193,8 +192,8 @@ def governance(sections: Sequence[PromptSection]) -> dict[str, Json]:
 
 
 def _governed(source: str, sections: Sequence[PromptSection]) -> dict[str, Json]:
-    is_prunable, is_known = source in _PRUNABLE, source in _PRUNABLE | _FIXED
-    total, kept = sum(each.tokens for each in sections), sum(each.tokens for each in sections if each.kept)
+    is_prunable, is_known = source in _PRUNABLE, source in _PRUNABLE or source in _FIXED
+    total, kept = sum([each.tokens for each in sections]), sum([each.tokens for each in sections if each.kept])
     return {
         "source_kind": source,
         "declared_level": "budget_prunable" if is_prunable else "hard_required" if is_known else None,
@@ -202,9 +201,9 @@ def _governed(source: str, sections: Sequence[PromptSection]) -> dict[str, Json]
         "effective_retention": "budget_prunable" if is_prunable else "fixed",
         "pinned": not is_prunable,
         "prunable": is_prunable,
-        "budget_groups": list(dict.fromkeys(each.group for each in sections)),
+        "budget_groups": list(dict.fromkeys([each.group for each in sections])),
         # Each message of a history is a section of its own: their group names them all.
-        "section_names": list(dict.fromkeys("history" if each.group == "history" else each.name for each in sections)),
+        "section_names": list(dict.fromkeys(["history" if each.group == "history" else each.name for each in sections])),
         "token_count": total,
         "retained_token_count": kept,
         "pruned_token_count": total - kept,
@@ -229,7 +228,7 @@ def _shown(run: list[PromptSection]) -> dict[str, Json]:
         "role": None if is_history else first.role,
         "text": None if is_history else first.text[:LONGEST_TEXT],
         "is_cut": not is_history and len(first.text) > LONGEST_TEXT,
-        "tokens": sum(each.tokens for each in run),
+        "tokens": sum([each.tokens for each in run]),
         "kept": first.kept,
         "why": first.why,
         "first_floor_no": min(numbers, default=None),

@@ -8,11 +8,11 @@ each other, leaf by leaf, and says of each leaf who won.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias
 
-from agentui.jsonio import Json
+from agentui.jsonio import Json, members
 
 StructureMode: TypeAlias = Literal["default", "strict_alternating", "no_assistant", "flattened"]
 RewriteStrategy: TypeAlias = Literal["to_system", "to_user_transcript"]
@@ -161,6 +161,8 @@ def resolve_policy(
     A delivery without assistants makes a structure without them, unless that is flattened already; messages that must alternate
     are merged unless somebody said otherwise.
     """
+    if not session and not branch and not request:
+        return _NOTHING_SAID
     document = policy_document(ResolvedPolicy())
     sources: dict[tuple[str, ...], PolicySource] = dict.fromkeys(_LEAVES, "system_default")
     layers: Sequence[tuple[PolicySource, Mapping[str, Json] | None]] = (
@@ -182,15 +184,31 @@ def resolve_policy(
     if policy.structure.mode == "strict_alternating" and sources[merging] == "system_default":
         policy = replace(policy, structure=replace(policy.structure, merge_adjacent_same_role=True))
         sources[merging] = sources["structure", "mode"]
+    return Resolution(policy, _as_map(sources), warnings)
+
+
+def _as_map(sources: Mapping[tuple[str, ...], PolicySource]) -> dict[str, Json]:
+    """Who gave each leaf, by section, group and leaf."""
     source_map: dict[str, Json] = {}
     for path, source in sources.items():
         _put(source_map, path, source)
-    return Resolution(policy, source_map, warnings)
+    return source_map
 
 
 def policy_document(policy: ResolvedPolicy) -> dict[str, Json]:
     """A policy as JSON; leaves that say nothing are left out."""
-    return _without_none(asdict(policy))
+    return document_of(policy)
+
+
+def document_of(rules: Any) -> dict[str, Json]:
+    """The rules of a policy, or of a part of it, as JSON; leaves that say nothing are left out."""
+    return {name: _told(value) for name, value in members(rules).items() if value is not None}
+
+
+def _told(value: Any) -> Json:
+    if isinstance(value, tuple):
+        return tuple([_told(each) for each in value])
+    return document_of(value) if is_dataclass(value) else value
 
 
 def policy_of(document: Mapping[str, Json]) -> ResolvedPolicy:
@@ -238,9 +256,5 @@ def _put(document: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
     document[path[-1]] = value
 
 
-def _without_none(document: Mapping[str, Any]) -> dict[str, Json]:
-    return {
-        name: _without_none(value) if isinstance(value, Mapping) else value
-        for name, value in document.items()
-        if value is not None
-    }
+_NOTHING_SAID = Resolution(source_map=_as_map(dict.fromkeys(_LEAVES, "system_default")))
+"""The defaults alone."""

@@ -112,13 +112,15 @@ class PromptInput:
     rolls: Rolls | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class PromptSection:
     """One text of the prompt, and what became of it.
 
     ``name`` tells it from all others, ``group`` is what a budget counts together (``section:main``, ``history``), ``source``
     is where it came from. ``tokens`` is an estimate. Where it was not ``kept``, ``why`` says so (``budget_exceeded``,
     ``window_limited``, ``visibility_filtered``, ``hidden_message``, ``empty``). ``macros`` tell what became of its macros.
+
+    A value: nobody changes one. It is not frozen, for the reason for which ``Message`` is not.
     """
 
     name: str

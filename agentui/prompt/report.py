@@ -4,16 +4,16 @@ What belongs to a memory is told as unused: this server does not assemble it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Final
 
 from agentui.assets.script import NUMBER_BY_PLACEMENT, ScriptPlacement
 from agentui.chat.messages import Media, Message, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
-from agentui.jsonio import Json
+from agentui.jsonio import Json, members
 from agentui.prompt.explain import LONGEST_TEXT, MOST_TRACES, NO_MEMORY
+from agentui.prompt.history import HistoryViolation, MergedGroup
 from agentui.prompt.macro_report import macro_report
 from agentui.prompt.ordered.lore_report import identity, insertion, lore_trace
-from agentui.prompt.policy import VisibilityPolicy
+from agentui.prompt.policy import VisibilityPolicy, document_of
 from agentui.prompt.prepared import PreparedTurn, PresetFacts, ScriptsReport
 from agentui.regexes.scripts import Channel, ScriptTrace
 
@@ -113,10 +113,10 @@ def _trace(prepared: PreparedTurn, most: int | None = None) -> dict[str, Json]:
     if prepared.structure.mode != "default" or structure.merge_adjacent_same_role:
         trace["structure"] = _structure(prepared)
     if prepared.excluded_sources:
-        trace["source_selection"] = {"excluded_sources": [asdict(each) for each in prepared.excluded_sources]}
+        trace["source_selection"] = {"excluded_sources": [members(each) for each in prepared.excluded_sources]}
     visibility = prepared.policy.visibility
     if visibility != VisibilityPolicy() or prepared.filtered_floor_nos:
-        trace["visibility"] = {**asdict(visibility), "filtered_floor_nos": list(prepared.filtered_floor_nos)}
+        trace["visibility"] = {**document_of(visibility), "filtered_floor_nos": list(prepared.filtered_floor_nos)}
     return trace
 
 
@@ -198,9 +198,14 @@ def history_normalization(prepared: PreparedTurn) -> dict[str, Json]:
         "effective_turn_count": told.effective_turn_count,
         "selected_turn_count": told.selected_turn_count,
         "trailing_user_source_floor_ids": list(told.trailing_user_source_floor_ids),
-        "merged_user_groups": [{"effective_role": "user", **asdict(group)} for group in told.merged_user_groups],
-        "violations": [asdict(violation) for violation in told.violations],
+        "merged_user_groups": [{"effective_role": "user", **_listed(group)} for group in told.merged_user_groups],
+        "violations": [_listed(violation) for violation in told.violations],
     }
+
+
+def _listed(told: MergedGroup | HistoryViolation) -> dict[str, Json]:
+    """What is told of messages, their ids as lists."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in members(told).items()}
 
 
 def _preset(prepared: PreparedTurn) -> dict[str, Json]:
@@ -278,21 +283,23 @@ def _phases(traces: Sequence[tuple[ScriptTrace, int]]) -> list[Json]:
 
 def _budgets(prepared: PreparedTurn) -> dict[str, Json]:
     """Tokens by group: those that were wanted, and those that are sent."""
-    groups: dict[str, list[int]] = {}
+    wanted_by_group: dict[str, int] = {}
+    kept_by_group: dict[str, int] = {}
     for section in prepared.sections:
         if section.kept or section.why == "budget_exceeded":
-            counts = groups.setdefault(section.group, [0, 0])
-            counts[0] += section.tokens
-            counts[1] += section.tokens if section.kept else 0
+            group = section.group
+            wanted_by_group[group] = wanted_by_group.get(group, 0) + section.tokens
+            if section.kept:
+                kept_by_group[group] = kept_by_group.get(group, 0) + section.tokens
     by_group: Json = [
         {
             "group": group,
-            "token_count": kept,
+            "token_count": (kept := kept_by_group.get(group, 0)),
             "estimated_token_count": wanted,
             "allocated_token_count": kept,
             "pruned_token_count": wanted - kept,
         }
-        for group, (wanted, kept) in groups.items()
+        for group, wanted in wanted_by_group.items()
     ]
     told: dict[str, Json] = {
         "by_group": by_group,
@@ -301,13 +308,13 @@ def _budgets(prepared: PreparedTurn) -> dict[str, Json]:
         "token_estimate": prepared.token_estimate,
         "available_for_reply": prepared.available_for_reply,
     }
-    return {**told, "trim_reasons": [asdict(each) for each in prepared.trim_reasons]} if prepared.trim_reasons else told
+    return {**told, "trim_reasons": [members(each) for each in prepared.trim_reasons]} if prepared.trim_reasons else told
 
 
 def _delivery(prepared: PreparedTurn) -> dict[str, Json]:
     delivery, policy = prepared.delivery, prepared.policy.delivery
     return {
-        **asdict(policy),
+        **members(policy),
         "assistant_prefill_requested": delivery.prefill_requested,
         "assistant_prefill_applied": delivery.prefill_applied,
         "assistant_prefill_strategy": delivery.prefill_strategy,

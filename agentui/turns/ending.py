@@ -186,7 +186,7 @@ def _keep_result(db: Connection, account: str, page_id: str, outcome: Outcome) -
         "token_out": clamped(outcome.tokens_out),
         "summaries_json": dumps_text(list(outcome.summaries)),
         "verifier_json": _text(outcome.verifier),
-        "explain_json": _text(outcome.explain),
+        "explain_json": outcome.explain,
     }
     _KEEP_RESULT.run(db, row)
 

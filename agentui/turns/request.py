@@ -153,16 +153,16 @@ class TurnPlace:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a turn came to: the answer and its tokens, and what the page keeps beside it. ``saved`` is what the caller gets,
-    where the request had a key; ``calls`` are those of tools, ``working`` is what its models wrote to the working variables;
-    the turn adds both, and whether much was read for the latter (``is_working_long``)."""
+    """What a turn came to: the answer and its tokens, and what the page keeps beside it (``explain`` as JSON). ``saved`` is
+    what the caller gets, where the request had a key; ``calls`` are those of tools, ``working`` is what its models wrote to the
+    working variables; the turn adds both, and whether much was read for the latter (``is_working_long``)."""
 
     answer: Content
     tokens_in: int = 0
     tokens_out: int = 0
     summaries: tuple[str, ...] = ()
     verifier: Json = None
-    explain: Json = None
+    explain: str | None = None
     saved: Saved | None = None
     calls: tuple[CountedExecution, ...] = ()
     working: tuple[WorkingChange, ...] = ()

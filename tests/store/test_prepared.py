@@ -8,9 +8,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, literal, select, u
 from sqlalchemy.exc import IntegrityError
 
 from agentui.store.base import Store
-from agentui.store.prepared import INSERT, Prepared, named
+from agentui.store.prepared import INSERT, OneOf, Prepared, named, texts
 from agentui.store.sqlite import SqliteStore
-from agentui.store.tables import pages, sessions
+from agentui.store.tables import branches, floors, pages, sessions
 from tests.sqlite import RESERVE
 
 TIMES = {"created_at": 1, "updated_at": 1}
@@ -130,3 +130,40 @@ async def test_a_boolean_is_not_read(on_sqlite: SqliteStore) -> None:
     statement = Prepared(select(pages.c.is_active).where(pages.c.id == bindparam("page")))
     with pytest.raises(TypeError, match="boolean"):
         await on_sqlite.read(statement.all, {"page": "1"})
+
+
+LISTED = Prepared(select(sessions.c.id, sessions.c.name).where(OneOf(sessions.c.id, "ids")).order_by(sessions.c.id))
+PAGES = Prepared(select(pages).where(OneOf(pages.c.id, "ids")))
+
+
+@pytest.mark.parametrize("ids", [[], ["1"], ["1", "3", "no", "1"], ["1", "2", "3", '"', "\\", "雪"]])
+async def test_a_list_is_one_parameter(store: Store, ids: list[str]) -> None:
+    for id in ("1", "2", "3", '"', "\\"):
+        await store.write(make, id, f"name {id}")
+    rows = await store.read(LISTED.rows, {"ids": texts(ids)})
+    assert {row.id: row.name for row in rows} == {id: f"name {id}" for id in ids if id not in ("no", "雪")}
+
+
+async def test_rows_by_name_have_their_booleans(store: Store) -> None:
+    def write(db: Connection) -> None:
+        make(db, "s")
+        times = {"account_id": "a", **TIMES}
+        db.execute(insert(branches).values(session_id="s", branch_id="main", **times))
+        db.execute(insert(floors).values(id="f", session_id="s", branch_id="main", floor_no=0, state="committed", **times))
+        own = {"floor_id": "f", "page_kind": "input", "is_partial": False, **times}
+        db.execute(insert(pages), [{"id": "p", "page_no": 0, "is_active": True, **own}])
+
+    await store.write(write)
+    row = await store.read(PAGES.row, {"ids": texts(["p"])})
+    assert row is not None
+    assert (row.id, row.is_active, row.is_partial, row.checksum) == ("p", True, False, None)
+    assert await store.read(PAGES.row, {"ids": texts(["q"])}) is None
+
+
+async def test_a_list_is_looked_for_in_an_index(on_sqlite: SqliteStore) -> None:
+    def plan(db: Connection) -> list[str]:
+        compiled = select(pages.c.id).where(OneOf(pages.c.floor_id, "ids")).compile(db)
+        return [row[3] for row in db.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}", ("[]",))]
+
+    steps = await on_sqlite.read(plan)
+    assert any("pages USING" in step for step in steps), steps

@@ -34,7 +34,7 @@ from tests.postgres import PATIENCE
 from tests.turns.chat import Chat, count
 
 SAVED = Saved(200, {"content-type": "application/json"}, pack(b"{}"))
-OUTCOME = Outcome(Content("Well met."), 3, 5, summaries=("They met.",), explain={"sections": []}, saved=SAVED)
+OUTCOME = Outcome(Content("Well met."), 3, 5, summaries=("They met.",), explain='{"sections": []}', saved=SAVED)
 CLAIM = Claim("key", "fingerprint")
 COUNTED: Mapping[TurnKind, tuple[int, int | None]] = {
     "retry_turn": (2, None),

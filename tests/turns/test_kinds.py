@@ -262,7 +262,7 @@ async def test_words_that_were_stopped_can_be_dropped_where_another_version_is_l
 async def test_what_stands_beside_an_answer_belongs_to_its_version(chat: Chat) -> None:
     turn = await chat.begin(text="Hi")
     judged = {"status": "pass", "issues": []}
-    await turn.commit(Outcome(Content("One."), 3, 5, summaries=("They met.",), verifier=judged, explain={"sections": []}))
+    await turn.commit(Outcome(Content("One."), 3, 5, summaries=("They met.",), verifier=judged, explain='{"sections": []}'))
     again = await chat.begin("retry_turn", target_floor_id=turn.place.floor_id)
     await again.commit(Outcome(Content("Two."), 4, 6, summaries=("They parted.",)))
     result = await chat.store.read(floor_result, ACCOUNT, turn.place.floor_id)

@@ -12,6 +12,7 @@ from agentui.api.keys import LIVE
 from agentui.chats.parts import Content
 from agentui.errors import AgentUIError
 from agentui.pipeline.run import Run
+from agentui.turns.live.progress import Progress
 from agentui.turns.live.request import LiveRequest
 from agentui.turns.request import Reach, TurnRequest
 from agentui.upstream import breaker
@@ -382,9 +383,11 @@ async def test_a_turn_that_has_failed_is_not_stopped(house: House) -> None:
         """Looks whether the turn could be stopped while it tells of its failure."""
 
         async def tell(self, event: str, data: Json) -> None:
-            if event == "run" and data["status"] == "failed":
-                progress = live.active.of_floor(data["floor_id"])
-                assert progress is not None
+            pass
+
+        async def moved(self, progress: Progress) -> None:
+            if progress.status == "failed":
+                assert live.active.of_floor(progress.floor_id) is progress
                 stops.append(progress.stop)
 
         async def save(self, done: Json) -> None:

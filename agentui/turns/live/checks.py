@@ -6,12 +6,12 @@ writes stored variables, but by tools: they judge a turn and are none.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from agentui.chat.messages import text_message
 from agentui.errors import AgentUIError
-from agentui.jsonio import InvalidJson, Json, loads
+from agentui.jsonio import InvalidJson, Json, loads, members
 from agentui.pipeline.engine import Engine, RunRequest
 from agentui.pipeline.run import Run
 from agentui.pipeline.sink import NullSink
@@ -44,7 +44,7 @@ class Verdict:
 
     def as_json(self) -> dict[str, Json]:
         """As events show it."""
-        return {**asdict(self), "issues": list(self.issues)}
+        return {**members(self), "issues": list(self.issues)}
 
     def section(self) -> ExtraSection:
         """What the next attempt is told."""

@@ -47,7 +47,7 @@ def work_of(given: PromptInput) -> int:
     session, greetings = given.session, (entry.text for entry in given.history if entry.source == "greeting")
     told = (*(session.character_snapshot or {}).values(), *(session.user_snapshot or {}).values(), *session.metadata.values())
     macros = sum(macro_work(each) for each in (*told, *greetings) if isinstance(each, str))
-    return macros + sum(len(entry.text) + _ENTRY for entry in given.history)
+    return macros + sum([len(entry.text) for entry in given.history]) + _ENTRY * len(given.history)
 
 
 def macro_work(text: str) -> int:

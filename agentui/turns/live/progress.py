@@ -10,11 +10,11 @@ the row.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Literal
 
 from agentui.chats.records import Run, RunStatus
-from agentui.jsonio import Json
+from agentui.jsonio import Json, members
 
 Phase = Literal[
     "input_recorded",
@@ -38,7 +38,6 @@ PUBLIC: Mapping[Phase, str] = {
     "transaction_prepared": "committing",
 }
 """A phase in the words that are shown to people."""
-_MEMBERS = tuple(field.name for field in fields(Run))
 
 
 @dataclass(slots=True)
@@ -123,8 +122,7 @@ class Progress:
 
     def as_json(self) -> dict[str, Json]:
         """The run as events show it."""
-        run = self.as_run()
-        return {name: getattr(run, name) for name in _MEMBERS}
+        return members(self.as_run())
 
     def as_run(self) -> Run:
         """The run as it is now."""

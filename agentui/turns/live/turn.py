@@ -8,7 +8,7 @@ from agentui.chats.codes import failure
 from agentui.chats.parts import Content, content_of
 from agentui.errors import AgentUIError
 from agentui.ids import new_id
-from agentui.jsonio import Json, dumps_text, loads
+from agentui.jsonio import Json, dumps_text
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.engine import Engine, RunRequest, to_its_end
 from agentui.pipeline.macros import ChatMacros
@@ -372,14 +372,13 @@ class LiveTurn:
         told: dict[str, Json] = await in_thread(lambda: redact(observed(self._asked, prepared, self._bundle)))
         return done | told
 
-    def _explained(self, prepared: PreparedTurn, plan: Plan, tools: TurnTools) -> dict[str, Json]:
-        """What is kept of the prompt, and of how the model was asked."""
+    def _explained(self, prepared: PreparedTurn, plan: Plan, tools: TurnTools) -> str:
+        """What is kept of the prompt, and of how the model was asked, as JSON."""
         offered = tools.offered() if self._asked.tool_mode != "standalone" else []
         generation = asked_with(plan.id, self._model, self._params, offered)
         document = explained(self._turn.place, prepared, self._resolution, self._bundle) | {"generation": generation}
         assert self._run is not None
-        redacted: dict[str, Json] = loads(self._run.redactor.redact(dumps_text(document)))
-        return redacted
+        return self._run.redactor.redact(dumps_text(document))
 
     async def _fail(self, error: Mapping[str, Json], status: int, *, is_cancelled: bool) -> None:
         """Leave a failed floor, or what had arrived of the answer, and a run that says so. ``status`` is what the caller is

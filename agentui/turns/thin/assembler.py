@@ -18,7 +18,7 @@ from typing import Final
 from agentui.chat.messages import Part, Text
 from agentui.chats.parts import Content, content_of
 from agentui.errors import BadRequest
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.library.bundles import Bundle, Bundles
 from agentui.pipeline.macros import ChatMacros
 from agentui.pipeline.run import Run
@@ -218,12 +218,11 @@ class Assembly:
         size = len(incoming.body) + sum(len(message.text) for message in prepared.messages)
         run.replace_incoming(await apart(size, asked))
 
-    def explained(self, turn: Turn) -> Json:
-        """What is kept of the prompt."""
+    def explained(self, turn: Turn) -> str:
+        """What is kept of the prompt, as JSON."""
         assert self._made is not None  # a turn that is kept has asked
         document = explained(turn.place, self._made.prepared, self._made.resolution, self._bundle)
-        redacted: Json = self._run.redactor.redact_json(document)
-        return redacted
+        return dumps_text(self._run.redactor.redact_json(document))
 
     def learn(self, reported: int | None) -> None:
         """The provider counted so many tokens, which tells something of the prompt where that is what was sent."""

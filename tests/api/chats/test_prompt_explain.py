@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agentui.chats.parts import Content
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.library.bound import named_assets
 from agentui.prompt.assembly import assemble
 from agentui.prompt.explain import PromptScope, explain_document
@@ -30,7 +30,9 @@ async def said(reader: Reader, session: str, words: str, *, explained: bool = Tr
     prepared = assemble(given)
     scope = PromptScope(session, branch, True, None, branch, "existing_branch")
     document = explain_document(prepared, resolution, scope, named_assets(facts.bindings, ()), prompt_snapshot(prepared))
-    await turn.commit(Outcome(Content(f"re {words}"), 3, 4, summaries=("They met.",), explain=document if explained else None))
+    await turn.commit(
+        Outcome(Content(f"re {words}"), 3, 4, summaries=("They met.",), explain=dumps_text(document) if explained else None)
+    )
     floor_id: str = turn.place.floor_id
     return floor_id
 
