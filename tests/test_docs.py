@@ -309,7 +309,7 @@ def test_every_failure_of_the_memory_has_a_code_that_is_known() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and called(node) == "failure" and isinstance(node.args[0], ast.Constant)
     }
-    assert {"generation_conflict", "merge_blocked"} <= raised
+    assert {"generation_conflict", "branch_merge_conflict"} <= raised
     assert raised - CODES.keys() == set()
 
 

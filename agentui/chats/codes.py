@@ -58,7 +58,7 @@ CODES: dict[str, Code] = {
     "mcp_server_failed": Code(500, "The MCP server answered with an error, or with what is no answer."),
     "mcp_server_not_found": Code(404, "There is no such MCP server."),
     "mcp_server_unavailable": Code(503, "The MCP server cannot be reached, or was lost."),
-    "merge_blocked": Code(409, "The branches cannot be merged; details carry the conflicts."),
+    "branch_merge_conflict": Code(409, "The branches cannot be merged; details carry the conflicts."),
     "message_conflict": Code(409, "The page has a message with this seq already."),
     "message_not_found": Code(404, "There is no such message."),
     "no_floor_to_regenerate": Code(404, "The branch has no committed floor whose answer could be made anew."),

@@ -205,6 +205,17 @@ def floor_run(db: Connection, account: str, floor_id: str) -> FloorRun:
     return FloorRun(floor.id, floor.state, run_of(row) if row is not None else None)
 
 
+def turn_result(db: Connection, account: str, floor_id: str) -> FloorResult:
+    """What the turn of a committed floor came to. Raises 404 ``not_found`` also where no turn made the floor (a greeting, one
+    made by hand, one that was imported), 409 ``invalid_state``."""
+    result = floor_result(db, account, floor_id)
+    kept = select(page_results.c.page_id).where(page_results.c.page_id == result.output_page_id)
+    ran = select(runs.c.run_id).where(runs.c.floor_id == floor_id, runs.c.account_id == account)
+    if db.execute(ran).first() is None and db.execute(kept).first() is None:
+        raise failure("not_found", "No turn made this floor, so there is no result.", floor_id=floor_id)
+    return result
+
+
 def floor_result(db: Connection, account: str, floor_id: str) -> FloorResult:
     """What a committed floor came to: its last active output page, and the assistant's last message there.
 

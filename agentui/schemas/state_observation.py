@@ -88,6 +88,54 @@ class MutationData(TypedDict):
     updated_at: int
 
 
+class PageMutation(MutationData):
+    """A write of a page's turn. ``actor_client_id``, ``request_id``, ``discard_reason``, ``blocked_reason``, the reason and the
+    code of the decision and ``linked_variable_stage_id`` are null: nothing here knows them."""
+
+    page_id: str
+    floor_id: str
+    source_kind: Literal["turn"]
+    actor_client_id: None
+    source_page_id: str
+    source_branch_id: str
+    commit_mode: WriteMode
+    request_id: None
+    live_head_key: str
+    discard_reason: None
+    blocked_reason: None
+    decision_status: Literal["accepted", "discarded"]
+    decision_reason: None
+    decision_code: None
+    linked_variable_stage_id: None
+    applied_at: int | None
+
+
+class PageMutations(TypedDict):
+    """What a page's turn wrote."""
+
+    page_id: str
+    floor_id: str
+    session_id: str
+    branch_id: str
+    items: list[PageMutation]
+
+
+class StateBinding(TypedDict):
+    """A namespace of a session, as TavernHeadless tells of it, where each is a domain of client data. ``domain_id`` names
+    it."""
+
+    domain_id: str
+    account_id: str
+    manager_kind: Literal["session_state"]
+    host_type: Literal["session"]
+    host_id: str
+    state_namespace: str
+    require_caller_owner: Literal[True]
+    allow_auto_create_collection: Literal[False]
+    created_at: int
+    updated_at: int
+
+
 class Payload(TypedDict):
     """What a mutation wrote."""
 

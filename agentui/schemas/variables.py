@@ -129,7 +129,22 @@ class ResolveData(TypedDict):
     layers: NotRequired[dict[Scope, LayerData]]
 
 
-class StagedData(TypedDict):
+class Provenance(TypedDict):
+    """Who made a write. ``source_json`` and ``evidence_json`` are ``source`` and ``evidence`` once more."""
+
+    source_kind: Literal["tool"]
+    actor_client_id: None
+    source: dict[str, Any]
+    source_json: dict[str, Any]
+    evidence: dict[str, Any]
+    evidence_json: dict[str, Any]
+    rerouted_target: None
+    decision_code: Literal["promotion_allowed"] | None
+    decision_reason: str | None
+    linked_session_state_mutation_id: None
+
+
+class StagedData(Provenance):
     """One write of a run to its page or floor."""
 
     id: str
@@ -139,15 +154,12 @@ class StagedData(TypedDict):
     intent: Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"]
     conflict_policy: Literal["replace"]
     reason: str | None
-    source: dict[str, Any]
-    evidence: dict[str, Any]
     status: Literal["staged", "accepted_page_only", "promoted"]
-    decision_reason: str | None
     created_at: int
     resolved_at: int | None
 
 
-class PromotionData(TypedDict):
+class PromotionData(Provenance):
     """One variable that went from its page to its floor, or to the branch."""
 
     id: str

@@ -41,7 +41,7 @@ def write_ledger(db: Connection, account: str, run_id: str, entries: Sequence[En
     """Record a run's writes, in the order given."""
     if not entries:
         return
-    evidence = dumps_text({"runId": run_id, "generationAttemptNo": 1})
+    evidence = dumps_text({"runId": run_id, "generationAttemptNo": 1})  # an attempt that is given up leaves no writes
     # Ids sort as they were made, and so do the rows when they are read.
     ids = [new_short_id() for _ in entries]
     writes = [_write(account, id, entry, evidence, now) for id, entry in zip(ids, entries, strict=True)]
@@ -103,13 +103,45 @@ def _promotion(account: str, staged_id: str, entry: Entry, now: int) -> dict[str
 
 
 def read_staged(db: Connection, account: str, page_id: str) -> dict[str, Json]:
-    """The page's writes as seed 000 shows them. Raises PageNotFound, TooMuchAtOnce."""
-    return _read(db, account, page_id, staged_writes)
+    """The page's writes as seed 000 shows them, with what the contract has beside it (spec: tavern-api part 4). Raises
+    PageNotFound, TooMuchAtOnce."""
+    told = _of_page(db, account, page_id)
+    rows = _rows(db, account, page_id, staged_writes, (staged_writes.c.value_json,), (staged_writes.c.id,))
+    return {**told, "items": [{**_item(row), **_provenance(row), "decision_code": None} for row in rows]}
 
 
 def read_promotions(db: Connection, account: str, page_id: str) -> dict[str, Json]:
-    """The page's promotions as seed 000 shows them. Raises PageNotFound, TooMuchAtOnce."""
-    return _read(db, account, page_id, promotions)
+    """The page's promotions as seed 000 shows them, with whose write each was. Raises PageNotFound, TooMuchAtOnce."""
+    told = _of_page(db, account, page_id)
+    of_page = (staged_writes.c.page_id == page_id, staged_writes.c.account_id == account)
+    columns = (staged_writes.c.id, staged_writes.c.source_json, staged_writes.c.evidence_json)
+    writes = {row.id: row._asdict() for row in db.execute(select(*columns).where(*of_page))}
+    rows = _rows(db, account, page_id, promotions, (promotions.c.value_json,), (promotions.c.id,))
+    decided = {"decision_code": "promotion_allowed", "decision_reason": None}
+    return {
+        **told,
+        "items": [
+            {**_item(row), "source": parse(write["source_json"]), "evidence": parse(write["evidence_json"])}
+            | _provenance(write)
+            | decided
+            for row in rows
+            for write in (writes[row["staged_write_id"]],)
+        ],
+    }
+
+
+def _provenance(write: Mapping[str, Json]) -> dict[str, Json]:
+    """Who made a write, by the names that the contract has beside the seed's: tools and nodes write here, and nothing goes to
+    Session State instead."""
+    source, evidence = parse(write["source_json"]), parse(write["evidence_json"])
+    return {
+        "source_kind": "tool",
+        "actor_client_id": None,
+        "source_json": source,
+        "evidence_json": evidence,
+        "rerouted_target": None,
+        "linked_session_state_mutation_id": None,
+    }
 
 
 def read_changes(db: Connection, account: str, page_id: str) -> dict[str, Json]:
@@ -120,12 +152,6 @@ def read_changes(db: Connection, account: str, page_id: str) -> dict[str, Json]:
     told = _of_page(db, account, page_id)
     rows = _rows(db, account, page_id, variable_changes, texts, order)
     return {**told, "items": [_item({name: value for name, value in row.items() if value is not None}) for row in rows]}
-
-
-def _read(db: Connection, account: str, page_id: str, table: Table) -> dict[str, Json]:
-    told = _of_page(db, account, page_id)
-    rows = _rows(db, account, page_id, table, (table.c.value_json,), (table.c.id,))
-    return {**told, "items": [_item(row) for row in rows]}
 
 
 def _of_page(db: Connection, account: str, page_id: str) -> dict[str, Json]:

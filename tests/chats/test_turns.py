@@ -346,5 +346,6 @@ async def test_a_fork_whose_source_went_on_is_not_merged(memory: Memory) -> None
     await memory.turn(main)
     assert fork.branch_id.startswith("branch-") and len(fork.branch_id) == 15
     assert (
-        await refusal(memory.write(merge_branch, main.session_id, fork.branch_id, "main", None, memory.now)) == "merge_blocked"
+        await refusal(memory.write(merge_branch, main.session_id, fork.branch_id, "main", None, memory.now))
+        == "branch_merge_conflict"
     )

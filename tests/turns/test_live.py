@@ -77,8 +77,15 @@ async def test_events_come_in_their_order(house: House) -> None:
     names = [name for name, _ in events]
     chunks = names.count("chunk")
     assert chunks == 3
-    assert names == ["start", *["run"] * 5, *["chunk"] * chunks, *["run"] * 5, "done"]
+    # All words so far are told with the first ones, and whenever there are twice as many.
+    assert names == ["start", *["run"] * 5, "run", "chunk", "run", "chunk", "chunk", *["run"] * 5, "done"]
     runs = named(events, "run")
+    streaming = [run for run in runs if (run["pending_output"] or {}).get("state") == "streaming"]
+    heard = named(events, "chunk")
+    words = "".join(chunk["chunk"] for chunk in heard[:2])
+    assert [run["pending_output"]["text"] for run in streaming] == [heard[0]["chunk"], words]
+    assert {(run["phase"], run["phase_seq"]) for run in streaming} == {("page_generating", 6)}
+    runs = [run for run in runs if run not in streaming]
     assert [(run["phase"], run["public_phase"], run["phase_seq"]) for run in runs] == PHASES
     start, done = events[0][1], events[-1][1]
     assert start == {name: done[name] for name in ("floor_id", "floor_no", "branch_id")}

@@ -111,8 +111,19 @@ def test_the_ledger_tells_what_became_of_page_and_floor_writes(base: Database, s
     place = {"page_id": page, "floor_id": run.floor, "session_id": session, "branch_id": "main"}
     assert told == place
     resolved_at = layers["page"]["note"].updated_at
+    evidence = {"runId": "run-1", "generationAttemptNo": 1}
+    beside = {
+        "source_kind": "tool",
+        "actor_client_id": None,
+        "evidence_json": evidence,
+        "rerouted_target": None,
+        "linked_session_state_mutation_id": None,
+    }
     assert [{name: value for name, value in item.items() if name != "id"} for item in items] == [
         {
+            **beside,
+            "source_json": source,
+            "decision_code": None,
             "key": "mood",
             "op": "set",
             "value": "steady",
@@ -127,6 +138,9 @@ def test_the_ledger_tells_what_became_of_page_and_floor_writes(base: Database, s
             "resolved_at": resolved_at,
         },
         {
+            **beside,
+            "source_json": {},
+            "decision_code": None,
             "key": "note",
             "op": "set",
             "value": [1],
@@ -146,6 +160,12 @@ def test_the_ledger_tells_what_became_of_page_and_floor_writes(base: Database, s
     assert promoted == place
     assert trace.pop("id") not in {item["id"] for item in items}
     assert trace == {
+        **beside,
+        "source": source,
+        "source_json": source,
+        "evidence": evidence,
+        "decision_code": "promotion_allowed",
+        "decision_reason": None,
         "staged_write_id": items[0]["id"],
         "key": "mood",
         "from_scope": "page",

@@ -85,8 +85,8 @@ async def get_floor_run(request: web.Request) -> web.Response:
 
 
 async def get_floor_result(request: web.Request) -> web.Response:
-    """Read what a committed floor came to."""
-    return data_answer(await read(request, floors.floor_result, path_id(request)))
+    """Read what the turn of a committed floor came to."""
+    return data_answer(await read(request, floors.turn_result, path_id(request)))
 
 
 ROUTES: tuple[Route, ...] = (

@@ -2,8 +2,9 @@
 
 from aiohttp import web
 
-from agentui.api.chats.protocol import data_answer, described, list_answer, path_id, read, read_query, route
+from agentui.api.chats.protocol import account_of, data_answer, described, list_answer, path_id, read, read_query, route
 from agentui.api.chats.state import resolved_data, snapshot_data
+from agentui.chats.state.namespaces import registered_at
 from agentui.chats.state.observing import (
     compare_floor,
     find_mutation,
@@ -11,6 +12,7 @@ from agentui.chats.state.observing import (
     list_kept,
     list_live,
     list_mutations,
+    list_page_mutations,
     live_value,
 )
 from agentui.chats.state.reading import Difference
@@ -28,11 +30,48 @@ from agentui.schemas.state_observation import (
     MutationData,
     MutationQuery,
     ObservedDifference,
+    PageMutation,
+    PageMutations,
     ReplayQuery,
     ReplaySafetyData,
+    StateBinding,
     WholeMutation,
 )
 from agentui.turns.replay import replay_safety
+
+
+async def bindings(request: web.Request) -> web.Response:
+    """List the namespaces of a session, the server's own first."""
+    id, account = path_id(request), account_of(request)
+    told: list[StateBinding] = [
+        {
+            "domain_id": f"{id}:{namespace}",
+            "account_id": account,
+            "manager_kind": "session_state",
+            "host_type": "session",
+            "host_id": id,
+            "state_namespace": namespace,
+            "require_caller_owner": True,
+            "allow_auto_create_collection": False,
+            "created_at": moment,
+            "updated_at": moment,
+        }
+        for namespace, moment in await read(request, registered_at, id)
+    ]
+    return data_answer(told)
+
+
+async def page_mutations(request: web.Request) -> web.Response:
+    """List what the turn of a page wrote."""
+    page, floor, made = await read(request, list_page_mutations, path_id(request))
+    told: PageMutations = {
+        "page_id": page.id,
+        "floor_id": floor.id,
+        "session_id": floor.session_id,
+        "branch_id": floor.branch_id,
+        "items": [_page_mutation(each, page.id, floor.id) for each in made],
+    }
+    return data_answer(told)
 
 
 async def mutations(request: web.Request) -> web.Response:
@@ -133,6 +172,28 @@ def _mutation(found: Mutation) -> MutationData:
     }
 
 
+def _page_mutation(found: Mutation, page_id: str, floor_id: str) -> PageMutation:
+    return {
+        **_mutation(found),
+        "page_id": page_id,
+        "floor_id": floor_id,
+        "source_kind": "turn",
+        "actor_client_id": None,
+        "source_page_id": page_id,
+        "source_branch_id": found.branch_id,
+        "commit_mode": found.write_mode,
+        "request_id": None,
+        "live_head_key": f"{found.branch_id}:{found.namespace}.{found.slot}",
+        "discard_reason": None,
+        "blocked_reason": None,
+        "decision_status": "accepted" if found.status == "applied" else "discarded",
+        "decision_reason": None,
+        "decision_code": None,
+        "linked_variable_stage_id": None,
+        "applied_at": found.created_at if found.status == "applied" else None,
+    }
+
+
 def _live(branch_id: str, found: Mutation) -> LiveHead:
     return {
         "state_namespace": found.namespace,
@@ -165,6 +226,8 @@ def _difference(found: Difference, *, with_values: bool) -> ObservedDifference:
 
 _SESSION, _FLOOR = "/sessions/{id}/session-state", "/floors/{id}/session-state"
 ROUTES: tuple[Route, ...] = (
+    route("GET", f"{_SESSION}/bindings", bindings, Data[list[StateBinding]]),
+    route("GET", "/pages/{id}/session-state/mutations", page_mutations, Data[PageMutations]),
     route("GET", f"{_SESSION}/mutations", mutations, ListData[list[MutationData]], query=described(MutationQuery)),
     route("GET", f"{_SESSION}/mutations/{{mutation}}", mutation, Data[WholeMutation]),
     route("GET", f"{_SESSION}/live", live, Data[list[LiveHead]], query=described(LiveQuery)),

@@ -1,6 +1,7 @@
 """Merging a branch into another: what it would do, and doing it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
 from sqlalchemy import Connection, update
@@ -9,22 +10,34 @@ from agentui.chats.branches.writing import check_head
 from agentui.chats.codes import failure
 from agentui.chats.lineage import branch_path, own_floors
 from agentui.chats.records import Floor
-from agentui.chats.rows import branch_head, check_no_live_run, find_branch, find_session, on_branch, touch
+from agentui.chats.rows import branch_head, check_no_live_run, find_branch, find_session, has_branch, on_branch, touch
 from agentui.chats.state.heads import heads_of, set_heads
 from agentui.chats.versions import move_branch_variables
 from agentui.chats.working.journal import move_working_variables
+from agentui.errors import ApiError
 from agentui.store.tables import branches, floors
 
+ConflictCode: TypeAlias = Literal[
+    "same_branch",
+    "source_branch_not_found",
+    "target_branch_not_found",
+    "no_common_ancestor",
+    "target_diverged",
+    "source_floor_not_committed",
+    "source_branch_busy",
+    "target_branch_busy",
+]
 MergeStrategy: TypeAlias = Literal["fast_forward", "no_op", "blocked"]
 
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """Why a branch cannot be merged."""
+    """Why a branch cannot be merged (spec: tavern-api-2 part 1.17). ``target_floor_id`` is the floor that stands in the way."""
 
-    code: str
+    code: ConflictCode
     message: str
-    floor_id: str | None = None
+    scope: Literal["branch"] = "branch"
+    target_floor_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +87,29 @@ class Merged:
 
 
 def preview_merge(db: Connection, account: str, session_id: str, source: str, target: str) -> MergePreview:
-    """Say what merging ``source`` into ``target`` would do. Raises 404.
+    """Say what merging ``source`` into ``target`` would do. Raises 404 for the session.
 
     ``fast_forward``: the source was forked from the target's head, so its floors can go on there. ``no_op``: the source has
-    nothing that the target lacks. ``blocked``: the target went on by itself, or the source holds unfinished floors.
+    nothing that the target lacks. ``blocked``: the target went on by itself, the source holds unfinished floors, or one of the
+    branches is not there.
     """
     find_session(db, account, session_id)
+    if unknown := _unknown(db, account, session_id, source, target):
+        return MergePreview(session_id, source, target, "blocked", False, None, None, None, [], [], [], [], conflicts=unknown)
     branch = find_branch(db, account, session_id, source)
-    find_branch(db, account, session_id, target)
     head = branch_head(db, account, session_id, target)
     source_path, target_path = (branch_path(db, account, session_id, name) for name in (source, target))
     both = {floor.id for floor in source_path} & {floor.id for floor in target_path}
     shared = [floor.id for floor in reversed(target_path) if floor.id in both]
-    source_only, target_only = ([floor for floor in path if floor.id not in both] for path in (source_path, target_path))
+    source_only, target_only = (
+        [floor for floor in reversed(path) if floor.id not in both] for path in (source_path, target_path)
+    )
     own = own_floors(db, account, session_id, source)
     committed = [floor.id for floor in own if floor.state == "committed"]
     strategy: MergeStrategy = "no_op"
     conflicts: list[MergeConflict] = []
     if any(floor.state == "committed" for floor in source_only):
-        conflicts = _merge_conflicts(own, branch.source_floor_id, head, own_floors(db, account, session_id, target))
+        conflicts = _merge_conflicts(own, branch.source_floor_id, head, own_floors(db, account, session_id, target), both)
         strategy = "blocked" if conflicts else "fast_forward"
     return MergePreview(
         session_id=session_id,
@@ -115,22 +132,40 @@ def _merged(floor: Floor) -> MergeFloor:
     return MergeFloor(floor.id, floor.branch_id, floor.floor_no, floor.state, floor.parent_floor_id)
 
 
+def _unknown(db: Connection, account: str, session_id: str, source: str, target: str) -> list[MergeConflict]:
+    """What is wrong with the branches that were named, before one looks into them."""
+    found = []
+    if not has_branch(db, account, session_id, source):
+        found.append(MergeConflict("source_branch_not_found", f"The session has no branch {source!r:.110}."))
+    if not has_branch(db, account, session_id, target):
+        found.append(MergeConflict("target_branch_not_found", f"The session has no branch {target!r:.110}."))
+    if not found and source == target:
+        found.append(MergeConflict("same_branch", "A branch cannot be merged into itself."))
+    return found
+
+
 def _merge_conflicts(
-    own: list[Floor], source_floor_id: str | None, head: Floor | None, target: list[Floor]
+    own: list[Floor], source_floor_id: str | None, head: Floor | None, target: list[Floor], shared: Set[str]
 ) -> list[MergeConflict]:
-    """What stands between the floors of a branch and the head of another."""
-    conflicts = [
-        MergeConflict("unfinished_floor", f"Floor {floor.floor_no} of the source is {floor.state}.", floor.id)
-        for floor in own
-        if floor.state in ("draft", "generating")
-    ]
-    if source_floor_id != (head.id if head is not None else None):
-        conflicts.append(MergeConflict("diverged", "The source was not forked from the target's head.", source_floor_id))
+    """What stands between the floors of a branch and the head of another; ``shared`` are the floors that both lead through."""
+    conflicts = []
+    if any(floor.state == "generating" for floor in own):
+        conflicts.append(MergeConflict("source_branch_busy", "A floor of the source is generating."))
     conflicts += [
-        MergeConflict("target_floor_in_the_way", f"Floor {floor.floor_no} of the target is {floor.state}.", floor.id)
-        for floor in target
-        if floor.floor_no > (head.floor_no if head is not None else -1)
+        MergeConflict("source_floor_not_committed", f"Floor {floor.floor_no} of the source is {floor.state}.")
+        for floor in own
+        if floor.state == "draft"
     ]
+    if head is not None and not shared:
+        conflicts.append(MergeConflict("no_common_ancestor", "The branches have no floor in common.", target_floor_id=head.id))
+    elif source_floor_id != (head.id if head is not None else None):
+        message = "The source was not forked from the target's head."
+        conflicts.append(MergeConflict("target_diverged", message, target_floor_id=None if head is None else head.id))
+    for floor in target:
+        if floor.floor_no > (head.floor_no if head is not None else -1):
+            code: ConflictCode = "target_branch_busy" if floor.state == "generating" else "target_diverged"
+            message = f"Floor {floor.floor_no} of the target is {floor.state}, and stands where the source's would."
+            conflicts.append(MergeConflict(code, message, target_floor_id=floor.id))
     return conflicts
 
 
@@ -140,17 +175,19 @@ def merge_branch(
     """Move the floors of ``source`` to the end of ``target``, and its variables with them; the source stays as an empty branch
     behind the new head.
 
-    Raises 404, 409 ``branch_head_conflict``, ``active_run_in_progress``, ``merge_blocked`` (details carry ``conflicts``).
+    Raises 404, 409 ``branch_head_conflict``, ``active_run_in_progress``, ``branch_merge_conflict`` (details carry
+    ``conflicts``).
     """
     find_session(db, account, session_id, hold=True)
+    if unknown := _unknown(db, account, session_id, source, target):
+        raise _blocked(unknown)
     for name in sorted({source, target}):
         find_branch(db, account, session_id, name, hold=True)
         check_no_live_run(db, account, now, session_id=session_id, branch_id=name)
     check_head(db, account, session_id, target, expected_head)
     preview = preview_merge(db, account, session_id, source, target)
     if not preview.can_merge:
-        conflicts = [{"code": item.code, "message": item.message, "floor_id": item.floor_id} for item in preview.conflicts]
-        raise failure("merge_blocked", "The branches cannot be merged without losing floors.", conflicts=conflicts)
+        raise _blocked(preview.conflicts)
     head = preview.source_head_floor_id if preview.floor_ids else preview.target_head_floor_id
     if preview.floor_ids:
         moving = (*on_branch(account, session_id, source), floors.c.state == "committed")
@@ -165,3 +202,8 @@ def merge_branch(
         move_working_variables(db, session_id, source, target)
         touch(db, session_id, target, now)
     return Merged(session_id, source, target, preview.strategy, preview.floor_ids, len(preview.floor_ids), head)
+
+
+def _blocked(conflicts: Iterable[MergeConflict]) -> ApiError:
+    told = [asdict(conflict) for conflict in conflicts]
+    return failure("branch_merge_conflict", "The branches cannot be merged without losing floors.", conflicts=told)

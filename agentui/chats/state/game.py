@@ -45,9 +45,14 @@ def game_of_floor(db: Connection, account: str, floor_id: str, source: Source) -
     }
     values = {SCENE: {**told, **_scene(result)}, WORLD: {**told, **_world(db, result)}}
     return {
-        key: StateValue(key, source, True, value, floor.id, (), result.committed_at, len(dumps(value)))
+        key: StateValue(key, source, True, value, floor.id, _told_by(floor, key), result.committed_at, len(dumps(value)))
         for key, value in values.items()
     }
+
+
+def _told_by(floor: Floor, key: Key) -> tuple[str, ...]:
+    """What stands where the ids of writes would: nothing was written, the floor's commit tells it."""
+    return (f"{floor.id}:{key.namespace}.{key.slot}",)
 
 
 def _scene(result: FloorResult) -> dict[str, Json]:

@@ -73,6 +73,16 @@ def list_namespaces(db: Connection, account: str, session_id: str) -> list[Names
     ]
 
 
+def registered_at(db: Connection, account: str, session_id: str) -> list[tuple[str, int]]:
+    """The namespaces of a session, the server's own first, and when each was registered, in milliseconds since 1970; the
+    server's is as old as the session. Raises 404 ``not_found``."""
+    session = find_session(db, account, session_id)
+    columns = state_namespaces.c
+    query = select(columns.namespace, columns.created_at).where(columns.session_id == session_id)
+    rows = db.execute(query.order_by(columns.created_at, columns.namespace))
+    return [(GAME, session.created_at), *((row.namespace, row.created_at) for row in rows)]
+
+
 def known_slots(db: Connection, session_id: str) -> list[Key]:
     """The slots of a session that were written on any of its branches, by namespace and name."""
     query = select(state_heads.c.namespace, state_heads.c.slot).where(state_heads.c.session_id == session_id).distinct()

@@ -6,9 +6,9 @@ from sqlalchemy import Connection
 
 from agentui.chats.codes import failure
 from agentui.chats.listing import Listed, Paging, list_rows
-from agentui.chats.records import Floor
-from agentui.chats.rows import find_floor, find_session
-from agentui.chats.state.heads import mutations_of, shown_mutations, snapshot_ids
+from agentui.chats.records import Floor, Page
+from agentui.chats.rows import find_floor, find_page, find_session
+from agentui.chats.state.heads import mutations_of, shown_mutations, snapshot_ids, written_by
 from agentui.chats.state.reading import Difference, compare, read_snapshot, resolve
 from agentui.chats.state.records import (
     Mutation,
@@ -68,6 +68,14 @@ def find_mutation(db: Connection, account: str, session_id: str, mutation_id: st
     if found is None or found.session_id != session_id:
         raise failure("not_found", "The session has no such mutation.", session_id=session_id, mutation_id=mutation_id)
     return found
+
+
+def list_page_mutations(db: Connection, account: str, page_id: str) -> tuple[Page, Floor, list[Mutation]]:
+    """A page, its floor, and what the page's turn wrote, of each value the beginning, by the time it was written. Raises 404
+    ``not_found``."""
+    page = find_page(db, account, page_id)
+    made = sorted(written_by(db, page_id), key=lambda each: (each.created_at, each.id))
+    return page, find_floor(db, account, page.floor_id), made
 
 
 def list_live(

@@ -65,10 +65,10 @@ def _getter(staged: Callable[[], Staged]) -> HostedTool:
 
 
 def _setter(staged: Callable[[], Staged], default: WriteIntent) -> HostedTool:
-    async def set_variable(arguments: Mapping[str, Json], context: ToolCallContext) -> ToolAnswer:
+    async def set_variable(arguments: Mapping[str, Json], _: ToolCallContext) -> ToolAnswer:
         key, intent = arguments["key"], arguments.get("intent", default)
-        source = {"kind": "tool", "tool_name": "set_variable", "execution_id": context.execution_id}
-        reason, value = arguments.get("reason"), arguments["value"]
+        source = {"toolName": "set_variable", "providerId": "builtin"}
+        reason, value = arguments.get("reason") or "builtin:set_variable", arguments["value"]
         staged().stage(TIERS[intent], key, value, reason=reason, source=source, is_promoted=TIERS[intent] == "branch")
         return answered({"key": key, "value": arguments["value"], "intent": intent, "status": "staged"})
 

@@ -51,6 +51,21 @@ class Pending:
     state: Literal["draft", "streaming", "generated", "failed"] = "draft"
     pieces: list[str] = field(default_factory=list)
     error: Json = None
+    length: int = 0
+    """Characters that have arrived."""
+    told: int = 0
+    """How many of them an event has told as ``text``."""
+
+    def add(self, text: str) -> None:
+        """More words have arrived."""
+        self.pieces.append(text)
+        self.length += len(text)
+
+    @property
+    def is_to_be_told(self) -> bool:
+        """Whether an event should tell all words again, so that who lost some can go on (seed 002): at the first ones, and
+        whenever twice as many are there, since telling all each time would be quadratic."""
+        return self.length > 0 and self.length >= 2 * self.told
 
     @property
     def text(self) -> str:
@@ -61,6 +76,7 @@ class Pending:
 
     def as_json(self) -> Json:
         """As events show it."""
+        self.told = self.length
         return {
             "temp_id": self.temp_id,
             "attempt_no": self.attempt_no,
@@ -102,7 +118,7 @@ class Progress:
     def append(self, text: str, now: int) -> None:
         """More words have arrived."""
         if self.pending is not None:
-            self.pending.pieces.append(text)
+            self.pending.add(text)
             self.pending.state = "streaming"
             self.pending.updated_at = self.updated_at = now
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agentui.assets.bundle import PromptAssets
 from agentui.chats.tools.permissions import permissions_of, read_permissions
-from agentui.jsonio import Json
+from agentui.jsonio import Json, dumps_text
 from agentui.store.base import Store
 from agentui.store.tables import DEFAULT_ACCOUNT
 from agentui.tools.builtin import builtin_tools
@@ -99,6 +99,20 @@ class _Client:
         await self._tell("tool", _event(execution, execution.status))
 
 
+MOST_TOLD = 200
+"""Characters of a result that clients hear of."""
+
+
+def _message(execution: Execution, phase: str) -> str:
+    """What happens in a call, in a sentence or by the beginning of its result."""
+    if phase == "start":
+        return f"{execution.tool_name} is called."
+    if execution.error_message is not None:
+        return execution.error_message
+    text = execution.result if isinstance(execution.result, str) else dumps_text(execution.result)
+    return text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}…"
+
+
 def _event(execution: Execution, phase: str) -> dict[str, Json]:
     """A call as clients hear of it (spec: tavern-api part 5)."""
     return {
@@ -108,7 +122,7 @@ def _event(execution: Execution, phase: str) -> dict[str, Json]:
         "provider_type": execution.provider_type,
         "side_effect_level": execution.side_effect,
         "phase": phase,
-        "message": execution.error_message,
+        "message": _message(execution, phase),
         "duration_ms": execution.duration_ms,
         "replay_safety": execution.replay_safety,
     }

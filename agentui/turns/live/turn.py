@@ -283,7 +283,7 @@ class LiveTurn:
         incoming = await conversation.incoming()
         pending = progress.pending = Pending(new_id("out"), progress.attempt_no, now_ms(), now_ms())
         if self._words:
-            pending.pieces.append(self._words)
+            pending.add(self._words)
         await self._move("page_generating")
         sink, memory = WordSink(self._receive, conversation.vendor), AttemptMemory(turn)
 
@@ -328,6 +328,8 @@ class LiveTurn:
     async def _receive(self, text: str) -> None:
         """More words have arrived."""
         self.progress.append(text, now_ms())
+        if self.progress.pending is not None and self.progress.pending.is_to_be_told:
+            await self._tell_run()
         await self._listener.tell("chunk", {"chunk": text})
 
     async def _move(self, phase: Phase) -> None:

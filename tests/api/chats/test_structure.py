@@ -354,5 +354,12 @@ async def test_a_merge_that_would_lose_floors_is_blocked(reader: Reader) -> None
     place = f"/sessions/{session_id}/branches/alt/merge"
     preview, refused = await reader.post(f"{place}/preview", {}), await reader.post(place, {})
     assert (preview.body["data"]["strategy"], preview.body["data"]["can_merge"]) == ("blocked", False)
-    assert (refused.status, refused.code) == (409, "merge_blocked")
-    assert [conflict["code"] for conflict in refused.body["error"]["details"]["conflicts"]] == ["diverged"]
+    assert (refused.status, refused.code) == (409, "branch_merge_conflict")
+    assert [conflict["code"] for conflict in refused.body["error"]["details"]["conflicts"]] == ["target_diverged"]
+    assert refused.body["error"]["details"]["conflicts"][0]["target_floor_id"] == preview.body["data"]["target_head_floor_id"]
+    for target, code in (("alt", "same_branch"), ("nowhere", "target_branch_not_found")):
+        asked = {"target_branch_id": target}
+        preview, refused = await reader.post(f"{place}/preview", asked), await reader.post(place, asked)
+        told = preview.body["data"]["conflicts"]
+        assert (refused.status, refused.code, [each["code"] for each in told]) == (409, "branch_merge_conflict", [code])
+        assert refused.body["error"]["details"]["conflicts"] == told and told[0]["scope"] == "branch"

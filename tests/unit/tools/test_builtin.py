@@ -124,7 +124,7 @@ async def test_a_write_is_staged_where_its_intent_says(intent: str | None, tier:
     await ask(tools["set_variable"], key="gold", value={"coins": 5}, reason="Found it", **given)
     (write,) = staged.writes()
     assert (write.tier, write.key, write.reason) == (tier, "gold", "Found it")
-    assert write.source == {"kind": "tool", "tool_name": "set_variable", "execution_id": "execution-1"}
+    assert write.source == {"toolName": "set_variable", "providerId": "builtin"}
     assert await ask(tools["get_variable"], key="gold.coins") == {"key": "gold.coins", "found": True, "value": 5}
     assert (await ask(tools["get_variable"], key="gold", scope="chat"))["found"] is False
 

@@ -98,7 +98,7 @@ class FloorsResource(Resource):
         return self._call(_GET_RUN, (floor_id,), given)
 
     def get_result(self, floor_id: str, **given: Unpack[Options]) -> FloorResult:
-        """Read what a committed floor came to. ``GET /floors/{id}/result``"""
+        """Read what the turn of a committed floor came to. ``GET /floors/{id}/result``"""
         return self._call(_GET_RESULT, (floor_id,), given)
 
     def retry(self, floor_id: str, **given: Unpack[FloorsRetryCall]) -> Respond:
@@ -142,7 +142,7 @@ class AsyncFloorsResource(AsyncResource):
         return await self._call(_GET_RUN, (floor_id,), given)
 
     async def get_result(self, floor_id: str, **given: Unpack[Options]) -> FloorResult:
-        """Read what a committed floor came to. ``GET /floors/{id}/result``"""
+        """Read what the turn of a committed floor came to. ``GET /floors/{id}/result``"""
         return await self._call(_GET_RESULT, (floor_id,), given)
 
     async def retry(self, floor_id: str, **given: Unpack[FloorsRetryCall]) -> Respond:

@@ -80,11 +80,23 @@ class Merge(TypedDict):
 
 
 class MergeConflict(TypedDict):
-    """Why a branch cannot be merged."""
+    """Why a branch cannot be merged (spec: tavern-api-2 part 1.17). ``target_floor_id`` is the floor that stands in
+    the way.
+    """
 
-    code: str
+    code: Literal[
+        "same_branch",
+        "source_branch_not_found",
+        "target_branch_not_found",
+        "no_common_ancestor",
+        "target_diverged",
+        "source_floor_not_committed",
+        "source_branch_busy",
+        "target_branch_busy",
+    ]
     message: str
-    floor_id: NotRequired[str | None]
+    scope: NotRequired[Literal["branch"]]
+    target_floor_id: NotRequired[str | None]
 
 
 class MergeFloor(TypedDict):

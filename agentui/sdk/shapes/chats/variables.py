@@ -98,6 +98,16 @@ class PageStaged(TypedDict):
 class PromotionData(TypedDict):
     """One variable that went from its page to its floor, or to the branch."""
 
+    source_kind: Literal["tool"]
+    actor_client_id: None
+    source: dict[str, Json]
+    source_json: dict[str, Json]
+    evidence: dict[str, Json]
+    evidence_json: dict[str, Json]
+    rerouted_target: None
+    decision_code: Literal["promotion_allowed"] | None
+    decision_reason: str | None
+    linked_session_state_mutation_id: None
     id: str
     staged_write_id: str
     key: str
@@ -134,6 +144,16 @@ class ResolvedData(TypedDict):
 class StagedData(TypedDict):
     """One write of a run to its page or floor."""
 
+    source_kind: Literal["tool"]
+    actor_client_id: None
+    source: dict[str, Json]
+    source_json: dict[str, Json]
+    evidence: dict[str, Json]
+    evidence_json: dict[str, Json]
+    rerouted_target: None
+    decision_code: Literal["promotion_allowed"] | None
+    decision_reason: str | None
+    linked_session_state_mutation_id: None
     id: str
     key: str
     op: Literal["set"]
@@ -141,10 +161,7 @@ class StagedData(TypedDict):
     intent: Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"]
     conflict_policy: Literal["replace"]
     reason: str | None
-    source: dict[str, Json]
-    evidence: dict[str, Json]
     status: Literal["staged", "accepted_page_only", "promoted"]
-    decision_reason: str | None
     created_at: int
     resolved_at: int | None
 
