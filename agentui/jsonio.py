@@ -8,9 +8,10 @@ parsing.
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from random import random
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
@@ -20,10 +21,15 @@ Json: TypeAlias = Any
 MAX_DEPTH = 100
 MAX_OPENED = 250_000
 """Objects and lists in a text: more hold up everybody while they are made, and no model reads them."""
-_COUNTED_AT_ONCE = 256 * 1024
+MAX_VALUES = 500_000
+"""Values and names in the body of a request, outside of texts: some 30 megabytes of memory, and 50 ms in which the parser lets
+nobody else work, in a thread or not."""
+_AT_ONCE = 256 * 1024
+_ESCAPE = len(rb"\uXXXX")
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _LONE = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
 """Half a character, where all backslashes begin escapes."""
+_PAIR = re.compile(_HIGH + _LOW)
 _SHORT = 1024
 _LONG = 8 * 1024
 _WIDE = 1000
@@ -31,6 +37,10 @@ _LOOKED_AT = 4 * 1024
 _PIECE = 128
 _OBJECT = 192
 """Bytes of an object or a list with a member or two; one without any takes 64."""
+_USUAL = 16
+"""Bytes of a usual conversation for each of its values, at least."""
+_LITTLE = 64 * 1024
+"""Bytes of memory that are not looked at more closely."""
 _VALUE = 56
 """Bytes of a short text or a number, and of its place."""
 
@@ -59,21 +69,46 @@ def loads(data: bytes | str) -> Json:
 
 
 def _opens_too_many(raw: bytes) -> bool:
-    """True when more than MAX_OPENED brackets open outside of texts: a prompt may quote as many as it likes. Piece by piece, so
-    that other threads get their turn; no piece ends within an escape."""
-    opened, at, is_text = 0, 0, False
-    while at < len(raw):
-        piece = raw[at : at + _COUNTED_AT_ONCE]
-        if (len(piece) - len(piece.rstrip(b"\\"))) % 2:
-            piece += raw[at + len(piece) : at + len(piece) + 1]
-        at += len(piece)
-        between = piece.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
-        outside = b"".join(between[is_text::2])
+    """True when more than MAX_OPENED brackets open outside of texts: a prompt may quote as many as it likes."""
+    opened = 0
+    for outside in _outside_of_texts(raw):
         opened += outside.count(b"{") + outside.count(b"[")
         if opened > MAX_OPENED:
             return True
-        is_text ^= len(between) % 2 == 0
     return False
+
+
+def _outside_of_texts(raw: bytes) -> Iterator[bytes]:
+    """What stands in JSON outside of its texts; piece by piece, so that other threads get their turn."""
+    is_text = False
+    for piece in _pieces(raw):
+        between = piece.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
+        yield b"".join(between[is_text::2])
+        is_text ^= len(between) % 2 == 0
+
+
+def _pieces(raw: bytes) -> Iterator[bytes]:
+    """JSON in pieces, none of which ends within an escape or between the two halves of a character."""
+    at = 0
+    while at < len(raw):
+        end = min(at + _AT_ONCE, len(raw))
+        if end < len(raw):
+            begun = raw.rfind(b"\\u", max(at, end - _ESCAPE), end)
+            if _is_escape(raw, at, end - 1):
+                end += _ESCAPE - 1 if raw[end : end + 1] == b"u" else 1
+            elif begun >= 0 and begun + _ESCAPE > end and _is_escape(raw, at, begun):
+                end = begun + _ESCAPE
+            # A whole escape more does no harm where the one before it was none.
+            if _PAIR.match(raw, max(at, end - _ESCAPE)):
+                end += _ESCAPE
+        yield raw[at:end]
+        at = end
+
+
+def _is_escape(raw: bytes, start: int, at: int) -> bool:
+    """True when a backslash stands here and is itself not escaped; nothing is escaped at ``start``."""
+    run = raw[start : at + 1]
+    return (len(run) - len(run.rstrip(b"\\"))) % 2 == 1
 
 
 def _with_whole_characters(raw: bytes) -> bytes:
@@ -81,7 +116,8 @@ def _with_whole_characters(raw: bytes) -> bytes:
     if b"\x01" in raw:
         return raw
     # Escaped backslashes out of the way, for they begin no escape; all of it in C, as a text may be one escape after another.
-    return _LONE.sub(rb"\\ufffd", raw.replace(rb"\\", b"\x01\x01")).replace(b"\x01\x01", rb"\\")
+    pieces = (_LONE.sub(rb"\\ufffd", piece.replace(rb"\\", b"\x01\x01")) for piece in _pieces(raw))
+    return b"".join([piece.replace(b"\x01\x01", rb"\\") for piece in pieces])
 
 
 def _has_many_brackets(raw: bytes) -> bool:
@@ -127,21 +163,62 @@ def _is_too_deep(value: Json, raw: bytes) -> bool:
 
 
 def held_when_parsed(raw: bytes | bytearray) -> int:
-    """About the bytes of memory that JSON takes once it is parsed, told from its text, and rather too many than too few.
+    """About the bytes of memory that JSON takes once it is parsed, told from its text, and rather too many than too few."""
+    opened, named = _sampled(raw)
+    return len(raw) + _OBJECT * opened + _VALUE * named
 
-    Of a long text some pieces are looked at, at places that nobody can know before.
-    """
+
+def work_of(raw: bytes | bytearray) -> int:
+    """About how long JSON is to whoever works on each of its values, in bytes of a usual conversation."""
+    return max(len(raw), _USUAL * sum(_sampled(raw)))
+
+
+def _sampled(raw: bytes | bytearray) -> tuple[int, int]:
+    """About what ``_counts`` gives. Of a long text some pieces are looked at, at places that nobody can know before."""
     size = len(raw)
     if size <= _LOOKED_AT:
-        return size + _marks(raw)
+        return _counts(raw)
     starts = [int(random() * (size - _PIECE)) for _ in range(_LOOKED_AT // _PIECE)]
-    return size + _marks(b"".join([raw[start : start + _PIECE] for start in starts])) * size // _LOOKED_AT
+    opened, named = _counts(b"".join([raw[start : start + _PIECE] for start in starts]))
+    return opened * size // _LOOKED_AT, named * size // _LOOKED_AT
 
 
-def _marks(raw: bytes | bytearray) -> int:
-    """The bytes of memory of the values in a piece of JSON, beside their characters."""
-    objects, values = raw.count(b"{") + raw.count(b"["), raw.count(b",") + raw.count(b":")
-    return _OBJECT * objects + _VALUE * values
+def _counts(raw: bytes | bytearray) -> tuple[int, int]:
+    """The objects and lists in a piece of JSON, and their members and names; those that its texts quote are counted too."""
+    return raw.count(b"{") + raw.count(b"["), raw.count(b",") + raw.count(b":")
+
+
+class Weight(NamedTuple):
+    """What JSON holds: its objects and lists, and their members and names."""
+
+    opened: int
+    named: int
+
+    @property
+    def values(self) -> int:
+        """All of them."""
+        return self.opened + self.named
+
+    @property
+    def bytes(self) -> int:
+        """About the memory that the values take, beside their characters."""
+        return _OBJECT * self.opened + _VALUE * self.named
+
+
+def weigh(raw: bytes, most: int = MAX_VALUES) -> Weight:
+    """What JSON holds, outside of its texts where it looks like much, and no further than to where it is more than ``most``
+    values. Takes as long as parsing, but lets others work meanwhile."""
+    weight = Weight(*_counts(raw))
+    if weight.bytes <= max(len(raw) // 4, _LITTLE):
+        return weight
+    opened = named = 0
+    for outside in _outside_of_texts(raw):
+        objects, values = _counts(outside)
+        opened += objects
+        named += values
+        if opened > MAX_OPENED or opened + named > most:
+            break
+    return Weight(opened, named)
 
 
 def dumps(value: Json) -> bytes:

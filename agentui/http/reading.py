@@ -12,19 +12,21 @@ from aiohttp.http_exceptions import HttpProcessingError
 from agentui.compression import ENCODINGS, Damaged, inflated
 from agentui.errors import BadRequest, BodyTooLarge, SlowBody, WrongContentType
 from agentui.http.limits import LIMITS
-from agentui.threads import in_thread
+from agentui.jsonio import MAX_OPENED, MAX_VALUES, weigh
+from agentui.threads import apart, in_thread
 from agentui.upstream.http.request import BodyAborted, BodyStream
 
 SLOWEST_BYTES_PER_SECOND = 32 * 1024
 _SCHEME = re.compile(r"^Bearer\s+", re.IGNORECASE)
 
 
-async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
+async def read_body(request: web.Request, limit: int, seconds: float, values: int = MAX_VALUES) -> bytes:
     """The request's body, whole and decompressed. Nothing else decompresses what callers send.
 
-    Raises BodyTooLarge as soon as more than ``limit`` bytes are declared, read or decompressed, SlowBody where nothing comes
-    for ``seconds`` or less than 32 KB/s in the long run, Busy where the bodies of all requests take too much memory,
-    WrongContentType for an encoding that nobody here can undo, BadRequest when framing or compression is broken.
+    Raises BodyTooLarge as soon as more than ``limit`` bytes are declared, read or decompressed, and for JSON of more than
+    so many values; SlowBody where nothing comes for ``seconds`` or less than 32 KB/s in the long run; Busy where the bodies
+    of all requests, and what JSON is when it is parsed, take too much memory; WrongContentType for an encoding that nobody here
+    can undo, BadRequest when framing or compression is broken.
     """
     encoding = request.headers.get("Content-Encoding", "").strip().lower()
     is_plain = encoding in ("", "identity")
@@ -32,7 +34,7 @@ async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
         raise WrongContentType(f"This server cannot undo the content encoding {encoding[:50]!r}: send gzip, deflate or none.")
     body = await read_raw_body(request, limit, seconds)
     if is_plain:
-        return body
+        return await _weighed(request, body, values)
     try:
         whole = await in_thread(partial(inflated, body, encoding, limit))
     except Damaged as error:
@@ -40,7 +42,19 @@ async def read_body(request: web.Request, limit: int, seconds: float) -> bytes:
     if whole is None:
         raise _too_large(limit)
     request.app[LIMITS].hold(request, len(whole))
-    return whole
+    return await _weighed(request, whole, values)
+
+
+async def _weighed(request: web.Request, body: bytes, most: int) -> bytes:
+    """A body whose values, where it is JSON, may be held when it is parsed: they may take ten times as much as the bytes."""
+    if not is_json(request.headers.get("Content-Type", "")):
+        return body
+    weight = await apart(len(body), partial(weigh, body, most))
+    # Too many objects and lists are what the parser tells of.
+    if weight.values > most and weight.opened <= MAX_OPENED:
+        raise BodyTooLarge(f"The body holds more than {most} values and names.", limit=most)
+    request.app[LIMITS].hold(request, weight.bytes)
+    return body
 
 
 async def read_raw_body(request: web.Request, limit: int, seconds: float) -> bytes:

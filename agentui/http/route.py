@@ -12,7 +12,7 @@ from agentui.documents.document import MAX_FILE_BYTES
 from agentui.errors import BadRequest, WrongContentType
 from agentui.http.keys import SETTINGS
 from agentui.http.reading import essence_of, read_body
-from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.jsonio import MAX_VALUES, InvalidJson, Json, dumps, loads, work_of
 from agentui.threads import apart
 
 M = TypeVar("M", bound=BaseModel)
@@ -61,14 +61,17 @@ def answer(value: Json, *, status: int = 200, etag: str | None = None) -> web.Re
     return web.Response(status=status, body=dumps(value), content_type="application/json", headers=headers)
 
 
-async def read_json(request: web.Request, limit: int = MAX_FILE_BYTES, parse: Callable[[bytes], Json] = loads) -> Json:
-    """The request's JSON, read by ``parse``. Raises WrongContentType, BodyTooLarge, SlowBody, BadRequest."""
+async def read_json(
+    request: web.Request, limit: int = MAX_FILE_BYTES, parse: Callable[[bytes], Json] = loads, values: int = MAX_VALUES
+) -> Json:
+    """The request's JSON of at most so many bytes and values, read by ``parse``. Raises WrongContentType, BodyTooLarge,
+    SlowBody, BadRequest."""
     # Not ``request.content_type``: aiohttp reads it with the standard library's email parser, in quadratic time.
     if essence_of(request.headers.get("Content-Type", "")) != "application/json":
         raise WrongContentType("The content type must be application/json.")
-    raw = await read_body(request, limit, request.app[SETTINGS].body_timeout)
+    raw = await read_body(request, limit, request.app[SETTINGS].body_timeout, values)
     try:
-        return await apart(len(raw), partial(parse, raw))
+        return await apart(work_of(raw), partial(parse, raw))
     except InvalidJson as error:
         raise BadRequest(f"The request's body is not valid JSON: {error}.") from error
 

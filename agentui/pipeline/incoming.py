@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 from agentui.chat.messages import Message
 from agentui.chat.request import ChatRequest, Operation, VendorName, WireRequest
 from agentui.errors import BadRequest
-from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.jsonio import InvalidJson, Json, dumps, loads, work_of
 from agentui.redaction import (
     MOST,
     Redactor,
@@ -81,6 +81,7 @@ class Incoming:
         self._wire = wire
         self._chat = chat
         self._is_over = False
+        self._work: int | None = None
         self._keys_in_body: Sequence[str] | None = None
 
     @classmethod
@@ -112,6 +113,7 @@ class Incoming:
         wire = finish(rendered if own.is_retold else replace(own, body=rendered.body, dropped=rendered.dropped))
         changed = copy(self)
         changed.body, changed._json, changed._wire, changed._chat = dumps(wire.body), wire.body, wire, None
+        changed._work = None
         changed.path = wire.path if own.is_retold else self.path
         return changed
 
@@ -144,7 +146,7 @@ class Incoming:
         changed.url = redactor.redact(self.url.partition("?")[0]) + (f"?{changed.query}" if changed.query else "")
         changed.path = redactor.redact(self.path)
         changed.model = None if self.model is None else redactor.redact(self.model)
-        changed.body = _masked(self.body, self.json, redactor)
+        changed.body, changed._work = _masked(self.body, self.json, redactor), None
         changed.release()
         changed._wire = None
         changed.find_keys()
@@ -176,7 +178,9 @@ class Incoming:
 
     async def worked_out(self, work: Callable[[], T]) -> T:
         """What ``work`` makes of this request; of a long one in a thread, so that others are served meanwhile."""
-        return await apart(len(self.body), work)
+        if self._work is None:
+            self._work = work_of(self.body)
+        return await apart(self._work, work)
 
     def release(self) -> None:
         """Let go of what was parsed: whoever asks for it has the bytes parsed again."""

@@ -6,13 +6,14 @@ import time
 
 import pytest
 
+from agentui.http.limits import LIMITS
 from agentui.jsonio import Json, dumps
 from tests.faults.callers import Asked, ask
-from tests.faults.conftest import StartHouse
+from tests.faults.conftest import StartHouse, until
 from tests.faults.speech import says
 from tests.faults.watchdog import watching
 from tests.turns.house import chain, sets, text
-from tests.unit.upstream.conftest import Bytes
+from tests.unit.upstream.conftest import Bytes, Visit
 
 HELD_SECONDS = 0.15
 """Processor time of the loop in one piece. Aimed at is 0.05; caches and collectors of a busy machine take their part."""
@@ -108,3 +109,48 @@ async def test_headers_of_semicolons_hold_nobody_up(start_house: StartHouse, for
             async with house.session.post(house.origin + path, data=io.BytesIO(body), headers=headers) as refused:
                 assert refused.status == 400, await refused.text()
     assert dog.longest < HELD_SECONDS, dog.report
+
+
+DENSE = {
+    "short texts": b'{"model": "m", "messages": [' + b'"ab",' * 6_000_000 + b"1]}",
+    "halves of characters": b'{"model": "m", "messages": [{"role": "user", "content": "' + rb"\ud83d" * 5_000_000 + b'"}]}',
+    "as many values as there may be": b'{"model": "m", "messages": [' + b'"ab",' * 490_000 + b"1]}",
+    "a short body of very many messages": b'{"model": "m", "messages": [' + b'{"role":"user","content":1},' * 4_500 + b"1]}",
+}
+
+
+@pytest.mark.parametrize("what", DENSE)
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/validate"])
+async def test_bodies_that_are_more_than_their_bytes_hold_nobody_up(start_house: StartHouse, what: str, path: str) -> None:
+    house = await start_house("http://127.0.0.1:9", {"quiet": chain(sets(text("Done."), id="says"))})
+    asked = ask("openai")
+    async with watching() as dog:
+        at = Asked(path if path.startswith("/api") else f"/p/quiet{path}", asked.headers, {})
+        heard = await house.send(at, data=io.BytesIO(DENSE[what]), headers=JSON_TYPE)
+    assert heard.status in (200, 400, 413), heard.body[:300]
+    if what == "short texts":
+        assert heard.status == 413, heard.body[:300]
+    assert dog.longest < HELD_SECONDS, dog.report
+    assert house.server.app[LIMITS].body_bytes == 0
+
+
+async def test_what_a_body_is_when_parsed_counts_among_the_bodies(start_house: StartHouse, wild: Bytes) -> None:
+    go_on = asyncio.Event()
+
+    async def wait(visit: Visit) -> None:
+        await go_on.wait()
+        await visit.answer(200, b"{}", Content_Type="application/json")
+
+    wild.script = wait
+    house = await start_house(wild.url, max_bodies=30_000_000)
+    asked = ask("openai")
+    at = Asked("/p/raw" + asked.path, asked.headers, {})
+    dense = dumps({**asked.body, "stop": ["a"] * 400_000})
+    assert len(dense) < 2_000_000
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        first = group.create_task(house.send(at, data=io.BytesIO(dense), headers=JSON_TYPE))
+        await until(lambda: len(wild.visits) == 1)
+        second = await house.send(at, data=io.BytesIO(dense), headers=JSON_TYPE)
+        go_on.set()
+    assert (first.result().status, second.status) == (200, 503)
+    assert house.server.app[LIMITS].body_bytes == 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentui import jsonio
-from agentui.jsonio import MAX_DEPTH, MAX_OPENED, InvalidJson, Json, dumps, dumps_pretty, dumps_text, loads
+from agentui.jsonio import MAX_DEPTH, MAX_OPENED, MAX_VALUES, InvalidJson, Json, dumps, dumps_pretty, dumps_text, loads, weigh
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -132,7 +132,7 @@ TRICKY = st.recursive(
 @given(st.lists(TRICKY), st.integers(1, 9))
 def test_objects_and_lists_are_counted_exactly_wherever_a_piece_ends(value: Json, piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonio, "_COUNTED_AT_ONCE", piece)
+        patch.setattr(jsonio, "_AT_ONCE", piece)
         patch.setattr(jsonio, "MAX_OPENED", _opened(value))
         assert loads(dumps(value)) == value
         patch.setattr(jsonio, "MAX_OPENED", _opened(value) - 1)
@@ -147,11 +147,38 @@ def test_a_prompt_may_quote_more_brackets_than_a_body_may_open() -> None:
         loads(b"[" + b"{}," * MAX_OPENED + b"1]")
 
 
-@given(st.lists(st.sampled_from(["\\ud83d", "\\ude00", "\\uDBFF", "\\\\", "\\n", '\\"', "a", "ud800", "\\u0041"]), max_size=8))
-def test_halves_among_other_escapes_are_what_the_standard_library_reads(pieces: list[str]) -> None:
+@given(
+    st.lists(st.sampled_from(["\\ud83d", "\\ude00", "\\uDBFF", "\\\\", "\\n", '\\"', "a", "ud800", "\\u0041"]), max_size=8),
+    st.integers(1, 40),
+)
+def test_halves_among_other_escapes_are_what_the_standard_library_reads(pieces: list[str], size: int) -> None:
     text = f'"{"".join(pieces)}"'
     expected = json.loads(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    assert loads(text) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonio, "_AT_ONCE", size)
+        assert loads(text) == expected
+
+
+def _values(value: Json) -> int:
+    """Values in others, the names of members, and the objects and lists; of each object and list one less, for it takes no
+    comma."""
+    if isinstance(value, dict):
+        return 1 + 2 * len(value) - bool(value) + sum(map(_values, value.values()))
+    return 1 + len(value) - bool(value) + sum(map(_values, value)) if isinstance(value, list) else 0
+
+
+@given(st.lists(TRICKY), st.integers(1, 9))
+def test_values_are_weighed_exactly_wherever_a_piece_ends(value: Json, piece: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsonio, "_AT_ONCE", piece)
+        patch.setattr(jsonio, "_LITTLE", -1)
+        assert sum(weigh(dumps(value))) == _values(value)
+
+
+def test_a_prompt_may_quote_more_values_than_a_body_may_hold() -> None:
+    assert weigh(dumps({"content": json.dumps(["a,b:"] * MAX_VALUES)})).values < MAX_VALUES
+    assert weigh(dumps(["a,b:"] * (MAX_VALUES + 2))).values > MAX_VALUES
+    assert weigh(dumps(["a,b:"] * (MAX_VALUES - 2))).values < MAX_VALUES
 
 
 def test_half_a_character_among_very_many_escapes_is_found_soon() -> None:

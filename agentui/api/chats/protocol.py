@@ -18,7 +18,7 @@ from agentui.chats.listing import Listed, Paging
 from agentui.errors import ApiError, BadRequest, BodyTooLarge
 from agentui.http.route import Route, answer, read_json
 from agentui.ids import SystemClock
-from agentui.jsonio import Json, loads
+from agentui.jsonio import MAX_VALUES, Json, loads, work_of
 from agentui.schemas.forms import Data, Deleted, DeleteMeta, DeleteResults, Form, Id, ListData, ListMeta
 from agentui.store.base import Transaction
 from agentui.store.tables import DEFAULT_ACCOUNT
@@ -134,14 +134,22 @@ class _PathId(Form):
     id: Id
 
 
-async def read_form(request: web.Request, form: type[F], *, optional: bool = False, limit: int = MAX_BODY) -> F:
-    """The body, of at most ``limit`` bytes, as a form; where it is ``optional``, none is an empty one. Raises 400 and 413."""
-    document = await read_document(request, optional=optional, limit=limit)
-    return await apart(len(request.get(BODY, b"")), partial(validate, form, document))
+async def read_form(
+    request: web.Request, form: type[F], *, optional: bool = False, limit: int = MAX_BODY, values: int = MAX_VALUES
+) -> F:
+    """The body, of at most ``limit`` bytes and so many values, as a form; where it is ``optional``, none is an empty one.
+    Raises 400 and 413."""
+    document = await read_document(request, optional=optional, limit=limit, values=values)
+    return await apart(work_of(request.get(BODY, b"")), partial(validate, form, document))
 
 
 async def read_document(
-    request: web.Request, *, optional: bool = False, parse: Callable[[bytes], Json] = loads, limit: int = MAX_BODY
+    request: web.Request,
+    *,
+    optional: bool = False,
+    parse: Callable[[bytes], Json] = loads,
+    limit: int = MAX_BODY,
+    values: int = MAX_VALUES,
 ) -> Json:
     """The body's JSON, which must be an object; ``parse`` reads it. Raises 400 and 413."""
     if optional and not request.can_read_body:
@@ -152,7 +160,7 @@ async def read_document(
         return parse(raw)
 
     try:
-        document = await read_json(request, limit, noted)
+        document = await read_json(request, limit, noted, values)
     except BodyTooLarge as error:
         raise ApiError(error.message, status=413, code="payload_too_large", limit=limit) from error
     except BadRequest as error:

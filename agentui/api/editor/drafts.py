@@ -21,7 +21,7 @@ from agentui.http.keys import REDACTOR, SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.route import Route, answer, read_model
 from agentui.http.workers import WORKERS
-from agentui.jsonio import Json, dumps
+from agentui.jsonio import Json, dumps, work_of
 from agentui.pipeline.assets import check_assets
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.plans.compile import Verdict, check_document, compile_plan
@@ -162,7 +162,7 @@ async def _read_sample(request: web.Request, sample: SampleRequest) -> tuple[Inc
     body = b"" if sample.body is None else dumps(sample.body)
     vendors, token = request.app[SERVICES].vendors, request.app[SETTINGS].own_token
     read = partial(read_incoming, vendors, token, method=sample.method, url=url, path=path, query=query)
-    return await apart(len(body), partial(read, headers=headers, body=body))
+    return await apart(work_of(body), partial(read, headers=headers, body=body))
 
 
 ROUTES = (

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from agentui.api.chats.protocol import BODY, invalid, read_form, validate
 from agentui.api.keys import FILE_LIMITS
-from agentui.assets.files.limits import FileLimits, InvalidFile
+from agentui.assets.files.limits import MAX_FILE_VALUES, FileLimits, InvalidFile
 from agentui.chats.codes import failure
 from agentui.errors import BadRequest, BodyTooLarge
 from agentui.http.keys import SETTINGS
@@ -44,7 +44,7 @@ async def read_upload(request: web.Request, options: type[Options], json: type[W
     limit = request.app[FILE_LIMITS].file
     if not is_form(request.headers.get("Content-Type", "")):
         # JSON spells a character in up to six bytes; twice the file is enough for what people write.
-        return await read_form(request, json, limit=2 * limit)
+        return await read_form(request, json, limit=2 * limit, values=MAX_FILE_VALUES)
     file, parts = await _read_parts(request)
     name = (file.filename or "").rpartition(".")[0] or file.filename or ""
     return Upload(file.data, name, validate(options, {name: part.text for name, part in parts.items()}))

@@ -21,7 +21,7 @@ from agentui.http.keys import SETTINGS
 from agentui.http.limits import LIMITS
 from agentui.http.reading import PREFIXES, is_form, read_body, split_prefix, stream_body
 from agentui.http.writing import send_whole
-from agentui.jsonio import Json
+from agentui.jsonio import Json, work_of
 from agentui.pipeline.engine import OpenMemory, RunRequest
 from agentui.pipeline.incoming import Incoming
 from agentui.pipeline.memory import NOTHING, RunMemory
@@ -163,7 +163,7 @@ async def _read_request(request: web.Request, body: bytes, upload: BodyStream | 
         body=body,
         upload=upload,
     )
-    incoming, pipeline = await apart(len(body), read)
+    incoming, pipeline = await apart(work_of(body), read)
     if incoming.wire is None:
         raise NotFound("This path is in none of the dialects that agentui speaks.")
     pipelines = app[PIPELINES]

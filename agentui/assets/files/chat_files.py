@@ -29,6 +29,7 @@ MEDIA: Final[dict[ChatFormat, Media]] = {
 def read_chat(data: bytes, limits: FileLimits) -> ChatFile:
     """The chat of a file, whose format is told from what is in it. Raises InvalidFile."""
     limits.check_size(data)
+    limits.check_values(data)
     try:
         document = loads(data.removeprefix(b"\xef\xbb\xbf"))
     except InvalidJson:

@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from agentui.jsonio import InvalidJson, Json, dumps, loads
+from agentui.jsonio import InvalidJson, Json, dumps, loads, weigh
 
 MIB: Final = 1024 * 1024
 MAX_DEPTH: Final = 64
 """Objects and lists within each other: less than JSON may have here, for what is kept of a file stands within more of them."""
+
+
+MAX_FILE_VALUES: Final = 2_000_000
+"""Values and names in a file: a chat of as many messages as there may be has some thirty in each."""
 
 
 class InvalidFile(ValueError):
@@ -37,6 +41,11 @@ class FileLimits:
         if len(data) > self.file:
             raise InvalidFile(f"The file has more than {self.file} bytes.", is_too_large=True)
 
+    def check_values(self, data: bytes) -> None:
+        """Raise InvalidFile for JSON of too many values: they take ten times as much memory as their bytes."""
+        if weigh(data, MAX_FILE_VALUES).values > MAX_FILE_VALUES:
+            raise InvalidFile(f"The file holds more than {MAX_FILE_VALUES} values and names.", is_too_large=True)
+
     def check_messages(self, count: int) -> None:
         """Raise InvalidFile for a chat of too many messages."""
         if count > self.messages:
@@ -50,6 +59,7 @@ class FileLimits:
     def parse(self, data: bytes, where: str = "") -> Json:
         """JSON of a file, in UTF-8 with or without a byte order mark. Raises InvalidFile for what is none, and as ``check``."""
         self.check_size(data)
+        self.check_values(data)
         try:
             value = loads(data.removeprefix(b"\xef\xbb\xbf"))
         except InvalidJson as error:

@@ -1,5 +1,6 @@
 """Chats: SillyTavern's lines become floors and come back, and a chat of our own loses nothing."""
 
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentui.assets.files.chat_files import read_chat
 from agentui.assets.files.chat_lines import date_of, read_lines, write_lines
 from agentui.assets.files.chats import (
     ChatBranch,
@@ -288,6 +290,24 @@ def test_what_a_file_tells_of_its_chat_has_a_limit() -> None:
         with pytest.raises(InvalidFile, match="metadata: What is told of the chat has more than 1000 bytes") as refused:
             read(FileLimits(text=1000))
         assert refused.value.is_too_large
+
+
+def test_a_file_of_too_many_values_is_refused_before_it_is_parsed() -> None:
+    many = b"[" + b'"ab",' * 2_100_000 + b"1]"
+    for read in (LIMITS.parse, lambda data: read_chat(data, LIMITS)):
+        with pytest.raises(InvalidFile, match="more than 2000000 values") as refused:
+            read(many)
+        assert refused.value.is_too_large
+
+
+def test_short_lines_take_no_more_memory_than_the_file() -> None:
+    empty = b"\n" * 8_000_000 + b'{"mes": "a", "name": "Ann", "is_user": true}\r{"mes": "b", "name": "Bob"}'
+    tracemalloc.start()
+    try:
+        read_lines(empty, LIMITS)
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(empty)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_chat_of_too_many_messages_is_refused() -> None:
