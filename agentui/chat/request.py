@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agentui.chat.capabilities import Differences, Effort
 from agentui.chat.messages import Message
 from agentui.jsonio import Json
 
@@ -113,9 +114,6 @@ class ResponseFormat:
     strict: bool | None = None
 
 
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-
-
 @dataclass(frozen=True, slots=True)
 class ThinkingConfig:
     """How much to think. ``budget`` is in tokens; ``include`` says whether thoughts are shown."""
@@ -137,6 +135,7 @@ class ChatRequest:
     modelled nowhere: another dialect drops them by these names. ``include_usage`` is whether a streaming caller wants usage
     (always True but in OpenAI chat, where the caller must ask). ``needs_state`` names the wire field that leans on
     something kept at the caller's own vendor, so that no other vendor can answer; None where the request is complete.
+    ``differences`` is what the node says of its model against ``vendors.capabilities``.
     """
 
     vendor: VendorName | Literal["agentui"]
@@ -152,6 +151,7 @@ class ChatRequest:
     include_usage: bool = True
     unmodelled: tuple[str, ...] = ()
     needs_state: str | None = None
+    differences: Differences = field(default_factory=Differences)
 
     def asking(self, messages: Sequence[Message], model: str, *, stream: bool) -> "ChatRequest":
         """The same request with another conversation, model and stream switch."""
@@ -169,6 +169,7 @@ class ChatRequest:
             self.include_usage,
             self.unmodelled,
             self.needs_state,
+            self.differences,
         )
 
     def wire_in(self, vendor: VendorName) -> WireRequest | None:

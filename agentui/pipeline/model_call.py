@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from agentui.chat.deltas import Delta, End, Failure
+from agentui.chat.origin import origin_of
 from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
 from agentui.chat.stops import StopFilter
@@ -79,10 +80,10 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
         if stream.content_type != "text/event-stream":
             body = await stream.read(ctx.services.max_reply)
             ctx.run.received_bytes += held_when_parsed(body)
-            reply = request.vendor.parse_reply(await _json(body))
+            reply = request.vendor.parse_reply(await _json(body), origin_of(request.url))
             yield WholeReply(reply if cutter is None else cutter.cut(reply), body)
             return
-        reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream)
+        reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream, origin_of(request.url))
         async for chunk in stream.chunks():
             ctx.run.received_bytes += held_when_parsed(chunk)
             piece = reader.feed(chunk)
@@ -151,15 +152,16 @@ async def _take_head(ctx: NodeContext, request: ModelRequest, stream: UpstreamSt
 class StreamReader:
     """Understands one stream as its bytes come. Holds state, touches no socket."""
 
-    def __init__(self, vendor: Vendor, max_event: int, max_stream: int) -> None:
-        """``max_event`` and ``max_stream`` are the most bytes of one event and of all of them."""
+    def __init__(self, vendor: Vendor, max_event: int, max_stream: int, origin: str = "") -> None:
+        """``max_event`` and ``max_stream`` are the most bytes of one event and of all of them; ``origin`` is whose stream it is
+        (see ``chat.origin``)."""
         self.is_over = False
         """True once the dialect's own end marker was seen."""
         self.failure: UpstreamError | None = None
         """The error that the upstream told behind the last piece; None as long as it told none."""
         self._decoder = SseDecoder(max_event)
         self._limit = self._left = max_stream
-        self._parser = vendor.stream_parser()
+        self._parser = vendor.stream_parser(origin)
 
     def feed(self, chunk: bytes) -> StreamedPiece | None:
         """The piece that the next bytes bring; None where no event is whole yet.

@@ -166,14 +166,16 @@ class Chat(Protocol):
     def render_prompt(self, messages: Sequence[Message]) -> Prompt:
         """Prompt Blocks (system texts and conversation) as ``pm.*`` and ``[[PROMPT]]``."""
 
-    def parse_reply(self, body: Json) -> Reply:
-        """A whole answer with the dialect taken off, its ``raw`` kept. Raises UpstreamInvalid for what is no answer."""
+    def parse_reply(self, body: Json, origin: str = "") -> Reply:
+        """A whole answer with the dialect taken off, its ``raw`` kept. ``origin`` names the server that gave it, for thoughts
+        that nobody signed (see ``chat.origin``); "" leaves those without a token. Raises UpstreamInvalid for what is no
+        answer."""
 
     def render_reply(self, reply: Reply, wire: WireRequest) -> Json:
         """A whole answer for the caller who sent ``wire``; ``reply.raw`` itself when it is of this dialect."""
 
-    def stream_parser(self) -> StreamParser:
-        """A fresh machine for one stream."""
+    def stream_parser(self, origin: str = "") -> StreamParser:
+        """A fresh machine for one stream of the server ``origin`` (as in ``parse_reply``)."""
 
     def stream_end(self) -> StreamEnd:
         """What finds the end of one stream of this dialect."""
@@ -260,6 +262,10 @@ class Vendor(Chat, Protocol):
     @property
     def trace_names(self) -> TraceNames:
         """How traces name calls in this dialect."""
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether its clients give thoughts and their tokens back to an upstream of the same dialect."""
 
     @property
     def models(self) -> Models:

@@ -258,7 +258,7 @@ async def _streamed_chat(stream: Any, dropped: tuple[str, ...]) -> Answer:
             answer.usage = _chat_usage(chunk.usage)
         for choice in chunk.choices:
             delta = choice.delta
-            texts[choice.index] = texts.get(choice.index, "") + (delta.content or "")
+            texts[choice.index] = texts.get(choice.index, "") + (delta.content if isinstance(delta.content, str) else "")
             answer.pieces += bool(delta.content)
             if choice.index == 0:
                 answer.finish = choice.finish_reason or answer.finish

@@ -33,7 +33,7 @@ TALK: Json = {"kind": "history"}
 
 def pipeline(mock: Mock, *blocks: Json, provider: str = "caller") -> Json:
     """A pipeline of one call with these blocks."""
-    return chain(target(provider, mock.origin, blocks=list(blocks)))
+    return chain(target(provider, mock.origin, blocks=list(blocks), capabilities='{"system": "anywhere"}'))
 
 
 async def fill(house: House) -> tuple[Json, Json]:

@@ -54,11 +54,13 @@ async def make(house: House, path: str, **body: Json) -> Json:
 
 
 async def bound_talk(house: House, **fields: Json) -> Talk:
-    """A session that is bound to a character, a user and a prompt preset."""
+    """A session that is bound to a character, a user and a prompt preset. Its model takes every system text as a message, so
+    that one sees what the prompt is made of; compatible servers get those at the front as one."""
     card = await make(house, "/characters", snapshot=CARD)
     user = await make(house, "/users", snapshot={"name": "Ben", "description": "{{user}} is a sailor."})
     preset = await make(house, "/presets", name="Short", data=PRESET)
-    return await begin_talk(house, character_id=card["id"], user_id=user["id"], preset_id=preset["id"], **fields)
+    bound = {"character_id": card["id"], "user_id": user["id"], "preset_id": preset["id"], "model_name": "gpt-4o"}
+    return await begin_talk(house, **{**bound, **fields})
 
 
 def sent(house: House) -> list[tuple[str, str]]:

@@ -173,8 +173,9 @@ def _blocks(exchange: Exchange) -> Iterator[tuple[dict[str, Json], Iterator[dict
 
 def _thinking(exchange: Exchange, thought: str) -> tuple[dict[str, Json], Iterator[dict[str, Json]]]:
     """A signed thought; its text is left out where the request asked for that."""
-    signature = exchange.vault.issue("claude", thought)
+    signature = "" if exchange.model.startswith(claude_rules.UNSIGNED) else exchange.vault.issue("claude", thought)
     shown = "" if (exchange.body.get("thinking") or {}).get("display") == "omitted" else thought
     deltas = [{"type": "thinking_delta", "thinking": piece} for piece in halves(shown)]
-    deltas.append({"type": "signature_delta", "signature": signature})
+    if signature:
+        deltas.append({"type": "signature_delta", "signature": signature})
     return {"type": "thinking", "thinking": shown, "signature": signature}, iter(deltas)

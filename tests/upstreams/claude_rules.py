@@ -50,6 +50,9 @@ def check(exchange: Exchange) -> None:
     turns = merged(body["messages"])
     _check_turns(turns, body)
     _check_tool_pairs(turns, bool(body.get("tools")))
+    if body["model"].startswith(UNSIGNED):
+        _check_unsigned(turns)
+        return
     _check_signatures(turns, exchange.vault)
     _check_loop_starts_with_thinking(turns, body)
 
@@ -313,6 +316,20 @@ def _check_calls_answered(calls: list[str], results: list[str], number: int) -> 
         )
     if len(set(results)) != len(results):
         raise refuse(f"messages.{number}: each tool_use must have a single result. Found multiple `tool_result` blocks.")
+
+
+UNSIGNED = "unsigned-claude"
+"""How the models begin of a server that is compatible with Claude and signs its thoughts with nothing."""
+
+
+def _check_unsigned(turns: list[tuple[str, list[Json]]]) -> None:
+    """An answer with calls comes back with its thought, which has the empty signature that it was given."""
+    for _, blocks in turns:
+        kinds = [block["type"] for block in blocks]
+        if "tool_use" in kinds and "thinking" not in kinds:
+            raise refuse("The `content[].thinking` in the thinking mode must be passed back to the API.")
+        if any(block["type"] == "thinking" and block["signature"] for block in blocks):
+            raise refuse("This server did not sign that.")
 
 
 def _check_signatures(turns: list[tuple[str, list[Json]]], vault: Vault) -> None:

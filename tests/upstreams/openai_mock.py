@@ -5,6 +5,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 
+from tests.upstreams import compatible
 from tests.upstreams.exchange import Exchange, Refused, dumps, halves
 from tests.upstreams.openai_rules import (
     check_file,
@@ -42,7 +43,7 @@ class OpenAIMock:
         if exchange.operation == "embeddings":
             _check_embeddings(read(EMBEDDINGS, exchange.body, top_level="unrecognized"))
             return
-        body = read(CHAT, exchange.body, top_level="unrecognized")
+        body = read(CHAT, compatible.plain(exchange), top_level="unrecognized")
         _check_params(body)
         _check_model_limits(body)
         _check_tools(body)
@@ -333,10 +334,10 @@ def _choice(exchange: Exchange, number: int) -> Json:
     if not step.calls and not step.refusal:
         message["content"] = text
     if step.thinking:
-        message["reasoning_content"] = step.thinking
+        message |= compatible.thought(exchange, step.thinking)
     if step.calls:
         message["tool_calls"] = [
-            {"id": call_id(exchange, position, call), **_called(exchange, call, call.arguments)}
+            compatible.signed(exchange, {"id": call_id(exchange, position, call), **_called(exchange, call, call.arguments)})
             for position, call in enumerate(step.calls)
         ]
     choice = {
@@ -374,7 +375,7 @@ def _deltas(exchange: Exchange) -> Iterator[tuple[dict[str, Json], int, dict[str
         yield {"role": "assistant", "content": "" if speaks else None, "refusal": None}, number, {}
     for number in choices:
         for piece in halves(step.thinking or ""):
-            yield {"reasoning_content": piece}, number, {}
+            yield compatible.thought(exchange, piece), number, {}
     # Choices take turns, as they do on the wire; a spent one is left out.
     texts = {number: step.pieces(number) for number in choices}
     while texts:
@@ -408,7 +409,7 @@ def _call_deltas(exchange: Exchange) -> Iterator[dict[str, Json]]:
 def _one_call(exchange: Exchange, number: int, call: Call) -> Iterator[dict[str, Json]]:
     """One call: its head, then its arguments in pieces."""
     head = {"index": number, "id": call_id(exchange, number, call), **_called(exchange, call, "")}
-    yield {"tool_calls": [head]}
+    yield {"tool_calls": [compatible.signed(exchange, head)]}
     is_custom = head["type"] == "custom"
     for piece in halves(free_text(call) if is_custom else call.arguments):
         said = {"custom": {"input": piece}} if is_custom else {"function": {"arguments": piece}}

@@ -1,8 +1,9 @@
 """Thoughts and signatures that a caller's dialect cannot carry, kept for the next request of the same conversation.
 
 Claude wants the signed thinking block back before a tool call, Gemini the thoughtSignature on it; an OpenAI client has no
-place for either. They are kept here by the caller, the conversation and the tool call's id, which every dialect returns (spec:
-vendors, Thinking): an id alone is a word that anybody may say.
+place for either. Servers that are compatible with OpenAI want the thought itself back (``chat.origin``), which most clients
+drop. They are kept here by the caller, the conversation and the tool call's id, which every dialect returns (spec: vendors,
+Thinking): an id alone is a word that anybody may say.
 """
 
 import time
@@ -11,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 
 from agentui.chat.messages import Message, Part, Thinking, ToolCall, has_tool_parts
+from agentui.chat.origin import read_token
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName
 from agentui.errors import BadRequest
@@ -53,7 +55,7 @@ class ThoughtCache:
         self._send = send
 
     async def share(self, vendor: VendorName, incoming: Incoming, reply: Reply) -> None:
-        """Keep the signed thoughts of an answer that asks for tools, here and in the other processes."""
+        """Keep the thoughts with tokens of an answer that asks for tools, here and in the other processes."""
         kept = self.remember(vendor, incoming, reply)
         if kept and self._send is not None:
             await self._send(dumps([{"key": key, **asdict(entry)} for key, entry in kept.items()]))
@@ -65,7 +67,7 @@ class ThoughtCache:
             self._keep(entry["key"], _Kept(entry["vendor"], time.monotonic(), thoughts, entry["signature"]))
 
     def remember(self, vendor: VendorName, incoming: Incoming, reply: Reply) -> dict[str, _Kept]:
-        """Keep the signed thoughts of an answer that asks for tools; what was kept, by its key."""
+        """Keep the thoughts with tokens of an answer that asks for tools; what was kept, by its key."""
         told: dict[str, _Kept] = {}
         asking = [choice for choice in reply.choices if choice.tool_calls]
         conversation = conversation_of(incoming) if asking else ""
@@ -73,7 +75,7 @@ class ThoughtCache:
             thoughts = tuple(
                 part
                 for part in choice.parts
-                if isinstance(part, Thinking) and (part.signature or part.redacted) and len(part.text) <= MAX_ENTRY_CHARS
+                if isinstance(part, Thinking) and _token(part) is not None and len(part.text) <= MAX_ENTRY_CHARS
             )
             for number, call in enumerate(choice.tool_calls):
                 if call.id and (call.signature or (thoughts and number == 0)):
@@ -81,6 +83,10 @@ class ThoughtCache:
                     told[key] = _Kept(vendor, time.monotonic(), thoughts if number == 0 else (), call.signature)
                     self._keep(key, told[key])
         return told
+
+    def has_any(self, vendor: VendorName) -> bool:
+        """Whether anything of this dialect may be kept."""
+        return any(kept.vendor == vendor for kept in self._kept.values())
 
     def restore(self, vendor: VendorName, incoming: Incoming, messages: Sequence[Message]) -> Sequence[Message]:
         """The conversation with thoughts and signatures of ``vendor`` put back where its calls stand."""
@@ -146,5 +152,8 @@ def conversation_of(incoming: Incoming) -> str:
 
 
 def _token(thought: Thinking) -> str | None:
-    """What tells a signed thought from every other."""
+    """What tells a thought with a token from every other; None for one without. The token of a server that signs nothing is the
+    same for all of its thoughts."""
+    if read_token(thought.signature) is not None:
+        return f"{thought.signature}{thought.text}"
     return thought.signature or thought.redacted

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentui.chat.capabilities import Effort
 from agentui.chat.messages import Message, text_message
-from agentui.chat.request import ChatRequest, Effort, Params, ThinkingConfig, WireRequest
+from agentui.chat.request import ChatRequest, Params, ThinkingConfig, WireRequest
 from agentui.jsonio import Json, dumps
 from agentui.pipeline.incoming import Incoming
 from agentui.threads import LONG, apart

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentui.chat.messages import Media, MediaKind, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
+from agentui.chat.origin import read_token
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import InvalidJson, Json, dumps_text, loads
 from agentui.vendors.arguments import whole_arguments
+from agentui.vendors.thought_marks import mark_of
 
 _MODELLED: Mapping[str, frozenset[str]] = {
     "text": frozenset({"text"}),
@@ -83,7 +85,7 @@ def _parse_known(block: dict[str, Json], where: str, lost: list[str]) -> tuple[P
             return (ToolResult(call_id, given, is_error=rest.get("is_error") is True),)
         case {"type": "thinking", "thinking": str(text), **rest}:
             signature = rest.get("signature")
-            # We write "" for thoughts of other vendors: there is nothing in it that Claude signed.
+            # Compatible servers sign with "".
             return (Thinking(text, signature, None, "claude") if isinstance(signature, str) and signature else Thinking(text),)
         case {"type": "redacted_thinking", "data": str(data)}:
             return (Thinking("", None, data, "claude"),)
@@ -178,10 +180,18 @@ def render_part(part: Part) -> dict[str, Json]:
             return _render_result(part)
         case Thinking(redacted=str(data)):
             return {"type": "redacted_thinking", "data": data}
-        case Thinking(text, signature):
-            return {"type": "thinking", "thinking": text, "signature": signature or ""}
+        case Thinking(text):
+            return {"type": "thinking", "thinking": text, "signature": written_signature(part)}
         case Opaque(raw=raw):
             return dict(raw)
+
+
+def written_signature(thought: Thinking) -> str:
+    """What stands in ``signature``: Claude's own, "" for a compatible server that signs nothing, and a mark on a thought of
+    another dialect."""
+    if thought.signed_by != "claude":
+        return mark_of(thought)
+    return "" if read_token(thought.signature) is not None else thought.signature or ""
 
 
 def clean_id(id: str) -> str:

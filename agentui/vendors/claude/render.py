@@ -4,19 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from agentui.chat.capabilities import Capabilities, Effort, SystemPlace
 from agentui.chat.messages import Media, Message, ToolResult
-from agentui.chat.request import ChatRequest, Effort, Params, WireRequest
+from agentui.chat.request import ChatRequest, ThinkingConfig, WireRequest
 from agentui.chat.stops import cut_of
 from agentui.errors import UnsupportedFeature, UnsupportedState
 from agentui.jsonio import Json
-from agentui.vendors.claude.limits import UNKNOWN_LIMIT, known_limit
+from agentui.vendors.capabilities import capabilities_of, clamped_limit, without_refused
 from agentui.vendors.claude.reply import MADE_HERE
 from agentui.vendors.claude.request import continued_message, parse_system, patch_request
 from agentui.vendors.claude.tools import fit_schema, render_tools
 from agentui.vendors.claude.turns import OPENING, Turns, render_message, render_turns
+from agentui.vendors.system_place import placed
+from agentui.vendors.thought_marks import is_marked
 
 ENDPOINT = "/v1/messages"
 MIN_BUDGET = 1024
+UNKNOWN_LIMIT = 8192
+"""The limit for the models of compatible servers, which refuse more than they can: Claude requires ``max_tokens``, and no other
+dialect does."""
 _BUDGETS: Mapping[Effort, int] = MappingProxyType(
     {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh": 32768, "max": 32768}
 )
@@ -31,10 +37,11 @@ def render_request(chat: ChatRequest) -> WireRequest:
 
 
 def forward_request(wire: WireRequest, *, model: str, stream: bool) -> WireRequest:
-    """The caller's own request with another model or stream switch, and without thoughts that Claude refuses.
+    """The caller's own request with another model or stream switch, and without thoughts that Claude did not think.
 
-    Those are the unsigned ones that this proxy wrote for other vendors' thoughts. Where the tool loop under way began with
-    one, nothing signed is left for it to begin with, and thinking is left out as well. Raises UnsupportedState.
+    Those carry our mark (``thought_marks``); a thought without it goes as it came, signed or not. Where the tool loop under way
+    began with a marked one, nothing signed is left for it to begin with, and thinking is left out as well. Raises
+    UnsupportedState.
     """
     _check_thread(wire)
     patched = patch_request(wire, model=model, stream=stream)
@@ -85,11 +92,9 @@ def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
     dropped: list[str] = []
     system: list[Message] = []
     spoken: list[Json] = []
-    for message in chat.messages:
+    for message in placed(chat.messages, _own_place(chat), dropped):
         is_own = message.raw_vendor == "claude" and isinstance(message.raw, dict)
         if message.role == "system" and not (is_own and "role" in message.raw):
-            if spoken and not is_own:
-                dropped.append("messages.system_position")
             system.append(message)
         elif (said := _own_message(message.raw, dropped) if is_own else render_message(message, dropped)) is not None:
             spoken.append(said)
@@ -104,22 +109,31 @@ def _render_same(chat: ChatRequest, own: WireRequest) -> WireRequest:
     return patch_request(wire, model=chat.model, stream=chat.stream)
 
 
+def _own_place(chat: ChatRequest) -> SystemPlace:
+    """Where system texts of a pipeline stand beside a Claude caller's own messages. A caller of the newest API version has
+    system messages amid the conversation, which go as they came; nothing is moved then."""
+    has_own = any(
+        message.role == "system" and isinstance(message.raw, dict) and "role" in message.raw for message in chat.messages
+    )
+    return "anywhere" if has_own else capabilities_of("claude", chat).system
+
+
 def _own_message(raw: dict[str, Json], dropped: list[str]) -> dict[str, Json] | None:
-    """The caller's own message. Only thoughts with an empty signature go: those came from another vendor through this
-    proxy, and Claude refuses them."""
+    """The caller's own message. Only thoughts with our mark are left out: those came from another vendor through this proxy,
+    and Claude refuses them."""
     content = raw.get("content")
     if not isinstance(content, list):
         return raw
-    kept = [block for block in content if not _is_unsigned(block)]
+    kept = [block for block in content if not _is_foreign_thought(block)]
     if len(kept) == len(content):
         return raw
     dropped.append("thinking")
     return {**raw, "content": kept} if kept else None
 
 
-def _is_unsigned(block: Json) -> bool:
-    """Whether a block is a thought with the empty signature that we write for other vendors' thoughts."""
-    return isinstance(block, dict) and block.get("type") == "thinking" and block.get("signature") == ""
+def _is_foreign_thought(block: Json) -> bool:
+    """Whether a block is another vendor's thought that was written here."""
+    return isinstance(block, dict) and block.get("type") == "thinking" and is_marked(block.get("signature"))
 
 
 def _put_system(body: dict[str, Json], system: Sequence[Message]) -> None:
@@ -157,14 +171,14 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
     """A body made from another dialect's request."""
     dropped = list(chat.unmodelled)
     _name_lost(chat, dropped)
-    turns = render_turns(chat.messages, dropped)
+    turns = render_turns(chat.messages, dropped, capabilities_of("claude", chat))
     thought = _render_thinking(chat, turns, dropped)
     thinks = thought.member is not None
     body: dict[str, Json] = {"model": chat.model, "max_tokens": thought.limit, "messages": turns.messages}
     system = _system(chat, turns)
     if system:
         body["system"] = system
-    body |= _sampling(chat.params, thinks=thinks, dropped=dropped)
+    body |= _sampling(chat, thinks=thinks, dropped=dropped)
     if chat.tools or turns.tools:
         body |= render_tools(chat, turns.tools, thinks=thinks, dropped=dropped).members
     if thinks:
@@ -219,9 +233,14 @@ def _system(chat: ChatRequest, turns: Turns) -> str:
     return "\n\n".join(text for text in (turns.system, _JSON_ONLY if wants_json else "") if text)
 
 
-def _sampling(params: Params, *, thinks: bool, dropped: list[str]) -> dict[str, Json]:
-    """Temperature and its kin as Claude takes them: 0 to 1, not beside top_p, and not at all while thinking."""
+def _sampling(chat: ChatRequest, *, thinks: bool, dropped: list[str]) -> dict[str, Json]:
+    """Temperature and its kin as Claude takes them: 0 to 1, not beside top_p, and not at all while thinking, nor by newer
+    models."""
     sampling: dict[str, Json] = {}
+    told: dict[str, Json] = {"temperature": chat.params.temperature, "top_p": chat.params.top_p, "top_k": chat.params.top_k}
+    taken, refused = without_refused("claude", chat, told)
+    dropped.extend(refused)
+    params = replace(chat.params, temperature=taken.get("temperature"), top_p=taken.get("top_p"), top_k=taken.get("top_k"))
     if thinks:
         given = {"temperature": params.temperature, "top_p": params.top_p, "top_k": params.top_k}
         dropped.extend(name for name, value in given.items() if value is not None)
@@ -243,17 +262,22 @@ def _sampling(params: Params, *, thinks: bool, dropped: list[str]) -> dict[str, 
 
 
 def _render_thinking(chat: ChatRequest, turns: Turns, dropped: list[str]) -> _Thought:
-    """How much to think, below the limit. ``none`` says nothing, for models differ in whether they take ``disabled``."""
-    config, params = chat.thinking, chat.params
-    known = known_limit(chat.model)
-    limit = params.max_tokens or known or UNKNOWN_LIMIT
+    """How much to think, below the limit, in the form that the model takes. ``none`` says nothing, for models differ in whether
+    they take ``disabled``."""
+    config, params, model = chat.thinking, chat.params, capabilities_of("claude", chat)
+    known = model.max_output
+    told, clamped = clamped_limit(params.max_tokens, model)
+    dropped.extend(clamped)
+    limit = told or known or UNKNOWN_LIMIT
     if config is None or config.mode == "disabled" or config.effort == "none" or config.budget == 0:
         return _Thought(limit)
-    if not turns.may_think:
+    is_newest = "budget" not in model.thinking
+    # Adaptive thinking asks no signed thought of the answers before it.
+    if not model.thinking or not (turns.may_think or is_newest):
         dropped.append("thinking")
         return _Thought(limit)
-    if config.mode == "adaptive":
-        return _Thought(limit, {"type": "adaptive"}, "low" if config.effort == "minimal" else config.effort)
+    if "adaptive" in model.thinking and (config.mode == "adaptive" or is_newest):
+        return _Thought(limit, _adaptive(chat, config), _effort(config, model))
     budget = max(config.budget or _BUDGETS[config.effort or "medium"], MIN_BUDGET)
     if params.is_answer_limit or (params.max_tokens is None and known is None):
         room = limit + budget
@@ -264,6 +288,21 @@ def _render_thinking(chat: ChatRequest, turns: Turns, dropped: list[str]) -> _Th
     if budget >= limit:
         budget = max(MIN_BUDGET, limit * 3 // 4)
     return _Thought(limit, {"type": "enabled", "budget_tokens": budget})
+
+
+def _adaptive(chat: ChatRequest, config: ThinkingConfig) -> dict[str, Json]:
+    """Thinking as the model sees fit. The newest models leave the words of their thoughts out unless they are asked for
+    (``display``), which older ones refuse."""
+    is_newest = "budget" not in capabilities_of("claude", chat).thinking
+    return {"type": "adaptive", **({"display": "summarized"} if is_newest and config.include is not False else {})}
+
+
+def _effort(config: ThinkingConfig, model: Capabilities) -> Effort | None:
+    """The effort beside adaptive thinking; a budget that another dialect named says about how much was meant."""
+    wished = config.effort
+    if wished is None and config.budget:
+        wished = "low" if config.budget <= 2048 else "medium" if config.budget <= 8192 else "high"
+    return None if wished is None else model.nearest_effort("low" if wished == "minimal" else wished)
 
 
 def _output_config(chat: ChatRequest, thought: _Thought, dropped: list[str]) -> dict[str, Json]:

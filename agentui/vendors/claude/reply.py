@@ -6,11 +6,12 @@ from types import MappingProxyType
 
 from agentui.chat.deltas import FinishReason, Usage
 from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, ToolCall, ToolResult
+from agentui.chat.origin import OriginToken
 from agentui.chat.reply import Choice, Reply
 from agentui.chat.request import WireRequest
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json, dumps
-from agentui.vendors.claude.content import CITATION, call_input, clean_id, parse_content
+from agentui.vendors.claude.content import CITATION, call_input, clean_id, parse_content, written_signature
 from agentui.vendors.fields import told_count, told_text
 
 _FINISHES: Mapping[str, FinishReason] = MappingProxyType(
@@ -40,8 +41,9 @@ MADE_HERE = "msg_agentui_"
 """How the ids of answers begin that Claude did not give."""
 
 
-def parse_reply(body: Json) -> Reply:
-    """Take the dialect off a whole answer. Raises UpstreamInvalid."""
+def parse_reply(body: Json, origin: str = "") -> Reply:
+    """Take the dialect off a whole answer. Thoughts that the server ``origin`` did not sign get its token. Raises
+    UpstreamInvalid."""
     if not isinstance(body, dict) or not isinstance(body.get("content"), list):
         raise UpstreamInvalid("The upstream's answer is not a Claude message: it has no list of content.")
     try:
@@ -50,7 +52,7 @@ def parse_reply(body: Json) -> Reply:
         raise UpstreamInvalid(f"The upstream's answer is not a Claude message: {error.message}") from error
     stop_sequence = body.get("stop_sequence")
     choice = Choice(
-        parts,
+        tuple([_bound(part, origin) for part in parts]) if origin else parts,
         parse_finish(body.get("stop_reason")),
         stop_sequence if isinstance(stop_sequence, str) else None,
     )
@@ -63,6 +65,18 @@ def parse_reply(body: Json) -> Reply:
         raw=body,
         raw_vendor="claude",
     )
+
+
+def _bound(part: Part, origin: str) -> Part:
+    """A part, with the server's token where it is a thought that nobody signed."""
+    if not isinstance(part, Thinking) or part.signed_by is not None:
+        return part
+    return Thinking(part.text, unsigned_token(origin), None, "claude")
+
+
+def unsigned_token(origin: str) -> str:
+    """The token of a thought that a compatible server did not sign."""
+    return str(OriginToken(origin, "thinking"))
 
 
 def render_reply(reply: Reply, wire: WireRequest) -> Json:
@@ -180,9 +194,10 @@ def _render_content(parts: Iterable[Part], message: str) -> list[Json]:
 
 
 def _render_thinking(part: Thinking) -> list[dict[str, Json]]:
-    """A thinking block; only Claude's own signature goes into it, and a foreign thought without words is nothing."""
+    """A thinking block, with a mark where the thought is another dialect's; one of those without words is nothing."""
     own = part.signed_by == "claude"
-    if part.redacted is not None:
-        return [{"type": "redacted_thinking", "data": part.redacted}] if own else []
-    signature = part.signature or "" if own else ""
-    return [{"type": "thinking", "thinking": part.text, "signature": signature}] if part.text or signature else []
+    if part.redacted is not None and own:
+        return [{"type": "redacted_thinking", "data": part.redacted}]
+    if not part.text and not (own and part.signature):
+        return []
+    return [{"type": "thinking", "thinking": part.text, "signature": written_signature(part)}]

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from agentui.chat.messages import Message, Role, Text
-from agentui.chat.request import ChatRequest, Effort, Params, ResponseFormat, ThinkingConfig, WireRequest
+from agentui.chat.capabilities import Effort
+from agentui.chat.messages import Message, Part, Role, Text, Thinking
+from agentui.chat.request import ChatRequest, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.claude.content import parse_content
 from agentui.vendors.claude.tools import parse_tool_choice, parse_tools
 from agentui.vendors.fields import envelope, integer, mapping, number
+from agentui.vendors.thought_marks import is_marked, marked_thought
 
 _KEPT_HEADERS = ("anthropic-version", "anthropic-beta")
 _KEPT_QUERY = ("beta",)
@@ -128,8 +130,15 @@ def _parse_message(message: Json, number: int, lost: list[str]) -> Message:
         raise BadRequest(f"{where}.role must be user, assistant or system.", param=f"{where}.role")
     if len(message) > 2:
         lost.extend(f"messages.{key}" for key in message.keys() - {"role", "content"} if message[key] is not None)
-    parts = parse_content(message.get("content"), f"{where}.content", lost)
+    parts = tuple([_unmarked(part) for part in parse_content(message.get("content"), f"{where}.content", lost)])
     return Message(_ROLES[role], parts, raw=message, raw_vendor="claude")
+
+
+def _unmarked(part: Part) -> Part:
+    """A part of the history; what a mark of ours stands on is another dialect's thought with its token."""
+    if not isinstance(part, Thinking) or part.signature is None or not is_marked(part.signature):
+        return part
+    return marked_thought(part.text, part.signature)
 
 
 def _parse_params(body: Mapping[str, Json], lost: list[str]) -> Params:

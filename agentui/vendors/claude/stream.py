@@ -22,14 +22,25 @@ from agentui.chat.deltas import (
     Usage,
     UsageDelta,
 )
+from agentui.chat.messages import Thinking
 from agentui.chat.request import WireRequest
 from agentui.errors import AgentUIError, UpstreamInvalid
 from agentui.jsonio import InvalidJson, Json, dumps, dumps_text, loads
 from agentui.vendors.arguments import ArgumentPieces
-from agentui.vendors.claude.content import CITATION, call_input
+from agentui.vendors.claude.content import CITATION, call_input, written_signature
 from agentui.vendors.claude.errors import error_in_stream, render_error
-from agentui.vendors.claude.reply import call_id, media_note, message_id, parse_finish, parse_usage, render_finish, render_usage
+from agentui.vendors.claude.reply import (
+    call_id,
+    media_note,
+    message_id,
+    parse_finish,
+    parse_usage,
+    render_finish,
+    render_usage,
+    unsigned_token,
+)
 from agentui.vendors.sse import SseEvent, encode_event
+from agentui.vendors.thought_marks import mark_of
 
 
 @dataclass(slots=True)
@@ -39,14 +50,17 @@ class _Block:
     start: dict[str, Json]
     call: int = -1
     is_opaque: bool = False
+    is_signed: bool = True
     pieces: list[str] = field(default_factory=list)
     arguments: ArgumentPieces = field(default_factory=ArgumentPieces)
 
 
 class ClaudeStreamParser:
-    """Understands one stream. Holds state, touches no socket."""
+    """Understands one stream. Holds state, touches no socket. A thought that the server ``origin`` does not sign gets its
+    token when its block ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, origin: str = "") -> None:
+        self._origin = origin
         self._blocks: dict[int, _Block] = {}
         self._calls = 0
         self._usage: dict[str, Json] = {}
@@ -117,6 +131,7 @@ class ClaudeStreamParser:
                 text = block.get("text")
                 return (TextDelta(text),) if isinstance(text, str) and text else ()
             case {"type": "thinking"}:
+                opened.is_signed = False
                 text, signature = block.get("thinking"), block.get("signature")
                 return self._thought(index, text, signature)
             case {"type": "redacted_thinking", "data": str(data)}:
@@ -134,6 +149,8 @@ class ClaudeStreamParser:
         """A piece of thought, its signature, or neither."""
         said = text if isinstance(text, str) else ""
         if isinstance(signature, str) and signature:
+            if block := self._blocks.get(index):
+                block.is_signed = True
             return (ThinkingDelta(said, signature, None, "claude", index),)
         return (ThinkingDelta(said, block=index),) if said else ()
 
@@ -185,6 +202,8 @@ class ClaudeStreamParser:
         if block.is_opaque:
             raw = {**block.start, "input": call_input("".join(block.pieces))} if block.pieces else block.start
             return (OpaqueDelta("claude", block.start["type"], raw),)
+        if not block.is_signed:
+            return (ThinkingDelta("", unsigned_token(self._origin), None, "claude", index),) if self._origin else ()
         if block.call >= 0 and not block.pieces and (given := block.start.get("input")):
             return self._argue(block, dumps_text(given))
         return self._argue(block, block.arguments.close())
@@ -212,6 +231,7 @@ class _OpenBlock:
     start: dict[str, Json]
     waiting: list[dict[str, Json]] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
+    mark: Thinking | None = None
     is_open: bool = False
     is_closed: bool = False
     _checked: int = 0
@@ -242,8 +262,7 @@ class ClaudeStreamRenderer:
     """Writes one stream to the caller who sent ``wire``.
 
     Only the first choice is told. The block in front streams; whatever belongs to a later block waits until the one in
-    front can be closed. A thought's signature is written only when Claude gave it: foreign thoughts end with the empty
-    signature that their block began with.
+    front can be closed. A thought of another dialect ends with a mark in place of the signature.
     """
 
     def __init__(self, wire: WireRequest) -> None:
@@ -340,6 +359,9 @@ class ClaudeStreamRenderer:
             is_over = is_last or block.kind == "whole" or (len(self._blocks) > 1 and block.can_close)
             if not is_over:
                 return
+            if block.mark is not None:
+                signed: Json = {"type": "signature_delta", "signature": mark_of(block.mark)}
+                yield _event("content_block_delta", index=self._index, delta=signed)
             yield _event("content_block_stop", index=self._index)
             block.is_closed = True
             self._index += 1
@@ -377,18 +399,25 @@ class ClaudeStreamRenderer:
             block.waiting.append({"type": "text_delta", "text": text})
 
     def _think(self, delta: ThinkingDelta) -> None:
-        """More thought. Other vendors' tokens are left out: they mean nothing here and may not come back."""
+        """More thought. What another vendor signed is the mark's, which is told when the block ends."""
         own = delta.signed_by == "claude"
         if own and delta.redacted is not None:
             self._block("whole", 0, {"type": "redacted_thinking", "data": delta.redacted})
             return
-        if not delta.text and not (own and delta.signature):
+        last = self._blocks[-1] if self._blocks else None
+        goes_on = last is not None and last.kind == "thinking" and last.key == delta.block
+        if not delta.text and not (own and delta.signature) and not goes_on:
             return
         block = self._block("thinking", delta.block, {"type": "thinking", "thinking": "", "signature": ""})
         if delta.text:
             block.waiting.append({"type": "thinking_delta", "thinking": delta.text})
-        if own and delta.signature:
-            block.waiting.append({"type": "signature_delta", "signature": delta.signature})
+        if not own:
+            token = delta.signed_by is not None
+            block.mark = Thinking("", delta.signature, delta.redacted, delta.signed_by) if token else block.mark or Thinking()
+            return
+        block.mark = None  # the words came before the signature, which says whose they are
+        if signature := written_signature(Thinking("", delta.signature, None, "claude")):
+            block.waiting.append({"type": "signature_delta", "signature": signature})
 
     def _call(self, delta: ToolCallDelta) -> None:
         """More of a call, wherever it stands. What follows a closed call's whole JSON cannot mean anything."""

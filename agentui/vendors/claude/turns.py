@@ -6,7 +6,9 @@ result, results without a call, ids with foreign characters, thoughts that Claud
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
+from agentui.chat.capabilities import Capabilities
 from agentui.chat.messages import (
     NO_RESULT,
     Media,
@@ -26,12 +28,19 @@ from agentui.chat.messages import (
 )
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
+from agentui.vendors.capabilities import known_capabilities
 from agentui.vendors.claude.content import CITATION, clean_id, clean_name, render_part
+from agentui.vendors.system_place import placed
 
 _OPENING = text_message("user", ".")
 """A conversation must open with a user's turn, and empty text is refused: this is the least that can be said."""
 OPENING: Mapping[str, Json] = {"role": "user", "content": "."}
 """The same, as it stands in a body."""
+
+
+DEFAULTS: Final = known_capabilities("claude", "")
+GO_ON: Final = "Continue your last message from exactly where it ends, without repeating any of it."
+"""What asks a model that takes no prefill to go on with an answer."""
 
 
 @dataclass(slots=True)
@@ -46,8 +55,9 @@ class Turns:
     may_think: bool
 
 
-def render_turns(messages: Sequence[Message], dropped: list[str]) -> Turns:
-    """Any conversation as Claude's. Raises UnsupportedFeature for media that Claude cannot read."""
+def render_turns(messages: Sequence[Message], dropped: list[str], model: Capabilities = DEFAULTS) -> Turns:
+    """Any conversation as Claude's, as this model takes it. Raises UnsupportedFeature for media that Claude cannot read."""
+    messages = placed(messages, model.system, dropped)
     system = render_system(messages, dropped)
     spoken: list[Message] = []
     for message in messages:
@@ -61,9 +71,16 @@ def render_turns(messages: Sequence[Message], dropped: list[str]) -> Turns:
     turns = merge_turns(pair_tool_calls(spoken))
     if has_tools:
         turns = _answer_calls(turns, dropped)
+    if turns and turns[-1].role == "assistant" and all(isinstance(part, Thinking) for part in turns[-1].parts):
+        # Of an answer that broke off nothing is left but its thought. Claude refuses a conversation that ends with one.
+        dropped.append("thinking")
+        turns.pop()
     if not turns or turns[0].role == "assistant":
         turns.insert(0, _OPENING)
     turns[-1] = _trimmed(turns[-1])
+    if turns[-1].role == "assistant" and not model.prefill:
+        dropped.append("prefill")
+        turns.append(text_message("user", GO_ON))
     return Turns(
         system,
         [{"role": turn.role, "content": _content(turn)} for turn in turns],
@@ -80,20 +97,16 @@ def _content(turn: Message) -> list[Json]:
 
 
 def render_system(messages: Sequence[Message], dropped: list[str]) -> str:
-    """All system texts joined by an empty line. Claude has one place for them, so those amid the conversation move up
-    (``role: "system"`` there is understood by the newest API version only)."""
+    """The system texts joined by an empty line: Claude has one place for them (``role: "system"`` amid the conversation is
+    understood by the newest API version only)."""
     texts: list[str] = []
-    has_begun = False
     for message in messages:
         if message.role != "system":
-            has_begun = True
             continue
         if any(not isinstance(part, Text) for part in message.parts):
             dropped.append("messages.system_parts")
         if message.text.strip():
             texts.append(message.text)
-            if has_begun:
-                dropped.append("messages.system_position")
     return "\n\n".join(texts)
 
 
@@ -230,9 +243,9 @@ def _may_think(turns: Sequence[Message]) -> bool:
 
 def render_prompt(messages: Sequence[Message]) -> Prompt:
     """``pm.system_text``, ``pm.system`` (the same) and ``pm.messages``; the members are ``system``, only where there is
-    system text, and ``messages`` (seed 003 part 4)."""
+    system text, and ``messages`` (seed 003 part 4: the system text is all of the system blocks)."""
     dropped: list[str] = []
-    turns = render_turns(messages, dropped)
+    turns = render_turns(messages, dropped, DEFAULTS.but({"system": "top"}))
     members: dict[str, Json] = {"system": turns.system} if turns.system else {}
     members["messages"] = turns.messages
     pm = {"system_text": turns.system, "system": turns.system, "messages": turns.messages}

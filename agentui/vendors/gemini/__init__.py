@@ -1,8 +1,9 @@
 """Gemini's generateContent dialect: a table of contents."""
 
+from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName, WireRequest
 from agentui.jsonio import Json
-from agentui.vendors.base import CountTokens, Embeddings, Models, TraceNames, named_model
+from agentui.vendors.base import CountTokens, Embeddings, Models, StreamParser, TraceNames, named_model
 from agentui.vendors.gemini import contents, counting, embeddings, errors, models, reply, request, stream
 
 
@@ -11,6 +12,7 @@ class Gemini:
 
     name: VendorName = "gemini"
     title = "Google Gemini"
+    keeps_thoughts = True
     default_base_url = "https://generativelanguage.googleapis.com"
     request_id_header = "x-request-id"
     trace_names = TraceNames("gcp.gemini", "generate_content")
@@ -26,14 +28,20 @@ class Gemini:
     parse_request = staticmethod(request.parse_request)
     render_request = staticmethod(request.render_request)
     render_prompt = staticmethod(contents.render_prompt)
-    parse_reply = staticmethod(reply.parse_reply)
     render_reply = staticmethod(reply.render_reply)
-    stream_parser = stream.GeminiStreamParser
     stream_end = stream.GeminiEnd
     stream_renderer = reply.GeminiStreamRenderer
     stream_format = staticmethod(reply.stream_format)
     parse_error = staticmethod(errors.parse_error)
     render_error = staticmethod(errors.render_error)
+
+    def parse_reply(self, body: Json, origin: str = "") -> Reply:
+        """A whole answer; its thoughts are signed, whoever serves it."""
+        return reply.parse_reply(body)
+
+    def stream_parser(self, origin: str = "") -> StreamParser:
+        """A machine for one stream."""
+        return stream.GeminiStreamParser()
 
     def fit_body(self, body: dict[str, Json], *, model: str, stream: bool) -> WireRequest:
         """The body as it is: model and stream stand in the path."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
+from agentui.chat.capabilities import SystemPlace
 from agentui.chat.messages import (
     NO_RESULT,
     Media,
@@ -35,6 +36,7 @@ from agentui.vendors.gemini.parts import (
     thinking_part,
 )
 from agentui.vendors.gemini.protojson import Malformed, items, member, spelling, text, within
+from agentui.vendors.system_place import placed
 
 SENTINEL: Final = "skip_thought_signature_validator"
 """What Google documents as the signature of a call that another model made (ai.google.dev, thought signatures)."""
@@ -102,14 +104,16 @@ class Conversation:
     dropped: list[str]
 
 
-def render_foreign(messages: Sequence[Message], model: str) -> Conversation:
+def render_foreign(messages: Sequence[Message], model: str, place: SystemPlace = "marked") -> Conversation:
     """A conversation of another dialect.
 
-    System texts go to the front in their order. Calls and results are paired: each turn of calls is followed by exactly
-    its results, a missing one saying so, and a result that answers no call becomes text. Raises UnsupportedFeature.
+    System texts at the front are the instruction; ``place`` says what becomes of the others. Calls and results are paired: each
+    turn of calls is followed by exactly its results, a missing one saying so, and a result that answers no call becomes text.
+    Raises UnsupportedFeature.
     """
     dropped: list[str] = []
-    system = _system_of(messages, dropped)
+    messages = placed(messages, place, dropped)
+    system = _system_of(messages)
     paired = pair_tool_calls([message for message in messages if message.role != "system"])
     contents = _render_turns(merge_turns(list(_sayable(paired, dropped))), model, dropped, is_start=True)
     return with_contents(Conversation(contents, system, dropped))
@@ -123,12 +127,13 @@ def with_contents(conversation: Conversation) -> Conversation:
     return Conversation([question], None, [*conversation.dropped, "messages.system_role"])
 
 
-def render_own(messages: Sequence[Message], model: str, *, merge: bool = True) -> Conversation:
+def render_own(messages: Sequence[Message], model: str, place: SystemPlace = "marked", *, merge: bool = True) -> Conversation:
     """A conversation of this dialect: the caller's own objects, and what a pipeline put between them.
 
     ``merge`` joins neighbours made by the pipeline into one turn; without it only tool results are joined.
     """
     dropped: list[str] = []
+    messages = placed(messages, place, dropped)
     originals = [message for message in messages if message.role != "system"]
     paired = pair_tool_calls(originals)
     contents: list[Json] = []
@@ -159,17 +164,9 @@ def _is_own(message: Message) -> bool:
     return message.raw_vendor == GEMINI and isinstance(message.raw, dict)
 
 
-def _system_of(messages: Sequence[Message], dropped: list[str]) -> dict[str, Json] | None:
-    """All system texts as one instruction; one that stood behind the first turn loses its place."""
-    texts: list[str] = []
-    has_begun = False
-    for message in messages:
-        if message.role != "system":
-            has_begun = True
-        elif words := message.text:
-            texts.append(words)
-            if has_begun:
-                dropped.append("messages.system_position")
+def _system_of(messages: Sequence[Message]) -> dict[str, Json] | None:
+    """All system texts as one instruction."""
+    texts = [words for message in messages if message.role == "system" and (words := message.text)]
     return {"parts": [{"text": words} for words in texts]} if texts else None
 
 
@@ -328,7 +325,7 @@ def _sign_calls(contents: Sequence[Json], model: str) -> None:
 def render_prompt(messages: Sequence[Message]) -> Prompt:
     """Blocks as Gemini's structures (seed 003 part 4). Without system text ``pm.systemInstruction`` is {} and
     ``[[PROMPT]]`` has no such member. System text alone is the question, too: in ``[[PROMPT]]`` it stands there only."""
-    conversation = render_own(messages, "", merge=False)
+    conversation = render_own(messages, "", "top", merge=False)
     asked = with_contents(conversation)
     system_text = "\n\n".join(words for message in messages if message.role == "system" and (words := message.text))
     system = conversation.system if system_text and conversation.system is not None else {}

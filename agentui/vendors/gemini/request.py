@@ -11,6 +11,7 @@ from agentui.chat.stops import cut_of
 from agentui.errors import BadRequest, NotFound
 from agentui.jsonio import Json
 from agentui.vendors.base import model_path_segment
+from agentui.vendors.capabilities import capabilities_of
 from agentui.vendors.gemini.contents import parse_messages, put_conversation, render_foreign, render_own, with_contents
 from agentui.vendors.gemini.parts import GEMINI
 from agentui.vendors.gemini.protojson import Malformed, camel, flag, integer, items, label_of, member, number, obj, text, within
@@ -180,13 +181,13 @@ def render_request(chat: ChatRequest) -> WireRequest:
     """
     came = chat.wire_in(GEMINI)
     if came is not None:
-        own = render_own(chat.messages, chat.model)
+        own = render_own(chat.messages, chat.model, capabilities_of(GEMINI, chat).system)
         if chat.is_recomposed:
             own = with_contents(own)
         rendered = put_conversation(_with_model(generate_body(came), chat.model), own)
         wire = with_method(came, chat.model, "chat", chat.stream, rendered)
         return replace(wire, dropped=tuple(dict.fromkeys(own.dropped)))
-    conversation = render_foreign(chat.messages, chat.model)
+    conversation = render_foreign(chat.messages, chat.model, capabilities_of(GEMINI, chat).system)
     dropped = [*chat.unmodelled, *conversation.dropped]
     body = put_conversation({}, conversation) | render_tools(chat, dropped)
     config = render_config(chat, dropped)
@@ -288,7 +289,7 @@ def render_config(chat: ChatRequest, dropped: list[str]) -> dict[str, Json]:
         "responseLogprobs": params.logprobs or None,
         "logprobs": params.top_logprobs or None if params.logprobs else None,
         **_format(chat.response_format, dropped),
-        "thinkingConfig": render_thinking(chat.thinking, chat.model, dropped),
+        "thinkingConfig": render_thinking(chat.thinking, capabilities_of(GEMINI, chat), dropped),
     }
     return {name: value for name, value in members.items() if value is not None}
 

@@ -1,10 +1,10 @@
 """How much to think: ``thinkingConfig``, both ways, within what each family of models takes."""
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
-from agentui.chat.request import Effort, ThinkingConfig
+from agentui.chat.capabilities import Capabilities, Effort
+from agentui.chat.request import ThinkingConfig
 from agentui.jsonio import Json
 from agentui.vendors.gemini.protojson import flag, integer, obj, text
 
@@ -19,15 +19,6 @@ _BUDGET: Final[dict[Effort, int]] = {
     "max": 32768,
 }
 _EFFORT: Final[dict[str, Effort]] = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high", "XHIGH": "xhigh"}
-
-_NEVER_THINKS: Final = re.compile(r"gemini-(?:1|2\.0)(?!\S*thinking)|gemma|learnlm")
-_BUDGETS: Final = (
-    (re.compile(r"gemini-2\.5-flash-lite"), (512, 24_576), True),
-    (re.compile(r"gemini-2\.5-flash"), (1, 24_576), True),
-    (re.compile(r"gemini-(?:2\.5|[3-9]\S*?)-pro"), (128, 32_768), False),
-    (re.compile(r"gemini-[3-9]"), (1, 24_576), True),
-)
-"""By family: the smallest and the largest budget, and whether thinking can be switched off (ai.google.dev, thinking)."""
 
 
 def parse_thinking(config: Mapping[str, Json]) -> ThinkingConfig | None:
@@ -47,7 +38,7 @@ def parse_thinking(config: Mapping[str, Json]) -> ThinkingConfig | None:
     return ThinkingConfig(include=include, mode="adaptive") if budget is not None or include else None
 
 
-def render_thinking(wanted: ThinkingConfig | None, model: str, dropped: list[str]) -> dict[str, Json] | None:
+def render_thinking(wanted: ThinkingConfig | None, model: Capabilities, dropped: list[str]) -> dict[str, Json] | None:
     """A budget that the model takes, and whether thoughts are shown. An effort becomes a budget, which every thinking model
     takes; models that always think are asked to think least, models that never do are asked nothing."""
     if wanted is None:
@@ -56,7 +47,7 @@ def render_thinking(wanted: ThinkingConfig | None, model: str, dropped: list[str
     if budget is None and wanted.effort is not None:
         budget = _BUDGET[wanted.effort]
     is_off = wanted.mode == "disabled" or budget == 0
-    if _NEVER_THINKS.search(model):
+    if not model.thinking:
         dropped.extend([] if is_off else ["thinking"])
         return None
     if is_off:
@@ -67,18 +58,17 @@ def render_thinking(wanted: ThinkingConfig | None, model: str, dropped: list[str
     return shown if budget is None else {"thinkingBudget": _clamped(budget, model), **shown}
 
 
-def _least(model: str, dropped: list[str]) -> int:
+def _least(model: Capabilities, dropped: list[str]) -> int:
     """The budget that is nearest to no thought."""
-    for family, (least, _), can_be_off in _BUDGETS:
-        if family.search(model) and not can_be_off:
-            dropped.append("thinking")
-            return least
-    return 0
+    if model.thinking_off or model.budget is None:
+        return 0
+    dropped.append("thinking")
+    return model.budget[0]
 
 
-def _clamped(budget: int, model: str) -> int:
+def _clamped(budget: int, model: Capabilities) -> int:
     """A budget within the model's bounds; -1 leaves it to the model."""
-    for family, (least, most), _ in _BUDGETS:
-        if budget > 0 and family.search(model):
-            return min(max(budget, least), most)
-    return budget
+    if budget <= 0 or model.budget is None:
+        return budget
+    least, most = model.budget
+    return min(max(budget, least), most)

@@ -28,6 +28,8 @@ class OpenAI(OpenAIPlatform):
 
     name: VendorName = "openai"
     title = "OpenAI Chat Completions"
+    # Most clients drop the fields that compatible servers add to the dialect.
+    keeps_thoughts = False
 
     count_tokens: CountTokens | None = None
 

@@ -8,6 +8,7 @@ import binascii
 import re
 from collections.abc import Sequence, Set
 
+from agentui.chat.capabilities import ThoughtsBack
 from agentui.chat.messages import (
     Media,
     Message,
@@ -23,6 +24,7 @@ from agentui.chat.messages import (
     pair_tool_calls,
     uses_tools,
 )
+from agentui.chat.origin import read_token
 from agentui.errors import BadRequest, UnsupportedFeature
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.openai.free_text import free_text
@@ -33,8 +35,13 @@ _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav",
 _DETAILS = ("auto", "low", "high", "original")
 
 
-def render_messages(messages: Sequence[Message], custom: Set[str] = frozenset()) -> tuple[list[Json], tuple[str, ...]]:
+def render_messages(
+    messages: Sequence[Message], custom: Set[str] = frozenset(), thoughts: ThoughtsBack = "own"
+) -> tuple[list[Json], tuple[str, ...]]:
     """Write messages; those that came in this dialect are put back as they were. Returns them and what was dropped.
+
+    ``thoughts`` says which thoughts of earlier answers the model takes: those that servers of this dialect made (a caller of
+    this function keeps those of other servers away), in every answer even where none is known, or none.
 
     Tool results become ``tool`` messages of text. Pictures and files inside a result, and those that an assistant made,
     are moved to the next user message, since this dialect takes them nowhere else.
@@ -44,10 +51,12 @@ def render_messages(messages: Sequence[Message], custom: Set[str] = frozenset())
     own = [message.raw for message in messages if message.raw_vendor == VENDOR and message.raw is not None]
     if len(own) == len(messages):
         return own, ()
-    writer = _Writer(custom)
+    writer = _Writer(custom, thoughts)
     paired, missing = messages, dict[int, Message]()
-    if uses_tools(messages):
-        messages = _whole_turns(messages)
+    has_tools = uses_tools(messages)
+    if has_tools or any(map(_is_thought_alone, messages)):
+        messages = paired = _whole_turns(messages)
+    if has_tools:
         answered = pair_tool_calls(messages)
         paired = orphans_as_text(answered)
         if any(one is not other for one, other in zip(answered, paired, strict=True)):
@@ -82,13 +91,14 @@ def _whole_turns(messages: Sequence[Message]) -> list[Message]:
 
 
 def _joined(run: Sequence[Message]) -> list[Message]:
-    """Neighbours of an assistant as turns: a message with calls belongs to the one before it, and so does what follows."""
+    """Neighbours of an assistant as turns: a message with calls belongs to the one before it, and so does what follows; a
+    thought alone belongs to what it led to."""
     groups: list[list[Message]] = []
     has_calls = False
     for message in run:
-        if groups and (has_calls or message.tool_calls):
+        if groups and (has_calls or message.tool_calls or _is_thought_alone(groups[-1][-1])):
             groups[-1].append(message)
-            has_calls = True
+            has_calls = has_calls or bool(message.tool_calls)
         else:
             groups.append([message])
             has_calls = bool(message.tool_calls)
@@ -100,6 +110,11 @@ def _joined(run: Sequence[Message]) -> list[Message]:
         )
         for group in groups
     ]
+
+
+def _is_thought_alone(message: Message) -> bool:
+    """Whether a message is a thought and nothing else, as items of the Responses API are."""
+    return message.lone_text is None and bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
 
 
 def render_image(media: Media) -> Json:
@@ -120,14 +135,18 @@ def render_call(call: ToolCall, custom: Set[str] = frozenset()) -> Json:
         said = {"name": call.name, "input": free_text(call.arguments)}
         return {"id": short_id(call.id or ""), "type": "custom", "custom": said}
     function = {"name": call.name, "arguments": call.arguments or "{}"}
-    return {"id": short_id(call.id or ""), "type": "function", "function": function}
+    written: dict[str, Json] = {"id": short_id(call.id or ""), "type": "function", "function": function}
+    if call.signed_by == VENDOR and (token := read_token(call.signature)) is not None:
+        written["extra_content"] = {token.member: {"thought_signature": token.text}}
+    return written
 
 
 class _Writer:
     """Writes a conversation; ``pending`` holds parts that wait for the next user message."""
 
-    def __init__(self, custom: Set[str]) -> None:
+    def __init__(self, custom: Set[str], thoughts: ThoughtsBack) -> None:
         self._custom = custom
+        self._thoughts = thoughts
         self.wire: list[Json] = []
         self.dropped: list[str] = []
         self._pending: list[Json] = []
@@ -146,7 +165,8 @@ class _Writer:
 
     def write(self, message: Message, *, knows_files: bool) -> None:
         """Any message; ``knows_files`` is whether its file ids may be OpenAI's."""
-        if not self._pending and message.role != "tool" and (words := message.lone_text):
+        is_bare = message.role == "assistant" and self._thoughts == "required"
+        if not is_bare and not self._pending and message.role != "tool" and (words := message.lone_text):
             self.wire.append({"role": message.role, "content": words})
             return
         match message.role:
@@ -179,10 +199,32 @@ class _Writer:
                 wire.update(part.raw)
             elif isinstance(part, Media):
                 self._pending += [_note("The assistant made this:"), self._media(part, knows_files)]
-            elif isinstance(part, Thinking | Opaque):
+            elif isinstance(part, Opaque) or (isinstance(part, Thinking) and not self._is_told(part)):
                 self._drop(part)
+        self._write_thoughts(wire, [part for part in message.parts if isinstance(part, Thinking) and self._is_told(part)])
         if wire["content"] is not None or len(wire) > 2:
             self.wire.append(self._named(wire, message))
+
+    def _is_told(self, thought: Thinking) -> bool:
+        """Whether the model is told a thought: a server's own, and any where a model wants one in every answer."""
+        return self._thoughts == "required" or (self._thoughts == "own" and thought.signed_by == VENDOR)
+
+    def _write_thoughts(self, wire: dict[str, Json], thoughts: Sequence[Thinking]) -> None:
+        """Thoughts where the server had them, else where most have them; a space where it wants one and none is known (DeepSeek
+        refuses an empty text, and ``content: null`` beside a thought)."""
+        text = "".join(thought.text for thought in thoughts)
+        tokens = [token for thought in thoughts if (token := read_token(thought.signature)) is not None]
+        member = tokens[0].member if tokens else "reasoning_content"
+        if self._thoughts == "required":
+            text = text or " "
+            wire["content"] = wire["content"] or ""
+        if not text:
+            return
+        if member == "thinking":  # Mistral's parts
+            words = [_note(wire["content"])] if wire["content"] else []
+            wire["content"] = [{"type": "thinking", "thinking": [_note(text)]}, *words]
+        else:
+            wire[member] = text
 
     def _write_user(self, message: Message, knows_files: bool) -> None:
         """Results first, as messages of their own, then the rest with what waited."""

@@ -12,7 +12,8 @@ message itself (``{"audio": {"id": ...}}``).
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 from urllib.parse import unquote_to_bytes
 
 from agentui.chat.messages import (
@@ -29,14 +30,18 @@ from agentui.chat.messages import (
     ToolResult,
     media_kind,
 )
+from agentui.chat.origin import OriginToken
 from agentui.errors import BadRequest
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.arguments import whole_arguments
 from agentui.vendors.openai.free_text import free_text_arguments
 
-VENDOR = "openai"
+VENDOR: Literal["openai"] = "openai"
 PLATFORM = frozenset({VENDOR, "openai_responses"})
 """OpenAI's two dialects: what was uploaded through one is known in the other, and errors have one shape."""
+
+GOOGLES = ("google", "vertex")
+"""Where in a tool call's ``extra_content`` Google's two compatible endpoints put a signature."""
 
 MAX_ID = 64
 """Characters of a tool call's id and of ``user``; the API refuses longer ones."""
@@ -51,30 +56,49 @@ def parse_messages(messages: list[Json]) -> Sequence[Message]:
     return tuple([_parse_message(message, index) for index, message in enumerate(messages)])
 
 
-def parse_assistant_parts(message: Json, where: str) -> tuple[Part, ...]:
+def parse_assistant_parts(message: Json, where: str, origin: str = "") -> tuple[Part, ...]:
     """The parts of an assistant's message, in history or in an answer. Raises BadRequest naming ``where``.
 
     ``reasoning_content`` (DeepSeek, vLLM, LiteLLM) and ``reasoning`` (OpenRouter, newer vLLM) are the same thing; servers
-    that send both repeat themselves.
+    that send both repeat themselves. Mistral's thoughts are parts of the content. In an answer of the server ``origin`` they
+    get its token.
     """
     content = message.get("content")
     if type(content) is str and content and not any(map(message.get, _BESIDE_WORDS)) and message.get("audio") is None:
         return (Text(content),)
     parts: list[Part] = []
-    thought = message.get("reasoning_content") or message.get("reasoning")
-    if isinstance(thought, str) and thought:
-        parts.append(Thinking(thought))
-    parts += parse_content(content, f"{where}.content")
+    member = "reasoning_content" if message.get("reasoning_content") else "reasoning"
+    if isinstance(thought := message.get(member), str) and thought:
+        parts.append(thought_of(thought, member, origin))
+    parts += parse_content(content, f"{where}.content", origin)
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal:
         parts.append(Refusal(refusal))
     parts += parse_images(message.get("images"), where)
     parts += _parse_fields(message)
-    parts += _parse_calls(message, where)
+    parts += _parse_calls(message, where, origin)
     return tuple(parts)
 
 
-def parse_content(content: Json, where: str) -> list[Part]:
+def thought_of(text: str, member: str, origin: str) -> Thinking:
+    """A thought that stood in ``member`` of a message of the server ``origin``; "" for one that a caller tells."""
+    return Thinking(text, str(OriginToken(origin, member)), None, VENDOR) if origin else Thinking(text)
+
+
+def signature_of(call: Mapping[str, Json], origin: str) -> str | None:
+    """The token of what Google signed a tool call with: its compatible endpoints hand Gemini's thoughtSignature out as
+    ``extra_content.google.thought_signature`` (Vertex AI: ``vertex``) and want it back there. None where there is none."""
+    extra = call.get("extra_content")
+    if not isinstance(extra, dict) or not origin:
+        return None
+    for name in GOOGLES:
+        match extra.get(name):
+            case {"thought_signature": str(signature)} if signature:
+                return str(OriginToken(origin, name, signature))
+    return None
+
+
+def parse_content(content: Json, where: str, origin: str = "") -> list[Part]:
     """The parts of ``content``: null, a string or a list. Raises BadRequest naming ``where``."""
     if content is None:
         return []
@@ -82,7 +106,7 @@ def parse_content(content: Json, where: str) -> list[Part]:
         return [Text(content)] if content else []
     if not isinstance(content, list):
         raise BadRequest(f"{where} must be a string or a list of content parts.", param=where)
-    return [_parse_part(part, f"{where}[{index}]") for index, part in enumerate(content)]
+    return [_parse_part(part, f"{where}[{index}]", origin) for index, part in enumerate(content)]
 
 
 def parse_images(images: Json, where: str) -> list[Part]:
@@ -165,19 +189,19 @@ def _parse_fields(message: Json) -> list[Part]:
     return parts
 
 
-def _parse_calls(message: Json, where: str) -> list[ToolCall]:
+def _parse_calls(message: Json, where: str, origin: str) -> list[ToolCall]:
     """``tool_calls``, or the legacy ``function_call``, which has no id."""
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
         raise BadRequest(f"{where}.tool_calls must be a list.", param=f"{where}.tool_calls")
-    parsed = [_parse_call(call, f"{where}.tool_calls[{index}]") for index, call in enumerate(calls)]
+    parsed = [_parse_call(call, f"{where}.tool_calls[{index}]", origin) for index, call in enumerate(calls)]
     match message.get("function_call"):
         case {"name": str(name), **rest}:
             parsed.append(ToolCall(None, name, _arguments_text(rest.get("arguments"))))
     return parsed
 
 
-def _parse_call(call: Json, where: str) -> ToolCall:
+def _parse_call(call: Json, where: str, origin: str) -> ToolCall:
     """One call. A custom tool's free text becomes ``{"input": text}``, so that its result still has a call to answer."""
     id = call.get("id") if isinstance(call, dict) else None
     id = id if isinstance(id, str) and id else None
@@ -185,7 +209,8 @@ def _parse_call(call: Json, where: str) -> ToolCall:
         case {"type": "custom", "custom": {"name": str(name), "input": str(text)}}:
             return ToolCall(id, name, free_text_arguments(text))
         case {"function": {"name": str(name), **function}}:
-            return ToolCall(id, name, _arguments_text(function.get("arguments")))
+            signature = signature_of(call, origin)
+            return ToolCall(id, name, _arguments_text(function.get("arguments")), signature, VENDOR if signature else None)
     raise BadRequest(f"{where} must have a function with a name.", param=where)
 
 
@@ -196,7 +221,7 @@ def _arguments_text(arguments: Json) -> str:
     return "{}" if arguments is None else dumps_text(arguments)
 
 
-def _parse_part(part: Json, where: str) -> Part:
+def _parse_part(part: Json, where: str, origin: str = "") -> Part:
     """One content part. Raises BadRequest for a known type without its own field; unknown types become Opaque."""
     match part:
         case {"type": "text", "text": str(text)} | str(text):
@@ -213,11 +238,20 @@ def _parse_part(part: Json, where: str) -> Part:
             return _parse_file(file, where)
         case {"type": "refusal", "refusal": str(text)}:
             return Refusal(text)
+        case {"type": "thinking", "thinking": str() | list() as thinking}:
+            return thought_of(_thinking_text(thinking), "thinking", origin)
         case {"type": "text" | "image_url" | "input_audio" | "file" | "refusal" as kind}:
             raise BadRequest(f"{where} is of type {kind!r}, but its {kind!r} field is missing or wrong.", param=where)
         case {"type": str(kind)}:
             return Opaque(VENDOR, kind, part)
     raise BadRequest(f"{where} must be a content part with a type.", param=where)
+
+
+def _thinking_text(thinking: Json) -> str:
+    """The words of Mistral's thinking part: a text, or text parts."""
+    if isinstance(thinking, str):
+        return thinking
+    return "".join(part["text"] for part in thinking if isinstance(part, dict) and isinstance(part.get("text"), str))
 
 
 def _parse_file(file: Json, where: str) -> Media:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from agentui.chat.deltas import Delta, MediaDelta, OpaqueDelta, RefusalDelta, TextDelta, ThinkingDelta, ToolCallDelta
-from agentui.chat.messages import Media, Text
+from agentui.chat.messages import Media, Text, Thinking
 from agentui.errors import BadRequest, UpstreamInvalid
 from agentui.jsonio import Json, dumps_text
 from agentui.vendors.arguments import ArgumentPieces
-from agentui.vendors.openai.messages import VENDOR, invented_call_id, parse_content, parse_images
+from agentui.vendors.openai.messages import VENDOR, invented_call_id, parse_content, parse_images, signature_of, thought_of
 
 
 @dataclass(slots=True)
@@ -20,6 +20,15 @@ class _ReadCall:
     is_custom: bool = False
     arguments: ArgumentPieces = field(default_factory=ArgumentPieces)
     held: list[str] = field(default_factory=list)
+    signature: str | None = None
+    told_signature: str | None = None
+
+    def sign(self) -> tuple[str | None, str | None]:
+        """The call's signature and who it is for, once."""
+        if self.signature == self.told_signature:
+            return None, None
+        self.told_signature = self.signature
+        return self.signature, VENDOR
 
 
 @dataclass(slots=True)
@@ -27,6 +36,7 @@ class ReadChoice:
     """What is known of a choice so far. ``by_key`` finds a call by what the server calls it."""
 
     answer_id: str | None
+    origin: str = ""
     is_finished: bool = False
     has_refusal: bool = False
     calls: list[_ReadCall] = field(default_factory=list)
@@ -35,9 +45,9 @@ class ReadChoice:
 
     def read(self, delta: dict[str, Json], number: int, deltas: list[Delta]) -> None:
         """Anything that a delta may hold."""
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if thought and isinstance(thought, str):
-            deltas.append(ThinkingDelta(thought, choice=number))
+        member = "reasoning_content" if delta.get("reasoning_content") else "reasoning"
+        if isinstance(thought := delta.get(member), str) and thought:
+            deltas.append(self._thought(thought_of(thought, member, self.origin), number))
         content = delta.get("content")
         if content:
             self._read_content(content, number, deltas)
@@ -64,16 +74,23 @@ class ReadChoice:
             if rest:
                 deltas.append(ToolCallDelta(call.index, arguments=rest, choice=number))
 
+    def _thought(self, thought: Thinking, number: int) -> ThinkingDelta:
+        return ThinkingDelta(thought.text, thought.signature, None, thought.signed_by, choice=number)
+
     def _read_content(self, content: Json, number: int, deltas: list[Delta]) -> None:
-        """Words, or a list of parts (Mistral); parts that are no words mean nothing here."""
+        """Words, or a list of parts (Mistral, whose thoughts stand there); parts of other kinds mean nothing here."""
         if isinstance(content, str):
             deltas.append(TextDelta(content, number))
             return
         try:
-            parts = parse_content(content, "content")
+            parts = parse_content(content, "content", self.origin)
         except BadRequest as error:
             raise not_a_chunk(error.message) from error
-        deltas += [TextDelta(part.text, number) for part in parts if isinstance(part, Text) and part.text]
+        for part in parts:
+            if isinstance(part, Text) and part.text:
+                deltas.append(TextDelta(part.text, number))
+            elif isinstance(part, Thinking) and part.text:
+                deltas.append(self._thought(part, number))
 
     def _read_calls(self, calls: Json, number: int, deltas: list[Delta]) -> None:
         """Pieces of tool calls."""
@@ -94,6 +111,7 @@ class ReadChoice:
         id = id if isinstance(id, str) and id else None
         name = name if isinstance(name, str) and name else None
         call = self._call_of(piece.get("index"), id, name)
+        call.signature = signature_of(piece, self.origin) or call.signature
         text = function.get("input" if is_custom else "arguments")
         text = text if isinstance(text, str) else "" if text is None else dumps_text(text)
         if is_custom:
@@ -102,8 +120,8 @@ class ReadChoice:
         else:
             text = call.arguments.feed(text)
         if call.is_begun:
-            if text:
-                deltas.append(ToolCallDelta(call.index, arguments=text, choice=number))
+            if text or call.signature != call.told_signature:
+                deltas.append(ToolCallDelta(call.index, None, None, text, *call.sign(), choice=number))
         elif name:
             self._begin_call(call, name, text, number, deltas)
         else:
@@ -113,7 +131,7 @@ class ReadChoice:
         """The first delta of a call, with id and name."""
         call.is_begun = True
         id = call.id or invented_call_id(self.answer_id, number, call.index)
-        deltas.append(ToolCallDelta(call.index, id, name, "".join([*call.held, text]), choice=number))
+        deltas.append(ToolCallDelta(call.index, id, name, "".join([*call.held, text]), *call.sign(), choice=number))
         call.held.clear()
 
     def _call_of(self, key: Json, id: str | None, name: str | None) -> _ReadCall:

@@ -36,8 +36,11 @@ _FINISH_WORDS: dict[FinishReason, str] = {
 }
 
 
-def parse_reply(body: Json) -> Reply:
-    """Take the dialect off. Raises UpstreamInvalid for what is no answer, UpstreamRefused for an error sent with 200."""
+def parse_reply(body: Json, origin: str = "") -> Reply:
+    """Take the dialect off; thoughts get the token of the server ``origin``.
+
+    Raises UpstreamInvalid for what is no answer, UpstreamRefused for an error sent with 200.
+    """
     if isinstance(body, dict) and body.get("error"):
         raise reported_error(body)
     choices = body.get("choices") if isinstance(body, dict) else None
@@ -46,7 +49,7 @@ def parse_reply(body: Json) -> Reply:
     id, model, created = body.get("id"), body.get("model"), body.get("created")
     id = id if isinstance(id, str) and id else None
     try:
-        parsed = tuple(_parse_choice(choice, index, id) for index, choice in enumerate(choices))
+        parsed = tuple(_parse_choice(choice, index, id, origin) for index, choice in enumerate(choices))
     except BadRequest as error:
         raise UpstreamInvalid(f"The upstream's answer is not an OpenAI chat completion: {error.message}") from error
     return Reply(
@@ -169,7 +172,7 @@ def _render_token(token: str, logprob: float) -> dict[str, Json]:
     return {"token": token, "logprob": logprob, "bytes": list(token.encode("utf-8", "surrogatepass"))}
 
 
-def _parse_choice(choice: Json, index: int, answer_id: str | None) -> Choice:
+def _parse_choice(choice: Json, index: int, answer_id: str | None, origin: str) -> Choice:
     """One choice."""
     message = choice.get("message") if isinstance(choice, dict) else None
     if message is None and isinstance(choice, dict) and isinstance(choice.get("text"), str):
@@ -178,10 +181,10 @@ def _parse_choice(choice: Json, index: int, answer_id: str | None) -> Choice:
         raise BadRequest(f"choices[{index}] has no message.", param=f"choices[{index}]")
     parts: list[Part] = []
     calls = 0
-    for part in parse_assistant_parts(message, f"choices[{index}].message"):
+    for part in parse_assistant_parts(message, f"choices[{index}].message", origin):
         if isinstance(part, ToolCall):
             id = part.id or invented_call_id(answer_id, index, calls)
-            part = ToolCall(id, part.name, part.arguments)
+            part = replace(part, id=id)
             calls += 1
         parts.append(part)
     has_refusal = any(isinstance(part, Refusal) for part in parts)

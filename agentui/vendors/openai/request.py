@@ -4,20 +4,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from agentui.chat.capabilities import Effort
 from agentui.chat.messages import Message
-from agentui.chat.request import ChatRequest, Effort, Operation, Params, ThinkingConfig, WireRequest
+from agentui.chat.request import ChatRequest, Operation, Params, ThinkingConfig, WireRequest
 from agentui.chat.stops import cut_of
 from agentui.errors import BadRequest
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
+from agentui.vendors.capabilities import capabilities_of, clamped_limit, effort_for, without_refused
 from agentui.vendors.fields import envelope, flag, integer, number, one_or_more, text
 from agentui.vendors.openai.completions import check_prompt, is_completion
 from agentui.vendors.openai.completions import parse_request as parse_completion
 from agentui.vendors.openai.free_text import free_text_names
 from agentui.vendors.openai.headers import caller_headers, chat_headers
 from agentui.vendors.openai.message_writer import render_messages
-from agentui.vendors.openai.messages import parse_messages, short_id
-from agentui.vendors.openai.reasoning import never_reasons, reasons, without_sampling
+from agentui.vendors.openai.messages import VENDOR, parse_messages, short_id
 from agentui.vendors.openai.tools import (
     parse_response_format,
     parse_tool_choice,
@@ -25,6 +26,7 @@ from agentui.vendors.openai.tools import (
     render_response_format,
     render_tools,
 )
+from agentui.vendors.system_place import placed
 
 CHAT_PATH = "/v1/chat/completions"
 EMBEDDINGS_PATH = "/v1/embeddings"
@@ -97,8 +99,12 @@ def parse_request(wire: WireRequest) -> ChatRequest:
 
 def render_request(chat: ChatRequest) -> WireRequest:
     """Put the dialect on; see ``Vendor.render_request``. A caller of this dialect gets its own body back."""
-    messages, dropped = render_messages(chat.messages, free_text_names(chat.tools, chat.model))
-    own = chat.wire_in("openai")
+    model, own = capabilities_of(VENDOR, chat), chat.wire_in("openai")
+    lost: list[str] = []
+    # What a caller of this dialect says is for its own server to judge; what a pipeline adds is not.
+    said = placed(chat.messages, model.system, lost, joins=True) if own is None or chat.is_recomposed else chat.messages
+    messages, dropped = render_messages(said, free_text_names(chat.tools, chat.model), model.thoughts)
+    dropped = (*lost, *dropped)
     if own is not None:
         body = _switched(own.body, chat.model, chat.stream)
         body["messages"] = messages
@@ -182,7 +188,7 @@ def _translated(
     """The body for a caller of another dialect, and what it lost."""
     tools, dropped_tools = render_tools(chat)
     params, dropped_params = _render_params(chat)
-    effort, dropped_thinking = _render_effort(chat)
+    effort, dropped_thinking = _render_effort(chat, has_tools="tools" in tools)
     body: dict[str, Json] = {"model": chat.model, "messages": messages, **params, **tools}
     if effort is not None:
         body["reasoning_effort"] = effort
@@ -201,11 +207,12 @@ def _translated(
 def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
     """Sampling and limits, and what was dropped.
 
-    Reasoning models refuse ``max_tokens``; compatible servers know only that one. They refuse every sampling setting but its
-    default, too.
+    Reasoning models refuse ``max_tokens``; compatible servers know only that one. More tokens than a model writes are refused,
+    too, so a limit beyond that is the model's own.
     """
     params = chat.params
-    is_reasoning = reasons(chat.model)
+    model = capabilities_of(VENDOR, chat)
+    limit, dropped = clamped_limit(params.max_tokens, model)
     sampling: dict[str, Json] = {
         "temperature": params.temperature,
         "top_p": params.top_p,
@@ -215,49 +222,34 @@ def _render_params(chat: ChatRequest) -> tuple[dict[str, Json], list[str]]:
         "top_logprobs": params.top_logprobs if params.logprobs else None,
     }
     rest: dict[str, Json] = {
-        "max_completion_tokens" if is_reasoning else "max_tokens": params.max_tokens,
+        model.limit_name: limit,
         "stop": list(_told_stops(chat)) or None,
         "n": params.n,
         "seed": params.seed,
         "user": None if params.user is None else short_id(params.user),
     }
-    dropped = ["top_k"] if params.top_k is not None else []
-    if is_reasoning:
-        sampling, refused = without_sampling(sampling)
-        dropped += refused
-    return {name: value for name, value in {**sampling, **rest}.items() if value is not None}, dropped
+    dropped += ["top_k"] if params.top_k is not None else []
+    taken, refused = without_refused(VENDOR, chat, sampling)
+    return {name: value for name, value in {**taken, **rest}.items() if value is not None}, [*dropped, *refused]
 
 
 def _told_stops(chat: ChatRequest) -> tuple[str, ...]:
     """The stop strings that the model itself takes: reasoning models none, others the first four."""
-    return () if reasons(chat.model) else (chat.params.stop or ())[:MAX_STOPS]
+    return () if "stop" in capabilities_of(VENDOR, chat).refused else (chat.params.stop or ())[:MAX_STOPS]
 
 
-def _render_effort(chat: ChatRequest) -> tuple[Effort | None, list[str]]:
+def _render_effort(chat: ChatRequest, *, has_tools: bool) -> tuple[Effort | None, list[str]]:
     """``reasoning_effort``, and whether the wish for thought was dropped.
 
-    Only an effort of "none" that the caller gave is sent: most reasoning models refuse it, and leaving the member out is
-    the nearest to "disabled" that all of them take. Models known not to reason refuse the member altogether.
+    Beside tools some models take no effort in this API, or none but "none" ("To use function tools, use /v1/responses or set
+    reasoning_effort to 'none'"), which they must then be told even where nobody spoke of thinking.
     """
-    thinking = chat.thinking
-    if thinking is None:
-        return None, []
-    effort = thinking.effort or _effort_of(thinking)
-    if effort is None:
-        is_off = thinking.mode == "disabled" or thinking.budget == 0
-        return None, ["thinking"] if is_off and reasons(chat.model) else []
-    if never_reasons(chat.model):
-        return None, [] if effort == "none" else ["thinking"]
-    return effort, []
-
-
-def _effort_of(thinking: ThinkingConfig) -> Effort | None:
-    """A budget of tokens as an effort; None for off, for "as much as you like" and for the model's own choice."""
-    if thinking.mode == "disabled" or thinking.budget is None or thinking.budget <= 0:
-        return None
-    if thinking.budget <= 2048:
-        return "low"
-    return "medium" if thinking.budget <= 8192 else "high"
+    model = capabilities_of(VENDOR, chat)
+    effort, dropped = effort_for(chat.thinking, model)
+    if not has_tools or model.tool_effort == "any":
+        return effort, dropped
+    dropped = [*dropped, "thinking"] if effort not in (None, "none") else dropped
+    return ("none" if model.tool_effort == "none" else None), dropped
 
 
 def render_prompt(messages: Sequence[Message]) -> Prompt:

@@ -48,9 +48,10 @@ _DONE = b"[DONE]"
 
 
 class OpenAIStreamParser:
-    """Understands one stream. Holds state, touches no socket."""
+    """Understands one stream of the server ``origin``. Holds state, touches no socket."""
 
-    def __init__(self) -> None:
+    def __init__(self, origin: str = "") -> None:
+        self._origin = origin
         self._id: str | None = None
         self._is_started = False
         self._is_over = False
@@ -135,7 +136,7 @@ class OpenAIStreamParser:
                 raise not_a_chunk("a choice's index is no number")
             state = self._choices.get(number)
             if state is None:
-                state = self._choices[number] = ReadChoice(self._id)
+                state = self._choices[number] = ReadChoice(self._id, self._origin)
             self._read_choice(choice, number, state, deltas)
 
     def _read_choice(self, choice: dict[str, Json], number: int, state: ReadChoice, deltas: list[Delta]) -> None:

@@ -9,7 +9,7 @@ from agentui.chat.request import ChatRequest, VendorName, WireRequest
 from agentui.errors import UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
-from agentui.vendors.base import CountTokens, named_model, switch_stream
+from agentui.vendors.base import CountTokens, StreamParser, named_model, switch_stream
 from agentui.vendors.ending import MarkedEnd
 from agentui.vendors.openai.platform import OpenAIPlatform
 from agentui.vendors.openai_responses import counting, errors, render, request, stream
@@ -31,14 +31,13 @@ class OpenAIResponses(OpenAIPlatform):
 
     name: VendorName = "openai_responses"
     title = "OpenAI Responses"
+    keeps_thoughts = True
 
     count_tokens: CountTokens | None = counting
 
     read_request = staticmethod(request.read_request)
     render_request = staticmethod(render.render_request)
     render_prompt = staticmethod(render.render_prompt)
-    parse_reply = staticmethod(stream.parse_reply)
-    stream_parser = stream.ResponsesStreamParser
 
     def __init__(self, cache: ItemCache | None = None, now: Callable[[], float] = time.time) -> None:
         self._cache = ItemCache() if cache is None else cache
@@ -63,6 +62,14 @@ class OpenAIResponses(OpenAIPlatform):
     def parse_request(self, wire: WireRequest) -> ChatRequest:
         """Take the dialect off. References that the cache knows are the items."""
         return replace(request.parse_request(self._cache.expand(wire)), wire=wire)
+
+    def parse_reply(self, body: Json, origin: str = "") -> Reply:
+        """A whole response; its thoughts are signed, whoever serves it."""
+        return stream.parse_reply(body)
+
+    def stream_parser(self, origin: str = "") -> StreamParser:
+        """A machine for one stream."""
+        return stream.ResponsesStreamParser()
 
     def render_reply(self, answer: Reply, wire: WireRequest) -> Json:
         """A whole response, whose items the cache keeps."""

@@ -9,11 +9,11 @@ from agentui.chat.stops import cut_of
 from agentui.errors import UnsupportedFeature
 from agentui.jsonio import Json
 from agentui.vendors.base import Prompt
+from agentui.vendors.capabilities import capabilities_of, clamped_limit, effort_for, without_refused
 from agentui.vendors.openai.free_text import free_text_names
 from agentui.vendors.openai.headers import chat_headers
 from agentui.vendors.openai.message_writer import render_messages
 from agentui.vendors.openai.messages import PLATFORM, short_id
-from agentui.vendors.openai.reasoning import reasons, without_sampling
 from agentui.vendors.openai.tools import meets_strict_rules
 from agentui.vendors.openai_responses.items import Losses, declares_tools, message_item, render_items
 from agentui.vendors.openai_responses.request import ENCRYPTED, ENDPOINT, LOGPROBS, patched_body
@@ -93,11 +93,11 @@ def _render_foreign(chat: ChatRequest) -> WireRequest:
             body["tool_choice"] = render_tool_choice(chat.tool_choice, losses.custom)
             if chat.tool_choice.parallel is not None:
                 body["parallel_tool_calls"] = chat.tool_choice.parallel
-    include = [LOGPROBS] if chat.params.logprobs and not reasons(chat.model) else []
+    include = [LOGPROBS] if chat.params.logprobs and "logprobs" not in capabilities_of(VENDOR, chat).refused else []
     if chat.response_format is not None:
         body["text"] = {"format": _render_format(chat.response_format)}
     if chat.thinking is not None:
-        if reasoning := _render_thinking(chat.thinking, losses):
+        if reasoning := _render_thinking(chat, chat.thinking, losses):
             body["reasoning"] = reasoning
         if chat.thinking.mode != "disabled":
             include.append(ENCRYPTED)
@@ -152,12 +152,12 @@ def _put_params(body: dict[str, Json], chat: ChatRequest, losses: Losses) -> Non
         "top_p": params.top_p,
         "top_logprobs": params.top_logprobs,
     }
-    if reasons(chat.model):
-        sampling, refused = without_sampling(sampling)
-        losses.drop(*refused)
+    taken, refused = without_refused(VENDOR, chat, sampling)
+    limit, clamped = clamped_limit(params.max_tokens, capabilities_of(VENDOR, chat))
+    losses.drop(*clamped, *refused)
     said: dict[str, Json] = {
-        "max_output_tokens": None if params.max_tokens is None else max(MIN_OUTPUT_TOKENS, params.max_tokens),
-        **sampling,
+        "max_output_tokens": None if limit is None else max(MIN_OUTPUT_TOKENS, limit),
+        **taken,
         "safety_identifier": None if params.user is None else short_id(params.user),
     }
     body.update((key, value) for key, value in said.items() if value is not None)
@@ -175,24 +175,20 @@ def _render_format(wanted: ResponseFormat) -> dict[str, Json]:
     return {"type": "json_schema", "name": name, "schema": schema, "strict": strict}
 
 
-def _render_thinking(config: ThinkingConfig, losses: Losses) -> dict[str, Json]:
+def _render_thinking(chat: ChatRequest, config: ThinkingConfig, losses: Losses) -> dict[str, Json]:
     """``reasoning``. Models that do not reason refuse it even to switch it off, so a bare "disabled" is left out."""
-    if config.mode == "disabled" and config.effort is None:
+    model = capabilities_of(VENDOR, chat)
+    effort, dropped = effort_for(config, model)
+    losses.drop(*dropped)
+    if not model.thinking:
+        return {}
+    if config.mode == "disabled" and effort is None:
         losses.drop("thinking")
         return {}
-    reasoning: dict[str, Json] = {}
-    if (effort := config.effort or _effort_of(config.budget)) is not None:
-        reasoning["effort"] = effort
+    reasoning: dict[str, Json] = {} if effort is None else {"effort": effort}
     if config.include is not False and effort != "none":
         reasoning["summary"] = "auto"
     return reasoning
-
-
-def _effort_of(budget: int | None) -> str | None:
-    """The effort that a budget in tokens stands for; none for a budget that is the model's own choice (negative)."""
-    if budget is None or budget < 0:
-        return None
-    return "low" if budget <= 2048 else "medium" if budget <= 8192 else "high"
 
 
 def render_prompt(messages: Sequence[Message]) -> Prompt:

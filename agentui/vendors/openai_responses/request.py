@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from agentui.chat.capabilities import Effort
 from agentui.chat.messages import Message, Text
-from agentui.chat.request import ChatRequest, Effort, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
+from agentui.chat.request import ChatRequest, Operation, Params, ResponseFormat, ThinkingConfig, WireRequest
 from agentui.errors import BadRequest
 from agentui.ids import fingerprint
 from agentui.jsonio import Json
@@ -15,8 +16,9 @@ from agentui.vendors.openai.headers import caller_headers
 from agentui.vendors.openai_responses.cache import is_reference
 from agentui.vendors.openai_responses.callables import declared_tools
 from agentui.vendors.openai_responses.items import parse_input
-from agentui.vendors.openai_responses.sealed import VENDOR, unseal
+from agentui.vendors.openai_responses.sealed import VENDOR
 from agentui.vendors.openai_responses.tools import is_own_choice, parse_tool_choice
+from agentui.vendors.thought_marks import is_marked
 
 ENDPOINT = "/v1/responses"
 LOGPROBS = "message.output_text.logprobs"
@@ -78,11 +80,7 @@ def requires_state(wire: WireRequest) -> str | None:
 def holds_foreign_thoughts(wire: WireRequest) -> bool:
     """Whether a reasoning item of the input carries another vendor's token, which OpenAI would refuse."""
     items = wire.body.get("input")
-    return isinstance(items, list) and any(
-        isinstance(token := item.get("encrypted_content"), str) and unseal(token).vendor != VENDOR
-        for item in items
-        if isinstance(item, dict)
-    )
+    return isinstance(items, list) and any(is_marked(item.get("encrypted_content")) for item in items if isinstance(item, dict))
 
 
 def parse_request(wire: WireRequest) -> ChatRequest:

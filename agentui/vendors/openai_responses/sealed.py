@@ -1,7 +1,7 @@
 """Continuity tokens of other dialects inside ``encrypted_content``.
 
 A caller of the Responses API knows one place for such a token and sends it back as it came. Another vendor's signature
-travels there under a mark, so that it finds its way home (``agentui:<vendor>:<field>:<token>``) and never reaches OpenAI.
+travels there under a mark (``vendors.thought_marks``), so that it finds its way home and never reaches OpenAI.
 
 OpenAI's own token belongs to the item that it came in and is refused beside another id. A neutral thought has no place
 for that id, so both are its signature: ``<id>:<encrypted_content>``.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentui.chat.messages import Thinking
+from agentui.vendors.thought_marks import is_marked, mark_of, marked_thought
 
 VENDOR: Literal["openai_responses"] = "openai_responses"
 
@@ -28,7 +29,12 @@ def seal(token: Token) -> str:
     """What goes into ``encrypted_content``; the API's own token stays as it is."""
     if token.vendor == VENDOR and token.field == "signature":
         return split_id(token.text)[1]
-    return f"agentui:{token.vendor}:{token.field}:{token.text}"
+    thought = (
+        Thinking("", None, token.text, token.vendor)
+        if token.field == "redacted"
+        else Thinking("", token.text, None, token.vendor)
+    )
+    return mark_of(thought)
 
 
 def split_id(signature: str) -> tuple[str | None, str]:
@@ -37,19 +43,10 @@ def split_id(signature: str) -> tuple[str | None, str]:
     return (id, encrypted_content) if colon else (None, signature)
 
 
-def unseal(encrypted_content: str, id: str | None = None) -> Token:
-    """The token that an ``encrypted_content`` holds; ``id`` is that of its item."""
-    match encrypted_content.split(":", 3):
-        case ["agentui", vendor, ("signature" | "redacted") as field, text]:
-            return Token(vendor, "signature" if field == "signature" else "redacted", text)
-    return Token(VENDOR, "signature", f"{id}:{encrypted_content}" if id else encrypted_content)
-
-
 def thought(text: str, encrypted_content: str | None, id: str | None = None) -> Thinking:
     """A thought with its token, whoever gave it; ``id`` is that of its item."""
     if not encrypted_content:
         return Thinking(text)
-    token = unseal(encrypted_content, id)
-    if token.field == "redacted":
-        return Thinking(text, redacted=token.text, signed_by=token.vendor)
-    return Thinking(text, signature=token.text, signed_by=token.vendor)
+    if is_marked(encrypted_content):
+        return marked_thought(text, encrypted_content)
+    return Thinking(text, f"{id}:{encrypted_content}" if id else encrypted_content, None, VENDOR)

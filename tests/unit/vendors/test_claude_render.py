@@ -97,10 +97,18 @@ def test_system_messages_stand_above_the_conversation() -> None:
     assert (wire.body["system"], wire.dropped) == ("A.\n\nB.", ())
 
 
-def test_a_later_system_message_moves_up_and_is_named() -> None:
-    wire = render(
-        text_message("system", "A."), text_message("user", "hi"), text_message("system", "B."), text_message("user", "yo")
-    )
+LATE = (text_message("system", "A."), text_message("user", "hi"), text_message("system", "B."), text_message("user", "yo"))
+
+
+def test_a_later_system_message_keeps_its_place_and_is_named() -> None:
+    wire = render(*LATE)
+    assert wire.body["system"] == "A."
+    assert wire.body["messages"] == [{"role": "user", "content": [words("hi"), words("<system>\nB.\n</system>"), words("yo")]}]
+    assert wire.dropped == ("messages.system_role",)
+
+
+def test_a_later_system_message_moves_up_where_the_node_says_so() -> None:
+    wire = render(*LATE, differences={"system": "top"})
     assert wire.body["system"] == "A.\n\nB."
     assert wire.body["messages"] == [{"role": "user", "content": [words("hi"), words("yo")]}]
     assert wire.dropped == ("messages.system_position",)

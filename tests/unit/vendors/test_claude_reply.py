@@ -157,7 +157,7 @@ def test_an_answer_from_elsewhere_is_a_message() -> None:
         None,
     )
     assert [block.model_dump(exclude_none=True) for block in message.content] == [
-        {"type": "thinking", "thinking": "gem", "signature": ""},
+        {"type": "thinking", "thinking": "gem", "signature": "agentui:gemini:signature:token"},
         {"type": "text", "text": "So"},
         {"type": "tool_use", "id": "call_1", "name": "look.at", "input": {"x": 1}},
         {"type": "tool_use", "id": "toolu_msg_agentui_x_1_1", "name": "now", "input": {}},

@@ -339,7 +339,10 @@ def test_messages_of_the_pipeline_are_written_anew_beside_the_callers_own() -> N
 def test_thoughts_that_another_vendor_had_do_not_go_to_claude() -> None:
     foreign = {
         "role": "assistant",
-        "content": [{"type": "thinking", "thinking": "f", "signature": ""}, {"type": "text", "text": "a"}],
+        "content": [
+            {"type": "thinking", "thinking": "f", "signature": "agentui:gemini:signature:t"},
+            {"type": "text", "text": "a"},
+        ],
     }
     wire = CLAUDE.render_request(parse({**HELLO, "messages": [*HELLO["messages"], foreign]}))
     assert wire.body["messages"][1]["content"] == [{"type": "text", "text": "a"}]

@@ -315,7 +315,8 @@ def test_a_pipelines_system_text_becomes_part_of_the_callers_instruction():
     chat = parse({**HELLO, "system_instruction": {"role": "x", "parts": [{"text": "A"}]}})
     messages = (text_message("system", "before"), *chat.messages, text_message("system", "after"))
     body = GEMINI.render_request(replace(chat, messages=messages)).body
-    assert body["system_instruction"] == {"role": "x", "parts": [{"text": "before"}, {"text": "A"}, {"text": "after"}]}
+    assert body["system_instruction"] == {"role": "x", "parts": [{"text": "before"}, {"text": "A"}]}
+    assert body["contents"][-1] == {"role": "user", "parts": [{"text": "<system>\nafter\n</system>"}]}
 
 
 def test_a_removed_instruction_leaves_the_body():

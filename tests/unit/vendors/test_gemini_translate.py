@@ -56,13 +56,13 @@ def test_a_plain_request():
     assert wire.dropped == ()
 
 
-def test_system_texts_go_to_the_front_in_order():
+def test_system_texts_behind_the_first_turn_keep_their_place():
     chat = (text_message("system", "A"), USER, text_message("system", "B"), text_message("user", "again"))
     assert body_of(*chat) == {
-        "systemInstruction": {"parts": [{"text": "A"}, {"text": "B"}]},
-        "contents": [{"role": "user", "parts": [{"text": "Hello"}, {"text": "again"}]}],
+        "systemInstruction": {"parts": [{"text": "A"}]},
+        "contents": [{"role": "user", "parts": [{"text": "Hello"}, {"text": "<system>\nB\n</system>"}, {"text": "again"}]}],
     }
-    assert dropped_of(*chat) == ("messages.system_position",)
+    assert dropped_of(*chat) == ("messages.system_role",)
 
 
 def test_a_system_text_alone_becomes_the_question():

@@ -31,8 +31,8 @@ async def collect_reply(
     reply = builder.reply() if whole is None else whole
     request = asked()
     vendor = request.vendor
-    if vendor.name != ctx.incoming.vendor:
-        # Signed thoughts, for callers whose dialect cannot carry them back.
+    if vendor.name != ctx.incoming.vendor or not vendor.keeps_thoughts:
+        # For callers who cannot give them back: other dialects have no place for them.
         await ctx.services.thought_cache.share(vendor.name, ctx.incoming, reply)
     if sink is not None:
         ctx.run.reply, ctx.run.partial_reply = reply, None

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from agentui.chat.messages import Message
+from agentui.chat.origin import has_tokens, kept_for, origin_of
 from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, ToolChoice, VendorName, WireRequest
 from agentui.errors import BadRequest, NodeFailed, Unsupported, UnsupportedState
@@ -23,6 +24,7 @@ from agentui.pipeline.nodes.model.checked import AnswerParams, AnswerSchema, che
 from agentui.pipeline.nodes.model.extraction import Extraction
 from agentui.pipeline.nodes.model.forwarding import forwarded, own_body
 from agentui.pipeline.nodes.model.listing import listed_models
+from agentui.pipeline.nodes.model.model_differences import compile_differences
 from agentui.pipeline.nodes.model.other_out import asked_embeddings, count_out, embeddings_out
 from agentui.pipeline.nodes.model.target import Target, TargetFields, forward_target
 from agentui.pipeline.nodes.model.targets import ModelTarget, RoutingParams, compile_candidates
@@ -73,6 +75,11 @@ class CallParams(NodeParams):
         description="Turns of a chat: call the preset that the session names as its model_provider, with its model_name; "
         "the fields above are for sessions without one.",
     )
+    capabilities: str = Field(
+        "",
+        description="What this model takes otherwise than others of its name, as JSON; empty: what the table says.",
+        json_schema_extra={"ui": "json"},
+    )
     tools: list[str] = Field(
         default_factory=list,
         max_length=100,
@@ -121,6 +128,7 @@ class ProviderCall(Node[ProviderCallParams]):
         self._template = build.object("template", params.template) if params.template.strip() else None
         if self._template is not None and params.tools:
             build.problem("tools.template", "Tools go with Prompt Blocks: a template writes the whole request itself.", "tools")
+        self._differences = compile_differences(build, params.capabilities)
         self._schema = AnswerSchema(build, params, has_template=self._template is not None)
         self._extraction = Extraction(build, params.extract, params.extract_expression)
         if self._template is None and not self._blocks.has_question:
@@ -203,10 +211,9 @@ class ProviderCall(Node[ProviderCallParams]):
     async def assemble(self, ctx: NodeContext, target: ModelTarget | None = None) -> ModelRequest:
         """Everything that is sent to a target (the node's own, where none is given), rendered, with nothing sent yet."""
         target = target or self._targets.own
-        vendor = target.vendor(ctx)
         scope = ctx.scope()
         model = await ctx.apart(partial(_model_name, ctx, target, scope))
-        return await _aimed(ctx, target, await self._wire(ctx, scope, vendor, model))
+        return await _aimed(ctx, target, await self._wire(ctx, scope, target, model))
 
     async def _executor(self, ctx: NodeContext) -> Executor | None:
         """What runs the tools that this node offers in a chat; None where it offers none. Raises UnknownTool."""
@@ -241,6 +248,7 @@ class ProviderCall(Node[ProviderCallParams]):
 
     async def _rendered(self, ctx: NodeContext, target: ModelTarget, chat: ChatRequest) -> ModelRequest:
         """A conversation as a target's request."""
+        chat = await self._with_own_thoughts(ctx, target, chat)
         wire = await ctx.incoming.worked_out(partial(target.vendor(ctx).render_request, chat))
         return await _aimed(ctx, target, wire)
 
@@ -251,8 +259,24 @@ class ProviderCall(Node[ProviderCallParams]):
         body = incoming.upload or own_body(incoming) or None
         return make_call(ctx, incoming.method, target.url, target.headers, body, incoming.wire, target.proxy)
 
-    async def _wire(self, ctx: NodeContext, scope: Scope, vendor: Vendor, model: str) -> WireRequest:
+    async def _lacks_thoughts(self, ctx: NodeContext, vendor: Vendor) -> bool:
+        """Whether a request that may go as it came lacks thoughts that are kept here: an OpenAI-compatible server refuses it
+        without them, and the caller's client dropped them."""
+        if vendor.keeps_thoughts or not ctx.services.thought_cache.has_any(vendor.name):
+            return False
+        messages = (await ctx.incoming.worked_out(lambda: ctx.incoming.chat)).messages
+        restored = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
+        return any(new is not old for new, old in zip(restored, messages, strict=True))
+
+    async def _with_own_thoughts(self, ctx: NodeContext, target: ModelTarget, chat: ChatRequest) -> ChatRequest:
+        """The request with the thoughts of this target's server alone, where such are told apart (``chat.origin``)."""
+        if not has_tokens(chat.messages):
+            return chat
+        return replace(chat, messages=kept_for(await ctx.apart(partial(_origin, ctx, target)), chat.messages))
+
+    async def _wire(self, ctx: NodeContext, scope: Scope, target: ModelTarget, model: str) -> WireRequest:
         """The request in the upstream's dialect, for each of the ways to make one."""
+        vendor = target.vendor(ctx)
         incoming = ctx.incoming
         stream = ctx.sink is not None and ctx.sink.wants_stream
         own = incoming.wire
@@ -273,9 +297,12 @@ class ProviderCall(Node[ProviderCallParams]):
             return await ctx.apart(partial(self._from_template, ctx, scope, vendor, model, stream, found), found.size)
         is_as_it_came = own is not None and own.vendor == vendor.name and not own.is_retold
         is_untouched = is_as_it_came and self._blocks.is_whole_history and self._schema.field.schema is None
+        if is_untouched and await self._lacks_thoughts(ctx, vendor):
+            is_untouched = False
         if own is not None and is_untouched and ctx.sink is not None:
             return vendor.patch_request(own, model=model, stream=stream)
         chat = await self._chat(ctx, scope, vendor, model, stream)
+        chat = await self._with_own_thoughts(ctx, target, chat)
         if incoming.operation == "chat":
             return await incoming.worked_out(partial(vendor.render_request, chat))
         if vendor.count_tokens is None:
@@ -296,6 +323,8 @@ class ProviderCall(Node[ProviderCallParams]):
             raise NodeFailed("There is nothing to answer: the conversation is empty. Add a text or the block Conversation.")
         messages = ctx.services.thought_cache.restore(vendor.name, ctx.incoming, messages)
         chat = chat.asking(messages, model, stream=stream)
+        if self._differences:
+            chat = replace(chat, differences=self._differences)
         if ctx.sink is None:
             params = replace(chat.params, n=None, logprobs=None, top_logprobs=None)
             chat = replace(chat, vendor="agentui", params=params, unmodelled=())
@@ -348,6 +377,12 @@ def _model_name(ctx: NodeContext, target: ModelTarget, scope: Scope) -> str:
     if len(model) > MAX_MODEL:
         raise BadRequest(f"The model's name is longer than {MAX_MODEL} characters.", param="model")
     return model
+
+
+def _origin(ctx: NodeContext, target: ModelTarget) -> str:
+    """What tells a target's server from others."""
+    base = ctx.render(target.fields.base_url, ctx.scope()).strip() or target.vendor(ctx).default_base_url
+    return origin_of(ctx.services.upstream.resolve(base))
 
 
 async def _aimed(ctx: NodeContext, target: ModelTarget, wire: WireRequest) -> ModelRequest:

@@ -1,0 +1,65 @@
+"""What servers that are compatible with OpenAI add to its dialect: thoughts, and what they want back of them.
+
+By the name of the model: ``deepseek-v4-*`` and ``kimi-*`` refuse an answer in the history without its thought;
+``google/gemini-3*`` a tool call without the signature that it gave; ``magistral-*`` thinks in parts of the content; anything
+that OpenAI itself does not serve takes ``reasoning_content``.
+"""
+
+import re
+from collections.abc import Mapping
+
+from tests.upstreams.exchange import Exchange
+from tests.upstreams.openai_rules import refuse
+from tests.upstreams.shapes import Json
+
+_OWN = re.compile(r"(gpt-\d|o\d|chatgpt-)")
+_WANTS_THOUGHTS = re.compile(r"(deepseek-v4|kimi-)")
+_SIGNS = re.compile(r"google/gemini-3")
+_IN_PARTS = re.compile(r"magistral-")
+
+
+def plain(exchange: Exchange) -> Json:
+    """The body as OpenAI knows it, without what this model adds. Raises Refused for what the model wants and does not find."""
+    body, model = exchange.body, exchange.model
+    if not isinstance(body, dict) or _OWN.match(model) or not isinstance(body.get("messages"), list):
+        return body
+    return {**body, "messages": [_plain(exchange, message, at) for at, message in enumerate(body["messages"])]}
+
+
+def _plain(exchange: Exchange, message: Json, at: int) -> Json:
+    if not isinstance(message, dict) or message.get("role") != "assistant":
+        return message
+    model = exchange.model
+    if _WANTS_THOUGHTS.match(model) and not (message.get("reasoning_content") and message.get("content") is not None):
+        raise refuse(
+            "The `reasoning_content` in the thinking mode must be passed back to the API.", None, "invalid_request_error"
+        )
+    said = {name: value for name, value in message.items() if name not in ("reasoning_content", "reasoning")}
+    if isinstance(said.get("content"), list) and _IN_PARTS.match(model):
+        said["content"] = [part for part in said["content"] if part["type"] != "thinking"] or None
+    if isinstance(said.get("tool_calls"), list):
+        said["tool_calls"] = [_plain_call(exchange, call, at) for call in said["tool_calls"]]
+    return said
+
+
+def _plain_call(exchange: Exchange, call: Mapping[str, Json], at: int) -> Json:
+    if not _SIGNS.match(exchange.model):
+        return call
+    signature = call.get("extra_content", {}).get("google", {}).get("thought_signature", "")
+    if not exchange.vault.holds("gemini", signature):
+        raise refuse(f"Function call is missing a thought_signature in functionCall parts, position {at}.", None)
+    return {name: value for name, value in call.items() if name != "extra_content"}
+
+
+def thought(exchange: Exchange, text: str) -> dict[str, Json]:
+    """A thought as this model tells it, in a message or a delta."""
+    if _IN_PARTS.match(exchange.model):
+        return {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}
+    return {"reasoning_content": text}
+
+
+def signed(exchange: Exchange, call: dict[str, Json]) -> dict[str, Json]:
+    """A call with the signature that this model puts on it."""
+    if not _SIGNS.match(exchange.model):
+        return call
+    return {**call, "extra_content": {"google": {"thought_signature": exchange.vault.issue("gemini", call["id"])}}}
