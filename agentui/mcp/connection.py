@@ -195,13 +195,26 @@ def _info(client: Client) -> ServerInfo:
 
 def _definition(tool: types.Tool) -> tuple[ToolDefinition, int]:
     """A tool as it is kept, and its bytes. Raises McpFailed for one that is too large."""
-    made = ToolDefinition(tool.name, tool.description or "", tool.input_schema)
+    made = ToolDefinition(tool.name, tool.description or "", tool.input_schema, _annotations(tool.annotations))
     if not tool.name or len(tool.name) > MAX_TOOL_NAME:
         raise McpFailed(f"The server has a tool whose name is empty or longer than {MAX_TOOL_NAME} characters.")
     size = len(dumps([made.name, made.description, made.parameters]))
     if size > MAX_DEFINITION:
         raise McpFailed(f"The definition of the server's tool {made.name} is larger than {MAX_DEFINITION} bytes.")
     return made, size
+
+
+def _annotations(said: types.ToolAnnotations | None) -> dict[str, bool]:
+    """The hints that a server gives of a tool, by the protocol's names."""
+    if said is None:
+        return {}
+    hints = {
+        "readOnlyHint": said.read_only_hint,
+        "destructiveHint": said.destructive_hint,
+        "idempotentHint": said.idempotent_hint,
+        "openWorldHint": said.open_world_hint,
+    }
+    return {name: hint for name, hint in hints.items() if hint is not None}
 
 
 def _answer(result: types.CallToolResult) -> ToolAnswer:

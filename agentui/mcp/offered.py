@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from agentui.jsonio import Json, dumps
 from agentui.mcp.records import McpServer, ToolDefinition, ToolOverride
@@ -19,6 +20,16 @@ MARGIN = 0.1
 LONGEST_NAME = 64
 """Characters of a tool's name that every vendor takes."""
 
+Approval: TypeAlias = Literal["approved", "new", "changed", "gone"]
+"""A tool as it was approved, one that nobody approved, one that was approved otherwise than it is now, and one that is gone."""
+
+_WHY_NOT: Mapping[Approval, str | None] = {
+    "approved": None,
+    "new": "It is new: nobody has approved it.",
+    "changed": "It is no longer what was approved: look at it, and approve it as it is now.",
+    "gone": "The server has it no more.",
+}
+
 CallTool = Callable[[McpServer, ToolDefinition, Mapping[str, Json], ToolCallContext], Awaitable[ToolAnswer]]
 """Makes a call at a server, of a tool as it was approved."""
 
@@ -26,7 +37,7 @@ CallTool = Callable[[McpServer, ToolDefinition, Mapping[str, Json], ToolCallCont
 @dataclass(frozen=True, slots=True)
 class SeenTool:
     """A tool of a server. ``name`` is what models call, ``tool_name`` what its server does. One that is not ``available`` has
-    a ``reason``."""
+    a ``reason``. ``approval`` is how it stands to what somebody approved, ``annotations`` what its server says of it now."""
 
     name: str
     tool_name: str
@@ -37,14 +48,19 @@ class SeenTool:
     replay_safety: str
     available: bool
     reason: str | None
+    approval: Approval
+    annotations: Mapping[str, bool]
 
 
 def hosted_tools(server: McpServer, tools: Sequence[ToolDefinition], call: CallTool) -> Iterator[HostedTool]:
-    """The tools as models are offered them. What the operator says of one goes over what its server says."""
+    """The tools as models are offered them. What the operator says of one goes over what its server says of it, and that over
+    what the operator says of all."""
     overrides = {override.tool_name: override for override in server.settings.metadata_overrides}
     for tool in tools:
         said = overrides.get(tool.name, ToolOverride(tool.name))
-        side_effect = said.side_effect_level or server.settings.default_side_effect_level
+        annotations = tool.annotations or {}
+        only_reads = annotations.get("readOnlyHint") is True
+        side_effect = said.side_effect_level or ("none" if only_reads else server.settings.default_side_effect_level)
 
         async def handle(arguments: Mapping[str, Json], context: ToolCallContext, tool: ToolDefinition = tool) -> ToolAnswer:
             return await call(server, tool, arguments, context)
@@ -60,6 +76,7 @@ def hosted_tools(server: McpServer, tools: Sequence[ToolDefinition], call: CallT
             side_effect=side_effect,
             replay_safety=said.replay_safety or ("safe" if side_effect == "none" else "confirm_on_replay"),
             slots=ALL_SLOTS if said.allowed_slots is None else frozenset(said.allowed_slots),
+            annotations=annotations,
             rules=tuple(server.settings.skill_rules),
             timeout=(2 * server.settings.connect_timeout_ms + server.settings.call_timeout_ms) / 1000 + MARGIN,
         )
@@ -73,9 +90,23 @@ def offered_name(server: McpServer, tool: str) -> str:
     return f"{name[: LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def fingerprint(tool: ToolDefinition) -> str:
-    """A hash of all that a model is told of a tool."""
-    return hashlib.sha256(dumps([tool.name, tool.description, tool.parameters])).hexdigest()
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What is compared of a tool: a hash of all that a model is told of it, and what its server says of it."""
+
+    told: str
+    annotations: Mapping[str, bool] | None
+
+    @classmethod
+    def of(cls, tool: ToolDefinition) -> "Likeness":
+        """Of a tool as it is, or as it was approved."""
+        told = hashlib.sha256(dumps([tool.name, tool.description, tool.parameters])).hexdigest()
+        return cls(told, tool.annotations)
+
+    def is_approved_by(self, approved: "Likeness") -> bool:
+        """Whether this is what was approved. What was approved before annotations were read, is that whatever they say now:
+        none of them counts for it."""
+        return self.told == approved.told and approved.annotations in (None, self.annotations)
 
 
 def parameters_fault(parameters: Mapping[str, Json]) -> str | None:
@@ -96,23 +127,18 @@ def usable_tools(tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
 
 def seen_tools(server: McpServer, live: Sequence[ToolDefinition], taken: Collection[str], call: CallTool) -> Iterator[SeenTool]:
     """Every tool that a server has now or had when it was approved; ``taken`` are names of other tools."""
-    approved = {tool.name: fingerprint(tool) for tool in server.approved or ()}
+    approved = {tool.name: Likeness.of(tool) for tool in server.approved or ()}
     present = {tool.name for tool in live}
     gone = [tool for tool in server.approved or () if tool.name not in present]
     names = set(taken)
     for tool, hosted in zip((*live, *gone), hosted_tools(server, (*live, *gone), call), strict=True):
+        approval = _approval(tool, present, approved)
         if hosted.name in names:
             reason: str | None = "Another tool has this name: give the server a tool_prefix."
-        elif tool.name not in present:
-            reason = "The server has it no more."
         elif (fault := parameters_fault(tool.parameters)) is not None:
             reason = fault
-        elif tool.name not in approved:
-            reason = "It came after the server's tools were approved: connect again to approve it."
-        elif approved[tool.name] != fingerprint(tool):
-            reason = "It is no longer what was approved: connect again to approve it as it is now."
         else:
-            reason = None
+            reason = _WHY_NOT[approval]
         names.add(hosted.name)
         yield SeenTool(
             hosted.name,
@@ -124,4 +150,14 @@ def seen_tools(server: McpServer, live: Sequence[ToolDefinition], taken: Collect
             hosted.replays,
             reason is None,
             reason,
+            approval,
+            tool.annotations or {},
         )
+
+
+def _approval(tool: ToolDefinition, present: Collection[str], approved: Mapping[str, Likeness]) -> Approval:
+    if tool.name not in present:
+        return "gone"
+    if tool.name not in approved:
+        return "new"
+    return "approved" if Likeness.of(tool).is_approved_by(approved[tool.name]) else "changed"

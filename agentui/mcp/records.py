@@ -49,19 +49,25 @@ class ToolOverride:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as its server tells of it."""
+    """A tool as its server tells of it.
+
+    ``annotations`` are those of MCP's hints that it says anything of (``readOnlyHint``, ``destructiveHint``,
+    ``idempotentHint``, ``openWorldHint``). They count only where somebody approved the tool with them; None in a tool that was
+    approved before they were read.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Json]
+    annotations: Mapping[str, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How a server is used. Times are milliseconds; a refresh interval of 0 never looks again by itself.
 
-    What a tool of somebody else's program leaves behind is not known, so its side effects count as irreversible until the
-    operator says otherwise.
+    What a tool of somebody else's program leaves behind is not known, so its side effects count as irreversible where neither
+    the operator nor its server says otherwise.
     """
 
     tool_prefix: str | None = None

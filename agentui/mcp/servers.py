@@ -18,7 +18,7 @@ from agentui.ids import Clock, SystemClock
 from agentui.jsonio import Json
 from agentui.mcp.errors import EXTRA, McpFailed, McpUnavailable
 from agentui.mcp.file import read_file
-from agentui.mcp.offered import MARGIN, SeenTool, fingerprint, hosted_tools, seen_tools, usable_tools
+from agentui.mcp.offered import MARGIN, Likeness, SeenTool, hosted_tools, seen_tools, usable_tools
 from agentui.mcp.records import Endpoint, McpServer, ServerStatus, State, ToolDefinition
 from agentui.mcp.stored import all_servers, approve_tools, find_server, keep_file_servers
 from agentui.redaction import Redactor, is_key_header
@@ -43,7 +43,7 @@ log = logging.getLogger("agentui.mcp")
 @dataclass(slots=True)
 class _Link:
     """What this process has with one server. ``not_before`` is a moment of ``time.monotonic``; ``live`` are its tools as they
-    were last listed: the fingerprint of each by name."""
+    were last listed, by name."""
 
     server: McpServer
     connection: "Connection | None" = None
@@ -52,7 +52,7 @@ class _Link:
     not_before: float = 0.0
     error: str | None = None
     is_connecting: bool = False
-    live: Mapping[str, str] | None = None
+    live: Mapping[str, Likeness] | None = None
     refresher: "asyncio.Task[None] | None" = None
 
 
@@ -130,13 +130,23 @@ class McpServers:
             live = await self._listed(link, connection)
         return await in_thread(lambda: list(seen_tools(link.server, live, taken, self._call)))
 
-    async def connect(self, id: str) -> ServerStatus:
-        """Connect anew, and offer the tools that the server has now. Raises as ``seen_tools`` does."""
-        server = await self._enabled(id)
+    async def connect(self, id: str, names: Collection[str] | None = None) -> ServerStatus:
+        """Connect anew, and offer the tools of these names as they are now, and no others; without names all that the server
+        has. With names a server may be off, and stays so: its tools are approved before anybody is offered them. Raises as
+        ``seen_tools`` does, and 400 ``validation_error`` for a name that it has not."""
+        server = await self._enabled(id) if names is None else await self._store.read(find_server, DEFAULT_ACCOUNT, id)
         await self.forget(id)
         async with self._linked(server) as (link, connection):
             tools = await self._usable(link, connection)
+            if names is not None:
+                missing = sorted(set(names).difference(tool.name for tool in tools))
+                if missing:
+                    text = f"The MCP server {server.name} has no tool {missing[0]!r} that models can be offered."
+                    raise failure("validation_error", text, field="tools")
+                tools = [tool for tool in tools if tool.name in names]
             link.server = await self._store.write(approve_tools, DEFAULT_ACCOUNT, id, tools, only_first=False)
+        if not server.enabled:
+            await self.forget(id)
         return self.status_of(link.server)
 
     async def disconnect(self, id: str) -> ServerStatus:
@@ -214,7 +224,8 @@ class McpServers:
             if link.live is None:
                 await self._listed(link, connection)
             assert link.live is not None
-            if link.live.get(tool.name) != fingerprint(tool):
+            now = link.live.get(tool.name)
+            if now is None or not now.is_approved_by(Likeness.of(tool)):
                 raise McpFailed(
                     f"The tool {tool.name} of the MCP server {server.name} is no longer what was approved. "
                     "Somebody has to look at it and connect the server again.",
@@ -277,7 +288,7 @@ class McpServers:
     async def _listed(self, link: _Link, connection: "Connection") -> tuple[ToolDefinition, ...]:
         """The tools that the server has now. Raises McpUnavailable and McpFailed."""
         tools = await connection.tools(link.server.settings.connect_timeout_ms / 1000)
-        link.live, link.failures = {tool.name: fingerprint(tool) for tool in tools}, 0
+        link.live, link.failures = {tool.name: Likeness.of(tool) for tool in tools}, 0
         return tools
 
     async def _usable(self, link: _Link, connection: "Connection") -> Sequence[ToolDefinition]:

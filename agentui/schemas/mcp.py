@@ -144,6 +144,12 @@ class McpServerPatch(_Use, Patch):
     http: EndpointForm | None = None
 
 
+class McpApproval(Form):
+    """Which tools models may be offered from now on, by their names at the server; null: all that it has."""
+
+    tools: list[Name] | None = Field(None, max_length=500)
+
+
 class McpToggle(Form):
     """Whether a server is to be on."""
 

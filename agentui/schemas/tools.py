@@ -32,6 +32,7 @@ class PermissionsForm(Form):
     max_steps_per_generation: int | None = Field(None, ge=1, le=MAX_STEPS)
     allow_irreversible: bool | None = None
     default_write_intent: WriteIntent | None = None
+    irreversible_allow_list: ToolNames | None = None
     slot_allow_list: dict[CallerSlot, ToolNames] | None = None
     slot_deny_list: dict[CallerSlot, ToolNames] | None = None
 
@@ -49,6 +50,7 @@ class PermissionsView:
     max_steps_per_generation: int
     allow_irreversible: bool
     default_write_intent: WriteIntent
+    irreversible_allow_list: list[str]
     slot_allow_list: Mapping[str, list[str]]
     slot_deny_list: Mapping[str, list[str]]
 
@@ -67,6 +69,8 @@ class ToolView:
     replay_safety: ReplaySafety
     allowed_slots: list[CallerSlot]
     timeout_ms: int
+    annotations: Mapping[str, bool]
+    """What its MCP server says of it, by the protocol's names; of others nothing."""
 
     @classmethod
     def of(cls, tool: HostedTool) -> Self:
@@ -82,6 +86,7 @@ class ToolView:
             replay_safety=tool.replays,
             allowed_slots=sorted(tool.slots),
             timeout_ms=round(tool.timeout * 1000),
+            annotations=tool.annotations,
         )
 
 

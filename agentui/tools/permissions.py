@@ -22,8 +22,9 @@ class Permissions:
 
     ``slot_allow_list`` and ``slot_deny_list`` hold selectors (a tool's name, ``group:NAME``, ``mcp:SERVER`` or ``*``) by who
     calls; a slot without a list of what is allowed may call all that its tools allow it, and what is denied stays denied.
-    Where any tool is allowed, the group that reads working variables is as well (seed 004: it is there wherever a tool is):
-    the prompt tells models to read rules and long results by it.
+    ``irreversible_allow_list`` holds selectors of tools that may be called although nobody takes back what they do; with
+    ``allow_irreversible`` all of them may. Where any tool is allowed, the group that reads working variables is as well (seed
+    004: it is there wherever a tool is): the prompt tells models to read rules and long results by it.
     """
 
     enabled: bool = False
@@ -32,6 +33,7 @@ class Permissions:
     max_steps_per_generation: int = DEFAULT_STEPS
     """How many times one generation may ask for tools, 1 to MAX_STEPS; after that it has to answer."""
     allow_irreversible: bool = False
+    irreversible_allow_list: frozenset[str] = frozenset()
     default_write_intent: WriteIntent = DEFAULT_INTENT
     """How far a value goes that ``set_variable`` writes without an intent."""
     slot_allow_list: Mapping[CallerSlot, frozenset[str]] = field(default_factory=dict)
@@ -48,7 +50,8 @@ class Permissions:
         is_listed = allowed is None or not selectors.isdisjoint(allowed) or bool(allowed and tool.group == READING_GROUP)
         if not is_listed or not selectors.isdisjoint(self.slot_deny_list.get(slot, frozenset())):
             return f"The tool {tool.name} is not allowed here."
-        if tool.side_effect == "irreversible" and not self.allow_irreversible:
+        is_agreed = self.allow_irreversible or not selectors.isdisjoint(self.irreversible_allow_list)
+        if tool.side_effect == "irreversible" and not is_agreed:
             return f"The tool {tool.name} cannot be undone, and such tools are not allowed here."
         return None
 

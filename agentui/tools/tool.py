@@ -1,7 +1,7 @@
 """A tool that this server runs itself when a model calls it, and what a call of one gives back."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from agentui.chat.request import Tool
@@ -85,6 +85,8 @@ class HostedTool:
     timeout: float = DEFAULT_TIMEOUT
     is_cached: bool = True
     """Whether its arguments and results are kept as working variables (the variables' own tools are not)."""
+    annotations: Mapping[str, bool] = field(default_factory=dict)
+    """What its MCP server says of it, by the protocol's names (``readOnlyHint``): shown to who decides, and not to models."""
     rules: tuple[SkillRule, ...] = ()
     """Skill rules that its group declares: models that are offered the tool can read them."""
 

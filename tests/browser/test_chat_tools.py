@@ -1,5 +1,7 @@
 """Tools in the chat: what the session allows, the calls of a turn while it goes on and afterwards, and the working variables."""
 
+from typing import Any
+
 import pytest
 from playwright.async_api import Locator, expect
 
@@ -31,7 +33,7 @@ async def test_a_session_allows_tools_and_a_turn_shows_its_calls(chat: OpenChat,
     await tools.get_by_label("Models may use tools").click()
     roll = tools.get_by_label("roll_dice", exact=True)
     await expect(roll).to_be_checked()
-    await expect(tools.get_by_label("delete_preset", exact=True)).to_be_disabled()
+    await expect(tools.get_by_label("delete_preset", exact=True)).not_to_be_checked()
     assert await axe(here.page, ".chat") == []
     mock.script([Step(text="", calls=(ROLL,)), Step(text="You rolled a one.")])
     await here.say("Roll!")
@@ -49,10 +51,24 @@ async def test_what_a_session_allows_is_changed_and_kept(chat: OpenChat) -> None
     said: dict[str, object] = {"enabled": True, "slot_deny_list": {"director": ["roll_dice"]}}
     await here.send("PUT", f"/sessions/{here.session}/tool-permissions", said)
     await here.show()
+
+    async def kept() -> Any:
+        return (await here.send("GET", f"/sessions/{here.session}/tool-permissions"))["data"]
+
     tools = await beside(here, "Tools")
     await tools.get_by_label("roll_dice", exact=True).click()
     await expect(tools.get_by_label("roll_dice", exact=True)).not_to_be_checked()
-    await tools.get_by_label("Also tools that cannot be undone").click()
+    # One that cannot be undone is allowed, and none of the others with it.
+    await tools.get_by_label("create_preset", exact=True).click()
+    await expect(tools.get_by_label("create_preset", exact=True)).to_be_checked()
+    await expect(tools.get_by_label("delete_preset", exact=True)).not_to_be_checked()
+    await becomes(kept, lambda found: found.get("irreversible_allow_list") == ["create_preset"])
+    library = tools.get_by_role("group", name="library", exact=True)
+    await library.get_by_role("button", name="None of library").click()
+    await expect(library.get_by_role("checkbox", checked=True)).to_have_count(0)
+    await library.get_by_role("button", name="All of library").click()
+    await expect(library.get_by_role("checkbox", checked=False)).to_have_count(0)
+    await tools.get_by_label("All tools that cannot be undone").click()
     await expect(tools.get_by_label("delete_preset", exact=True)).to_be_checked()
     calls = tools.get_by_label("Calls in a turn")
     await calls.fill("0")
@@ -60,11 +76,11 @@ async def test_what_a_session_allows_is_changed_and_kept(chat: OpenChat) -> None
     await calls.fill("5")
     await calls.press("Enter")
 
-    async def kept() -> object:
-        return (await here.send("GET", f"/sessions/{here.session}/tool-permissions"))["data"]
-
     said.update(
-        allow_irreversible=True, max_calls_per_turn=5, slot_deny_list={"director": ["roll_dice"], "narrator": ["roll_dice"]}
+        allow_irreversible=True,
+        irreversible_allow_list=["create_preset"],
+        max_calls_per_turn=5,
+        slot_deny_list={"director": ["roll_dice"], "narrator": ["roll_dice"]},
     )
     await becomes(kept, said)
 

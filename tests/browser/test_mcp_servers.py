@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 async def served(tmp_path: Path) -> AsyncIterator[Served]:
     """An MCP server that listens, in the loop of this folder's tests."""
     server = Served(Says(tmp_path / "served.json"))
-    await server.start()
+    await server.start(hints={"destructiveHint": True})
     yield server
     await server.stop()
 
@@ -49,7 +49,14 @@ async def test_a_server_is_added_looked_at_approved_switched_and_deleted(chat: O
     tools = page.get_by_role("dialog", name="Tools of parts")
     await expect(tools.get_by_role("listitem").filter(has_text="greet")).to_be_visible()
     assert await axe(page, "dialog") == []
-    await tools.get_by_role("button", name="Approve and switch on").click()
+    # Each is approved by itself; what the server says of one stands beside it, and decides what is chosen at first.
+    greet = tools.get_by_role("listitem").filter(has_text="greet")
+    await expect(greet).to_contain_text("may overwrite or delete, it says")
+    await expect(greet.get_by_role("checkbox")).not_to_be_checked()
+    await expect(tools.get_by_role("checkbox", name="add")).to_be_checked()
+    await greet.get_by_role("checkbox").click()
+    await tools.get_by_role("checkbox", name="hang").click()
+    await tools.get_by_role("button", name="Approve the chosen and switch on").click()
     await expect(tools).to_have_count(0)
     await expect(line).to_contain_text("connected")
     await expect(line.get_by_role("checkbox")).to_be_checked()
@@ -68,7 +75,7 @@ async def test_a_server_is_added_looked_at_approved_switched_and_deleted(chat: O
     await expect(line).to_contain_text("spare parts")
     await line.get_by_role("button", name="Tools of spare parts").click()
     tools = page.get_by_role("dialog", name="Tools of spare parts")
-    await tools.get_by_role("button", name="Approve", exact=True).click()
+    await tools.get_by_role("button", name="Approve the chosen", exact=True).click()
     await expect(tools).to_have_count(0)
     await expect(line).to_contain_text("connected")
     # A server that says something else than what was approved is not offered until somebody looks again.
@@ -82,9 +89,12 @@ async def test_a_server_is_added_looked_at_approved_switched_and_deleted(chat: O
     await expect(line.get_by_role("checkbox")).to_be_checked()
     await expect(line.get_by_role("checkbox")).to_be_enabled()
     await line.get_by_role("button", name="Tools of spare parts").click()
-    await expect(tools.get_by_role("listitem").filter(has_text="greet")).to_contain_text("not offered")
+    greet = tools.get_by_role("listitem").filter(has_text="greet")
+    await expect(greet).to_contain_text("not offered")
+    await expect(greet).to_contain_text("new")  # it was not chosen when the server was approved anew
+    await expect(greet.get_by_role("checkbox")).not_to_be_checked()
     await expect(tools.get_by_role("listitem").filter(has_text="add")).to_contain_text("offered")
-    await tools.get_by_role("button", name="Approve", exact=True).click()
+    await tools.get_by_role("button", name="Approve the chosen", exact=True).click()
     await expect(tools).to_have_count(0)
     await line.get_by_role("button", name="Delete spare parts").click()
     await page.get_by_role("dialog", name="Delete spare parts").get_by_role("button", name="Delete", exact=True).click()
@@ -130,3 +140,27 @@ async def test_a_server_is_added_looked_at_approved_switched_and_deleted(chat: O
     await expect(dialog.get_by_role("listitem").filter(has_text="papers")).to_be_visible()
     await form.get_by_label("Address", exact=True).fill(served.url)
     await expect(form.get_by_label("Name", exact=True)).to_have_value("another")
+
+
+async def test_a_chat_asks_once_of_each_tool_that_cannot_be_undone(chat: OpenChat, served: Served) -> None:
+    here = await chat("I look around.")
+    await here.send("PUT", f"/sessions/{here.session}/tool-permissions", {"enabled": True})
+    body = {"name": "parts", "transport": "http", "http": {"url": served.url}}
+    server = (await here.send("POST", "/mcp/servers", body))["data"]["id"]
+    await here.send("POST", f"/mcp/servers/{server}/connect", {"tools": ["greet", "add"]})
+    await here.show()
+    asked = here.chat.get_by_role("group", name="May models call these tools in this chat?")
+    await expect(asked.get_by_role("listitem")).to_have_count(2)
+    await expect(asked.get_by_role("listitem").filter(has_text="greet")).to_contain_text("May overwrite or delete")
+    assert await axe(here.page, ".chat") == []
+    await here.editor.shot("asked")
+    await asked.get_by_role("button", name="Allow add in this chat", exact=True).click()
+    await asked.get_by_role("button", name="Do not allow greet in this chat").click()
+    await expect(asked).to_have_count(0)
+    permissions = (await here.send("GET", f"/sessions/{here.session}/tool-permissions"))["data"]
+    assert permissions == {"enabled": True, "irreversible_allow_list": ["add"], "slot_deny_list": {"narrator": ["greet"]}}
+    await here.page.reload()
+    await expect(here.floor_views.last).to_be_visible()
+    await here.chat.get_by_role("tab", name="Tools", exact=True).click()
+    await expect(here.chat.get_by_label("add", exact=True)).to_be_checked()
+    await expect(asked).to_have_count(0)

@@ -11,13 +11,16 @@ from typing import Any
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
 
 
 def make(said: dict[str, Any]) -> MCPServer:
-    """A server with the tools that ``said`` wants: ``greeting`` is what the description of greet says."""
+    """A server with the tools that ``said`` wants: ``greeting`` is what the description of greet says, ``hints`` what is hinted
+    of it."""
     server = MCPServer("parts", version="1.2")
+    hints = ToolAnnotations(**said["hints"]) if "hints" in said else None
 
-    @server.tool(description=said.get("greeting", "Greets somebody."))
+    @server.tool(description=said.get("greeting", "Greets somebody."), annotations=hints)
     def greet(name: str) -> str:
         return f"Hello, {name}!"
 

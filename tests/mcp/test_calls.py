@@ -69,6 +69,24 @@ async def test_what_a_session_does_not_allow_of_a_stranger_is_not_offered(start_
     assert "Rule/mcp_parts" not in dumps_text(house.mock.requests[0].body)
 
 
+async def test_one_tool_that_cannot_be_undone_is_allowed_and_no_other(start_house: StartHouse, served: Served) -> None:
+    house = await start_house()
+    await offer(house, served)
+    talk = await begin_talk(house)
+    path, permissions = f"/sessions/{talk.session}/tool-permissions", {"enabled": True, "irreversible_allow_list": ["add"]}
+    status, kept = await house.memory.call("PUT", path, permissions)
+    assert (status, kept["data"]) == (200, permissions)
+    house.mock.script([Step(text="", calls=(ADD,)), Step(text="It is 5.")])
+    await talk.stream("How much?", config={"enableTools": True})
+    offered = {tool["function"]["name"] for tool in house.mock.requests[0].body["tools"]}
+    catalog = {tool["name"]: tool for tool in await house.memory.get(f"/sessions/{talk.session}/tool-catalog")}
+    irreversible = {name for name, tool in catalog.items() if tool["side_effect_level"] == "irreversible"}
+    assert irreversible & offered == {"add"} and {"greet", "delete_preset"} <= irreversible
+    assert {name for name in irreversible if catalog[name]["is_allowed"]} == {"add"}
+    (record,) = await house.memory.get(f"/tool-executions?session_id={talk.session}&tool_name=add")
+    assert (record["result"], record["status"]) == ({"sum": 5}, "success")
+
+
 async def test_a_defined_tool_has_its_name_before_a_strangers(start_house: StartHouse, served: Served) -> None:
     house = await start_house()
     await offer(house, served)

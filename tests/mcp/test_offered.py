@@ -3,7 +3,7 @@
 import pytest
 
 from agentui.jsonio import Json
-from agentui.mcp.offered import parameters_fault, usable_tools
+from agentui.mcp.offered import Likeness, parameters_fault, usable_tools
 from agentui.mcp.records import ToolDefinition
 
 
@@ -23,3 +23,11 @@ def test_a_tool_that_no_vendor_takes_is_not_offered(parameters: dict[str, Json],
     assert found is fault is None or str(found).startswith(str(fault))
     good, tool = ToolDefinition("good", "", {"type": "object"}), ToolDefinition("odd", "", parameters)
     assert usable_tools([good, tool]) == ([good, tool] if fault is None else [good])
+
+
+def test_a_tool_that_was_approved_before_hints_were_read_stays_approved() -> None:
+    """Its row has none of them: they count for nothing, and the tool goes on being offered after an update of this program."""
+    old, now = ToolDefinition("look", "Looks.", {}), ToolDefinition("look", "Looks.", {}, {"readOnlyHint": True})
+    assert Likeness.of(now).is_approved_by(Likeness.of(old))
+    assert not Likeness.of(now).is_approved_by(Likeness.of(ToolDefinition("look", "Looks.", {}, {})))
+    assert not Likeness.of(ToolDefinition("look", "Looks, and tells.", {}, {})).is_approved_by(Likeness.of(old))

@@ -75,6 +75,47 @@ async def test_a_server_is_configured_connected_and_its_tools_called(caller: Rea
     assert (await call(tools["p_add"], a=1, b=2)).value == {"sum": 3}
 
 
+async def test_tools_are_approved_one_by_one_and_before_they_are_offered(caller: Reader, says: Says) -> None:
+    id = await made(caller, says, enabled=False)
+    assert (await caller.post(f"/mcp/servers/{id}/connect", {})).status == 409
+    refused = await caller.post(f"/mcp/servers/{id}/connect", {"tools": ["greet", "nobody"]})
+    assert (refused.status, "'nobody'" in refused.text) == (400, True)
+    assert (await caller.post(f"/mcp/servers/{id}/connect", {"tools": ["greet"]})).status == 200
+    assert "greet" not in await tools_of(caller)  # it is off still
+    await caller.patch(f"/mcp/servers/{id}/toggle", {"enabled": True})
+    assert {name for name, tool in (await tools_of(caller)).items() if tool.group == "mcp:parts"} == {"greet"}
+    seen = {tool["name"]: tool for tool in (await caller.get(f"/mcp/servers/{id}/tools")).body["data"]}
+    assert [(seen[name]["available"], seen[name]["approval"]) for name in ("greet", "add")] == [
+        (True, "approved"),
+        (False, "new"),
+    ]
+    # A body is not needed: as before, all are approved then.
+    assert (await caller.post(f"/mcp/servers/{id}/connect")).status == 200
+    assert {"greet", "add"} <= (await tools_of(caller)).keys()
+
+
+async def test_what_a_server_says_of_a_tool_counts_once_somebody_approved_it(caller: Reader, says: Says) -> None:
+    says.tell(hints={"readOnlyHint": True, "openWorldHint": False})
+    id = await made(caller, says)
+    await connected(caller, id)
+    tools = await tools_of(caller)
+    assert [(tools[name].side_effect, tools[name].replays) for name in ("greet", "add")] == [
+        ("none", "safe"),
+        ("irreversible", "confirm_on_replay"),
+    ]
+    seen = {tool["name"]: tool for tool in (await caller.get(f"/mcp/servers/{id}/tools")).body["data"]}
+    assert (seen["greet"]["annotations"], seen["add"]["annotations"]) == ({"readOnlyHint": True, "openWorldHint": False}, {})
+    # What it says afterwards does not: the tool is not called before somebody looks at it.
+    says.tell(hints={"readOnlyHint": True, "openWorldHint": True})
+    await caller.post(f"/mcp/servers/{id}/disconnect", {})
+    with pytest.raises(McpFailed, match="no longer what was approved"):
+        await call((await tools_of(caller))["greet"], name="Ann")
+    # The operator's word goes over the server's.
+    override = {"tool_name": "greet", "side_effect_level": "irreversible"}
+    assert (await caller.patch(f"/mcp/servers/{id}", {"metadata_overrides": [override]})).status == 200
+    assert (await tools_of(caller))["greet"].side_effect == "irreversible"
+
+
 async def test_a_server_over_http_gets_its_headers_and_they_are_never_shown(caller: Reader, served: Served) -> None:
     headers = {"x-plain": "a secret", "authorization": "[[SECRET:parts]]"}
     shown = await caller.make(
@@ -137,7 +178,8 @@ async def test_a_tool_that_changed_after_it_was_approved_is_not_called(caller: R
         await call(tools["greet"], name="Ann")
     seen = {tool["name"]: tool for tool in (await caller.get(f"/mcp/servers/{id}/tools")).body["data"]}
     assert "no longer what was approved" in seen["greet"]["reason"]
-    assert "after the server's tools were approved" in seen["whisper"]["reason"]
+    assert seen["whisper"]["reason"] == "It is new: nobody has approved it."
+    assert [seen[name]["approval"] for name in ("add", "greet", "whisper")] == ["approved", "changed", "new"]
     assert "Another tool has this name" in seen["roll_dice"]["reason"]
     assert seen["add"]["available"]
     await connected(caller, id)

@@ -26,6 +26,7 @@ from agentui.mcp.offered import SeenTool
 from agentui.mcp.records import Endpoint, McpServer, Program, ServerStatus, Settings
 from agentui.schemas.forms import Data, Deleted, ListData
 from agentui.schemas.mcp import (
+    McpApproval,
     McpQuery,
     McpServerPatch,
     McpServerShown,
@@ -91,8 +92,10 @@ async def toggle_server(request: web.Request) -> web.Response:
 
 
 async def connect_server(request: web.Request) -> web.Response:
-    """Connect anew and approve the tools that the server has now."""
-    return data_answer(await request.app[MCP].connect(path_id(request)))
+    """Connect anew and approve tools as they are now: those that the body names, or all."""
+    form = await read_form(request, McpApproval, optional=True)
+    names = None if form.tools is None else frozenset(form.tools)
+    return data_answer(await request.app[MCP].connect(path_id(request), names))
 
 
 async def disconnect_server(request: web.Request) -> web.Response:
@@ -148,7 +151,16 @@ ROUTES: tuple[Route, ...] = (
     route("GET", _EACH, read_server, Data[McpServerShown]),
     route("PATCH", _EACH, patch_server, Data[McpServerShown], 403, 409, body=McpServerPatch),
     route("DELETE", _EACH, delete_server, Data[Deleted]),
-    route("POST", f"{_EACH}/connect", connect_server, Data[ServerStatus], 409, 500, 503, writes=False),
+    route(
+        "POST",
+        f"{_EACH}/connect",
+        connect_server,
+        Data[ServerStatus],
+        *(409, 500, 503),
+        body=McpApproval,
+        body_optional=True,
+        writes=False,
+    ),
     route("POST", f"{_EACH}/disconnect", disconnect_server, Data[ServerStatus], writes=False),
     route("GET", f"{_EACH}/status", server_status, Data[ServerStatus]),
     route("POST", f"{_EACH}/test", test_server, Data[McpTrial], 500, 503, writes=False),

@@ -35,7 +35,8 @@ def permissions_of(said: Mapping[str, Json]) -> Permissions:
     """What a session's words come to, the defaults filling in what they leave out."""
     lists = ("slot_allow_list", "slot_deny_list")
     named = {name: {slot: frozenset(tools) for slot, tools in said.get(name, {}).items()} for name in lists}
-    return Permissions(**{**said, **named})
+    agreed = frozenset(said.get("irreversible_allow_list", ()))
+    return Permissions(**{**said, **named, "irreversible_allow_list": agreed})
 
 
 def _read(db: Connection, session_id: str) -> dict[str, Json]:

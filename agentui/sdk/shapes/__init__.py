@@ -254,6 +254,7 @@ from agentui.sdk.shapes.library.worldbooks import (
 from agentui.sdk.shapes.server.health import Health, Readiness, ServerVersion
 from agentui.sdk.shapes.tools.mcp import (
     EndpointForm,
+    McpApproval,
     McpEndpoint,
     McpServerPatch,
     McpServerShown,
@@ -383,6 +384,7 @@ __all__ = [
     "ListedModel",
     "LoreTestForm",
     "LoreTestMessage",
+    "McpApproval",
     "McpEndpoint",
     "McpServerPatch",
     "McpServerShown",

@@ -11,6 +11,7 @@ import {showPage, useLook} from './look.js';
 import {Sent} from './Sent.js';
 import {chosenPlace, followOthers, loadEnd, readElsewhere} from './talk.js';
 import {TalkView} from './TalkView.js';
+import {ToolQuestions} from './ToolQuestions.js';
 import {Tools} from './Tools.js';
 import {Values} from './Values.js';
 
@@ -62,6 +63,7 @@ function Pages({place, isWide}) {
   const talk = section(
     {className: 'chat-talk', 'aria-label': t('chat.talk')},
     h(TalkView, {key: `${place?.session} ${place?.branch}`, place, visibility, onVisibility: refreshVisibility}),
+    place === null ? null : h(ToolQuestions, {key: place.session, session: place.session}),
     h(Answer, {place}),
   );
   const chosen = isWide && page === 'talk' ? 'values' : page;

@@ -1,10 +1,12 @@
 /** What a chat allows models to do with tools: whether at all, how often, and which. */
 import {h, tags, useEffect, useId, useRef, useState} from '../h.js';
+import {onToolsChanged, tellToolsChanged} from '../state/toolnews.js';
 import {t} from '../words.js';
+import {Button} from '../ui/buttons.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {CheckField, Field} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
-import {allow, readAllowed, withTool} from './allowed.js';
+import {allow, effectOf, readAllowed, withTools} from './allowed.js';
 
 const {code, div, fieldset, h3, input, legend, p} = tags;
 
@@ -24,6 +26,7 @@ export function Tools({place}) {
   // Changes go one after the other, and what was read before the newest of them is not shown.
   const queue = useRef(Promise.resolve());
   const changes = useRef(0);
+  useEffect(() => onToolsChanged(() => setTimes((count) => count + 1)), []);
   useEffect(() => {
     let isStale = false;
     if (session === null) return undefined;
@@ -43,12 +46,12 @@ export function Tools({place}) {
     changes.current += 1;
     const mine = changes.current;
     queue.current = queue.current.then(() => allow(session, patch)).then(() => {
-      if (mine === changes.current) setTimes((count) => count + 1);
+      if (mine === changes.current) tellToolsChanged();
     });
   };
-  /** @param {string} name @param {boolean} isAllowed */
-  const changeTool = (name, isAllowed) =>
-    change(withTool(permissions, name, isAllowed, tools), tools.map((tool) => (tool.name === name ? {...tool, is_allowed: isAllowed} : tool)));
+  /** @param {import('./allowed.js').Tool[]} chosen @param {boolean} isAllowed */
+  const changeTools = (chosen, isAllowed) =>
+    change(withTools(permissions, chosen, isAllowed, tools), tools.map((tool) => (chosen.includes(tool) ? {...tool, is_allowed: isAllowed} : tool)));
   const groups = [...new Set(tools.map((tool) => tool.group))];
   return div(
     {className: 'chat-allowed'},
@@ -65,12 +68,7 @@ export function Tools({place}) {
             onChange: (allow_irreversible) => change({allow_irreversible}),
           }),
           h3({key: 'title'}, t('chat.toolsAllowed')),
-          groups.map((group) =>
-            fieldset(
-              {key: group, className: 'chat-group'},
-              legend(null, code(null, group)),
-              tools.filter((tool) => tool.group === group).map((tool) => h(ToolLine, {key: tool.name, tool, isShut: tool.side_effect_level === 'irreversible' && permissions.allow_irreversible !== true, onChange: (isAllowed) => changeTool(tool.name, isAllowed)})),
-            )),
+          groups.map((group) => h(Group, {key: group, group, tools: tools.filter((tool) => tool.group === group), onChange: changeTools})),
         ]
       : null,
   );
@@ -106,13 +104,34 @@ function Limit({name, value, onChange}) {
   });
 }
 
-/** @param {{tool: import('./allowed.js').Tool, isShut: boolean, onChange: (isAllowed: boolean) => void}} props */
-function ToolLine({tool, isShut, onChange}) {
+/**
+ * The tools of one group, each with a tick, and all of them with a click.
+ * @param {{group: string, tools: import('./allowed.js').Tool[], onChange: (chosen: import('./allowed.js').Tool[], isAllowed: boolean) => void}} props
+ */
+function Group({group, tools, onChange}) {
+  const allowed = tools.filter((tool) => tool.is_allowed);
+  const others = tools.filter((tool) => !tool.is_allowed);
+  return fieldset(
+    {className: 'chat-group'},
+    legend(null, code(null, group)),
+    tools.length === 1
+      ? null
+      : div(
+          {className: 'chat-group-all'},
+          h(Button, {label: t('chat.all'), tone: 'quiet', disabled: others.length === 0, onClick: () => onChange(others, true), rest: {'aria-label': t('chat.toolsAll', {group})}}),
+          h(Button, {label: t('chat.none'), tone: 'quiet', disabled: allowed.length === 0, onClick: () => onChange(allowed, false), rest: {'aria-label': t('chat.toolsNone', {group})}}),
+        ),
+    tools.map((tool) => h(ToolLine, {key: tool.name, tool, onChange: (isAllowed) => onChange([tool], isAllowed)})),
+  );
+}
+
+/** @param {{tool: import('./allowed.js').Tool, onChange: (isAllowed: boolean) => void}} props */
+function ToolLine({tool, onChange}) {
   const id = useId();
   return div(
     {className: 'check'},
-    input({id, type: 'checkbox', checked: tool.is_allowed, disabled: isShut, 'aria-describedby': `${id}-hint`, onChange: (event) => onChange(event.target.checked)}),
+    input({id, type: 'checkbox', checked: tool.is_allowed, 'aria-describedby': `${id}-hint`, onChange: (event) => onChange(event.target.checked)}),
     tags.label({htmlFor: id}, code(null, tool.name)),
-    tags.span({id: `${id}-hint`, className: 'field-hint'}, isShut ? `${t('chat.toolIrreversible')} ${tool.description}` : tool.description),
+    tags.span({id: `${id}-hint`, className: 'field-hint'}, [effectOf(tool), tool.description].filter(Boolean).join(' ')),
   );
 }

@@ -18,10 +18,13 @@ import {readAll, readMemory, writeMemory} from '../state/memory.js';
  *
  * @typedef {object} McpTool
  * @property {string} name what models call
+ * @property {string} tool_name what the server calls it
  * @property {string} description
  * @property {any} parameters JSON Schema
- * @property {boolean | null} available null: nobody approved the tools of the server yet
+ * @property {boolean | null} available null: the server is off
  * @property {string | null} reason why it is not offered
+ * @property {'approved' | 'new' | 'changed' | 'gone'} approval
+ * @property {Record<string, boolean>} annotations what the server says of it, by the protocol's names
  *
  * @typedef {{transport: 'http', http: {url: string, headers: Record<string, string>}} | {transport: 'stdio', stdio: Program}} Reached
  * @typedef {{name: string, tool_prefix: string | null, default_side_effect_level: string}} Use
@@ -73,11 +76,11 @@ export function deleteServer(id) {
 export async function readTools({id, enabled}) {
   if (enabled) return (await readMemory(`${pathOf(id)}/tools`)).data;
   const {data} = await writeMemory('POST', `${pathOf(id)}/test`, {});
-  return data.tools.map((/** @type {any} */ tool) => ({...tool, available: null, reason: null}));
+  return data.tools.map((/** @type {any} */ tool) => ({...tool, tool_name: tool.name, annotations: tool.annotations ?? {}, available: null, reason: null, approval: 'new'}));
 }
 
-/** Offer models the tools that a server has now, and switch it on. @param {McpServer} server */
-export async function approveTools({id, enabled}) {
+/** Offer models these tools of a server as they are now, and switch it on. @param {McpServer} server @param {string[]} tools */
+export async function approveTools({id, enabled}, tools) {
+  await writeMemory('POST', `${pathOf(id)}/connect`, {tools});
   if (!enabled) await switchServer(id, true);
-  await writeMemory('POST', `${pathOf(id)}/connect`, {});
 }

@@ -9,6 +9,7 @@ from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Items, ListOf, Options, Repeatable
 from agentui.sdk.shapes.common import Deleted
 from agentui.sdk.shapes.tools.mcp import (
+    McpApproval,
     McpServerPatch,
     McpServerShown,
     McpToggle,
@@ -47,6 +48,10 @@ class McpDeleteCall(Options, Repeatable):
     """What ``mcp.delete`` may be told."""
 
 
+class McpConnectCall(McpApproval, Options):
+    """What ``mcp.connect`` may be told."""
+
+
 class McpToggleCall(McpToggle, Options, Repeatable):
     """What ``mcp.toggle`` may be told."""
 
@@ -58,7 +63,7 @@ _CREATE = Endpoint[McpServerShown]("POST", "/mcp/servers", body="json")
 _GET = Endpoint[McpServerShown]("GET", "/mcp/servers/{id}")
 _UPDATE = Endpoint[McpServerShown]("PATCH", "/mcp/servers/{id}", body="json")
 _DELETE = Endpoint[Deleted]("DELETE", "/mcp/servers/{id}")
-_CONNECT = Endpoint[ServerStatus]("POST", "/mcp/servers/{id}/connect")
+_CONNECT = Endpoint[ServerStatus]("POST", "/mcp/servers/{id}/connect", body="json")
 _DISCONNECT = Endpoint[ServerStatus]("POST", "/mcp/servers/{id}/disconnect")
 _GET_STATUS = Endpoint[ServerStatus]("GET", "/mcp/servers/{id}/status")
 _TEST = Endpoint[McpTrial]("POST", "/mcp/servers/{id}/test")
@@ -96,8 +101,10 @@ class McpResource(Resource):
         """Forget a server and end its connection. ``DELETE /mcp/servers/{id}``"""
         return self._call(_DELETE, (server_id,), given)
 
-    def connect(self, server_id: str, **given: Unpack[Options]) -> ServerStatus:
-        """Connect anew and approve the tools that the server has now. ``POST /mcp/servers/{id}/connect``"""
+    def connect(self, server_id: str, **given: Unpack[McpConnectCall]) -> ServerStatus:
+        """Connect anew and approve tools as they are now: those that the body names, or all. ``POST
+        /mcp/servers/{id}/connect``
+        """
         return self._call(_CONNECT, (server_id,), given)
 
     def disconnect(self, server_id: str, **given: Unpack[Options]) -> ServerStatus:
@@ -154,8 +161,10 @@ class AsyncMcpResource(AsyncResource):
         """Forget a server and end its connection. ``DELETE /mcp/servers/{id}``"""
         return await self._call(_DELETE, (server_id,), given)
 
-    async def connect(self, server_id: str, **given: Unpack[Options]) -> ServerStatus:
-        """Connect anew and approve the tools that the server has now. ``POST /mcp/servers/{id}/connect``"""
+    async def connect(self, server_id: str, **given: Unpack[McpConnectCall]) -> ServerStatus:
+        """Connect anew and approve tools as they are now: those that the body names, or all. ``POST
+        /mcp/servers/{id}/connect``
+        """
         return await self._call(_CONNECT, (server_id,), given)
 
     async def disconnect(self, server_id: str, **given: Unpack[Options]) -> ServerStatus:

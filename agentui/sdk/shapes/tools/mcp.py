@@ -14,6 +14,12 @@ class EndpointForm(TypedDict):
     headers: NotRequired[dict[str, str]]
 
 
+class McpApproval(TypedDict):
+    """Which tools models may be offered from now on, by their names at the server; null: all that it has."""
+
+    tools: NotRequired[list[str] | None]
+
+
 class McpEndpoint(TypedDict):
     """A server that is reached over HTTP. Values of ``headers`` may be secrets."""
 
@@ -138,7 +144,8 @@ class RuleForm(TypedDict):
 
 class SeenTool(TypedDict):
     """A tool of a server. ``name`` is what models call, ``tool_name`` what its server does. One that is not
-    ``available`` has a ``reason``.
+    ``available`` has a ``reason``. ``approval`` is how it stands to what somebody approved, ``annotations`` what
+    its server says of it now.
     """
 
     name: str
@@ -150,6 +157,8 @@ class SeenTool(TypedDict):
     replay_safety: str
     available: bool
     reason: str | None
+    approval: Literal["approved", "new", "changed", "gone"]
+    annotations: dict[str, bool]
 
 
 class ServerStatus(TypedDict):
@@ -182,11 +191,15 @@ class SkillRule(TypedDict):
 
 
 class ToolDefinition(TypedDict):
-    """A tool as its server tells of it."""
+    """A tool as its server tells of it. ``annotations`` are those of MCP's hints that it says anything of
+    (``readOnlyHint``, ``destructiveHint``, ``idempotentHint``, ``openWorldHint``). They count only where somebody
+    approved the tool with them; None in a tool that was approved before they were read.
+    """
 
     name: str
     description: str
     parameters: dict[str, Json]
+    annotations: NotRequired[dict[str, bool] | None]
 
 
 class ToolOverride(TypedDict):

@@ -37,6 +37,7 @@ class CatalogTool(TypedDict):
     replay_safety: Literal["safe", "confirm_on_replay", "never_auto_replay", "uncertain"]
     allowed_slots: list[Literal["narrator", "director", "verifier", "memory"]]
     timeout_ms: int
+    annotations: dict[str, bool]
     is_allowed: bool
     refusal: str | None
 
@@ -120,6 +121,7 @@ class PermissionsForm(TypedDict):
     max_steps_per_generation: NotRequired[int | None]
     allow_irreversible: NotRequired[bool | None]
     default_write_intent: NotRequired[Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"] | None]
+    irreversible_allow_list: NotRequired[list[str] | None]
     slot_allow_list: NotRequired[dict[str, list[str]] | None]
     slot_deny_list: NotRequired[dict[str, list[str]] | None]
 
@@ -132,6 +134,7 @@ class PermissionsPatch(TypedDict):
     max_steps_per_generation: NotRequired[int | None]
     allow_irreversible: NotRequired[bool | None]
     default_write_intent: NotRequired[Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"] | None]
+    irreversible_allow_list: NotRequired[list[str] | None]
     slot_allow_list: NotRequired[dict[str, list[str]] | None]
     slot_deny_list: NotRequired[dict[str, list[str]] | None]
 
@@ -144,6 +147,7 @@ class PermissionsView(TypedDict):
     max_steps_per_generation: int
     allow_irreversible: bool
     default_write_intent: Literal["page_only", "promote_to_floor_on_accept", "promote_to_branch_on_accept"]
+    irreversible_allow_list: list[str]
     slot_allow_list: dict[str, list[str]]
     slot_deny_list: dict[str, list[str]]
 
@@ -211,3 +215,4 @@ class ToolView(TypedDict):
     replay_safety: Literal["safe", "confirm_on_replay", "never_auto_replay", "uncertain"]
     allowed_slots: list[Literal["narrator", "director", "verifier", "memory"]]
     timeout_ms: int
+    annotations: dict[str, bool]
