@@ -5,6 +5,7 @@ import {useStore} from '../state/store.js';
 import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {Icon} from '../ui/icons.js';
+import {topLayer} from '../ui/layer.js';
 
 const {div, span} = tags;
 const ICONS = {info: 'info', success: 'check', warning: 'warning', error: 'error'};
@@ -17,14 +18,14 @@ export function Notices() {
   const [host, setHost] = useState(document.body);
   // Asked at each step of time: a message that leaves under the hand takes along what would have told of the hand's leaving.
   useEffect(() => holdNotices(() => box.current?.matches(':hover, :focus-within') ?? false), []);
-  // An open dialog makes everything outside of it inert: its messages, and their buttons, have to be within. The dialogs stand
+  // An open dialog makes everything outside of it inert: messages, with their buttons and for ears, have to be within. The dialogs stand
   // before the messages in the page, so this one has been opened when this is called.
-  useEffect(() => setHost(/** @type {HTMLElement[]} */ ([...document.querySelectorAll('dialog:modal')]).at(-1) ?? document.body), [dialogs]);
-  return h(
-    Fragment,
-    null,
-    div({className: 'visually-hidden', 'aria-live': 'polite', 'data-t': 'spoken'}, spoken),
-    createPortal(
+  useEffect(() => setHost(topLayer()), [dialogs]);
+  return createPortal(
+    h(
+      Fragment,
+      null,
+      div({className: 'visually-hidden', 'aria-live': 'polite', 'data-t': 'spoken'}, spoken),
       div(
         {ref: box, className: 'notices', role: 'region', 'aria-label': t('app.notices')},
         notices.map((notice) =>
@@ -46,7 +47,7 @@ export function Notices() {
           ),
         ),
       ),
-      host,
     ),
+    host,
   );
 }

@@ -4,6 +4,7 @@ import {findByWords} from '../core/search.js';
 import {t} from '../words.js';
 import {useCombobox} from './combobox.js';
 import {Icon} from './icons.js';
+import {useTopLayer} from './layer.js';
 
 const {div, input, li, p, span, ul} = tags;
 const MARGIN = 8;
@@ -36,6 +37,7 @@ export function Chooser({label, placeholder, empty, at, choices, search, onChoos
   const [query, setQuery] = useState('');
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const found = useMemo(() => findChoices(query, choices, search), [query, choices, search]);
+  const host = useTopLayer();
   const place = usePlace(box, at, found.length);
   useOutside(box, onClose);
   const {active, reset, field, list, option} = useCombobox({
@@ -92,7 +94,7 @@ export function Chooser({label, placeholder, empty, at, choices, search, onChoos
       ),
       found.length ? null : p({className: 'chooser-empty', role: 'status'}, empty || t('canvas.chooser.nothing')),
     ),
-    document.body,
+    host,
   );
 }
 

@@ -2,6 +2,7 @@
 import {classes, createPortal, h, tags, useEffect, useLayoutEffect, useRef, useState} from '../h.js';
 import {Button} from './buttons.js';
 import {Icon} from './icons.js';
+import {useTopLayer} from './layer.js';
 
 const {button, div, hr, kbd, section, span} = tags;
 
@@ -45,8 +46,7 @@ export function Menu({items, x, y, label, onClose}) {
       if (opener instanceof HTMLElement && opener.isConnected && document.activeElement === document.body) opener.focus();
     };
   }, []);
-  // An open modal dialog makes everything outside of it inert, so the menu goes into it.
-  const host = document.querySelector('dialog:modal') ?? document.body;
+  const host = useTopLayer();
   // It stands at the end of the page, outside of what it belongs to: a landmark of its own, named as it is.
   return createPortal(
     section({'aria-label': label}, div(
