@@ -470,3 +470,38 @@ async def test_fifty_answers_at_once_are_followed(runs: Open, mock: Mock) -> Non
     await becomes(
         lambda: page.state("Object.values(state.runs.byId).every((run) => run.lastSeq === run.summary.event_count - 1)"), bool
     )
+
+
+async def test_trying_writes_into_no_chat_until_somebody_says_so_of_that_chat(runs: Open) -> None:
+    page = await runs({"default": call("openai", "demo")})
+    async with ClientSession(page.server.origin) as session:
+
+        async def made(title: str) -> str:
+            async with session.post("/sessions", json={"title": title}) as answer:
+                return str((await answer.json())["data"]["id"])
+
+        async def floors(id: str) -> int:
+            async with session.get(f"/sessions/{id}/branches") as answer:
+                return int((await answer.json())["data"][0]["floor_count"])
+
+        tale, other = await made("A tale of Alice"), await made("Another tale")
+        choose = "async (id) => (await own('state/session.js')).chooseSession({session: id, branch: 'main'})"
+        await page.page.evaluate(choose, tale)
+        await page.open_chat()
+        joins = page.page.get_by_role("checkbox", name="Write into the chat “A tale of Alice”")
+        await expect(joins).not_to_be_checked()
+        await page.say("Just trying")
+        await expect(page.answer()).to_contain_text("You said: Just trying")
+        assert (await floors(tale), (await page.runs())[0]["session"]) == (0, None)
+        await joins.check()
+        await expect(page.page.get_by_text("Every message becomes a turn of that chat.")).to_be_visible()
+        await page.say("This belongs to it")
+        await expect(page.answer()).to_contain_text("You said: This belongs to it")
+        await becomes(lambda: floors(tale), 1)
+        # It was said of that chat, not of the next one.
+        await page.page.evaluate(choose, other)
+        await expect(page.page.get_by_role("checkbox", name="Write into the chat “Another tale”")).not_to_be_checked()
+        await page.say("Trying once more")
+        await expect(page.answer()).to_contain_text("You said: Trying once more")
+        assert (await floors(other), await floors(tale)) == (0, 1)
+        assert await axe(page.page, ".run-joining") == []

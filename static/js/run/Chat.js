@@ -1,7 +1,9 @@
 /** The chat pane: say something to the pipeline in front, as it is drawn, and watch the answer come. */
-import {classes, h, tags, useState, useSyncExternalStore} from '../h.js';
+import {classes, h, tags, useEffect, useState, useSyncExternalStore} from '../h.js';
 import {modelCalls} from '../core/calls.js';
 import {DIALECTS} from '../core/dialects.js';
+import {loadList, SESSIONS, useList} from '../state/chats.js';
+import {sessionLabel} from '../state/labels.js';
 import {shallow, useStore} from '../state/store.js';
 import {activeTab, docOf, goTo, updateTab} from '../state/tabs.js';
 import {openRun, viewRun} from '../state/runs.js';
@@ -11,7 +13,7 @@ import {CheckField, SelectField, TextField} from '../ui/fields.js';
 import {FailureBox} from '../ui/failure.js';
 import {Icon} from '../ui/icons.js';
 import {Composer, SaidText, useEnd} from '../ui/said.js';
-import {clear, isAnswering, retry, send, setTalk, stop, talkOf, talks} from './conversation.js';
+import {clear, isAnswering, joinedChat, retry, send, setTalk, stop, talkOf, talks} from './conversation.js';
 
 const {button, div, p, span} = tags;
 
@@ -30,7 +32,6 @@ function TalkOfTab({tab: key}) {
   const talk = useTalk(key);
   const [isOpen, setOpen] = useState(false);
   const isBusy = isAnswering(talk);
-  const session = useStore((state) => [state.session.session, state.session.branch].filter(Boolean).join(' · '));
   return div(
     {className: 'run-chat'},
     div(
@@ -44,12 +45,12 @@ function TalkOfTab({tab: key}) {
         rest: {'aria-expanded': isOpen},
       }),
       span({className: 'run-chat-how', title: `${t(`run.dialect.${talk.dialect}`)} · ${talk.model}`}, t(`run.dialect.${talk.dialect}`), ' · ', talk.model),
-      session && talk.remembers ? span({className: 'chip', title: session}, h(Icon, {name: 'branch', size: 12}), span({className: 'chip-text'}, session)) : null,
       span({className: 'run-space'}),
       h(Button, {label: t('run.retry'), icon: 'refresh', iconOnly: true, tone: 'quiet', disabled: isBusy || talk.messages.length === 0, onClick: () => withTab(retry)}),
       h(Button, {label: t('run.clear'), icon: 'trash', iconOnly: true, tone: 'quiet', disabled: talk.messages.length === 0, onClick: () => clear(key)}),
     ),
-    isOpen ? h(Settings, {tab: key, talk, session}) : h(Messages, {talk}),
+    isOpen ? h(Settings, {tab: key, talk}) : h(Messages, {talk}),
+    h(Joining, {tab: key, talk}),
     h(Answering, {tab: key, talk, isBusy}),
   );
 }
@@ -60,8 +61,8 @@ function withTab(run) {
   if (tab) run(tab);
 }
 
-/** @param {{tab: string, talk: import('./conversation.js').Talk, session: string}} props */
-function Settings({tab, talk, session}) {
+/** @param {{tab: string, talk: import('./conversation.js').Talk}} props */
+function Settings({tab, talk}) {
   return div(
     {className: 'run-settings'},
     h(TextField, {label: t('run.system'), value: talk.system, rows: 3, placeholder: t('run.systemHint'), onChange: (system) => setTalk(tab, {system})}),
@@ -84,11 +85,29 @@ function Settings({tab, talk, session}) {
       h(TextField, {label: t('run.key'), type: 'password', value: talk.key, hint: t('run.keyHint'), onChange: (key) => setTalk(tab, {key})}),
     ),
     h(CheckField, {label: t('run.stream'), checked: talk.stream, onChange: (stream) => setTalk(tab, {stream})}),
+  );
+}
+
+/**
+ * Whether what is said goes into the chosen chat, with its title. Off until somebody says so: trying is no part of a story.
+ * @param {{tab: string, talk: import('./conversation.js').Talk}} props
+ */
+function Joining({tab, talk}) {
+  const {session, branch} = useStore((state) => ({session: state.session.session, branch: state.session.branch}), shallow);
+  const known = useList(SESSIONS).items.find((one) => one.id === session);
+  useEffect(() => {
+    if (session !== null) void loadList(SESSIONS, {unlessKnown: true});
+  }, [session]);
+  if (session === null) return null;
+  const title = known ? sessionLabel(known) : session;
+  const isJoined = joinedChat(talk, {session, branch}) !== null;
+  return div(
+    {className: classes('run-joining', isJoined && 'run-joined')},
     h(CheckField, {
-      label: session ? t('run.remembers', {session}) : t('run.remembersNone'),
-      checked: talk.remembers && session !== '',
-      disabled: session === '',
-      onChange: (remembers) => setTalk(tab, {remembers}),
+      label: t('run.joins', {title: branch === null || branch === 'main' ? title : `${title} · ${branch}`}),
+      hint: isJoined ? t('run.joined') : undefined,
+      checked: isJoined,
+      onChange: (joins) => setTalk(tab, {joins: joins ? session : null}),
     }),
   );
 }

@@ -35,7 +35,7 @@ import {t} from '../words.js';
  * @property {string} temperature as typed; empty: the model's own
  * @property {boolean} stream
  * @property {string} key the caller's own key; kept only while the page is open
- * @property {boolean} remembers whether the chosen chat's memory takes part
+ * @property {string | null} joins the session whose chat gets what is said as turns; null: none does
  */
 
 /** @type {Talk} */
@@ -48,7 +48,7 @@ export const NEW_TALK = Object.freeze({
   temperature: '',
   stream: true,
   key: '',
-  remembers: true,
+  joins: null,
 });
 
 /** How many characters of a talk, from its end, outlive a reload. */
@@ -114,6 +114,18 @@ export function restoreTalk(tab, kept) {
   setTalk(tab, {...kept, messages: (kept.messages ?? []).map((message) => ({...message, key: ++count}))});
 }
 
+/**
+ * The chat that gets what is said as turns: the chosen one, where somebody has said so of it. Choosing another chat says nothing of
+ * that one, so that no words go where nobody looks.
+ * @param {Talk} talk
+ * @param {{session: string | null, branch: string | null}} chosen
+ * @returns {{session: string, branch?: string} | null}
+ */
+export function joinedChat({joins}, {session, branch}) {
+  if (session === null || joins !== session) return null;
+  return branch ? {session, branch} : {session};
+}
+
 /** Whether an answer is on its way. @param {Talk} talk */
 export function isAnswering(talk) {
   return talk.messages.some((message) => message.state === 'streaming');
@@ -163,8 +175,7 @@ function ask(tab) {
     messages: talk.messages.filter((message) => message.about === undefined && message.text !== '' && message.state !== 'failed'),
   });
   updateTab(tab.key, (now) => (now.sample.kind === 'written' && now.sample.name === '' ? {sample: {...now.sample, request: withoutKey(request)}} : {}));
-  const chat = talk.remembers && session.session ? {session: session.session, ...(session.branch ? {branch: session.branch} : {})} : {};
-  return answer(tab, {request, pins: tab.pins, ...chat});
+  return answer(tab, {request, pins: tab.pins, ...joinedChat(talk, session)});
 }
 
 /** Previews show the last question; a key must not lie about in them. @param {any} request */
