@@ -12,7 +12,7 @@ from agentui.jsonio import Json
 _NOTHING: Final = object()
 _SAID: Final = "message"
 """The source of what the user says in the turn."""
-_SECTION: Final = ("source", "role", "text", "is_cut", "tokens", "kept", "why")
+_SECTION: Final = ("title", "source", "role", "text", "is_cut", "tokens", "kept", "why")
 _TELLING: Final = ("source", "role", "text", "kept", "why")
 """What makes a section another one; estimated tokens follow from its text."""
 _KEPT_LATER: Final = ("generation",)

@@ -21,6 +21,8 @@ IMPERSONATION: Final = (
     "[Write the next message as {{user}}, in the way in which {{user}} has written so far. "
     "Do not write as {{char}}, and do not tell what {{char}} does.]"
 )
+JOINED: Final = " + "
+"""Stands between the titles of texts that became one message."""
 _CARD: Final = {"charDescription": "description", "charPersonality": "personality", "scenario": "scenario"}
 """Sections that a character's snapshot makes, by the names that SillyTavern's prompt manager has for them, and its members."""
 
@@ -28,7 +30,7 @@ _CARD: Final = {"charDescription": "description", "charPersonality": "personalit
 @dataclass(slots=True)
 class Draft:
     """A message with where it comes from. ``is_talk``: the user said it in the chat. ``shaped`` is the message in the role that
-    it may have, ``tokens`` what that takes."""
+    it may have, ``tokens`` what that takes. ``title`` is what a person called it; '' where nobody did."""
 
     name: str
     group: str
@@ -37,6 +39,7 @@ class Draft:
     entry: HistoryEntry | None = None
     macros: tuple[MacroTrace, ...] = ()
     is_talk: bool = False
+    title: str = ""
     shaped: Message = field(init=False)
     tokens: int = field(init=False, default=0)
 
@@ -64,6 +67,7 @@ class Draft:
             floor_no=None if entry is None else entry.floor_no,
             message_id=None if entry is None else entry.message_id,
             macros=self.macros,
+            title=self.title,
         )
 
 

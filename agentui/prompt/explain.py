@@ -223,6 +223,7 @@ def _shown(run: list[PromptSection]) -> dict[str, Json]:
     numbers = [each.floor_no for each in run if each.floor_no is not None]
     return {
         "name": "history" if is_history else first.name,
+        "title": None if is_history else first.title or None,
         "group": first.group,
         "source": first.source,
         "role": None if is_history else first.role,

@@ -119,6 +119,7 @@ class PromptSection:
     ``name`` tells it from all others, ``group`` is what a budget counts together (``section:main``, ``history``), ``source``
     is where it came from. ``tokens`` is an estimate. Where it was not ``kept``, ``why`` says so (``budget_exceeded``,
     ``window_limited``, ``visibility_filtered``, ``hidden_message``, ``empty``). ``macros`` tell what became of its macros.
+    ``title`` is what a person called it, where somebody did: the ``name`` of a preset's prompt is its identifier.
 
     A value: nobody changes one. It is not frozen, for the reason for which ``Message`` is not.
     """
@@ -135,6 +136,7 @@ class PromptSection:
     floor_no: int | None = None
     message_id: str | None = None
     macros: tuple[MacroTrace, ...] = ()
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

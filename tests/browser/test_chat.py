@@ -363,6 +363,70 @@ async def test_why_something_was_sent_is_told_section_by_section(chat: OpenChat)
     assert await axe(here.page, ".chat") == []
 
 
+STYLE = "0b8d9a3e-8a51-4a2f-9a15-5d2f1f0c9a77"
+STYLED: dict[str, Json] = {
+    "openai_max_context": 4000,
+    "openai_max_tokens": 200,
+    "prompts": [
+        {"identifier": STYLE, "name": "My style", "role": "system", "content": "Write vividly."},
+        {"identifier": "worldInfoBefore", "name": "World Info (before)", "marker": True},
+        {"identifier": "chatHistory", "marker": True},
+    ],
+    "prompt_order": [
+        {
+            "character_id": 100001,
+            "order": [{"identifier": name, "enabled": True} for name in (STYLE, "worldInfoBefore", "chatHistory")],
+        }
+    ],
+}
+LORE: dict[str, Json] = {
+    "entries": {
+        "0": {"uid": 0, "key": ["dragon"], "comment": "Smaug", "content": "Smaug sleeps on gold.", "position": 0},
+        "1": {"uid": 1, "key": ["cave"], "comment": "Cave", "content": "Bats.", "probability": 0, "useProbability": True},
+        "2": {"uid": 2, "key": ["moon"], "comment": "Moon", "content": "Full."},
+        "3": {"uid": 3, "key": [], "constant": True, "comment": "Always", "content": "It is winter.", "position": 1},
+    }
+}
+
+
+async def test_lore_says_by_which_key_of_which_message_it_came_in_and_what_nearly_did(chat: OpenChat) -> None:
+    here = await chat()
+    preset = (await here.send("POST", "/presets", {"name": "Styled", "data": STYLED}))["data"]["id"]
+    book = (await here.send("POST", "/worldbooks", {"name": "Mountain", "data": LORE}))["data"]["id"]
+    made = await here.send("POST", "/sessions", {"preset_id": preset, "worldbook_profile_id": book})
+    here.session = made["data"]["id"]
+    await here.show()
+    await here.say("A Dragon lives in that cave.")
+    await here.say("I go there.")
+    await here.menu(1, "Why was this sent")
+    sent = here.chat.locator(".chat-sent")
+    names = sent.locator(".chat-section > summary .chat-section-name, div.chat-section > .chat-section-name")
+    await expect(names.filter(has_text="My style")).to_have_count(1)
+    await expect(names.filter(has_text="World Info (before)")).to_have_count(1)
+    assert not [text for text in await names.all_inner_texts() if STYLE in text or "worldInfo" in text]
+    lore = sent.get_by_role("region", name="Lore", exact=True)
+    lists = lore.locator(".chat-lore-list")
+    await expect(lists.first.get_by_role("listitem")).to_have_count(2)
+    await expect(lists.first.get_by_role("listitem").filter(has_text="Always")).to_contain_text("always in")
+    smaug = lists.first.get_by_role("listitem").filter(has_text="Smaug")
+    await expect(smaug).to_contain_text("Mountain")
+    await expect(smaug).to_contain_text("“dragon” in the message before the newest:")
+    await expect(smaug.locator("mark")).to_have_text("Dragon")
+    # That one was called and lost to chance; of the moon nobody spoke.
+    near = lists.nth(1).get_by_role("listitem")
+    await expect(near).to_have_count(1)
+    await expect(near).to_contain_text("Cave")
+    await expect(near).to_contain_text("chance was against it")
+    await lore.get_by_text("1 entry of which nothing was said").click()
+    await expect(lists.nth(2)).to_contain_text("no key was said")
+    await expect(sent.get_by_role("region", name="Memory")).to_contain_text("Messages of the chat in the prompt: 2")
+    assert await axe(here.page, ".chat") == []
+    # What would be sent now tells the same.
+    await here.field.fill("The moon rises.")
+    await sent.get_by_label("Prompt of").select_option("What would be sent now")
+    await expect(lists.first.get_by_role("listitem").filter(has_text="Moon")).to_contain_text("“moon” in the newest message")
+
+
 async def test_what_would_be_sent_is_shown_before_it_is(chat: OpenChat) -> None:
     here = await chat("I look around.")
     await here.show()
@@ -382,8 +446,39 @@ async def test_two_floors_are_compared(chat: OpenChat) -> None:
     await here.say("I sleep.")
     await here.menu(2, "Compare with another floor")
     dialog = await dialog_of(here.page)
-    await expect(dialog.get_by_text("Nothing differs").or_(dialog.get_by_role("table"))).to_be_visible()
+    said = dialog.get_by_role("region", name="What was said")
+    await expect(said).to_contain_text("I dig.")
+    await expect(said).to_contain_text("I sleep.")
     assert await axe(here.page, "dialog") == []
+
+
+async def test_two_prompts_are_compared_text_by_text(chat: OpenChat) -> None:
+    here = await chat()
+    calm, evil = [
+        (await here.send("POST", "/presets", {"name": word, "data": styled(f"You are {word}.")}))["data"]["id"]
+        for word in ("calm", "evil")
+    ]
+    made = await here.send("POST", "/sessions", {"preset_id": calm})
+    here.session = made["data"]["id"]
+    await here.show()
+    await here.say("Hello.")
+    await here.send("PATCH", f"/sessions/{here.session}", {"preset_id": evil, "model_params": {"temperature": 0.5}})
+    await here.say("Hello again.")
+    await here.menu(1, "Compare with another floor")
+    dialog = await dialog_of(here.page)
+    texts = dialog.get_by_role("region", name="Texts of the prompt")
+    await expect(texts.get_by_role("heading", name="My style")).to_be_visible()
+    sides = texts.locator(".compare-side")
+    await expect(sides).to_have_text(["You are calm.", "You are evil."])
+    await expect(sides.nth(1).locator("mark")).to_have_text("evil")
+    await expect(dialog.get_by_role("region", name="Parameters")).to_contain_text("0.5")
+    assert await axe(here.page, "dialog") == []
+
+
+def styled(text: str) -> dict[str, Json]:
+    """The preset with another text in its own words."""
+    prompts: Any = STYLED["prompts"]
+    return {**STYLED, "prompts": [{**prompts[0], "content": text}, *prompts[1:]]}
 
 
 async def test_a_greeting_is_shown_with_its_macros_replaced(chat: OpenChat) -> None:

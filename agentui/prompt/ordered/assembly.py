@@ -15,6 +15,7 @@ from agentui.prompt.budget import Budget
 from agentui.prompt.drafts import (
     CONTINUE_NUDGE,
     ENDING,
+    JOINED,
     Draft,
     expanded_draft,
     extra_drafts,
@@ -270,7 +271,8 @@ def _squashed(drafts: Sequence[Draft]) -> list[Draft]:
         if done and _may_join(done[-1]) and _may_join(draft):
             last = done[-1]
             text = f"{last.shaped.text}\n{draft.shaped.text}"
-            done[-1] = Draft(last.name, last.group, last.source, Message("system", (Text(text),)))
+            title = JOINED.join(each.title or each.name for each in (last, draft)) if last.title or draft.title else ""
+            done[-1] = Draft(last.name, last.group, last.source, Message("system", (Text(text),)), title=title)
         else:
             done.append(draft)
     return done

@@ -93,10 +93,14 @@ def _put(frame: Frame, prompt: PresetPrompt, source: str, expanded: Expanded) ->
     name = prompt.identifier
     if prompt.is_in_chat:
         if text.strip():
-            frame.injections.append(Injection(name, "preset", text, prompt.role, prompt.depth, prompt.order, traces))
+            frame.injections.append(
+                Injection(name, "preset", text, prompt.role, prompt.depth, prompt.order, traces, prompt.name)
+            )
             frame.in_chat.append(name)
         return
-    frame.slots[name] = [Draft(name, f"section:{name}", source, Message(prompt.role, (Text(text),)), macros=traces)]
+    frame.slots[name] = [
+        Draft(name, f"section:{name}", source, Message(prompt.role, (Text(text),)), macros=traces, title=prompt.name)
+    ]
 
 
 def _written(prompt: PresetPrompt, cast: Cast, macros: PromptMacros) -> tuple[str, Expanded]:

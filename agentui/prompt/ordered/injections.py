@@ -11,7 +11,7 @@ from typing import Final
 
 from agentui.assets.preset import DEFAULT_ORDER
 from agentui.chat.messages import Message, Role, Text
-from agentui.prompt.drafts import Draft
+from agentui.prompt.drafts import JOINED, Draft
 from agentui.templating.sillytavern.scope import MacroTrace
 
 _RANKS: Final = {"assistant": 0, "user": 1, "system": 2}
@@ -28,6 +28,7 @@ class Injection:
     depth: int
     order: int = DEFAULT_ORDER
     traces: tuple[MacroTrace, ...] = ()
+    title: str = ""
 
 
 def injected(chat: Sequence[Draft], injections: Iterable[Injection]) -> list[Draft]:
@@ -54,4 +55,5 @@ def _joined(same: Sequence[Injection]) -> Draft:
     others = "\n".join(each.text.strip() for each in same if each.source != "preset")
     message = Message(first.role, (Text("\n".join(text for text in (own, others) if text)),))
     traces = tuple(trace for each in same for trace in each.traces)
-    return Draft(name, f"section:{name}", first.source, message, macros=traces)
+    title = JOINED.join(each.title or each.name for each in same) if any(each.title for each in same) else ""
+    return Draft(name, f"section:{name}", first.source, message, macros=traces, title=title)

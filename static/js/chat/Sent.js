@@ -3,13 +3,15 @@ import {classes, h, tags, useEffect, useState} from '../h.js';
 import {reasonOf} from '../state/failures.js';
 import {readMemory, writeMemory} from '../state/memory.js';
 import {preview} from '../state/values.js';
-import {t, translated} from '../words.js';
+import {t} from '../words.js';
 import {Button} from '../ui/buttons.js';
 import {NotRead, Waiting} from '../ui/empty.js';
 import {SelectField} from '../ui/fields.js';
 import {Icon} from '../ui/icons.js';
 import {SaidText} from '../ui/said.js';
+import {Lore} from './Lore.js';
 import {showSent, useLook} from './look.js';
+import {groupOf, inWords, titleOf} from './sections.js';
 import {useTalk} from './talk.js';
 import {questionOf} from './versions.js';
 
@@ -37,7 +39,11 @@ export function Sent({place}) {
     const of = chosen;
     const timer = setTimeout(() => {
       const reading = chosen === DRAFT
-        ? writeMemory('POST', `/sessions/${encodeURIComponent(place.session)}/prompt-runtime/inspect`, {message: words, branch_id: place.branch})
+        ? writeMemory('POST', `/sessions/${encodeURIComponent(place.session)}/prompt-runtime/inspect`, {
+            message: words,
+            branch_id: place.branch,
+            debug_options: {include_worldbook_matches: true, include_runtime_trace: true},
+          })
         : readMemory(`/floors/${encodeURIComponent(chosen)}/prompt-runtime/explain`);
       reading.then(({data}) => isStale || setRead({of, data}), (error) => isStale || setRead({of, error: reasonOf(error)}));
     }, chosen === DRAFT ? 400 : 0);
@@ -72,31 +78,50 @@ export function Sent({place}) {
 function Explained({data}) {
   const prepared = data.prepared_turn ?? null;
   const sections = /** @type {any[]} */ ((prepared ?? data).sections ?? []);
-  const macro = prepared === null ? data.macro : prepared.runtime_trace?.macro;
-  const estimate = (prepared ?? data.prompt_snapshot)?.token_estimate ?? null;
+  const trace = (prepared ?? data).runtime_trace ?? {};
+  const macro = prepared === null ? data.macro : trace.macro;
+  const memory = (prepared ?? data).memory ?? null;
   return div(
     null,
-    estimate === null ? null : p({className: 'field-hint'}, t('chat.estimate', {n: estimate})),
+    h(Size, {budgets: trace.budgets ?? null, estimate: (prepared ?? data.prompt_snapshot)?.token_estimate ?? null}),
     h3(null, t('chat.sections')),
     sections.length === 0 ? p({className: 'field-hint'}, t('chat.noSections')) : sections.slice(0, DRAWN).map((one, index) => h(SectionView, {key: index, one})),
-    h(Notes, {title: t('chat.trimmed'), notes: (data.trim_reasons ?? []).map((/** @type {any} */ one) => [one.group, inWords('reason', one.reason), one.pruned_token_count ? t('chat.tokens', {n: one.pruned_token_count}) : '', one.detail])}),
+    trace.worldbook ? h(Lore, {lore: trace.worldbook}) : null,
+    h(Notes, {title: t('chat.trimmed'), notes: (data.trim_reasons ?? []).map((/** @type {any} */ one) => [groupOf(one.group, sections), inWords('reason', one.reason), one.pruned_token_count ? t('chat.tokens', {n: one.pruned_token_count}) : '', one.detail])}),
     h(Notes, {title: t('chat.excluded'), notes: (data.excluded_sources ?? []).map((/** @type {any} */ one) => [inWords('source', one.source), inWords('reason', one.reason), one.detail])}),
+    memory === null ? null : h(Memory, {memory, sections}),
     macro ? h(Macros, {macro}) : null,
     h(Notes, {title: t('chat.notes'), notes: [...(data.diagnostics ?? []), ...(data.limitations ?? [])].map((/** @type {any} */ one) => [typeof one === 'string' ? one : one.message])}),
   );
 }
 
-/** A name of the server's in words; itself where nobody has any. @param {'reason' | 'source'} kind @param {string | null | undefined} name */
-function inWords(kind, name) {
-  return name ? (translated(`chat.${kind}.${name}`) ?? name) : '';
+/** How much of the model's window the prompt takes, and how much is left for the answer. @param {{budgets: any, estimate: number | null}} props */
+function Size({budgets, estimate}) {
+  if (estimate === null) return null;
+  const {window, available_for_reply: left} = budgets ?? {};
+  const parts = [t('chat.estimate', {n: estimate}), window ? t('chat.window', {n: window}) : '', window && left ? t('chat.leftForAnswer', {n: left}) : ''];
+  return p({className: 'field-hint'}, parts.filter(Boolean).join(' '));
+}
+
+/** What the model is told of what it cannot see any more: the texts of a memory, and how much of the chat is not in the prompt. @param {{memory: any, sections: any[]}} props */
+function Memory({memory, sections}) {
+  const items = /** @type {any[]} */ (memory.selected_items ?? []);
+  const gone = sections.filter((one) => one.group === 'history' && !one.kept).reduce((sum, one) => sum + one.message_count, 0);
+  const sent = sections.filter((one) => one.group === 'history' && one.kept).reduce((sum, one) => sum + one.message_count, 0);
+  const notes = [
+    [t('chat.memoryHistory', {sent: String(sent), gone: String(gone)})],
+    ...(items.length === 0 && !memory.summary_injected ? [[t('chat.memoryNone')]] : []),
+    ...items.map((one) => [String(one.type ?? one.kind ?? ''), String(one.content ?? one.text ?? one.id ?? '')]),
+  ];
+  return h(Notes, {title: t('chat.memory'), notes});
 }
 
 /** One section, or messages of the history that met one fate; the text where the server keeps it. @param {{one: any}} props */
 function SectionView({one}) {
-  const {name, source, role, text, tokens, kept, why, first_floor_no: first, last_floor_no: last, message_count: count} = one;
+  const {source, role, text, tokens, kept, why, first_floor_no: first, last_floor_no: last, message_count: count} = one;
   const head = [
-    span({key: 'name', className: 'chat-section-name'}, inWords('source', name)),
-    source === name ? null : span({key: 'source', className: 'chip'}, inWords('source', source)),
+    span({key: 'name', className: 'chat-section-name'}, titleOf(one)),
+    source === one.name ? null : span({key: 'source', className: 'chip'}, inWords('source', source)),
     role ? span({key: 'role', className: 'text-soft'}, t(`chat.role.${role}`)) : null,
     first === null || first === undefined ? null : span({key: 'floor', className: 'text-soft'}, t('chat.floors', {first: String(first), last: String(last), n: count})),
     span({key: 'tokens', className: 'chat-section-tokens'}, t('chat.tokens', {n: tokens})),

@@ -100,6 +100,7 @@ def test_messages_of_one_fate_are_told_as_one() -> None:
     assert (main["name"], main["text"], main["tokens"], main["kept"], main["message_count"]) == ("main", "main", 5, True, 1)
     assert left_out == {
         "name": "history",
+        "title": None,
         "group": "history",
         "source": "history",
         "role": None,
