@@ -31,6 +31,9 @@ _TOKEN = re.compile(
       | (?P<not>!)""",
     re.VERBOSE,
 )
+_QUOTED: Final = {quote: re.compile(rf"(?:[^{quote}\\]+|\\.|\\\Z)*+", re.DOTALL) for quote in ('"', "'")}
+"""What stands within quotes: a backslash lets the sign behind it be a letter."""
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _WORDS = {"and": "and", "or": "or", "not": "not", "contains": "contains", "startswith": "startsWith"}
 
 
@@ -133,9 +136,11 @@ def _tokens(pieces: Pieces) -> list[Token]:
         position = 0
         while position < len(item):
             if quote:
-                end = item.find(quote, position)
-                quoted.append(item[position : end if end >= 0 else len(item)])
-                if end < 0:
+                inner = _QUOTED[quote].match(item, position)
+                assert inner is not None  # it matches nothing as well
+                quoted.append(_ESCAPED.sub(r"\1", inner.group()))
+                end = inner.end()
+                if end == len(item):
                     break
                 operand("quoted", quoted)
                 quote, quoted, position = "", [], end + 1

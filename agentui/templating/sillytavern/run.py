@@ -148,6 +148,9 @@ class _Text:
         self.looked = 0
         self.undo: list[Callable[[], None]] = []
         self.mutations: list[Mutation] = []
+        self.used: list[str] = []
+        """Names that no text before has used."""
+        self.traced = len(run.report.traces)
         self._digest = ""
         self._is_full = False
 
@@ -165,9 +168,12 @@ class _Text:
         return text
 
     def take_back(self) -> None:
-        """Undo what this text wrote."""
+        """Undo what this text wrote, and do not tell of macros that stay as they were written."""
         for undo in reversed(self.undo):
             undo()
+        for name in self.used:
+            del self.run.report.used[name]
+        del self.run.report.traces[self.traced :]
 
     def spend(self, length: int) -> None:
         """Count characters that macros make. Raises _OverLimit."""
@@ -309,8 +315,8 @@ class _Text:
             raise _arity("if", 1, 2, len(macro.args))
         then, otherwise = (macro.args[1], None) if macro.content is None else _branches(macro.content)
         condition = parse_condition(macro.args[0]) if macro.args else None
-        self.use("if")
         is_met = holds(condition, lambda operand: self._looked_at(operand, depth + 1))
+        self.use("if")
         branch = then if is_met else otherwise
         before = len(output)
         if branch is not None:
@@ -335,8 +341,8 @@ class _Text:
         text = operand.pieces.items[0] if operand.pieces.items else ""
         if isinstance(text, str) and operand.kind == "variable":
             scope: Scope = "branch" if text[0] == "." else "global"
-            self.use(_scoped("getvar", scope))
             value = self.run.views[scope].read(text[1:])
+            self.use(_scoped("getvar", scope))
             if isinstance(value, str):
                 return value
             made = shown(value)
@@ -379,6 +385,8 @@ class _Text:
     def _emit(self, macro: Macro, name: str, text: str, output: Output) -> None:
         """Put a macro's text out and note it."""
         self.spend(len(text))
+        if text.startswith("{{") and text == self.raw(macro):
+            self.warn("macro_cycle_detected", "Its value is itself: nothing comes of replacing it again.", macro.written, text)
         output.append(text)
         self._trace(macro, name, text)
 
@@ -401,7 +409,9 @@ class _Text:
 
     def use(self, name: str) -> None:
         """Note the name of a macro that was replaced."""
-        self.run.report.used.setdefault(name)
+        if name not in self.run.report.used:
+            self.run.report.used[name] = None
+            self.used.append(name)
 
     def trace(self, trace: MacroTrace) -> None:
         """Note what became of a macro."""

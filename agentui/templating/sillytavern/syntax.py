@@ -173,6 +173,10 @@ def _read_name(macro: Macro, head: Pieces, rest: list[Pieces], text: str, match:
     if zone := _TIME_ZONE.fullmatch(macro.name):
         macro.name = "time"
         macro.args = [Pieces(head.start, head.end, [zone["zone"].upper()])]
+    elif rest and (argument.items or match["colon"]) and macro.name != "if":
+        # SillyTavern: what follows a name after a space or one colon is one argument, whatever stands in it.
+        macro.is_loose = not match["colon"]
+        macro.args = [trimmed(_with_separators([after, *rest]))]
     elif rest:
         if argument.items or match["colon"]:
             macro.name = ""
@@ -180,6 +184,14 @@ def _read_name(macro: Macro, head: Pieces, rest: list[Pieces], text: str, match:
     elif argument.items:
         macro.is_loose = not match["colon"]
         macro.args = [argument]
+
+
+def _with_separators(parts: list[Pieces]) -> Pieces:
+    """Several parts as one, as they were written."""
+    items = list(parts[0].items)
+    for part in parts[1:]:
+        items += ["::", *part.items]
+    return Pieces(parts[0].start, parts[-1].end, items)
 
 
 def _read_variable(macro: Macro, head: Pieces, text: str) -> None:

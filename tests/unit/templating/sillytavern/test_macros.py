@@ -415,3 +415,63 @@ def test_an_operator_is_not_looked_for_within_quotes(key, mutated):
     run = run_of()
     run.expand("{{." + key + "=1}}")
     assert [each.key for each in run.report.mutations] == [mutated]
+
+
+@pytest.mark.parametrize(
+    ("source", "used"),
+    [
+        ("{{if user > 1}}{{char}}{{/if}}", ["user"]),
+        ("{{if 0 and {{getvar::gold}}}}{{char}}{{/if}}", ["if"]),
+        ("{{incvar::mood}}{{getvar::gold.a}}", []),
+        ("{{if .gold.a}}x{{/if}}", []),
+    ],
+)
+def test_names_are_told_of_what_took_part(source, used):
+    run = run_of()
+    run.expand(source)
+    assert list(run.report.used) == used
+
+
+def test_a_text_that_stays_names_nothing():
+    run = run_of(limits=Limits(steps=2))
+    run.expand("{{user}}")
+    run.expand("{{user}}{{char}}{{model}}")
+    assert list(run.report.used) == ["user"] and len(run.report.traces) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"""{{if .said == "a \"b\" \\"}}x{{/if}}""", "x"),
+        (r"""{{if .said == 'a "b" \\'}}x{{/if}}""", "x"),
+        (r"""{{if "\'" == "'"}}x{{/if}}{{if '\'' == "'"}}y{{/if}}""", "xy"),
+        (r"""{{if "{{user}}\"" == 'Ann"'}}x{{/if}}""", "x"),
+        (r"""{{if "{{.said}}" == .said}}x{{/if}}""", "x"),
+        (r"""{{if "a\" == 1}}x{{/if}}""", r"""{{if "a\" == 1}}x{{/if}}"""),
+    ],
+)
+def test_quotes_within_quotes_have_a_backslash(source, text):
+    assert expand(source, local={"said": 'a "b" \\'}) == text
+
+
+def test_a_value_that_is_its_own_macro_is_a_cycle():
+    local = {"loop": "{{loop}}", "other": "{{.other}}", "fine": "{{char}}"}
+    assert outcome("{{loop}}{{.other}}{{.fine}}", local=local)[:2] == (
+        "{{loop}}{{.other}}{{char}}",
+        ["macro_cycle_detected", "macro_cycle_detected"],
+    )
+    assert outcome("{{user}}", values={"user": "{{user}}"})[1] == ["macro_cycle_detected"]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("{{reverse:a::b}}", "b::a"),
+        ("{{reverse a::{{user}}}}", "nnA::a"),
+        ("{{setvar x 1::2}}{{.x}}", "1::2"),
+        ("{{if 1::yes}}{{user}}", "{{if 1::yes}}Ann"),
+        ("{{reverse::a::b}}", "{{reverse::a::b}}"),
+    ],
+)
+def test_what_follows_a_colon_or_a_space_is_one_argument(source, text):
+    assert expand(source) == text
