@@ -77,7 +77,7 @@ _READ: Final = frozenset(
 class PresetPrompt:
     """One prompt of a preset. ``is_in_chat``: it stands within the chat, before the ``depth``-th message from its end, where
     those of a lower ``order`` come first; else where its track says. ``triggers`` are the intents that it is for, all where
-    there are none. ``forbids_overrides``: no card may replace it."""
+    there are none; one that nobody knows is no turn's. ``forbids_overrides``: no card may replace it."""
 
     identifier: str
     name: str = ""
@@ -108,8 +108,7 @@ class PresetPrompt:
 
     def is_for(self, intent: str) -> bool:
         """Whether the prompt is sent with this intent."""
-        known = [trigger for trigger in self.triggers if trigger in INTENTS]
-        return not known or intent in known
+        return not self.triggers or intent in self.triggers
 
 
 FACTORY_PROMPTS: Final = (

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
-from agentui.assets.values import members, text
+from agentui.assets.chat_settings import settings_in
+from agentui.assets.values import text
 from agentui.chats.codes import failure
 from agentui.jsonio import Json
 from agentui.library.records import AssetKind
@@ -31,8 +32,6 @@ _BOUND: Final[Mapping[AssetKind, tuple[str, str]]] = {
 }
 """The fields by which a session names an asset and a version of it."""
 _MEMBERS: Final = (*(name for names in _BOUND.values() for name in names), "character_binding", "user_binding")
-CHAT_METADATA: Final = "chat_metadata"
-"""The member of a session's metadata that keeps what a file told of its chat."""
 CHAT_BOOK: Final = "chat_worldbook"
 """Beside a session's bindings: the name of the worldbook that belongs to its chat."""
 _BESIDE: Final = ("character_snapshot", "user_snapshot", CHAT_BOOK)
@@ -61,7 +60,7 @@ class BoundAsset:
 def with_chat_book(bindings: Bindings, metadata: Mapping[str, Json]) -> Bindings:
     """A session's bindings with the worldbook that its metadata names as SillyTavern's chats do: ``world_info``, also in the
     ``chat_metadata`` of a file that was imported."""
-    name = text(metadata.get("world_info")) or text(members(metadata.get(CHAT_METADATA)).get("world_info"))
+    name = text(settings_in(metadata).get("world_info"))
     return {**bindings, CHAT_BOOK: name} if name.strip() else bindings
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from sqlalchemy import Connection, insert
 
+from agentui.assets.chat_settings import CHAT_METADATA
 from agentui.assets.files.chats import MAIN, ChatBranch, ChatFloor, ChatPage, ChatRecord
 from agentui.chats.records import Session
 from agentui.chats.rows import AT_ONCE, NOBODY, REMOVAL, find_session, give_session
@@ -23,7 +24,6 @@ from agentui.ids import new_short_id
 from agentui.jobs.queue import add, hasten, take_back
 from agentui.jsonio import Json, dumps_text
 from agentui.library.bindings import CHAT_HEADER, create_session, update_session
-from agentui.library.bound import CHAT_METADATA
 from agentui.store.base import Store
 from agentui.store.tables import branch_snapshots, branches, floors, message_extras, messages, pages
 from agentui.threads import in_thread

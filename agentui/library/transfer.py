@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
+from agentui.assets.chat_settings import CHAT_METADATA, SETTINGS
 from agentui.assets.files.chats import MAIN, MAX_BRANCHES, ChatBranch, ChatFloor, ChatMessage, ChatPage, ChatRecord
 from agentui.assets.values import members, text
 from agentui.chats.codes import failure
@@ -14,7 +15,6 @@ from agentui.chats.records import AnyRow, CharacterBinding, UserBinding, shown_p
 from agentui.chats.rows import find_branch, find_session
 from agentui.jsonio import Json, loads
 from agentui.library.bindings import CHAT_HEADER
-from agentui.library.bound import CHAT_METADATA
 from agentui.library.incoming import SPEAKER
 from agentui.store.tables import branches, floors, message_extras, messages, pages
 from agentui.variables.resolve import load_targets
@@ -39,7 +39,7 @@ def export_chat(db: Connection, account: str, session_id: str, branch_id: str | 
         user_name=_name_of(session.user_binding),
         character_name=_name_of(session.character_binding),
         variables=_variables_of(db, account, session_id) if include_variables else {},
-        metadata=members(session.metadata.get(CHAT_METADATA)),
+        metadata=_metadata_of(session.metadata),
         header=members(session.metadata.get(CHAT_HEADER)),
         branches=others,
     )
@@ -92,6 +92,12 @@ class _Tree:
 def _name_of(binding: CharacterBinding | UserBinding | None) -> str:
     """The name that a session's binding keeps."""
     return "" if binding is None else text(members(binding.snapshot_summary).get("name"))
+
+
+def _metadata_of(metadata: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What is told of a chat: as its file did, but for what the session says of its prompts itself."""
+    own = {name: metadata[name] for name in SETTINGS if name in metadata}
+    return {**members(metadata.get(CHAT_METADATA)), **own}
 
 
 def _variables_of(db: Connection, account: str, session_id: str) -> Mapping[str, Json]:

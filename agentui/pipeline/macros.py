@@ -40,7 +40,7 @@ class ChatMacros:
 
     values: Mapping[str, str] = field(default_factory=dict)
     idle: timedelta | None = None
-    greetings: tuple[str, ...] = ()
+    greetings: Sequence[str] = ()
 
 
 class RunMacros:

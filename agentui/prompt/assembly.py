@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agentui.assets.chat_settings import has_settings
 from agentui.prompt.budget import Budget
 from agentui.prompt.drafts import ENDING, Draft, head_drafts, tail_drafts
 from agentui.prompt.history import normalization, turns_of
@@ -18,10 +19,12 @@ from agentui.prompt.structure import PLACEHOLDER, Shape
 def assemble(given: PromptInput) -> PreparedTurn:
     """The prompt of a turn. Work is linear in what is given.
 
-    Where the turn has assets, and its mode is not ``native``, the prompt is SillyTavern's; else this server's own.
+    Where the turn has assets, or its chat says what only SillyTavern's prompts have a place for, and its mode is not
+    ``native``, the prompt is SillyTavern's; else this server's own.
     """
     mode = resolve_mode(given.session.prompt_mode, given.session.metadata).effective_prompt_mode
-    if not given.assets.is_empty and mode != "native":
+    is_taverns = not given.assets.is_empty or has_settings(given.session.metadata)
+    if is_taverns and mode != "native":
         return assemble_ordered(given)
     return _assemble_native(given)
 

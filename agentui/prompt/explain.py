@@ -59,7 +59,7 @@ _PRUNABLE: Final = frozenset({"history", "greeting", "examples"})
 """The sources that a budget may take from."""
 _FIXED: Final = frozenset(
     {"default", "session", "character", "user", "message", "quiet", "words", "intent", "director", "preset", "authors_note"}
-    | {"worldbook", "tools"}
+    | {"inject", "worldbook", "tools"}
 )
 """The sources that are sent whatever they take."""
 

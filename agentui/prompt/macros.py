@@ -4,18 +4,20 @@ Macros are replaced in texts that somebody wrote for the prompt (sections, greet
 history are data.
 """
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Final
+from typing import Final, cast
 
 from agentui.jsonio import Json
 from agentui.prompt.history import HistoryEntry
 from agentui.prompt.modes import resolve_mode
 from agentui.prompt.prepared import PromptInput, SessionFacts
+from agentui.prompt.told import ToldGreetings, ToldTexts
 from agentui.templating.sillytavern.run import MacroReport, MacroRun
-from agentui.templating.sillytavern.scope import MacroTrace
+from agentui.templating.sillytavern.scope import MacroScope, MacroTrace, MacroWarning
 
 DEFAULT_SYSTEM: Final = "You are a helpful assistant."
 EMPTY: Final[Mapping[str, Json]] = {}
@@ -34,14 +36,17 @@ _CHARACTER: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The macros that a character's snapshot tells, by the members that hold them (a card's names)."""
 _USER: Final = {"persona": ("persona", "description")}
-_METADATA: Final = {"systemPrompt": ("system_prompt", "systemPrompt"), "authorsNote": ("authors_note", "authorsNote")}
+_METADATA: Final = {
+    "systemPrompt": ("system_prompt", "systemPrompt"),
+    "authorsNote": ("note_prompt", "authors_note", "authorsNote"),
+}
 
 
 def names_of(session: SessionFacts) -> dict[str, str]:
     """The texts of the macros that a session tells by itself: ``{{char}}``, ``{{user}}`` and what its snapshots hold. What they
     do not hold is left out."""
     character, user, metadata = session.character_snapshot or {}, session.user_snapshot or {}, session.metadata
-    char, name = text_member(character, "name") or "Assistant", text_member(user, "name") or "User"
+    char, name = text_member(character, "nickname", "name") or "Assistant", text_member(user, "name") or "User"
     values = {"char": char, "user": name, "group": char, "groupNotMuted": char, "notChar": name}
     for members, snapshot in ((_CHARACTER, character), (_USER, user), (_METADATA, metadata)):
         for macro, keys in members.items():
@@ -85,7 +90,9 @@ class PromptMacros:
         }
         scope = given.scope
         idle = idle_of(visible, scope.now) if scope.idle is None else scope.idle
-        self.scope = replace(scope, values=values, greetings=scope.greetings or _greetings(given), idle=idle)
+        self._texts = ToldTexts(values, self._expanded, self._warn_of_cycle)
+        self._greetings = ToldGreetings(scope.greetings or _greetings(given), self._expanded)
+        self.scope = replace(scope, values=self._texts, greetings=self._greetings, idle=idle)
         self._run = MacroRun(self.scope)
         self._is_first_turn = not given.is_cut and all(each.source == "greeting" for each in visible)
 
@@ -94,10 +101,26 @@ class PromptMacros:
         """What was noticed, and what is to be written."""
         return self._run.report
 
+    @property
+    def settled_scope(self) -> MacroScope:
+        """What the prompt's macros read, for others that read it afterwards. What nobody has read yet writes nothing."""
+        expand = MacroRun(replace(self.scope, phase="commit_consume")).expand
+        return replace(self.scope, values=self._texts.settled(expand), greetings=self._greetings.settled(expand))
+
     def tell(self, values: Mapping[str, str]) -> None:
         """What more the texts that come after this may read, by the macros' names."""
-        self.scope = replace(self.scope, values={**self.scope.values, **values})
-        self._run.context = self.scope
+        self._texts.tell(values)
+
+    def tell_raw(self, values: Mapping[str, str]) -> None:
+        """The same of texts with macros: these are replaced when they are first read."""
+        self._texts.tell_raw(values)
+
+    def _expanded(self, text: str) -> str:
+        return self._run.expand(text)
+
+    def _warn_of_cycle(self, name: str) -> None:
+        message = f"The text of '{name}' holds itself: there it is nothing."
+        self.report.warnings.append(MacroWarning("macro_cycle_detected", message, name))
 
     def tell_outlets(self, outlets: Mapping[str, str]) -> None:
         """What ``{{outlet::name}}`` gives to the texts that come after this."""
@@ -112,7 +135,9 @@ class PromptMacros:
         before = len(self.report.traces)
         if values or plain:
             scope = self.scope
-            self._run.context = replace(scope, values={**scope.values, **values}, plain={**scope.plain, **plain})
+            self._run.context = replace(
+                scope, values=ChainMap(dict(values), cast(dict[str, str], self._texts)), plain={**scope.plain, **plain}
+            )
         expanded = self._run.expand(text)
         self._run.context = self.scope
         return expanded, tuple(self.report.traces[before:])
@@ -143,8 +168,9 @@ def _names_in(given: PromptInput) -> dict[str, str]:
     """``{{char}}`` and ``{{user}}`` by the turn's assets."""
     character, persona = given.assets.character, given.assets.persona
     char = character.spoken_name if character is not None else ""
-    values = dict.fromkeys(("char", "group", "groupNotMuted", "notChar"), char) if char.strip() else {}
-    return {**values, "user": persona.name} if persona is not None and persona.name.strip() else values
+    values = dict.fromkeys(("char", "group", "groupNotMuted"), char) if char.strip() else {}
+    user = persona.name if persona is not None else ""
+    return values | (dict.fromkeys(("user", "notChar"), user) if user.strip() else {})
 
 
 def _told_by_turn(given: PromptInput, visible: Sequence[HistoryEntry], window: int, reserved: int) -> dict[str, str]:

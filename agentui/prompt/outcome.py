@@ -70,7 +70,7 @@ def prepared_turn(given: PromptInput, seen: SeenHistory, macros: PromptMacros, b
         preprocessed_user_message=_user_message(given, choice.scripts),
         prompt_digest=digest_of(sent),
         prompt_mode=resolve_mode(given.session.prompt_mode, given.session.metadata).effective_prompt_mode,
-        macro_scope=macros.scope,
+        macro_scope=macros.settled_scope,
         trim_reasons=choice.trim_reasons,
         excluded_sources=(*seen.exclusions, *_exclusions(given.policy, choice.dropped)),
         filtered_floor_nos=seen.filtered_floor_nos,

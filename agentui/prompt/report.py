@@ -170,10 +170,13 @@ def dry_run_document(
 
 
 def shown_messages(messages: Sequence[Message]) -> list[dict[str, Json]]:
-    """Messages as they are shown: role and text, and what ``parts`` they have where the text is not all."""
+    """Messages as they are shown: role, text, the name of who speaks where they have one, and what ``parts`` where the
+    text is not all."""
     shown = []
     for message in messages:
         entry: dict[str, Json] = {"role": message.role, "content": message.text}
+        if message.name is not None:
+            entry["name"] = message.name
         if not all(isinstance(part, Text) for part in message.parts):
             entry["parts"] = [_shown_part(part) for part in message.parts]
         shown.append(entry)

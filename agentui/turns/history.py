@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Integer, bindparam, cast, func, select
 from sqlalchemy.dialects.postgresql import JSON
 
+from agentui.assets.chat_settings import settings_in
 from agentui.chats.frozen import frozen_behind, frozen_of, with_frozen
 from agentui.chats.lineage import ancestors
 from agentui.chats.parts import read_parts
@@ -60,7 +61,7 @@ def read_facts(db: Connection, account: str, session_id: str, branch_id: str, so
         frozen = None if source is None else frozen_behind(db, account, source)
     metadata = loads(row.metadata_json)
     bindings = with_chat_book(with_frozen(loads(row.bindings_json), frozen), metadata)
-    return ChatFacts(row.id, row.name, row.title, bindings, metadata, policies)
+    return ChatFacts(row.id, row.name, row.title, bindings, settings_in(metadata), policies)
 
 
 _FACTS = Prepared(

@@ -5,6 +5,7 @@ import pytest
 from agentui.api.keys import LIVE
 from agentui.assets.bundle import PromptAssets
 from agentui.assets.script import BoundScript, RegexScript
+from agentui.jsonio import dumps, loads
 from agentui.library import bundles
 from agentui.library.bundles import Bundle
 from agentui.turns.live.rewriting import rewritten
@@ -317,6 +318,53 @@ async def test_the_book_that_the_metadata_of_a_chat_names_joins_its_prompts(hous
         assert match["source"] == {**source, "asset_scope_id": f"worldbook:{book['id']}:1"}
         await talk.respond("At sea")
         assert "Deep." in str(sent(house))
+
+
+INJECTS: Json = {
+    "a": {"value": "Behind main, {{user}}.", "position": 0, "depth": 4, "scan": False, "role": 0, "filter": None},
+    "b": {"value": "As the user.", "position": 1, "depth": 0, "scan": False, "role": 1, "filter": None},
+    "c": {"value": "Never.", "position": 0, "depth": 4, "scan": False, "role": 0, "filter": "{: /return false :}"},
+}
+
+
+async def test_what_the_file_of_a_chat_says_of_it_is_in_its_prompts(house: House) -> None:
+    told = {"note_prompt": "Slow.", "note_interval": 1, "note_position": 1, "note_depth": 1, "note_role": 0, "tainted": True}
+    told |= {"scenario": "Fog.", "mes_example": "<START>\nAda: Oh.", "system_prompt": "Be {{char}}.", "script_injects": INJECTS}
+    header = {"user_name": "Ben", "character_name": "Ada", "chat_metadata": told}
+    said = [{"name": "Ada", "is_user": False, "mes": "Hello."}, {"name": "Ben", "is_user": True, "mes": "Hi."}]
+    file = b"\n".join(dumps(line) for line in (header, *said)).decode()
+    status, made = await house.memory.call("POST", "/import/chat", {"data": file})
+    assert status == 201, made
+    report = made["data"]["report"]
+    assert report["read"]["injections"] == 3
+    assert report["ignored_fields"] == ["line 1: chat_metadata.tainted"]
+    assert report["unsupported_fields"] == ["line 1: chat_metadata.script_injects.c.filter"]
+    talk = Talk(house, made["data"]["session_id"])
+    await house.memory.call("PATCH", f"/sessions/{talk.session}", {"model_name": "text"})
+    await talk.respond("And now?")
+    assert sent(house) == [
+        ("system", "Be Ada."),
+        ("system", "Behind main, Ben."),
+        ("system", "Fog."),
+        ("system", "[Example Chat]"),
+        ("system", "Oh."),
+        ("system", "[Start a new Chat]"),
+        ("assistant", "Hello."),
+        ("user", "Hi."),
+        ("system", "Slow."),
+        ("user", "And now?"),
+        ("user", "As the user."),
+    ]
+
+
+async def test_what_a_session_says_of_its_chat_comes_before_the_file_and_goes_out(house: House) -> None:
+    metadata = {"note_prompt": "", "scenario": "Rain.", "chat_metadata": {"note_prompt": "Slow.", "scenario": "Fog.", "odd": 1}}
+    talk = await begin_talk(house, metadata=metadata)
+    await talk.respond("Hi")
+    assert ("system", "Rain.") in sent(house) and "Slow." not in str(sent(house))
+    async with house.memory.http.get(f"{house.memory.origin}/export/chat/{talk.session}?format=st_jsonl") as file:
+        header = loads((await file.read()).splitlines()[0])
+    assert header["chat_metadata"] == {"note_prompt": "", "scenario": "Rain.", "odd": 1}
 
 
 async def test_a_book_that_a_chat_names_and_nobody_has_is_told(house: House) -> None:

@@ -188,7 +188,7 @@ def _from_card(entry: Mapping[str, Json], index: int) -> dict[str, Json]:
         made["displayIndex"] = index
     made["disable"] = not entry.get("enabled", True)
     position = extensions.get("position")
-    made["position"] = position if position is not None else int(entry.get("position") == AFTER)
+    made["position"] = position if position is not None else int(entry.get("position") != BEFORE)
     made["comment"] = made["comment"] or text(entry.get("name"))
     made["addMemo"] = bool(made["comment"])
     made |= members(extensions.get(_OWN))

@@ -12,6 +12,7 @@ from io import BytesIO
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
+from agentui.assets.chat_settings import SETTINGS, injects_in
 from agentui.assets.files.chats import LATEST, ChatFile, ChatFloor, ChatMessage, ChatPage, ChatRecord, ChatRole, told_of
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.report import ImportReport
@@ -110,12 +111,27 @@ def read_lines(data: bytes, limits: FileLimits) -> ChatFile:
     metadata = dict(members(header.get("chat_metadata")))
     variables = members(metadata.pop("variables", None))
     limits.check_metadata(metadata, "line 1: chat_metadata")
+    _tell_of(metadata, report)
     beside = {name: value for name, value in header.items() if name not in _HEADER}
     limits.check_metadata(beside, "line 1")
     for name in beside:
         report.ignore(f"line 1: {name:.60}")
     record = ChatRecord(tuple(floors.end()), ", ".join(speakers)[:_TITLE], *names, variables, metadata, beside)
     return ChatFile(record, told_of(record, report))
+
+
+def _tell_of(metadata: Mapping[str, Json], report: ImportReport) -> None:
+    """Note what prompts read of what a chat says of itself, and what is only kept."""
+    for name in metadata:
+        if name not in SETTINGS:
+            report.ignore(f"line 1: chat_metadata.{name:.60}")
+    injects = injects_in(metadata)
+    if injects:
+        report.read["injections"] = len(injects)
+    for inject in injects:
+        if inject.has_filter:
+            report.unsupported(f"line 1: chat_metadata.script_injects.{inject.id:.60}.filter")
+            report.downgrade(f"chat_metadata.script_injects.{inject.id:.60}: its filter is a script, so it is not sent")
 
 
 def _parsed(data: bytes, limits: FileLimits, report: ImportReport) -> Iterator[dict[str, Json]]:

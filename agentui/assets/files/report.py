@@ -33,6 +33,10 @@ class ImportReport:
         """A field that is kept but not read."""
         _note(self.ignored_fields, name)
 
+    def unsupported(self, name: str) -> None:
+        """A field that asks for something that this server does not do."""
+        _note(self.unsupported_fields, name)
+
     def downgrade(self, text: str) -> None:
         """Something that was taken otherwise than it says."""
         _note(self.downgraded_entries, text)

@@ -31,6 +31,7 @@ from agentui.prompt.ordered.ending import Ending, ending_of
 from agentui.prompt.ordered.examples import affordable, blocks_of, example_drafts
 from agentui.prompt.ordered.frame import EXAMPLES, HISTORY, Frame, frame_of
 from agentui.prompt.ordered.injections import Injection, injected
+from agentui.prompt.ordered.injects import place_injects
 from agentui.prompt.ordered.lore import PlacedLore, placed_lore
 from agentui.prompt.ordered.note import note_of
 from agentui.prompt.ordered.scripts import PromptScripts
@@ -172,7 +173,8 @@ def _is_said(given: PromptInput) -> bool:
 def _place_others(
     given: PromptInput, cast: Cast, lore: PlacedLore, frame: Frame, seen: SeenHistory, macros: PromptMacros
 ) -> None:
-    """Put into the frame what no prompt of the preset names: the author's note, the card's depth prompt, the persona."""
+    """Put into the frame what no prompt of the preset names: the author's note, the card's depth prompt, the persona, and
+    what was put into the chat."""
     said = sum(entry.role == "user" for entry in seen.visible) + _is_said(given)
     note = note_of(given.session.metadata, said, cast, lore.note_top, lore.note_bottom, macros)
     if note is not None and note.place == "in_chat":
@@ -186,6 +188,7 @@ def _place_others(
     if persona.place == "at_depth":
         frame.injections.append(Injection("personaDescription", "user", cast.persona_text, persona.role, persona.depth))
     frame.injections += lore.injections
+    place_injects(given.session.metadata, frame, macros)
 
 
 def _chat(given: PromptInput, seen: SeenHistory, macros: PromptMacros) -> list[Draft]:

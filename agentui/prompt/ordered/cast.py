@@ -36,31 +36,26 @@ class Cast:
         character = given.assets.character or _character(session.character_snapshot or {})
         persona = given.assets.persona or _persona(session.user_snapshot or {})
 
-        def ready(text: str) -> str:
-            return macros.expand(text.strip())[0]
-
         depth = character.depth_prompt
-        description, personality, persona_text = map(ready, (character.description, character.personality, persona.description))
-        scenario = ready(text_member(metadata, "scenario") or character.scenario)
-        examples = ready(text_member(metadata, "mes_example") or character.mes_example)
-        system_prompt = character.system_prompt.strip()
+        system_prompt = text_member(metadata, "system_prompt", "systemPrompt") or character.system_prompt.strip()
         instructions = character.post_history_instructions.strip()
-        depth_text = ready(depth.prompt) if depth is not None else ""
-        macros.tell(
-            {
-                "description": description,
-                "personality": personality,
-                "scenario": scenario,
-                "persona": persona_text,
-                "mesExamples": examples,
-                "mesExamplesRaw": examples,
-                "charPrompt": system_prompt,
-                "charInstruction": instructions,
-                "charDepthPrompt": depth_text,
-                "charVersion": character.character_version,
-                "charAuthorsNote": character.creator_notes,
-            }
-        )
+        told = {
+            "description": character.description,
+            "personality": character.personality,
+            "persona": persona.description,
+            "scenario": text_member(metadata, "scenario") or character.scenario,
+            "mesExamples": text_member(metadata, "mes_example") or character.mes_example,
+            "charPrompt": system_prompt,
+            "charInstruction": instructions,
+            "charDepthPrompt": depth.prompt if depth is not None else "",
+            "charAuthorsNote": character.creator_notes,
+        }
+        macros.tell_raw({name: text.strip() for name, text in told.items()})
+        macros.tell({"charVersion": character.character_version})
+        texts = macros.scope.values
+        description, personality, persona_text = texts["description"], texts["personality"], texts["persona"]
+        scenario, examples, depth_text = texts["scenario"], texts["mesExamples"], texts["charDepthPrompt"]
+        macros.tell({"mesExamplesRaw": examples})
         return cls(
             character=character,
             persona=persona,
@@ -70,7 +65,7 @@ class Cast:
             personality=personality,
             scenario=scenario,
             examples=examples,
-            system_prompt=text_member(metadata, "system_prompt", "systemPrompt") or system_prompt,
+            system_prompt=system_prompt,
             instructions=instructions,
             depth_prompt=None if depth is None else DepthPrompt(depth_text, depth.depth, depth.role),
             persona_text=persona_text,

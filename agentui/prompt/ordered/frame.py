@@ -16,6 +16,7 @@ Expanded: TypeAlias = tuple[str, tuple[MacroTrace, ...]]
 """A text with its macros replaced, and what became of them."""
 HISTORY: Final = "chatHistory"
 EXAMPLES: Final = "dialogueExamples"
+PERSONA: Final = "personaDescription"
 _APPENDED: Final = (
     "worldInfoBefore",
     "worldInfoAfter",
@@ -54,13 +55,22 @@ def frame_of(given: PromptInput, preset: PromptPreset, cast: Cast, lore: dict[st
     frame.trigger_filtered = [prompt.identifier for prompt in preset.order if not prompt.is_for(given.intent)]
     present = {prompt.identifier for prompt in order} | preset.off
     order += [PresetPrompt(identifier, is_marker=True) for identifier in _APPENDED if identifier not in present]
+    persona: PresetPrompt | None = None
     for prompt in order:
         if prompt.identifier in (HISTORY, EXAMPLES):
             frame.slots[prompt.identifier] = []
+        elif prompt.identifier == PERSONA:
+            persona, frame.slots[PERSONA] = prompt, []
         elif prompt.identifier in filled:
             _put(frame, prompt, _SOURCES[prompt.identifier], filled[prompt.identifier])
         elif not prompt.is_marker:
             _put(frame, prompt, *_written(prompt, cast, macros))
+    if persona is not None:
+        # SillyTavern replaces its macros when those of all prompts are replaced: what they set, it reads.
+        is_here = cast.persona.place == "in_prompt"
+        _put(frame, persona, _SOURCES[PERSONA], macros.expand(cast.persona.description.strip()) if is_here else ("", ()))
+        if not frame.slots[PERSONA]:
+            del frame.slots[PERSONA]
     return frame
 
 
@@ -70,15 +80,18 @@ def _filled(preset: PromptPreset, cast: Cast, lore: dict[str, str], macros: Prom
     def framed(text: str, frame: str) -> Expanded:
         return macros.expand(frame) if text and frame else (text, ())
 
+    def formed(text: str) -> Expanded:
+        form, traces = macros.expand(preset.wi_format) if text else ("", ())
+        return formatted(form, text), traces
+
     scenario = framed(cast.scenario, preset.scenario_format)
     personality = framed(cast.personality, preset.personality_format)
     return {
-        "worldInfoBefore": (formatted(preset.wi_format, lore.get("before", "")), ()),
-        "worldInfoAfter": (formatted(preset.wi_format, lore.get("after", "")), ()),
+        "worldInfoBefore": formed(lore.get("before", "")),
+        "worldInfoAfter": formed(lore.get("after", "")),
         "charDescription": (cast.description, ()),
         "charPersonality": personality,
         "scenario": scenario,
-        "personaDescription": (cast.persona_text if cast.persona.place == "in_prompt" else "", ()),
     }
 
 

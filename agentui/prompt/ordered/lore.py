@@ -10,6 +10,7 @@ from agentui.prompt.drafts import Draft
 from agentui.prompt.macros import PromptMacros
 from agentui.prompt.ordered.cast import Cast
 from agentui.prompt.ordered.injections import Injection
+from agentui.prompt.ordered.injects import injects_of
 from agentui.prompt.ordered.scripts import PromptScripts
 from agentui.prompt.prepared import PromptInput
 
@@ -64,6 +65,7 @@ def placed_lore(
 def _input(given: PromptInput, cast: Cast, chat: Sequence[Draft], limit: int, macros: PromptMacros) -> LoreInput:
     names = {"user": cast.user, "assistant": cast.char}
     length = _chat_length(given, len(chat))
+    scanned = [macros.expand(each.value)[0] for each in injects_of(given.session.metadata) if each.is_scanned]
     aside = given.message.text if given.message is not None and given.intent == "quiet" else ""
     return LoreInput(
         books=given.assets.lorebooks,
@@ -77,7 +79,7 @@ def _input(given: PromptInput, cast: Cast, chat: Sequence[Draft], limit: int, ma
             "scenario": cast.scenario,
             "creator_notes": cast.character.creator_notes,
         },
-        injections=(aside,) if aside else (),
+        injections=(*scanned, *((aside,) if aside else ())),
         character_name=cast.character.name,
         character_tags=cast.character.tags,
         trigger=given.intent,

@@ -315,8 +315,15 @@ class _Text:
             raise _arity("if", 1, 2, len(macro.args))
         then, otherwise = (macro.args[1], None) if macro.content is None else _branches(macro.content)
         condition = parse_condition(macro.args[0]) if macro.args else None
-        is_met = holds(condition, lambda operand: self._looked_at(operand, depth + 1))
-        self.use("if")
+        before = len(self.used)
+        self.use("if")  # it begins before what stands in its condition
+        try:
+            is_met = holds(condition, lambda operand: self._looked_at(operand, depth + 1))
+        except MacroRefused:
+            if self.used[before : before + 1] == ["if"]:
+                self.used.pop(before)
+                del self.run.report.used["if"]
+            raise
         branch = then if is_met else otherwise
         before = len(output)
         if branch is not None:

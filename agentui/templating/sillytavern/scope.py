@@ -1,6 +1,6 @@
 """What macros read from, how much they may do, and what they leave behind."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
@@ -57,7 +57,7 @@ class MacroScope:
     local: Mapping[str, Json] = field(default_factory=dict)
     globals: Mapping[str, Json] = field(default_factory=dict)
     plain: Mapping[str, Json] = field(default_factory=dict)
-    greetings: tuple[str, ...] = ()
+    greetings: Sequence[str] = ()
     outlets: Mapping[str, str] = field(default_factory=dict)
     random: Random = field(default_factory=Random)
     seed: str = ""

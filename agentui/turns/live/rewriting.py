@@ -74,7 +74,7 @@ class _Writer:
 def _names(bundle: Bundle) -> dict[str, str]:
     """``{{char}}`` and ``{{user}}`` of a session."""
     snapshots = (bundle.bindings.get(f"{each}_snapshot") or {} for each in ("character", "user"))
-    char, user = (text_member(snapshot, "name") for snapshot in snapshots)
+    char, user = (text_member(snapshot, "nickname", "name") for snapshot in snapshots)
     if bundle.assets.character is not None:
         char = bundle.assets.character.spoken_name
     return {"char": char or "Assistant", "user": user or "User"}

@@ -18,7 +18,8 @@ class Case:
 
     ``lore`` are books, each with what it is bound to (``global``, ``character``, ``persona``, ``chat``); ``scripts`` are regex
     scripts by where they come from (``global``, ``character``, ``preset``); ``history`` has ``role``, ``text`` and perhaps
-    ``name`` and ``hidden``, oldest first; ``note`` is the author's note, or nothing; a turn has a ``type`` and perhaps a
+    ``name`` and ``hidden``, oldest first; ``note`` is the author's note, or nothing; ``metadata`` is what
+    else the chat says of itself; a turn has a ``type`` and perhaps a
     ``message`` or a ``quiet`` prompt. ``source`` is the kind of provider, by SillyTavern's name.
     """
 
@@ -32,6 +33,7 @@ class Case:
     scripts: Mapping[str, Sequence[Mapping[str, Any]]]
     history: Sequence[Mapping[str, Any]]
     note: Mapping[str, Any]
+    metadata: Mapping[str, Any]
     turns: Sequence[Mapping[str, Any]]
     source: str
 
@@ -62,13 +64,15 @@ class Case:
             scripts,
             given.get("history", base["history"]),
             given.get("note", {}),
+            given.get("metadata", {}),
             given.get("turns", base["turns"]),
             given.get("source", "custom"),
         )
 
     def object(self) -> dict[str, Any]:
         """All of it, for the page."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"answer": ANSWER}
+        told = {name: getattr(self, name) for name in self.__slots__} | {"answer": ANSWER}
+        return told if self.metadata else {name: value for name, value in told.items() if name != "metadata"}
 
     @property
     def digest(self) -> str:

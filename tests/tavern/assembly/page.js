@@ -6,6 +6,7 @@ const { power_user } = await import("/scripts/power-user.js");
 const { extension_settings } = await import("/scripts/extensions.js");
 const { accountStorage } = await import("/scripts/util/AccountStorage.js");
 const { getStringHash } = await import("/scripts/utils.js");
+const { processChatSlashCommands } = await import("/scripts/slash-commands.js");
 const { eventSource, event_types: events } = script;
 
 // Counting tokens of what is on the screen makes prompts that nobody sends.
@@ -74,6 +75,14 @@ function annotate({ note }) {
   document.querySelector("#extension_floating_prompt").value = note.prompt ?? "";
 }
 
+/** What else the chat says of itself, as it is when a chat is opened that has it. */
+function describe({ metadata }) {
+  for (const name of ["scenario", "mes_example", "system_prompt"]) delete script.chat_metadata[name];
+  script.chat_metadata.script_injects = {};
+  Object.assign(script.chat_metadata, structuredClone(metadata ?? {}));
+  processChatSlashCommands();
+}
+
 /** The messages of the history, as SillyTavern keeps them. */
 function tell(given) {
   script.chat.length = 0;
@@ -103,6 +112,7 @@ window.oracle = {
     openai.oai_settings.proxy_password = "any";
     await bindBooks(given);
     annotate(given);
+    describe(given);
     tell(given);
     await script.printMessages();
   },

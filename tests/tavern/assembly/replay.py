@@ -46,7 +46,8 @@ def played(case: Case, recorded: Sequence[Mapping[str, Any]]) -> Iterator[list[d
     history = list(case.history)
     assets = _assets(case)
     timed: Mapping[str, Json] = {}
-    facts = Facts(metadata={**{f"note_{name}": value for name, value in case.note.items()}, **case.lore_settings})
+    note = {f"note_{name}": value for name, value in case.note.items()}
+    facts = Facts(metadata={**note, **case.metadata, **case.lore_settings})
     for turn, told in zip(case.turns, recorded, strict=True):
         kind = turn["type"]
         before = history[:-1] if kind in ANEW and history[-1]["role"] == "assistant" else history

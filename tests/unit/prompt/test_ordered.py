@@ -12,7 +12,7 @@ from agentui.assets.preset import PromptPreset
 from agentui.jsonio import Json
 from agentui.prompt.policy import BudgetPolicy, DeliveryPolicy, ResolvedPolicy, SourceSelection, SourceSwitch, StructurePolicy
 from agentui.prompt.prepared import PreparedTurn
-from agentui.prompt.report import assembly, runtime_trace
+from agentui.prompt.report import assembly, runtime_trace, shown_messages
 from tests.unit.prompt.parts import Facts, answer, entry, prepared, question, said
 
 CARD: dict[str, Json] = {
@@ -324,3 +324,27 @@ def test_a_trace_tells_of_the_preset() -> None:
     assert (told["selected_prompt_order_character_id"], told["ignored_prompt_order_character_ids"]) == (100000, [200001])
     assert (told["unsupported_fields"], told["ignored_fields"]) == (["top_level.top_a"], ["top_level.odd"])
     assert told["warnings"]
+
+
+def test_a_text_that_holds_itself_is_nothing_there() -> None:
+    card = Character.of({"name": "Mira", "description": "D({{personality}})", "personality": "P({{description}})"})
+    turn = prepared("Hi.", assets=PromptAssets(card))
+    assert ("system", "D(P())") in said(turn)
+    assert [each.code for each in turn.macro.warnings].count("macro_cycle_detected") == 1
+
+
+def test_texts_that_nobody_reads_write_nothing() -> None:
+    card = Character.of({"name": "Mira", "creator_notes": "{{setvar::a::1}}", "first_mes": "{{setvar::b::1}}"})
+    turn = prepared("Hi.", assets=PromptAssets(card))
+    assert not turn.macro.mutations
+    assert turn.macro_scope.values["charAuthorsNote"] == "" and tuple(turn.macro_scope.greetings) == ("",)
+
+
+def test_names_of_messages_are_shown() -> None:
+    turn = prepared("Hi.", assets=PromptAssets(Character.of({"name": "Mira"}), preset=PromptPreset.of({"names_behavior": 1})))
+    assert shown_messages(turn.messages)[-1] == {"role": "user", "content": "Hi.", "name": "User"}
+
+
+def test_a_snapshot_may_have_a_nickname() -> None:
+    facts = Facts(character_snapshot={"name": "Mira", "nickname": "Mi"}, metadata={"system_prompt": "{{char}} {{notChar}}"})
+    assert said(prepared("Hi.", facts=facts))[0] == ("system", "Mi User")
