@@ -8,9 +8,21 @@ from agentui.jsonio import Json
 from agentui.library.content import Content
 
 
-def joined(top_level: Mapping[str, Json], prompts: Sequence[Json], tracks: Sequence[Json]) -> Content:
-    """A preset out of the three parts that an editor shows."""
-    return {**top_level, "prompts": list(prompts), "prompt_order": list(tracks)}
+def joined(top_level: Mapping[str, Json], prompts: Sequence[Content], tracks: Sequence[Content]) -> Content:
+    """A preset out of the three parts that an editor shows, whose ``extra`` stands beside the other members in the file.
+    Whether a prompt is switched on stands in the orders: what an entry says of it is only shown."""
+    return {
+        **top_level,
+        "prompts": [_flat(prompt, "enabled") for prompt in prompts],
+        "prompt_order": [_flat(track) for track in tracks],
+    }
+
+
+def _flat(part: Content, *shown: str) -> Content:
+    """A part of a preset as its file has it, without what is only ``shown`` and without what nobody said (null)."""
+    extra = part.get("extra")
+    own = {name: value for name, value in part.items() if name not in ("extra", *shown) and value is not None}
+    return {**own, **extra} if isinstance(extra, dict) else own
 
 
 def top_level_of(content: Mapping[str, Json]) -> Content:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from agentui.assets.files.chat_files import ChatFormat
 from agentui.assets.files.report import ImportReport
+from agentui.assets.files.scripts import ScriptCompatibility
 from agentui.chats.records import Session
 from agentui.jsonio import Json
 from agentui.library.chat_jobs import JobFilter, JobKind, JobStatus
@@ -68,9 +69,23 @@ class AutoImport(NameOption):
 
 
 @dataclass(frozen=True, slots=True)
+class CardSummary:
+    """What a card says of its character."""
+
+    name: str
+    description: str
+    personality: str
+    scenario: str
+    first_mes: str
+    mes_example: str
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedCharacter:
     """A character that was imported; ``session`` is the chat that was begun with it."""
 
+    create_session: bool
+    character: CardSummary
     character_id: str
     character_version_id: str
     name: str
@@ -81,7 +96,7 @@ class ImportedCharacter:
 
 @dataclass(frozen=True, slots=True)
 class ImportedAsset:
-    """A prompt preset, a worldbook or a regex profile that was imported."""
+    """A prompt preset, a worldbook or a regex profile that was imported; of scripts also how many there are, and which run."""
 
     id: str
     kind: AssetKind
@@ -89,14 +104,24 @@ class ImportedAsset:
     version: int
     version_id: str
     content_hash: str
+    source: str
+    script_count: int | None
+    compat_report: ScriptCompatibility | None
     report: ImportReport
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedSession:
-    """A chat that was imported as a session."""
+    """A chat that was imported as a session. ``swipe_count`` are further versions of answers."""
 
     session_id: str
+    title: str | None
+    format: Literal["thchat", "sillytavern_jsonl"]
+    import_source: Literal["tavern_headless", "sillytavern"]
+    skipped_lines: int
+    swipe_count: int
+    memory_item_count: int
+    memory_edge_count: int
     session: Session
     floor_count: int
     page_count: int

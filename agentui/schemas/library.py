@@ -9,6 +9,7 @@ from agentui.chats.conversations import BatchResult
 from agentui.jsonio import Json
 from agentui.library.assets import AssetFilter
 from agentui.library.content import MAX_NAME, MAX_TAG, MAX_TAGS, wrong_content
+from agentui.library.preset_entries import PresetEntry
 from agentui.library.prompts import joined
 from agentui.library.records import Asset, AssetKind, AssetStatus, AssetVersion, Expected
 from agentui.library.versions import VersionDifference
@@ -345,19 +346,38 @@ class UserStatusResults:
 
 
 @dataclass(frozen=True, slots=True)
-class PresetEditor:
+class OrderContext:
+    """An order of prompts, with what else its file says of it."""
+
+    character_id: Json
+    order: Json
+    extra: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class PresetParts:
     """A prompt preset in parts: its prompts, the orders they are sent in, and everything else. ``default_character_id`` names
     the order that counts."""
 
+    format: Literal["st-raw"]
+    default_character_id: Json
+    entries: list[PresetEntry]
+    order_contexts: list[OrderContext]
+    top_level: Json
+
+
+@dataclass(frozen=True, slots=True)
+class PresetEditor:
+    """A prompt preset for an editor (spec: tavern-api-2 part 1.9); ``PUT`` takes ``editor`` back."""
+
     id: str
     name: str
+    source: str
     version: int
     version_id: str
+    created_at: int
     updated_at: int
-    default_character_id: Json
-    entries: list[Json]
-    order_contexts: list[Json]
-    top_level: Json
+    editor: PresetParts
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from aiohttp import web
 from agentui.api.chats.protocol import BODY, account_of, data_answer, made_answer, now_ms, route, write
 from agentui.api.keys import CATALOG, STORE
 from agentui.api.library.uploads import Upload, read_upload, reading
+from agentui.assets.character import Character
 from agentui.assets.files.books import read_book
 from agentui.assets.files.cards import CardFile, read_card, read_card_file
 from agentui.assets.files.charx import pack_files
@@ -18,7 +19,7 @@ from agentui.assets.files.kinds import FileKind, kind_of, kind_of_file
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.presets import read_preset
 from agentui.assets.files.report import ImportReport
-from agentui.assets.files.scripts import read_scripts
+from agentui.assets.files.scripts import ScriptCompatibility, compatibility_of, read_scripts
 from agentui.chats.records import Session
 from agentui.http.route import Route
 from agentui.jsonio import InvalidJson, Json, dumps, loads
@@ -30,6 +31,7 @@ from agentui.pipeline.hadtavern.convert import ConvertedPipeline, convert
 from agentui.schemas.files import (
     AutoImport,
     AutoImported,
+    CardSummary,
     CharacterImport,
     CharacterOptions,
     ChatImport,
@@ -54,6 +56,8 @@ class _ReadAsset:
 
     file: FileAsset
     report: ImportReport
+    summary: CardSummary | None = None
+    compatibility: ScriptCompatibility | None = None
 
 
 async def import_character(request: web.Request) -> web.Response:
@@ -73,10 +77,10 @@ async def _keep_character(
     title = options.title or found.file.name
 
     def show(kept: tuple[Asset, Session]) -> web.Response:
-        return answer(_shown_character(kept[0], kept[1], found.report))
+        return answer(_shown_character(kept[0], kept[1], found))
 
     def show_alone(asset: Asset) -> web.Response:
-        return answer(_shown_character(asset, None, found.report))
+        return answer(_shown_character(asset, None, found))
 
     if options.create_session:
         return await write(request, show, import_with_session, found.file, title, now_ms())
@@ -86,7 +90,10 @@ async def _keep_character(
 def _packed_card(card: CardFile) -> _ReadAsset:
     made = _packed(card.content, card.origin, card.picture, pack_files(card.files) if card.files else None)
     source = str(card.origin["format"])
-    return _ReadAsset(FileAsset("character", name_of(card.name), made, source, tuple(tags_of_card(card.content))), card.report)
+    file = FileAsset("character", name_of(card.name), made, source, tuple(tags_of_card(card.content)))
+    said = Character.of(card.content)
+    summary = CardSummary(file.name, said.description, said.personality, said.scenario, said.first_mes, said.mes_example)
+    return _ReadAsset(file, card.report, summary)
 
 
 def _packed(
@@ -102,8 +109,10 @@ def _packed(
     return made
 
 
-def _shown_character(asset: Asset, session: Session | None, report: ImportReport) -> ImportedCharacter:
-    return ImportedCharacter(asset.id, asset.version_id, asset.name, asset.content_hash, session, report)
+def _shown_character(asset: Asset, session: Session | None, found: _ReadAsset) -> ImportedCharacter:
+    assert found.summary is not None
+    shown = (asset.id, asset.version_id, asset.name, asset.content_hash, session, found.report)
+    return ImportedCharacter(session is not None, found.summary, *shown)
 
 
 async def import_preset(request: web.Request) -> web.Response:
@@ -137,8 +146,21 @@ async def _keep_asset(
         found = await reading(request, len(request[BODY]), lambda limits: read(document, name, "", limits))
 
     def show(asset: Asset) -> web.Response:
-        shown = (asset.id, found.file.kind, asset.name, asset.version, asset.version_id, asset.content_hash, found.report)
-        return answer(ImportedAsset(*shown))
+        scripts = found.compatibility
+        return answer(
+            ImportedAsset(
+                id=asset.id,
+                kind=found.file.kind,
+                name=asset.name,
+                version=asset.version,
+                version_id=asset.version_id,
+                content_hash=asset.content_hash,
+                source="sillytavern",
+                script_count=None if scripts is None else scripts.stored_count,
+                compat_report=scripts,
+                report=found.report,
+            )
+        )
 
     return await write(request, show, import_asset, found.file, now_ms())
 
@@ -161,7 +183,7 @@ def _read_regex(document: Json, name: str, called: str, limits: FileLimits) -> _
     scripts = read_scripts(document, name, limits)
     given = name or called or scripts.content["name"]
     file = FileAsset("regex", name_of(given, "Regex scripts"), _packed(scripts.content, scripts.origin), scripts.report.format)
-    return _ReadAsset(file, scripts.report)
+    return _ReadAsset(file, scripts.report, compatibility=compatibility_of(scripts.content["scripts"]))
 
 
 _READERS: Mapping[FileKind, Callable[[Json, str, str, FileLimits], _ReadAsset]] = {
@@ -184,8 +206,25 @@ async def _keep_chat(request: web.Request, data: bytes, options: ChatOptions, an
     found = await reading(request, len(data), lambda limits: read_chat(data, limits))
 
     def show(made: ImportedChat) -> web.Response:
-        counts = (made.floors, made.pages, made.messages, made.variables)
-        return answer(ImportedSession(made.session.id, made.session, *counts, found.report))
+        read, is_own = found.report.read, found.report.format == "thchat"
+        return answer(
+            ImportedSession(
+                session_id=made.session.id,
+                title=made.session.title,
+                format="thchat" if is_own else "sillytavern_jsonl",
+                import_source="tavern_headless" if is_own else "sillytavern",
+                skipped_lines=read.get("skipped_lines", 0),
+                swipe_count=read.get("swipes", 0),
+                memory_item_count=0,
+                memory_edge_count=0,
+                session=made.session,
+                floor_count=made.floors,
+                page_count=made.pages,
+                message_count=made.messages,
+                variable_count=made.variables,
+                report=found.report,
+            )
+        )
 
     chat = IncomingChat(found.record, options.title, options.character_id)
     async with incoming(request.app[STORE], account_of(request), chat, now_ms()) as written:

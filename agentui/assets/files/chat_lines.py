@@ -108,6 +108,7 @@ def read_lines(data: bytes, limits: FileLimits) -> ChatFile:
         raise InvalidFile("No line of the file is a message.")
     if kept < len(lines):
         report.warn(f"{len(lines) - kept} lines said nothing and were passed over.")
+        report.read["skipped_lines"] = report.read.get("skipped_lines", 0) + len(lines) - kept
     metadata = dict(members(header.get("chat_metadata")))
     variables = members(metadata.pop("variables", None))
     limits.check_metadata(metadata, "line 1: chat_metadata")
@@ -153,6 +154,7 @@ def _parsed(data: bytes, limits: FileLimits, report: ImportReport) -> Iterator[d
             bad += 1
     if bad:
         report.warn(f"{bad} lines are no JSON objects and were passed over.")
+        report.read["skipped_lines"] = bad
 
 
 def _speakers(lines: list[dict[str, Json]], header: Mapping[str, Json]) -> list[str]:

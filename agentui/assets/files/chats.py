@@ -185,6 +185,8 @@ def told_of(record: ChatRecord, report: ImportReport) -> ImportReport:
         "messages": sum(len(page.messages) for page in pages),
         "variables": len(record.variables),
     }
+    if swipes := sum(page.version > 1 for page in pages):
+        report.read["swipes"] = swipes
     return report
 
 

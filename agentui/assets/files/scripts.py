@@ -11,7 +11,7 @@ from typing import Final
 
 from agentui.assets.files.limits import FileLimits, InvalidFile
 from agentui.assets.files.report import ImportReport
-from agentui.assets.script import pattern_characters, too_many_patterns
+from agentui.assets.script import RegexScript, pattern_characters, too_many_patterns
 from agentui.assets.values import members, text
 from agentui.jsonio import Json, dumps
 
@@ -41,6 +41,54 @@ class ScriptFile:
     content: Mapping[str, Json]
     origin: Mapping[str, Json]
     report: ImportReport
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptCompatibility:
+    """Which scripts of a profile run, and on which texts (spec: tavern-api-2 part 7.1, with the placements that run here: what
+    the user says, what the model answers, and lore)."""
+
+    stored_count: int
+    prompt_executable_count: int
+    persist_executable_count: int
+    display_only_count: int
+    retained_non_executable_count: int
+    reserved_world_info_count: int
+    unsupported_runtime_count: int
+    contains_prompt_only: bool
+    contains_run_on_edit: bool
+    contains_reasoning: bool
+    contains_slash_command: bool
+
+
+_RUNS: Final = frozenset({"user_input", "ai_output", "world_info"})
+_RETAINED: Final = frozenset({"slash_command", "reasoning"})
+
+
+def compatibility_of(scripts: Sequence[Mapping[str, Json]]) -> ScriptCompatibility:
+    """What becomes of a profile's scripts."""
+    read = [RegexScript.of(script) for script in scripts]
+    runs, shown, others = list[RegexScript](), 0, list[RegexScript]()
+    for script in read:
+        if not script.is_disabled and not script.is_markdown_only and script.placements & _RUNS:
+            runs.append(script)
+        elif not script.is_disabled and script.is_markdown_only and not script.is_prompt_only:
+            shown += 1
+        else:
+            others.append(script)
+    return ScriptCompatibility(
+        stored_count=len(read),
+        prompt_executable_count=len(runs),
+        persist_executable_count=sum(1 for script in runs if not script.is_prompt_only),
+        display_only_count=shown,
+        retained_non_executable_count=sum(1 for script in others if script.placements & (_RETAINED | {"world_info"})),
+        reserved_world_info_count=0,
+        unsupported_runtime_count=sum(1 for script in others if not script.placements or script.placements <= _RETAINED),
+        contains_prompt_only=any(script.is_prompt_only for script in read),
+        contains_run_on_edit=any(script.runs_on_edit for script in read),
+        contains_reasoning=any("reasoning" in script.placements for script in read),
+        contains_slash_command=any("slash_command" in script.placements for script in read),
+    )
 
 
 def read_scripts(document: Json, name: str, limits: FileLimits) -> ScriptFile:

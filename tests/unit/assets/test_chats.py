@@ -88,7 +88,7 @@ def test_lines_become_floors() -> None:
     assert read.record.variables == {"mood": 3}
     assert read.record.metadata == {"note_prompt": "Slow."}
     assert read.report.ignored_fields == ["[].extra.api"]
-    assert read.report.read == {"floors": 4, "pages": 6, "messages": 7, "variables": 1}
+    assert read.report.read == {"floors": 4, "pages": 6, "messages": 7, "variables": 1, "swipes": 1}
 
 
 def test_lines_come_back() -> None:

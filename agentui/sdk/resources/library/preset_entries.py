@@ -6,12 +6,12 @@ from typing import NotRequired, Unpack
 
 from agentui.sdk.asynctransport import AsyncResource
 from agentui.sdk.endpoints import Endpoint, Options, Repeatable
+from agentui.sdk.shapes.library.common import PresetEntry
 from agentui.sdk.shapes.library.preset_entries import (
     DeletedPresetEntry,
     IdentifierBatch,
     NewPresetEntry,
     PresetEntries,
-    PresetEntry,
     PresetEntryBatch,
     PresetEntryPatch,
     PresetEntryResults,

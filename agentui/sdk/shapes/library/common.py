@@ -189,6 +189,24 @@ class JobFile(TypedDict):
     expires_at: int
 
 
+class PresetEntry(TypedDict):
+    """One prompt. ``enabled``: the order that counts switches it on. What it does not say is null."""
+
+    identifier: str
+    name: str
+    role: Literal["system", "user", "assistant"]
+    content: str
+    system_prompt: bool
+    marker: bool
+    injection_position: int
+    injection_depth: int | None
+    injection_order: int | None
+    forbid_overrides: bool | None
+    injection_trigger: Json
+    enabled: bool
+    extra: dict[str, Json]
+
+
 class RolledBack(TypedDict):
     """An asset that is again as it was."""
 

@@ -23,6 +23,17 @@ class AutoImported(TypedDict):
     result: ImportedCharacter | ImportedAsset | ImportedSession
 
 
+class CardSummary(TypedDict):
+    """What a card says of its character."""
+
+    name: str
+    description: str
+    personality: str
+    scenario: str
+    first_mes: str
+    mes_example: str
+
+
 class CharacterImport(TypedDict):
     """A character card as JSON."""
 
@@ -75,7 +86,9 @@ class ImportNote(TypedDict):
 
 
 class ImportedAsset(TypedDict):
-    """A prompt preset, a worldbook or a regex profile that was imported."""
+    """A prompt preset, a worldbook or a regex profile that was imported; of scripts also how many there are, and which
+    run.
+    """
 
     id: str
     kind: Literal["character", "user", "preset", "worldbook", "regex"]
@@ -83,12 +96,17 @@ class ImportedAsset(TypedDict):
     version: int
     version_id: str
     content_hash: str
+    source: str
+    script_count: int | None
+    compat_report: ScriptCompatibility | None
     report: ImportReport
 
 
 class ImportedCharacter(TypedDict):
     """A character that was imported; ``session`` is the chat that was begun with it."""
 
+    create_session: bool
+    character: CardSummary
     character_id: str
     character_version_id: str
     name: str
@@ -98,9 +116,16 @@ class ImportedCharacter(TypedDict):
 
 
 class ImportedSession(TypedDict):
-    """A chat that was imported as a session."""
+    """A chat that was imported as a session. ``swipe_count`` are further versions of answers."""
 
     session_id: str
+    title: str | None
+    format: Literal["thchat", "sillytavern_jsonl"]
+    import_source: Literal["tavern_headless", "sillytavern"]
+    skipped_lines: int
+    swipe_count: int
+    memory_item_count: int
+    memory_edge_count: int
     session: Session
     floor_count: int
     page_count: int
@@ -114,3 +139,21 @@ class RegexImport(TypedDict):
 
     name: NotRequired[str]
     data: NotRequired[list[dict[str, Json]]]
+
+
+class ScriptCompatibility(TypedDict):
+    """Which scripts of a profile run, and on which texts (spec: tavern-api-2 part 7.1, with the placements that run
+    here: what the user says, what the model answers, and lore).
+    """
+
+    stored_count: int
+    prompt_executable_count: int
+    persist_executable_count: int
+    display_only_count: int
+    retained_non_executable_count: int
+    reserved_world_info_count: int
+    unsupported_runtime_count: int
+    contains_prompt_only: bool
+    contains_run_on_edit: bool
+    contains_reasoning: bool
+    contains_slash_command: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from agentui.sdk.endpoints import Json
-from agentui.sdk.shapes.library.common import EntriesDeleted, EntriesUpdated
+from agentui.sdk.shapes.library.common import EntriesDeleted, EntriesUpdated, PresetEntry
 
 
 class DeletedPresetEntry(TypedDict):
@@ -49,24 +49,6 @@ class PresetEntries(TypedDict):
     preset_id: str
     default_character_id: int
     entries: list[PresetEntry]
-
-
-class PresetEntry(TypedDict):
-    """One prompt. ``enabled``: the order that counts switches it on. What it does not say is null."""
-
-    identifier: str
-    name: str
-    role: Literal["system", "user", "assistant"]
-    content: str
-    system_prompt: bool
-    marker: bool
-    injection_position: int
-    injection_depth: int | None
-    injection_order: int | None
-    forbid_overrides: bool | None
-    injection_trigger: Json
-    enabled: bool
-    extra: dict[str, Json]
 
 
 class PresetEntryBatch(TypedDict):

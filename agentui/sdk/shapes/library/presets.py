@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from agentui.sdk.endpoints import Json
+from agentui.sdk.shapes.library.common import PresetEntry
 
 
 class NewPreset(TypedDict):
@@ -15,20 +16,25 @@ class NewPreset(TypedDict):
     tags: NotRequired[list[str]]
 
 
+class OrderContext(TypedDict):
+    """An order of prompts, with what else its file says of it."""
+
+    character_id: Json
+    order: Json
+    extra: dict[str, Json]
+
+
 class PresetEditor(TypedDict):
-    """A prompt preset in parts: its prompts, the orders they are sent in, and everything else.
-    ``default_character_id`` names the order that counts.
-    """
+    """A prompt preset for an editor (spec: tavern-api-2 part 1.9); ``PUT`` takes ``editor`` back."""
 
     id: str
     name: str
+    source: str
     version: int
     version_id: str
+    created_at: int
     updated_at: int
-    default_character_id: Json
-    entries: list[Json]
-    order_contexts: list[Json]
-    top_level: Json
+    editor: PresetParts
 
 
 class PresetEditorForm(TypedDict):
@@ -41,6 +47,18 @@ class PresetEditorForm(TypedDict):
     entries: list[dict[str, Json]]
     order_contexts: list[dict[str, Json]]
     top_level: dict[str, Json]
+
+
+class PresetParts(TypedDict):
+    """A prompt preset in parts: its prompts, the orders they are sent in, and everything else.
+    ``default_character_id`` names the order that counts.
+    """
+
+    format: Literal["st-raw"]
+    default_character_id: Json
+    entries: list[PresetEntry]
+    order_contexts: list[OrderContext]
+    top_level: Json
 
 
 class PresetPut(TypedDict):
