@@ -1,4 +1,5 @@
-"""``python -m tests.bench [--quick]``: the table of speed goals, each figure beside the bare hop's in the same run.
+"""``python -m tests.bench [--quick] [--against TREE]``: the table of speed goals, each figure beside the bare hop's in the same
+run, and beside that of another checkout (the last release's, say), which then stands in its own rows.
 
 Linux only: processor time and memory are read from /proc. Every server is a process of its own; what is reported is the
 processor time of the proxy's process alone, so the load generator and the upstream do not count. Where there are two cores or
@@ -54,19 +55,19 @@ def pin(pid: int, *, is_proxy: bool) -> None:
 
 
 def start(*arguments: str) -> Server:
-    """Start a Python module that prints its port first."""
+    """Start a Python module of this checkout that prints its port first."""
     process = subprocess.Popen([sys.executable, "-m", *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     return Server(process, int(process.stdout.readline()))
 
 
-def start_agentui(folder: Path, upstream: int) -> tuple[Server, float]:
-    """Start agentui with the bench pipelines; also the seconds until its first answer.
+def start_agentui(folder: Path, upstream: int, tree: Path = ROOT) -> tuple[Server, float]:
+    """Start the agentui of a checkout with the bench pipelines, in this environment; also the seconds until its first answer.
 
     Its bytecode is there already, as it is in all starts of a user but the first.
     """
-    subprocess.run([sys.executable, "-m", "compileall", "-q", "agentui"], cwd=ROOT, check=True)
-    (folder / "pipelines").mkdir()
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "agentui"], cwd=tree, check=True)
+    (folder / "pipelines").mkdir(parents=True)
     for id, provider, blocks in (("same", "openai", 0), ("block", "openai", 1), ("claude", "claude", 0)):
         (folder / "pipelines" / f"{id}.json").write_bytes(orjson.dumps(pipeline(provider, upstream, blocks)))
     began = time.perf_counter()
@@ -75,8 +76,8 @@ def start_agentui(folder: Path, upstream: int) -> tuple[Server, float]:
         + [f"--{name}={folder / name}" for name in ("pipelines", "presets", "data")],
         stdout=subprocess.PIPE,
         text=True,
-        cwd=ROOT,
-        env={**os.environ, "AGENTUI_MAX_PER_ORIGIN": "5000", "AGENTUI_MAX_IN_FLIGHT": "5000"},
+        cwd=tree,
+        env={**os.environ, "AGENTUI_MAX_PER_ORIGIN": "5000", "AGENTUI_MAX_IN_FLIGHT": "5000", "PYTHONPATH": str(tree)},
     )
     assert process.stdout is not None
     port = int(process.stdout.readline().strip().rpartition(":")[2])
@@ -119,13 +120,16 @@ def body(kilobytes: int, model: str, *, stream: bool = False) -> bytes:
 class Bench:
     """Runs the cases and prints rows."""
 
-    def __init__(self, hop: Server, agentui: Server, scale: float) -> None:
-        self.hop, self.agentui, self.scale = hop, agentui, scale
+    def __init__(self, hop: Server, agentui: Server, scale: float, other: Server | None) -> None:
+        self.hop, self.agentui, self.scale, self.other = hop, agentui, scale, other
 
     def targets(self) -> list[tuple[str, Server, str]]:
+        """Who is measured: its name, its server and the path; the bare hop first."""
+        others = [] if self.other is None else [("the other agentui", self.other, "/p/same/v1/chat/completions")]
         return [
             ("bare hop", self.hop, "/v1/chat/completions"),
             ("agentui", self.agentui, "/p/same/v1/chat/completions"),
+            *others,
             ("agentui, one block", self.agentui, "/p/block/v1/chat/completions"),
             ("agentui, translated", self.agentui, "/p/claude/v1/chat/completions"),
         ]
@@ -200,7 +204,7 @@ class Bench:
     def storm(self) -> None:
         """What stays when 256 callers with 100 KB each, and then 1,000 streams, have come and gone, and what was freed had the
         time to be given back."""
-        for name, server, path in (self.targets()[0], self.targets()[1]):
+        for name, server, path in self.targets()[: 2 if self.other is None else 3]:
             before = server.memory()
             large = request_bytes(server.port, path, body(100, "bench-100-1-0"))
             asyncio.run(whole_answers(server.port, large, int(4000 * self.scale), 256))
@@ -227,18 +231,28 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="a tenth of the load")
     parser.add_argument("--only", help="one case: requests, latency, first_byte, chunks, open_streams, storm, growth")
+    parser.add_argument("--against", type=Path, metavar="TREE", help="another checkout, measured in the same run")
     options = parser.parse_args()
     upstream = start("tests.bench.upstream")
     hop = start("tests.bench.hop", f"http://127.0.0.1:{upstream.port}")
     with tempfile.TemporaryDirectory() as folder:
-        agentui, seconds = start_agentui(Path(folder), upstream.port)
-        for pid, is_proxy in ((0, False), (upstream.process.pid, False), (hop.process.pid, True), (agentui.process.pid, True)):
-            pin(pid, is_proxy=is_proxy)
+        agentui, seconds = start_agentui(Path(folder) / "own", upstream.port)
+        started = [("agentui", agentui, seconds)]
+        if options.against is not None:
+            started.append(
+                ("the other agentui", *start_agentui(Path(folder) / "other", upstream.port, options.against.resolve()))
+            )
+        other = started[1][1] if len(started) > 1 else None
+        pin(0, is_proxy=False)
+        pin(upstream.process.pid, is_proxy=False)
+        for server in (hop, *(each for _, each, _ in started)):
+            pin(server.process.pid, is_proxy=True)
         try:
             print("| what | who | figure | ratio |\n| --- | --- | ---: | ---: |")
-            row("start to first reply", "agentui", f"{seconds:.2f} s ({agentui.cpu():.2f} s of processor time)", None)
-            row("idle memory", "agentui", f"{agentui.memory():.1f} MB", None)
-            bench = Bench(hop, agentui, 0.1 if options.quick else 1.0)
+            for name, server, seconds in started:
+                row("start to first reply", name, f"{seconds:.2f} s ({server.cpu():.2f} s of processor time)", None)
+                row("idle memory", name, f"{server.memory():.1f} MB", None)
+            bench = Bench(hop, agentui, 0.1 if options.quick else 1.0, other)
             cases = {
                 "requests": lambda: [bench.requests(size, callers) for size in (0, 1, 100) for callers in (1, 32)],
                 "latency": bench.latency,
@@ -252,7 +266,7 @@ def main() -> None:
                 if options.only in (None, name):
                     case()
         finally:
-            for server in (agentui, hop, upstream):
+            for server in (*(each for _, each, _ in started), hop, upstream):
                 server.stop()
 
 
