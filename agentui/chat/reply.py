@@ -25,7 +25,12 @@ from agentui.chat.deltas import (
     UsageDelta,
 )
 from agentui.chat.messages import Media, Opaque, Part, Refusal, Text, Thinking, ToolCall
+from agentui.errors import UpstreamInvalid
 from agentui.jsonio import Json
+
+MOST_PARTS = 10_000
+"""Choices of an answer, and parts in all of them. No model has so much to say at once, and every step that an answer takes to
+its caller goes over all of them."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -66,6 +71,11 @@ class Reply:
     def text(self) -> str:
         """The first choice's text."""
         return self.choices[0].text if self.choices else ""
+
+    def check_size(self) -> None:
+        """Raises UpstreamInvalid for more than MOST_PARTS choices and parts."""
+        if len(self.choices) + sum(len(choice.parts) for choice in self.choices) > MOST_PARTS:
+            raise _too_many()
 
     def deltas(self) -> Iterator[Delta]:
         """The answer as a stream would have told it."""
@@ -131,8 +141,9 @@ class _OpenPart:
 
 @dataclass(slots=True)
 class _OpenChoice:
-    """A choice while it grows."""
+    """A choice while it grows. ``count`` hears of every part that begins."""
 
+    count: Callable[[], None]
     parts: list[_OpenPart] = field(default_factory=list)
     calls: dict[int, _OpenPart] = field(default_factory=dict)
     finish: FinishReason | None = None
@@ -142,8 +153,13 @@ class _OpenChoice:
     def part(self, kind: str, key: int = 0) -> _OpenPart:
         """The last part when it is of this kind and key, else a new one."""
         if not self.parts or self.parts[-1].kind != kind or self.parts[-1].key != key:
-            self.parts.append(_OpenPart(kind, key))
+            self.add(_OpenPart(kind, key))
         return self.parts[-1]
+
+    def add(self, part: _OpenPart) -> None:
+        """Begin a part. Raises UpstreamInvalid for one too many."""
+        self.count()
+        self.parts.append(part)
 
     def close(self) -> Choice:
         """The finished choice."""
@@ -160,6 +176,7 @@ class ReplyBuilder:
 
     def __init__(self) -> None:
         self._choices: dict[int, _OpenChoice] = {}
+        self._opened = 0
         self._start = Start()
         self._usage: Usage | None = None
         # The text that grew last: nearly every delta of a stream is more of it.
@@ -167,7 +184,7 @@ class ReplyBuilder:
         self._words: list[str] = []
 
     def feed(self, deltas: Iterable[Delta]) -> None:
-        """Add deltas in the order they came."""
+        """Add deltas in the order they came. Raises UpstreamInvalid for more than MOST_PARTS choices and parts."""
         for delta in deltas:
             if type(delta) is TextDelta and delta.choice == self._speaker:
                 self._words.append(delta.text)
@@ -180,8 +197,14 @@ class ReplyBuilder:
     def _choice(self, number: int) -> _OpenChoice:
         choice = self._choices.get(number)
         if choice is None:
-            choice = self._choices[number] = _OpenChoice()
+            self._count()
+            choice = self._choices[number] = _OpenChoice(self._count)
         return choice
+
+    def _count(self) -> None:
+        self._opened += 1
+        if self._opened > MOST_PARTS:
+            raise _too_many()
 
     def _add_text(self, delta: TextDelta) -> None:
         self._speaker, self._words = delta.choice, self._choice(delta.choice).part("text").pieces
@@ -207,11 +230,11 @@ class ReplyBuilder:
         choice.logprobs += delta.tokens
 
     def _add_media(self, delta: MediaDelta) -> None:
-        self._choice(delta.choice).parts.append(_OpenPart("media", whole=delta.media))
+        self._choice(delta.choice).add(_OpenPart("media", whole=delta.media))
 
     def _add_opaque(self, delta: OpaqueDelta) -> None:
         part = _OpenPart("opaque", whole=Opaque(delta.vendor, delta.label, delta.raw))
-        self._choice(delta.choice).parts.append(part)
+        self._choice(delta.choice).add(part)
 
     def _add_thinking(self, delta: ThinkingDelta) -> None:
         part = self._choice(delta.choice).part("thinking", delta.block)
@@ -225,7 +248,7 @@ class ReplyBuilder:
         part = choice.calls.get(delta.index)
         if part is None:
             part = choice.calls[delta.index] = _OpenPart("call", delta.index)
-            choice.parts.append(part)
+            choice.add(part)
         part.pieces.append(delta.arguments)
         part.id = delta.id or part.id
         part.name = delta.name or part.name
@@ -241,6 +264,10 @@ class ReplyBuilder:
             self._start.created,
             self._usage,
         )
+
+
+def _too_many() -> UpstreamInvalid:
+    return UpstreamInvalid(f"The upstream's answer has more than {MOST_PARTS} choices and parts.", limit=MOST_PARTS)
 
 
 _ADDERS: Mapping[type, Callable[[ReplyBuilder, Any], None]] = {

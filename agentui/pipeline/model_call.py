@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -13,11 +13,11 @@ from agentui.chat.reply import Reply
 from agentui.chat.request import WireRequest
 from agentui.chat.stops import StopFilter
 from agentui.errors import AgentUIError, UpstreamError, UpstreamInvalid, UpstreamTruncated
-from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads
+from agentui.jsonio import InvalidJson, Json, held_when_parsed, loads, work_of
 from agentui.pipeline.events import parsed
 from agentui.pipeline.node_context import NodeContext
 from agentui.redaction import mask_url
-from agentui.threads import apart
+from agentui.threads import LONG, apart, in_thread
 from agentui.upstream.call import Attempt, UpstreamCall
 from agentui.upstream.headers import hops_of, returnable_response_headers
 from agentui.upstream.http.request import BodyStream
@@ -80,13 +80,14 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
         if stream.content_type != "text/event-stream":
             body = await stream.read(ctx.services.max_reply)
             ctx.run.received_bytes += held_when_parsed(body)
-            reply = request.vendor.parse_reply(await _json(body), origin_of(request.url))
-            yield WholeReply(reply if cutter is None else cutter.cut(reply), body)
+            parse = partial(request.vendor.parse_reply, origin=origin_of(request.url))
+            yield WholeReply(await apart(work_of(body), partial(_whole, parse, body, cutter)), body)
             return
         reader = StreamReader(request.vendor, ctx.services.max_event, ctx.services.max_stream, origin_of(request.url))
         async for chunk in stream.chunks():
             ctx.run.received_bytes += held_when_parsed(chunk)
-            piece = reader.feed(chunk)
+            # An event of megabytes holds whole pictures, or a hundred thousand values.
+            piece = reader.feed(chunk) if reader.held <= LONG else await in_thread(partial(reader.feed, chunk))
             if piece is not None:
                 yield piece if cutter is None else _cut(piece, cutter)
             if reader.failure is not None:
@@ -102,6 +103,13 @@ async def call_model(ctx: NodeContext, request: ModelRequest) -> AsyncGenerator[
             yield tail if cutter is None else _cut(tail, cutter)
         elif not stream.is_over:
             await _drain(stream)
+
+
+def _whole(parse: Callable[[Json], Reply], body: bytes, cutter: StopFilter | None) -> Reply:
+    """An answer in one piece. Raises UpstreamInvalid."""
+    reply = parse(_parsed(body))
+    reply.check_size()
+    return reply if cutter is None else cutter.cut(reply)
 
 
 def _cut(piece: StreamedPiece, cutter: StopFilter) -> StreamedPiece:
@@ -185,6 +193,11 @@ class StreamReader:
         self.is_over = bool(deltas) and type(deltas[-1]) is End
         return StreamedPiece(events, deltas)
 
+    @property
+    def held(self) -> int:
+        """Bytes of an event whose end has not come."""
+        return self._decoder.held
+
     def close(self) -> StreamedPiece:
         """The bytes are over without an end marker: what was held back. Raises UpstreamTruncated unless the answer is whole."""
         tail = self._parser.close()
@@ -264,7 +277,12 @@ async def _drain(stream: UpstreamStream) -> None:
 
 
 async def _json(body: bytes) -> Json:
+    return await apart(len(body), partial(_parsed, body))
+
+
+def _parsed(body: bytes) -> Json:
+    """The JSON of an answer. Raises UpstreamInvalid."""
     try:
-        return await apart(len(body), partial(loads, body))
+        return loads(body)
     except InvalidJson as error:
         raise UpstreamInvalid("The upstream's answer is not JSON.", begins=body[:200].decode("utf-8", "replace")) from error

@@ -63,6 +63,11 @@ class SseDecoder:
         return events
 
     @property
+    def held(self) -> int:
+        """Bytes of an event whose end has not come."""
+        return len(self._begun) + self._size
+
+    @property
     def is_clean(self) -> bool:
         """True between events: nothing half-read is waiting."""
         return not self._begun and not self._lines and not self._event

@@ -154,3 +154,52 @@ async def test_what_a_body_is_when_parsed_counts_among_the_bodies(start_house: S
         go_on.set()
     assert (first.result().status, second.status) == (200, 503)
     assert house.server.app[LIMITS].body_bytes == 0
+
+
+def called(number: int) -> Json:
+    return {"index": number, "id": f"c{number}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+def event(**delta: Json) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": None}
+    return (
+        b"data: "
+        + dumps({"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+        + b"\n\n"
+    )
+
+
+def completion(choices: list[Json]) -> bytes:
+    return dumps({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": choices})
+
+
+def said(**message: Json) -> Json:
+    return {"finish_reason": "stop", "message": {"role": "assistant", "content": None, **message}}
+
+
+LARGE: dict[str, bytes] = {
+    "calls": completion([{"index": 0, **said(tool_calls=[called(number) for number in range(80_000)])}]),
+    "choices": completion([{"index": number, **said(content="x")} for number in range(120_000)]),
+    "calls in a stream": b"".join(event(tool_calls=[called(number)]) for number in range(60_000)),
+    "calls in an event": event(tool_calls=[called(number) for number in range(60_000)]),
+    "as many calls as there may be": completion([{"index": 0, **said(tool_calls=[called(number) for number in range(9_900)])}]),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+@pytest.mark.parametrize("dialect", ["openai", "claude", "gemini"])
+async def test_an_answer_of_very_many_parts_holds_nobody_up(
+    start_house: StartHouse, wild: Bytes, what: str, dialect: str
+) -> None:
+    kind = "text/event-stream" if LARGE[what].startswith(b"data") else "application/json"
+
+    async def answer(visit: Visit) -> None:
+        await visit.answer(200, LARGE[what], Content_Type=kind)
+
+    wild.script = answer
+    house = await start_house(wild.url)
+    asked = ask(dialect, stream="stream" in kind)
+    async with watching() as dog:
+        heard = await house.send(Asked(f"/p/openai{asked.path}", asked.headers, asked.body))
+    assert (b"more than 10000 choices and parts" in heard.body) == (what != "as many calls as there may be"), heard.body[-500:]
+    assert dog.longest < HELD_SECONDS, dog.report
