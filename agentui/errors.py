@@ -342,6 +342,7 @@ class UpstreamError(AgentUIError):
 
 ErrorKind = Literal[
     "invalid_request",
+    "context_overflow",
     "authentication",
     "billing",
     "permission",
@@ -353,7 +354,8 @@ ErrorKind = Literal[
     "timeout",
     "server",
 ]
-"""What an upstream's error means, whatever its dialect calls it."""  # fmt: skip
+"""What an upstream's error means, whatever its dialect calls it. A conversation that is longer than the model takes is
+``context_overflow``, not ``too_large``, which is too many bytes."""  # fmt: skip
 
 
 class UpstreamRefused(UpstreamError):

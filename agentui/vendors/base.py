@@ -285,6 +285,9 @@ class Vendor(Chat, Protocol):
     def render_error(self, error: AgentUIError) -> ErrorReply:
         """An error in the caller's shape. An ``UpstreamRefused`` of the same dialect keeps its body."""
 
+    def tells_in_stream(self, error: AgentUIError) -> bool:
+        """Whether a caller who asked for a stream understands this error only inside one, also where nothing was said yet."""
+
     def auth_headers(self, key: str) -> dict[str, str]:
         """How this dialect's API takes a key."""
 

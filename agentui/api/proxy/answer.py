@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from agentui.api.proxy.targets import ByteTarget
-from agentui.chat.deltas import Delta, End
+from agentui.chat.deltas import Delta, End, Start
 from agentui.chat.reply import Reply, ReplyBuilder
 from agentui.chat.request import VendorName, WireRequest
 from agentui.errors import AgentUIError, NodeFailed
@@ -165,7 +165,11 @@ class AnswerWriter:
         if isinstance(error, NodeFailed) and "node" in error.details:
             # The vendors' shapes have no room for details.
             error.message = f"Node {error.details['node']!r}: {error.message}"
-        if not self._has_begun:
+        if not self._has_begun and self.wants_stream and self._vendor.tells_in_stream(error):
+            shape = self._vendor.stream_format(self._wire)
+            told = self._renderer.feed(Start()) + self._renderer.fail(error)
+            self._target.whole(200, {**self._all_headers(), **STREAM_HEADERS, "content-type": shape.content_type}, told)
+        elif not self._has_begun:
             reply = self._vendor.render_error(error)
             self._target.whole(
                 reply.status, {**_lowered(reply.headers), **self._run_headers(), **JSON_HEADERS}, dumps(reply.body)

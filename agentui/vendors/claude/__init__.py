@@ -1,6 +1,7 @@
 """Anthropic's Messages API, called "claude" throughout: a table of contents."""
 
 from agentui.chat.request import VendorName, WireRequest
+from agentui.errors import AgentUIError
 from agentui.jsonio import Json
 from agentui.vendors.base import CountTokens, Embeddings, Models, StreamFormat, TraceNames, named_model, switch_stream
 from agentui.vendors.claude import counting, errors, models, render, reply, request, stream, turns
@@ -64,6 +65,10 @@ class Claude:
     def stream_format(self, wire: WireRequest) -> StreamFormat:
         """Server-sent events, kept alive by ``ping`` events."""
         return StreamFormat("text/event-stream", stream.PING)
+
+    def tells_in_stream(self, error: AgentUIError) -> bool:
+        """Never: a status is understood."""
+        return False
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """``x-api-key``, which every version takes; OAuth tokens are bearers."""

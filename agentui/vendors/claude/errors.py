@@ -8,6 +8,7 @@ from agentui.errors import AgentUIError, ErrorKind, UnsupportedState, UpstreamRe
 from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
 from agentui.vendors.error_words import error_words
+from agentui.vendors.overflow import is_overflow, told_sizes
 
 MAX_MESSAGE = 2000
 """Characters of an upstream's message that travel on."""
@@ -27,11 +28,12 @@ _KINDS: Mapping[str, ErrorKind] = MappingProxyType(
     }
 )
 _TYPES: Mapping[ErrorKind, str] = MappingProxyType(
-    {kind: name for name, kind in _KINDS.items()} | {"quota": "rate_limit_error"}
+    {kind: name for name, kind in _KINDS.items()} | {"quota": "rate_limit_error", "context_overflow": "invalid_request_error"}
 )
 _STATUSES: Mapping[ErrorKind, int] = MappingProxyType(
     {
         "invalid_request": 400,
+        "context_overflow": 400,
         "authentication": 401,
         "billing": 402,
         "permission": 403,
@@ -55,10 +57,13 @@ def parse_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstrea
         value = None
     told = value.get("error") if isinstance(value, dict) else None
     code = told.get("type") if isinstance(told, dict) else None
+    message = (error_words(value) or _describe(status, lowered, body))[:MAX_MESSAGE]
     return UpstreamRefused(
-        (error_words(value) or _describe(status, lowered, body))[:MAX_MESSAGE],
+        message,
         status=status,
-        kind=_kind(code, status),
+        kind="context_overflow"
+        if is_overflow(status, message, code if isinstance(code, str) else None)
+        else _kind(code, status),
         vendor="claude",
         vendor_code=code if isinstance(code, str) else None,
         body=value,
@@ -72,8 +77,11 @@ def error_in_stream(data: dict[str, Json]) -> UpstreamRefused:
     told = data.get("error")
     code = told.get("type") if isinstance(told, dict) else None
     kind = _KINDS.get(code, "server") if isinstance(code, str) else "server"
+    message = (error_words(data) or "The upstream reported an error in its stream and did not say which.")[:MAX_MESSAGE]
+    if is_overflow(400, message):
+        kind = "context_overflow"
     return UpstreamRefused(
-        (error_words(data) or "The upstream reported an error in its stream and did not say which.")[:MAX_MESSAGE],
+        message,
         status=_STATUSES[kind],
         kind=kind,
         vendor="claude",
@@ -88,15 +96,18 @@ def render_error(error: AgentUIError) -> ErrorReply:
     headers = {name.lower(): value for name, value in error.headers.items()} if isinstance(error, UpstreamRefused) else {}
     if error.retry_after is not None and "retry-after" not in headers:
         headers["retry-after"] = str(max(0, math.ceil(error.retry_after)))
-    if isinstance(error, UpstreamRefused) and error.vendor == "claude" and _is_own(error.body):
+    if isinstance(error, UpstreamRefused) and error.vendor == "claude" and _is_understood(error):
         return ErrorReply(error.status, headers, error.body)
     status = error.status
     if isinstance(error, UpstreamRefused):
         kind = error.kind
-        status = 401 if kind == "authentication" else status
+        status = {"authentication": 401, "context_overflow": 400}.get(kind, status)
     else:
         kind = kind_of_status(status)
-    told: dict[str, Json] = {"type": _TYPES[kind], "message": _with_param(error)}
+    told: dict[str, Json] = {
+        "type": _TYPES[kind],
+        "message": _overflow(error) if kind == "context_overflow" else _with_param(error),
+    }
     if isinstance(error, UnsupportedState):
         # The SDK's threads send the whole conversation then.
         told["details"] = {"error_code": "thread_unsupported_request"}
@@ -106,6 +117,24 @@ def render_error(error: AgentUIError) -> ErrorReply:
         "request_id": headers.get("request-id") or headers.get("x-request-id"),
     }
     return ErrorReply(status, headers, body)
+
+
+_OVERFLOWS = ("prompt is too long", "input length and `max_tokens` exceed context limit")
+"""How Claude says that a conversation is too long. Its clients look for these words: there is no code for it."""
+
+
+def _overflow(error: AgentUIError) -> str:
+    """Another server's words for a conversation that is too long, in Claude's."""
+    if error.message.startswith(_OVERFLOWS):
+        return error.message
+    sizes = told_sizes(error.message)
+    numbers = "" if sizes is None else f"{sizes[0]} tokens > {sizes[1]} maximum. "
+    return f"{_OVERFLOWS[0]}: {numbers}{error.message}"[:MAX_MESSAGE]
+
+
+def _is_understood(error: UpstreamRefused) -> bool:
+    """Whether Claude's clients understand the body as it came: compatible servers tell of an overflow in other words."""
+    return _is_own(error.body) and (error.kind != "context_overflow" or error.message.startswith(_OVERFLOWS))
 
 
 def _is_own(body: Json) -> bool:

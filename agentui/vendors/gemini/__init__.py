@@ -2,6 +2,7 @@
 
 from agentui.chat.reply import Reply
 from agentui.chat.request import VendorName, WireRequest
+from agentui.errors import AgentUIError
 from agentui.jsonio import Json
 from agentui.vendors.base import CountTokens, Embeddings, Models, StreamParser, TraceNames, named_model
 from agentui.vendors.gemini import contents, counting, embeddings, errors, models, reply, request, stream
@@ -48,6 +49,10 @@ class Gemini:
         model = named_model(body, model)
         path = request.chat_endpoint(model, stream=stream).partition("?")[0]
         return WireRequest("gemini", "chat", model, stream, path, body)
+
+    def tells_in_stream(self, error: AgentUIError) -> bool:
+        """Never: a status is understood."""
+        return False
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """``x-goog-api-key``: a header, so that the key stays out of every log of URLs."""

@@ -11,6 +11,7 @@ from agentui.vendors.base import ErrorReply
 from agentui.vendors.error_words import error_words
 from agentui.vendors.gemini.parts import GEMINI
 from agentui.vendors.gemini.protojson import member
+from agentui.vendors.overflow import is_overflow, told_sizes
 
 MAX_MESSAGE: Final = 2000
 
@@ -77,7 +78,7 @@ def _refused(status: int, message: str, value: Json, headers: Mapping[str, str])
     return UpstreamRefused(
         message[:MAX_MESSAGE],
         status=status,
-        kind=_kind(status, details),
+        kind="context_overflow" if is_overflow(status, message) else _kind(status, details),
         vendor=GEMINI,
         vendor_code=name if isinstance(name, str) else None,
         param=_field_at_fault(details),
@@ -145,14 +146,25 @@ def render_error(error: AgentUIError) -> ErrorReply:
         headers.setdefault("retry-after", str(math.ceil(error.retry_after)))
     if isinstance(error, UpstreamRefused) and error.vendor == GEMINI and _is_own(error.body):
         return ErrorReply(status, headers, error.body)
+    message = error.message
+    if isinstance(error, UpstreamRefused) and error.kind == "context_overflow":
+        status, message = 400, _overflow(message)
     body: dict[str, Json] = {
         "code": status,
-        "message": error.message,
+        "message": message,
         "status": _STATUS_NAMES.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL"),
     }
     if error.retry_after is not None:
         body["details"] = [{"@type": _RETRY_INFO, "retryDelay": f"{error.retry_after:.9g}s"}]
     return ErrorReply(status, headers, {"error": body})
+
+
+def _overflow(message: str) -> str:
+    """Another server's words for a conversation that is too long, in Gemini's, which clients look for."""
+    if message.startswith("The input token count"):
+        return message
+    used, limit = ("", "") if (sizes := told_sizes(message)) is None else (f" ({sizes[0]})", f" ({sizes[1]})")
+    return f"The input token count{used} exceeds the maximum number of tokens allowed{limit}. {message}"[:MAX_MESSAGE]
 
 
 def _is_own(body: Json) -> bool:

@@ -14,6 +14,7 @@ from agentui.jsonio import InvalidJson, Json, loads
 from agentui.vendors.base import ErrorReply
 from agentui.vendors.error_words import error_words
 from agentui.vendors.openai.messages import PLATFORM, VENDOR
+from agentui.vendors.overflow import is_overflow
 
 MAX_MESSAGE = 2000
 
@@ -31,7 +32,6 @@ _KINDS: dict[str, ErrorKind] = {
     "unsupported_country_region_territory": "permission",
     "model_not_found": "not_found",
     "not_found_error": "not_found",
-    "context_length_exceeded": "invalid_request",
     "request_too_large": "too_large",
     "rate_limit_exceeded": "rate_limit",
     "rate_limit_error": "rate_limit",
@@ -47,6 +47,7 @@ _KINDS: dict[str, ErrorKind] = {
 
 _STATUS_OF_KIND: dict[ErrorKind, int] = {
     "invalid_request": 400,
+    "context_overflow": 400,
     "authentication": 401,
     "billing": 402,
     "permission": 403,
@@ -59,8 +60,12 @@ _STATUS_OF_KIND: dict[ErrorKind, int] = {
     "server": 502,
 }
 
+OVERFLOW_CODE = "context_length_exceeded"
+"""By what agents that speak OpenAI's dialects know that they have to shorten the conversation."""
+
 _WORDS: dict[ErrorKind, tuple[str, str | None]] = {
     "invalid_request": ("invalid_request_error", None),
+    "context_overflow": ("invalid_request_error", OVERFLOW_CODE),
     "authentication": ("invalid_request_error", "invalid_api_key"),
     "billing": ("insufficient_quota", "billing_not_active"),
     "permission": ("invalid_request_error", "permission_denied"),
@@ -119,7 +124,7 @@ def reported_error(body: Json) -> UpstreamRefused:
 def render_error(error: AgentUIError) -> ErrorReply:
     """An error in the caller's shape; 529 is no status that this dialect's clients know, so they read 503."""
     if isinstance(error, UpstreamRefused):
-        if error.vendor in PLATFORM and _is_own(error.body):
+        if error.vendor in PLATFORM and _is_own(error.body) and _has_own_words(error):
             return ErrorReply(_plain(error.status), _headers(error), error.body)
         return ErrorReply(_status(error), _headers(error), _translated(error))
     kind = "invalid_request_error" if error.status < 500 else "server_error"
@@ -130,6 +135,12 @@ def render_error(error: AgentUIError) -> ErrorReply:
 def _is_own(body: Json) -> bool:
     """Whether a body is an error as this dialect's clients look for it; servers made with FastAPI write ``{"detail"}``."""
     return isinstance(body, dict) and "error" in body
+
+
+def _has_own_words(error: UpstreamRefused) -> bool:
+    """Whether this dialect's clients understand the body: compatible servers tell of an overflow in words and codes of their
+    own, which no client knows."""
+    return error.kind != "context_overflow" or error.vendor_code == OVERFLOW_CODE
 
 
 def render_stream_error(error: AgentUIError) -> Json:
@@ -154,7 +165,7 @@ def _plain(status: int) -> int:
 
 def _status(error: UpstreamRefused) -> int:
     """The upstream's status, but where the meaning has one of its own here (Gemini says 400 to a bad key)."""
-    if error.kind in ("authentication", "not_found", "quota", "rate_limit"):
+    if error.kind in ("context_overflow", "authentication", "not_found", "quota", "rate_limit"):
         return _STATUS_OF_KIND[error.kind]
     return _plain(error.status)
 
@@ -217,7 +228,9 @@ def _message_of_bytes(status: int, content_type: str, body: bytes, parsed: Json)
 
 
 def _kind(status: int, fields: _Fields) -> ErrorKind:
-    """The meaning: by code, else by type, else by status."""
+    """The meaning: that the conversation is too long, else by code, else by type, else by status."""
+    if is_overflow(status, fields.message, fields.code, fields.type):
+        return "context_overflow"
     return _KINDS.get(fields.code or "") or _KINDS.get(fields.type or "") or kind_of_status(status)
 
 

@@ -3,6 +3,7 @@
 import agentui.vendors.openai.embeddings as openai_embeddings
 import agentui.vendors.openai.models as openai_models
 from agentui.chat.request import WireRequest
+from agentui.errors import AgentUIError
 from agentui.vendors.base import Embeddings, Models, StreamFormat, TraceNames
 from agentui.vendors.openai.errors import render_error
 from agentui.vendors.openai.headers import told_headers
@@ -28,6 +29,10 @@ class OpenAIPlatform:
     def stream_format(self, wire: WireRequest) -> StreamFormat:
         """Server-sent events; comments keep them alive."""
         return StreamFormat("text/event-stream; charset=utf-8", encode_comment("keep-alive"))
+
+    def tells_in_stream(self, error: AgentUIError) -> bool:
+        """Never: a status is understood."""
+        return False
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """The key as a bearer token."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agentui.chat.reply import Reply
 from agentui.chat.request import ChatRequest, VendorName, WireRequest
-from agentui.errors import UpstreamRefused
+from agentui.errors import AgentUIError, UpstreamRefused
 from agentui.ids import new_id
 from agentui.jsonio import Json
 from agentui.vendors.base import CountTokens, StreamParser, named_model, switch_stream
@@ -78,6 +78,10 @@ class OpenAIResponses(OpenAIPlatform):
     def takes_sampling(self, wire: WireRequest) -> bool:
         """Always."""
         return True
+
+    def tells_in_stream(self, error: AgentUIError) -> bool:
+        """A conversation that is too long: the API itself tells of it in ``response.failed``, and there alone Codex looks."""
+        return isinstance(error, UpstreamRefused) and error.kind == "context_overflow"
 
     def stream_end(self) -> MarkedEnd:
         """Finds ``response.completed`` and its kin."""

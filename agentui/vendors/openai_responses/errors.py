@@ -7,6 +7,7 @@ from agentui.jsonio import Json
 from agentui.vendors.fields import told_text
 from agentui.vendors.openai import errors as openai_errors
 from agentui.vendors.openai_responses.sealed import VENDOR
+from agentui.vendors.overflow import is_overflow
 
 _MEANINGS: dict[str, tuple[int, ErrorKind]] = {
     "rate_limit_exceeded": (429, "rate_limit"),
@@ -36,6 +37,8 @@ def stream_failure(error: Json) -> UpstreamRefused:
     fields = error if isinstance(error, dict) else {}
     code, message, param, type = (told_text(fields, key) for key in ("code", "message", "param", "type"))
     status, kind = _meaning(code, type)
+    if is_overflow(400, message or "", code):
+        status, kind = 400, "context_overflow"
     if type in (None, "error"):
         type = "invalid_request_error" if kind == "invalid_request" else "server_error"
     text = message or "The upstream failed within its answer and did not say why."
@@ -68,8 +71,10 @@ def error_event(error: AgentUIError) -> dict[str, Json]:
 
 
 def response_error(error: AgentUIError) -> dict[str, Json]:
-    """``error`` of a failed response; of the API's closed list of codes these two fit any failure."""
-    code = "rate_limit_exceeded" if _wire_error(error)["code"] == "rate_limit_exceeded" else "server_error"
+    """``error`` of a failed response; of the codes that clients know these fit: on ``context_length_exceeded`` Codex shortens
+    its history."""
+    told = _wire_error(error)["code"]
+    code = told if told in ("rate_limit_exceeded", openai_errors.OVERFLOW_CODE) else "server_error"
     return {"code": code, "message": error.message}
 
 

@@ -62,7 +62,7 @@ def test_the_message_is_found_wherever_it_is(body, message):
         (429, {"type": "tokens", "code": "rate_limit_exceeded"}, "rate_limit"),
         (401, {"type": "invalid_request_error", "code": "invalid_api_key"}, "authentication"),
         (401, {"type": "invalid_request_error"}, "authentication"),
-        (400, {"type": "invalid_request_error", "code": "context_length_exceeded"}, "invalid_request"),
+        (400, {"type": "invalid_request_error", "code": "context_length_exceeded"}, "context_overflow"),
         (403, {}, "permission"),
         (500, {"type": "server_error"}, "server"),
         (503, {}, "overloaded"),

@@ -212,7 +212,7 @@ def test_what_is_no_event_is_invalid(data):
         (
             {"type": "error", "error": {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "long"}},
             400,
-            "invalid_request",
+            "context_overflow",
             "long",
         ),
         ({"error": {"message": "plain", "type": "server_error"}}, 502, "server", "plain"),

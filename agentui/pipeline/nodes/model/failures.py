@@ -42,6 +42,7 @@ HARMFUL = frozenset({"rate_limit", "server", "timeout", "unreachable", "invalid"
 
 _REFUSED: Mapping[ErrorKind, FailureKind] = {
     "invalid_request": "invalid_request",
+    "context_overflow": "too_large",
     "authentication": "key",
     "billing": "key",
     "permission": "key",
@@ -56,7 +57,6 @@ _REFUSED: Mapping[ErrorKind, FailureKind] = {
 _BY_CODE: Mapping[str, FailureKind] = {
     "content_filter": "content_filter",
     "content_policy_violation": "content_filter",
-    "context_length_exceeded": "too_large",
 }
 _BY_TYPE: tuple[tuple[type[AgentUIError], FailureKind], ...] = (
     (UpstreamTimeout, "timeout"),
