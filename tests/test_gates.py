@@ -133,6 +133,7 @@ IMPORTED_IN = {
     ),
     "structlog": ("agentui.logs",),
     "uvloop": ("agentui.serving.process",),
+    "yaml": ("agentui.tools.vars.front_matter",),
 }
 """The one place that may import each library that is not everybody's; SQLAlchemy's are those that hold transactions."""
 EVERYBODYS = {"aiohttp", "orjson", "pydantic", "typing_extensions", "yarl"}

@@ -10,7 +10,6 @@ alwaysLoad: false
 
 import hashlib
 import logging
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,13 +19,13 @@ from pathlib import Path
 from agentui.errors import Conflict, NotFound, PreconditionFailed
 from agentui.files import FileLock, signature_of, write_atomically
 from agentui.tools.vars.errors import InvalidVariable
+from agentui.tools.vars.front_matter import scalar, split_front_matter
 from agentui.tools.vars.record import MAX_DESC
 from agentui.tools.vars.rules import AGENT_RULES, MAX_RULE, RULE_PART, RuleGroups, SkillRule, shipped_rule
 
 MAX_FILE = MAX_RULE
 """Bytes of a rule's file."""
 MAX_FILES = 500
-_FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIELDS = ("desc", "when", "alwaysload")
 
 log = logging.getLogger("agentui.tools")
@@ -174,37 +173,31 @@ def version_of(text: str) -> str:
 
 
 def read_rule(name: str, text: str) -> SkillRule:
-    """A rule out of its file's text: the fields between two lines of ``---``, then the rule. Without a description the first
-    line serves. Raises InvalidVariable for a field that is none, and for a rule without a text."""
-    text = text.replace("\r\n", "\n")
-    front = _FRONT.match(text)
-    fields: dict[str, str] = {}
-    for line in front[1].splitlines() if front is not None else ():
-        if not line.strip():
-            continue
-        field, colon, value = line.partition(":")
-        if not colon or field.strip().lower() not in _FIELDS:
-            raise InvalidVariable("/", f"{line!r:.100} is none of desc, when and alwaysLoad with a colon behind it.")
-        fields[field.strip().lower()] = value.strip()
-    prompt = text[front.end() :] if front is not None else text
-    if not prompt.strip():
-        raise InvalidVariable("/prompt", "A rule needs a text.")
+    """A rule out of its file's text: the front matter, then the rule. Without a description the first line serves. Raises
+    InvalidVariable for a field that is none, and for a rule without a text."""
     if "\0" in text:
         raise InvalidVariable("/prompt", "A text cannot hold the character NUL.")
+    fields, prompt = split_front_matter(text.replace("\r\n", "\n"))
+    for field in fields:
+        if field not in _FIELDS:
+            raise InvalidVariable("/", f"{field!r:.100} is none of desc, when and alwaysLoad.")
+    if not prompt.strip():
+        raise InvalidVariable("/prompt", "A rule needs a text.")
     first = prompt.strip().splitlines()[0].lstrip("# ")
     return SkillRule(
         name,
         (fields.get("desc") or first)[:MAX_DESC],
         prompt,
         fields.get("when", "")[:MAX_DESC],
-        fields.get("alwaysload", "").lower() in ("true", "yes", "1"),
+        fields.get("alwaysload", "").lower() in ("true", "yes", "on", "1"),
     )
 
 
 def written_rule(rule: SkillRule) -> str:
     """A rule as its file's text, which ``read_rule`` reads."""
     always = "true" if rule.always_load else "false"
-    return f"---\ndesc: {rule.desc}\nwhen: {rule.when}\nalwaysLoad: {always}\n---\n{rule.prompt}"
+    when = f" {scalar(rule.when)}" if rule.when else ""
+    return f"---\ndesc: {scalar(rule.desc)}\nwhen:{when}\nalwaysLoad: {always}\n---\n{rule.prompt}"
 
 
 def _rule_in(path: Path) -> SkillRule:

@@ -16,7 +16,7 @@ import {api} from '../../api/client.js';
 
 const FRONT = /^---[ \t]*\n(?:([\s\S]*?)\n)??---[ \t]*(?:\n|$)/;
 const FIELDS = ['desc', 'when', 'alwaysload'];
-const YES = ['true', 'yes', '1'];
+const YES = ['true', 'yes', 'on', '1'];
 
 /** @type {Readonly<RuleParts>} */
 export const NEW_RULE = Object.freeze({desc: '', when: '', always: false, prompt: ''});
@@ -52,18 +52,42 @@ export function deleteRule(group, name) {
   return api.send('DELETE', pathOf(group, name));
 }
 
-/** A rule's file as its fields; null where the lines before its text are of another form. @param {string} text @returns {RuleParts | null} */
+/** A rule's file as its fields; null where the lines before its text are YAML of another form. @param {string} text @returns {RuleParts | null} */
 export function partsOf(text) {
   const plain = text.replaceAll('\r\n', '\n');
   const front = FRONT.exec(plain);
-  const lines = (front?.[1] ?? '').split('\n').filter((line) => line.trim() !== '');
-  const fields = lines.map((line) => [line.split(':', 1)[0].trim().toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]);
-  if (fields.some(([name], at) => !FIELDS.includes(name) || !lines[at].includes(':'))) return null;
-  const {desc = '', when = '', alwaysload = ''} = Object.fromEntries(fields);
+  /** @type {Record<string, string>} */
+  const fields = {};
+  for (const line of (front?.[1] ?? '').split('\n')) {
+    if (line.trim() === '') continue;
+    const [, name = '', written = ''] = /^(\w+):(?:\s+(.*))?$/.exec(line.trimEnd()) ?? [];
+    const value = valueOf(written.trim());
+    if (!FIELDS.includes(name.toLowerCase()) || value === null) return null;
+    fields[name.toLowerCase()] = value;
+  }
+  const {desc = '', when = '', alwaysload = ''} = fields;
   return {desc, when, always: YES.includes(alwaysload.toLowerCase()), prompt: front ? plain.slice(front[0].length) : plain};
+}
+
+/** A YAML value in one line as its text; null for one of another form. @param {string} written */
+function valueOf(written) {
+  if (written.startsWith('"')) {
+    try {
+      return String(JSON.parse(written));
+    } catch {
+      return null;
+    }
+  }
+  if (/^'(?:[^']|'')*'$/.test(written)) return written.slice(1, -1).replaceAll("''", "'");
+  return /^[|>[\]{}&*!#%@`',?-]|\s#/.test(written) ? null : written;
 }
 
 /** Fields as a rule's file. @param {RuleParts} parts */
 export function textOfParts({desc, when, always, prompt}) {
-  return `---\ndesc: ${desc.trim()}\nwhen: ${when.trim()}\nalwaysLoad: ${always}\n---\n${prompt}`;
+  return `---\ndesc: ${scalar(desc.trim())}\nwhen: ${scalar(when.trim())}\nalwaysLoad: ${always}\n---\n${prompt}`;
+}
+
+/** A text as a YAML value in one line: in quotes, unless it is itself without them. @param {string} text */
+function scalar(text) {
+  return text === '' || /^[\p{L}\p{N}](?:[\p{L}\p{N} ,.;()!?/+=-]*[\p{L}\p{N}.,;)!?])?$/u.test(text) ? text : JSON.stringify(text).replace(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentui.tools.vars.errors import InvalidVariable
 from agentui.tools.vars.references import References
-from agentui.tools.vars.rule_folder import MAX_FILE, RuleFolder, read_rule
+from agentui.tools.vars.rule_folder import MAX_FILE, RuleFolder, read_rule, written_rule
 from agentui.tools.vars.rules import AGENT_RULES, SkillRule, rule_index, rule_variables, rules_prompt
 from agentui.tools.vars.system import VariableSystem
 
@@ -100,3 +100,47 @@ def test_every_text_is_a_rule_or_is_refused(text: str) -> None:
     except InvalidVariable:
         return
     assert rule.prompt.strip() and "\0" not in rule.prompt
+
+
+@pytest.mark.parametrize(
+    ("front", "rule"),
+    [
+        ("desc: \"Say: how\"\nwhen: 'it''s #1'\nalwaysLoad: yes", SkillRule("a", "Say: how", "Text.", "it's #1", True)),
+        ("desc: >\n  Two\n  lines\nwhen: |\n  One\nalwaysload: on", SkillRule("a", "Two lines", "Text.", "One", True)),
+        ("# a comment\ndesc: Plain # and why\nwhen:", SkillRule("a", "Plain", "Text.")),
+        ("{desc: In braces, alwaysLoad: 'true'}", SkillRule("a", "In braces", "Text.", "", True)),
+        (
+            "desc: Note: it was read so before\nwhen: *always*",
+            SkillRule("a", "Note: it was read so before", "Text.", "*always*"),
+        ),
+        ("", SkillRule("a", "Text.", "Text.")),
+    ],
+)
+def test_the_front_matter_of_a_rule_is_yaml(front: str, rule: SkillRule) -> None:
+    assert read_rule("a", f"---\n{front}\n---\nText.") == rule
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "- desc",
+        "desc: [a, b]",
+        "desc: {a: b}",
+        "other: x",
+        "desc",
+        "just words",
+        "[" * 5000,
+        "desc: " + "x" * 20_000,
+        "? [a]\n: b",
+    ],
+)
+def test_a_front_matter_of_another_form_is_told(front: str) -> None:
+    with pytest.raises(InvalidVariable):
+        read_rule("a", f"---\n{front}\n---\nText.")
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60), st.booleans())
+def test_a_rule_that_is_written_is_read_as_it_was(words: str, is_pinned: bool) -> None:
+    words = " ".join(words.split())
+    rule = SkillRule("a", words or "Desc", "Text.", words, is_pinned)
+    assert read_rule("a", written_rule(rule)) == rule
