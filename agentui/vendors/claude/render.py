@@ -240,23 +240,22 @@ def _sampling(chat: ChatRequest, *, thinks: bool, dropped: list[str]) -> dict[st
     told: dict[str, Json] = {"temperature": chat.params.temperature, "top_p": chat.params.top_p, "top_k": chat.params.top_k}
     taken, refused = without_refused("claude", chat, told)
     dropped.extend(refused)
-    params = replace(chat.params, temperature=taken.get("temperature"), top_p=taken.get("top_p"), top_k=taken.get("top_k"))
+    temperature, top_p, top_k = (taken.get(name) for name in ("temperature", "top_p", "top_k"))
     if thinks:
-        given = {"temperature": params.temperature, "top_p": params.top_p, "top_k": params.top_k}
-        dropped.extend(name for name, value in given.items() if value is not None)
+        dropped.extend(name for name in ("temperature", "top_p", "top_k") if taken.get(name) is not None)
     else:
-        if params.temperature is not None:
-            sampling["temperature"] = min(params.temperature, 1)
-            if params.temperature > 1:
+        if temperature is not None:
+            sampling["temperature"] = min(temperature, 1)
+            if temperature > 1:
                 dropped.append("temperature>1")
-        if params.top_p is not None:
-            if params.temperature is None:
-                sampling["top_p"] = params.top_p
+        if top_p is not None:
+            if temperature is None:
+                sampling["top_p"] = top_p
             else:
                 dropped.append("top_p")
-        if params.top_k is not None:
-            sampling["top_k"] = params.top_k
-    if stop := [text for text in params.stop or () if text.strip()]:
+        if top_k is not None:
+            sampling["top_k"] = top_k
+    if stop := [text for text in chat.params.stop or () if text.strip()]:
         sampling["stop_sequences"] = stop
     return sampling
 
